@@ -1,0 +1,27 @@
+//! The doorbell of a server: how a client tells a server that does not poll the A-stack in
+//! question that there is work.
+
+use core::mem::{offset_of, size_of};
+use core::sync::atomic::AtomicU32;
+
+/// Lanes of one bell line: each binding of a trust class rings its own bit. More bindings than
+/// lanes share lanes.
+pub const LANES: u32 = 480;
+
+/// One line per trust class of a server, written by every client of the class and by the server.
+///
+/// A client of the class can lose or forge bells here; that costs time, never correctness: the
+/// turn word alone says whether an A-stack is posted.
+#[repr(C, align(64))]
+#[derive(Debug, Default)]
+pub struct BellLine {
+    /// The word that a parked server processor waits on. See `nearcall_core::bell`.
+    pub gate: AtomicU32,
+    /// One bit a lane.
+    pub lanes: [AtomicU32; 15],
+}
+
+const _: () = assert!(size_of::<BellLine>() == 64);
+const _: () = assert!(offset_of!(BellLine, gate) == 0);
+const _: () = assert!(offset_of!(BellLine, lanes) == 4);
+const _: () = assert!(LANES == 15 * 32);

@@ -1,0 +1,51 @@
+//! What generated code says about an interface: the procedure descriptor list of LRPC (L12, L48),
+//! less the entry addresses, which never leave the server.
+
+use crate::{ASTACKS_PER_PROCEDURE, VARIABLE_BYTES};
+
+/// A-stacks of one size, shared by the procedures of an interface that need about that much (L14).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AStackClass {
+    /// Bytes of message past the head line, in each direction. Zero or a power of two.
+    pub block_bytes: u32,
+    /// How many there are when the binding is made; the limit is soft (L15).
+    pub count: u32,
+}
+
+/// One procedure, as both sides know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcedureDescriptor {
+    /// The operation's name in the interface file; `_get_x` and `_set_x` for attribute `x`.
+    pub name: &'static str,
+    /// Hash over everything that decides the layout of its messages.
+    pub hash: [u8; 16],
+    /// Index into [`InterfaceDescriptor::classes`].
+    pub class: u8,
+    /// The client does not wait for a reply.
+    pub is_oneway: bool,
+    /// Running it twice does no harm, so that the library may retry it.
+    pub is_idempotent: bool,
+}
+
+/// An interface: what import and export compare at bind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InterfaceDescriptor {
+    /// Scoped name, `::` between the parts.
+    pub name: &'static str,
+    /// Hash over the procedures' names and hashes, in order.
+    pub hash: [u8; 16],
+    /// In the order of the interface file, inherited ones first.
+    pub procedures: &'static [ProcedureDescriptor],
+    /// In order of size.
+    pub classes: &'static [AStackClass],
+}
+
+impl AStackClass {
+    /// The class that holds `block_bytes` and has the default number of A-stacks.
+    pub const fn for_block(block_bytes: u32) -> AStackClass {
+        let block_bytes = if block_bytes == 0 { 0 } else { block_bytes.next_power_of_two() };
+        AStackClass { block_bytes, count: ASTACKS_PER_PROCEDURE }
+    }
+}
+
+const _: () = assert!(AStackClass::for_block(VARIABLE_BYTES).block_bytes == 2048);

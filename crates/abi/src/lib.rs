@@ -1,0 +1,44 @@
+//! What two domains and two compilers must agree on, and nothing else: the lines of an A-stack,
+//! the layout of a binding's segments, the descriptors of an interface, the codes of a reply.
+//!
+//! Knows no system call and takes no decision. Every struct that lies in shared memory is all
+//! atomics, has explicit widths, and asserts its layout where it is declared.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+pub mod bell;
+pub mod descriptor;
+pub mod head;
+pub mod layout;
+pub mod status;
+
+pub use bell::BellLine;
+pub use descriptor::{AStackClass, InterfaceDescriptor, ProcedureDescriptor};
+pub use head::{AStackHead, ReplyLine, RequestLine};
+pub use layout::{Extent, SegmentLayout};
+pub use status::Status;
+
+/// Version of everything in this crate. Sent first at bind; two domains whose versions differ do
+/// not bind.
+pub const ABI_VERSION: u32 = 1;
+
+/// Bytes in a cache line, the unit that a call moves between two processors.
+pub const LINE_BYTES: u32 = 64;
+
+/// Bytes of arguments or results that travel in the head line itself.
+pub const INLINE_BYTES: u32 = 48;
+
+/// Bytes in a page: every segment is a whole number of them.
+pub const PAGE_BYTES: u32 = 4096;
+
+/// The longest message, fixed and variable part together: 1 GiB. Longer arguments are refused
+/// before anything is posted.
+pub const MESSAGE_BYTES_MAX: u32 = 1 << 30;
+
+/// Simultaneous calls a procedure starts with (L48).
+pub const ASTACKS_PER_PROCEDURE: u32 = 5;
+
+/// Bytes set aside for variable-size arguments when the interface says nothing: what one Ethernet
+/// packet carries (L48).
+pub const VARIABLE_BYTES: u32 = 1500;

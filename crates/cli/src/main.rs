@@ -1,0 +1,3 @@
+//! crates/cli
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! examples/01-files
