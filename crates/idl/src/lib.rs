@@ -1,1 +1,18 @@
-//! idl
+//! The Nearcall interface compiler as a library: text -> model -> layout -> plan -> text.
+//!
+//! ```text
+//! front/omg   lexer, preprocessor, parser, resolver      text  -> model
+//! model       what the file means                        -
+//! layout      sizes, offsets, which class of A-stack     model -> layout
+//! plan        the steps of every stub, as data           layout -> plan
+//! back/rust   prints steps; decides nothing              plan  -> text
+//! ```
+//!
+//! Never imports the runtime, and the runtime never parses text.
+
+#![forbid(unsafe_code)]
+
+pub mod diagnostic;
+pub mod front;
+pub mod model;
+pub mod source;

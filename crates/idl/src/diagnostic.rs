@@ -1,0 +1,65 @@
+//! What the compiler says about a file: code, place, reason, way out.
+
+use crate::source::Span;
+
+/// A rule of the checker. Numbers are never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// `E0123` for what stops the compilation, `N0123` for what is only noted.
+    pub code: &'static str,
+    /// The clause of OMG IDL 4.2 it comes from, `7.4.1.4.3` say; `ours` where the rule is
+    /// Nearcall's own.
+    pub clause: &'static str,
+    /// What the rule is, as one sentence.
+    pub title: &'static str,
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagnostic {
+    /// The rule that was broken.
+    pub rule: &'static Rule,
+    /// Names the thing, the value and the limit. A lower-case fragment.
+    pub message: String,
+    /// Where.
+    pub span: Span,
+    /// Other places that matter: "first declared here".
+    pub labels: Vec<(Span, String)>,
+    /// The way out.
+    pub help: Option<String>,
+}
+
+/// Does a finding stop the compilation?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// Yes.
+    Error,
+    /// No.
+    Note,
+}
+
+impl Rule {
+    /// By the first letter of the code.
+    pub fn severity(&self) -> Severity {
+        if self.code.starts_with('E') { Severity::Error } else { Severity::Note }
+    }
+}
+
+impl Diagnostic {
+    /// A finding at `span`.
+    pub fn new(rule: &'static Rule, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { rule, message: message.into(), span, labels: Vec::new(), help: None }
+    }
+
+    /// Adds a second place.
+    pub fn label(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
+        self.labels.push((span, text.into()));
+        self
+    }
+
+    /// Adds the way out.
+    pub fn help(mut self, text: impl Into<String>) -> Diagnostic {
+        self.help = Some(text.into());
+        self
+    }
+}

@@ -1,0 +1,3 @@
+//! Front ends: text to model.
+
+pub mod omg;

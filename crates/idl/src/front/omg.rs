@@ -1,0 +1,3 @@
+//! OMG IDL 4.2.
+
+pub mod token;

@@ -1,0 +1,383 @@
+//! What an interface file means, once every name is resolved and every rule has been checked.
+//!
+//! Knows nothing of source text, dialects or target languages: front ends make it, the layout
+//! reads it. Declarations stand in an arena in the order of the text; everything refers to them by
+//! index. A model is only made from files without errors, so that its readers need not check.
+
+use std::collections::BTreeMap;
+
+/// Index of a declaration in [`Model::declarations`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeclarationId(pub u32);
+
+/// A whole compilation: the named file and all it includes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Model {
+    /// Every declaration, in the order of the text. Only completed ones: a forward declaration
+    /// and its definition are one entry, at the place of the definition.
+    pub declarations: Vec<Declaration>,
+}
+
+/// One named thing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Declaration {
+    /// Scope and own name, outermost module first, as spelled (an escaping `_` removed).
+    pub name: ScopedName,
+    /// Text of the comment lines directly above it that begin with `///` or stand in `/** */`.
+    pub doc: Option<String>,
+    /// Repository id of clause 7.4.6.4, with `#pragma ID`, `prefix`, `version` and `typeid` applied.
+    pub repository_id: String,
+    /// Annotations, standard and user-defined, in the order of the text; unknown ones left out.
+    pub annotations: Vec<Annotation>,
+    /// Declared in an included file: referred to, and generated once, where it is declared.
+    pub is_included: bool,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// Names from the outermost scope inwards.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ScopedName(pub Vec<String>);
+
+/// What a declaration declares.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// `const`
+    Constant(Constant),
+    /// `typedef`, one entry a declarator
+    Alias(Type),
+    /// `struct`
+    Struct(Struct),
+    /// `union`
+    Union(Union),
+    /// `enum`
+    Enum(Enum),
+    /// `bitmask`
+    Bitmask(Bitmask),
+    /// `bitset`
+    Bitset(Bitset),
+    /// `exception`
+    Exception(Vec<Member>),
+    /// `interface`
+    Interface(Interface),
+}
+
+/// A type as used: built in, constructed on the spot, or named.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Type {
+    /// A built-in scalar.
+    Primitive(Primitive),
+    /// `string` or `string<bound>`; bound in bytes of UTF-8.
+    String { bound: Option<u32> },
+    /// `wstring` or `wstring<bound>`; bound in characters.
+    WideString { bound: Option<u32> },
+    /// `sequence<element>` or `sequence<element, bound>`.
+    Sequence { element: Box<Type>, bound: Option<u32> },
+    /// An array declarator; at least one dimension, none is zero.
+    Array { element: Box<Type>, dimensions: Vec<u32> },
+    /// `map<key, value>` or `map<key, value, bound>`.
+    Map { key: Box<Type>, value: Box<Type>, bound: Option<u32> },
+    /// A struct, union, enum, bitmask, bitset or alias. Never an interface or an exception.
+    Named(DeclarationId),
+}
+
+/// The built-in scalars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Primitive {
+    /// `boolean`
+    Boolean,
+    /// `octet`
+    Octet,
+    /// `char`: one byte of ISO 8859-1
+    Char,
+    /// `wchar`: one Unicode scalar value
+    WideChar,
+    /// `int8`
+    Int8,
+    /// `uint8`
+    Uint8,
+    /// `short`, `int16`
+    Int16,
+    /// `unsigned short`, `uint16`
+    Uint16,
+    /// `long`, `int32`
+    Int32,
+    /// `unsigned long`, `uint32`
+    Uint32,
+    /// `long long`, `int64`
+    Int64,
+    /// `unsigned long long`, `uint64`
+    Uint64,
+    /// `float`
+    Float,
+    /// `double`
+    Double,
+    /// `long double`: 16 bytes, carried and not interpreted
+    LongDouble,
+}
+
+/// A value of a constant expression, of a label or of an annotation parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// `TRUE`, `FALSE`
+    Boolean(bool),
+    /// Every integer type and octet; in the range of its type
+    Integer(i128),
+    /// `float`, `double`, `long double`
+    Float(f64),
+    /// `char`, `wchar`
+    Char(char),
+    /// `string`, `wstring`
+    String(String),
+    /// An enumerator, by its place in the enum
+    Enumerator(DeclarationId, u32),
+}
+
+/// A named constant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Constant {
+    /// A primitive, string, wide string, or an alias or enum that comes down to one.
+    pub declared: Type,
+    /// In the range of `declared`.
+    pub value: Value,
+}
+
+/// A struct. `members` has the inherited ones first (clause 7.4.13.4.1).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Struct {
+    /// The struct it extends.
+    pub base: Option<DeclarationId>,
+    /// Own members only.
+    pub members: Vec<Member>,
+}
+
+/// A member of a struct or exception.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    /// As spelled.
+    pub name: String,
+    /// Comment above it.
+    pub doc: Option<String>,
+    /// Array declarators folded in.
+    pub declared: Type,
+    /// `@optional`
+    pub is_optional: bool,
+    /// All annotations.
+    pub annotations: Vec<Annotation>,
+}
+
+/// A union.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Union {
+    /// A primitive integer, char, wide char, boolean or octet, or an enum.
+    pub discriminator: Type,
+    /// In the order of the text.
+    pub cases: Vec<Case>,
+    /// There is a `default:` label, or the labels leave values over (an implicit default without
+    /// a member).
+    pub default: UnionDefault,
+}
+
+/// What a union does with a discriminator that has no label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnionDefault {
+    /// Case of this index.
+    Case(u32),
+    /// No label left over: every value has a case.
+    Covered,
+    /// No member is active.
+    Implicit,
+}
+
+/// One case of a union.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    /// Values that select it; empty if it has only `default:`.
+    pub labels: Vec<Value>,
+    /// The member.
+    pub member: Member,
+}
+
+/// An enum.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Enum {
+    /// At least one.
+    pub enumerators: Vec<Enumerator>,
+    /// `@bit_bound`, 1 to 32; 32 if not given.
+    pub bit_bound: u8,
+}
+
+/// One enumerator.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Enumerator {
+    /// As spelled.
+    pub name: String,
+    /// Comment above it.
+    pub doc: Option<String>,
+    /// Its place, or `@value`.
+    pub value: i64,
+}
+
+/// A bitmask.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bitmask {
+    /// `@bit_bound`, 1 to 64; 32 if not given.
+    pub bit_bound: u8,
+    /// Names and positions, positions below `bit_bound`, no two alike.
+    pub flags: Vec<(String, u8)>,
+}
+
+/// A bitset: bit fields in one word of at most 64 bits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bitset {
+    /// Inherited fields first, padding fields without a name left out.
+    pub fields: Vec<Bitfield>,
+    /// Bits of all fields and paddings.
+    pub width: u8,
+}
+
+/// One field of a bitset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bitfield {
+    /// As spelled.
+    pub name: String,
+    /// Bit it begins at.
+    pub position: u8,
+    /// Bits, 1 to 64.
+    pub width: u8,
+    /// Type it is read as: boolean or an integer type.
+    pub declared: Primitive,
+}
+
+/// An interface.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interface {
+    /// Direct bases, in the order of the text.
+    pub bases: Vec<DeclarationId>,
+    /// All operations a client may call, in the order of their procedure index: those of the
+    /// bases first (depth first, each once), then its own, with attributes as `_get_` and `_set_`
+    /// operations at the place of the attribute.
+    pub operations: Vec<Operation>,
+}
+
+/// An operation, or one half of an attribute.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operation {
+    /// As spelled; `_get_x`, `_set_x` for an attribute.
+    pub name: String,
+    /// Comment above it.
+    pub doc: Option<String>,
+    /// The interface that declares it.
+    pub declared_in: DeclarationId,
+    /// What it is half of, if it is.
+    pub attribute: Option<AttributeHalf>,
+    /// `oneway` or `@oneway`.
+    pub is_oneway: bool,
+    /// `@idempotent`.
+    pub is_idempotent: bool,
+    /// `@leaf`.
+    pub is_leaf: bool,
+    /// `None` for `void`.
+    pub returns: Option<Type>,
+    /// `@opaque` on the operation applies to what it returns.
+    pub returns_opaque: bool,
+    /// In the order of the text.
+    pub parameters: Vec<Parameter>,
+    /// Exceptions, in the order of the text, each once.
+    pub raises: Vec<DeclarationId>,
+    /// `@astack(count, bytes)`: simultaneous calls and bytes for variable arguments (L48).
+    pub astack: AStackWish,
+    /// All annotations.
+    pub annotations: Vec<Annotation>,
+}
+
+/// What `@astack` asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AStackWish {
+    /// Simultaneous calls.
+    pub count: Option<u32>,
+    /// Bytes for variable arguments.
+    pub bytes: Option<u32>,
+}
+
+/// Which accessor an operation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttributeHalf {
+    /// Reads it.
+    Getter,
+    /// Writes it.
+    Setter,
+}
+
+/// A parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// As spelled.
+    pub name: String,
+    /// Which way it goes.
+    pub direction: Direction,
+    /// Its type.
+    pub declared: Type,
+    /// `@opaque`: the server does not interpret it, so that it is lent in place (L43). Only on a
+    /// `sequence<octet>`, bounded or not.
+    pub is_opaque: bool,
+    /// All annotations.
+    pub annotations: Vec<Annotation>,
+}
+
+/// Which way a parameter goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// To the server.
+    In,
+    /// Both ways.
+    Inout,
+    /// To the client.
+    Out,
+}
+
+/// An annotation with its parameters, defaults filled in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Annotation {
+    /// Without the `@`; `::` between parts of a scoped one.
+    pub name: String,
+    /// Parameter values by name.
+    pub parameters: BTreeMap<String, Value>,
+}
+
+impl Model {
+    /// The declaration with this index.
+    pub fn declaration(&self, id: DeclarationId) -> &Declaration {
+        &self.declarations[id.0 as usize]
+    }
+
+    /// All interfaces, in the order of the text.
+    pub fn interfaces(&self) -> impl Iterator<Item = (DeclarationId, &Declaration, &Interface)> {
+        self.declarations.iter().enumerate().filter_map(|(index, declaration)| {
+            match &declaration.kind {
+                Kind::Interface(interface) => {
+                    Some((DeclarationId(index as u32), declaration, interface))
+                }
+                _ => None,
+            }
+        })
+    }
+
+    /// The type behind any number of aliases.
+    pub fn resolved<'m>(&'m self, declared: &'m Type) -> &'m Type {
+        let mut declared = declared;
+        while let Type::Named(id) = declared {
+            match &self.declaration(*id).kind {
+                Kind::Alias(behind) => declared = behind,
+                _ => break,
+            }
+        }
+        declared
+    }
+}
+
+impl std::fmt::Display for ScopedName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0.join("::"))
+    }
+}
