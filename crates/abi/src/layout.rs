@@ -44,11 +44,20 @@ pub enum LayoutRefused {
     /// No class, or none with an A-stack.
     Empty,
     /// More A-stacks than [`ASTACKS_MAX`].
-    TooMany { claimed: u64 },
+    TooMany {
+        /// A-stacks of all classes.
+        claimed: u64,
+    },
     /// A block size that is over [`BLOCK_BYTES_MAX`] or not a power of two.
-    BlockBytes { claimed: u32 },
+    BlockBytes {
+        /// The block size.
+        claimed: u32,
+    },
     /// The blocks together do not fit into 2 GiB.
-    TooLarge { claimed: u64 },
+    TooLarge {
+        /// Bytes of all lines and blocks.
+        claimed: u64,
+    },
 }
 
 impl<'c> SegmentLayout<'c> {
