@@ -12,6 +12,7 @@ pub mod bell;
 pub mod descriptor;
 pub mod head;
 pub mod layout;
+pub mod message;
 pub mod status;
 
 pub use bell::BellLine;

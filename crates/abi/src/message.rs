@@ -1,0 +1,440 @@
+//! What goes over a binding's socket, one message a packet. Little endian, fixed order.
+//!
+//! ```text
+//! u32 kind │ fields of that kind, in the order of the enum below
+//! ```
+//!
+//! A text is a u16 length and its bytes. Lists are a u16 count and their entries. A packet that is
+//! short, long, of an unknown kind or over a limit is [`Garbled`]; nothing in it is believed
+//! further.
+
+use crate::AStackClass;
+
+/// First field of the first message: it is Nearcall that talks.
+pub const MAGIC: u32 = 0x4c41_434e;
+
+/// Longest packet, bytes.
+pub const PACKET_BYTES_MAX: usize = 64 << 10;
+
+/// Longest interface name, bytes.
+pub const INTERFACE_NAME_BYTES_MAX: usize = 1024;
+
+/// Most classes an interface may have.
+pub const CLASSES_MAX: usize = 16;
+
+/// One message. Text and lists lie in the packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Message<'p> {
+    /// Client: bind me to this interface. Kind 1.
+    Import {
+        /// [`crate::ABI_VERSION`] of the client.
+        abi_version: u32,
+        /// Hash of the interface it was compiled for.
+        interface_hash: [u8; 16],
+        /// Scoped name of that interface.
+        interface_name: &'p str,
+    },
+    /// Server: admitted. With the replies and the bell segment. Kind 2.
+    Admit {
+        /// Which life of the server this is.
+        incarnation: u64,
+        /// The binding's lane in the bell line.
+        lane: u32,
+        /// Its A-stacks, by class.
+        classes: Classes,
+    },
+    /// Client: here are the heads and the requests segment. Kind 3.
+    Segments,
+    /// Server: bound, call away. Kind 4.
+    Bound,
+    /// Server: refused. Kind 5.
+    Refused {
+        /// Why.
+        code: RefusalCode,
+        /// The same in words, or for a hash mismatch the server's procedure list (see
+        /// [`ProcedureList`]).
+        detail: &'p [u8],
+    },
+    /// Either: this segment holds the variable part of messages on A-stack `astack` from now on.
+    /// With the segment. Kind 6.
+    OutOfLine {
+        /// Index of the A-stack.
+        astack: u32,
+        /// Counts the segments of this A-stack and direction.
+        generation: u32,
+        /// Size of the segment.
+        bytes: u64,
+    },
+    /// Server: the out-of-line segment is mapped. Kind 7.
+    Mapped {
+        /// Index of the A-stack.
+        astack: u32,
+        /// Of the segment.
+        generation: u32,
+    },
+    /// Client: more A-stacks of this class, please. Kind 8.
+    Grow {
+        /// Index of the class.
+        class: u32,
+    },
+    /// Server: granted. With the replies segment of the extension. Kind 9.
+    Grown {
+        /// Index of the class.
+        class: u32,
+        /// How many more; their indices follow those there are.
+        count: u32,
+    },
+    /// Client: heads and requests segment of the extension. Kind 10.
+    GrownSegments {
+        /// Index of the class.
+        class: u32,
+    },
+    /// Server: the extension is watched. Kind 11.
+    GrownBound {
+        /// Index of the class.
+        class: u32,
+    },
+    /// Server: no further call is taken on this binding. Kind 12.
+    Revoked,
+}
+
+/// A class list by value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Classes {
+    list: [AStackClass; CLASSES_MAX],
+    count: usize,
+}
+
+/// Why a server refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusalCode {
+    /// The policy does not admit this importer.
+    NotAdmitted,
+    /// Another ABI version.
+    AbiVersion,
+    /// Another interface under this name.
+    OtherInterface,
+    /// The same interface with other procedures; the detail lists the server's.
+    Hash,
+    /// No room for another binding or another A-stack now; try again later.
+    Overloaded,
+    /// The packet or a segment with it broke the protocol.
+    Protocol,
+}
+
+/// A packet that is no message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Garbled {
+    /// The kind it claimed to be, 0 if it had not even that.
+    pub kind: u32,
+    /// Its length.
+    pub packet_bytes: usize,
+}
+
+impl Classes {
+    /// `None` for more than [`CLASSES_MAX`].
+    pub fn new(classes: &[AStackClass]) -> Option<Classes> {
+        let mut list = [AStackClass { block_bytes: 0, count: 0 }; CLASSES_MAX];
+        list.get_mut(..classes.len())?.copy_from_slice(classes);
+        Some(Classes { list, count: classes.len() })
+    }
+
+    /// The classes, in order.
+    pub fn as_slice(&self) -> &[AStackClass] {
+        &self.list[..self.count]
+    }
+}
+
+impl<'p> Message<'p> {
+    /// Writes the packet; `None` if it does not fit.
+    pub fn encode<'b>(&self, packet: &'b mut [u8]) -> Option<&'b [u8]> {
+        let mut out = Out { packet, length: 0 };
+        out.u32(self.kind())?;
+        match *self {
+            Message::Import { abi_version, interface_hash, interface_name } => {
+                out.u32(MAGIC)?;
+                out.u32(abi_version)?;
+                out.bytes(&interface_hash)?;
+                out.text(interface_name.as_bytes())?;
+            }
+            Message::Admit { incarnation, lane, classes } => {
+                out.bytes(&incarnation.to_le_bytes())?;
+                out.u32(lane)?;
+                out.u32(classes.count as u32)?;
+                for class in classes.as_slice() {
+                    out.u32(class.block_bytes)?;
+                    out.u32(class.count)?;
+                }
+            }
+            Message::Refused { code, detail } => {
+                out.u32(code as u32)?;
+                out.bytes(detail)?;
+            }
+            Message::OutOfLine { astack, generation, bytes } => {
+                out.u32(astack)?;
+                out.u32(generation)?;
+                out.bytes(&bytes.to_le_bytes())?;
+            }
+            Message::Mapped { astack: first, generation: second }
+            | Message::Grown { class: first, count: second } => {
+                out.u32(first)?;
+                out.u32(second)?;
+            }
+            Message::Grow { class }
+            | Message::GrownSegments { class }
+            | Message::GrownBound { class } => out.u32(class)?,
+            Message::Segments | Message::Bound | Message::Revoked => {}
+        }
+        let Out { packet, length } = out;
+        Some(&packet[..length])
+    }
+
+    /// Judges a packet.
+    pub fn decode(packet: &'p [u8]) -> Result<Message<'p>, Garbled> {
+        let mut input = In { rest: packet };
+        let kind = input.u32().unwrap_or(0);
+        decode_kind(kind, &mut input)
+            .filter(|_| input.rest.is_empty())
+            .ok_or(Garbled { kind, packet_bytes: packet.len() })
+    }
+
+    /// How many descriptors come with the message: exactly that many, or it is garbled.
+    pub fn descriptor_count(&self) -> usize {
+        match self {
+            Message::Admit { .. } | Message::Segments | Message::GrownSegments { .. } => 2,
+            Message::OutOfLine { .. } | Message::Grown { .. } => 1,
+            _ => 0,
+        }
+    }
+
+    fn kind(&self) -> u32 {
+        match self {
+            Message::Import { .. } => 1,
+            Message::Admit { .. } => 2,
+            Message::Segments => 3,
+            Message::Bound => 4,
+            Message::Refused { .. } => 5,
+            Message::OutOfLine { .. } => 6,
+            Message::Mapped { .. } => 7,
+            Message::Grow { .. } => 8,
+            Message::Grown { .. } => 9,
+            Message::GrownSegments { .. } => 10,
+            Message::GrownBound { .. } => 11,
+            Message::Revoked => 12,
+        }
+    }
+}
+
+fn decode_kind<'p>(kind: u32, input: &mut In<'p>) -> Option<Message<'p>> {
+    Some(match kind {
+        1 => decode_import(input)?,
+        2 => decode_admit(input)?,
+        3 => Message::Segments,
+        4 => Message::Bound,
+        5 => {
+            let code = RefusalCode::from_word(input.u32()?)?;
+            Message::Refused { code, detail: core::mem::take(&mut input.rest) }
+        }
+        6 => {
+            let (astack, generation) = (input.u32()?, input.u32()?);
+            Message::OutOfLine { astack, generation, bytes: input.u64()? }
+        }
+        7 => Message::Mapped { astack: input.u32()?, generation: input.u32()? },
+        8 => Message::Grow { class: input.u32()? },
+        9 => Message::Grown { class: input.u32()?, count: input.u32()? },
+        10 => Message::GrownSegments { class: input.u32()? },
+        11 => Message::GrownBound { class: input.u32()? },
+        12 => Message::Revoked,
+        _ => return None,
+    })
+}
+
+fn decode_import<'p>(input: &mut In<'p>) -> Option<Message<'p>> {
+    if input.u32()? != MAGIC {
+        return None;
+    }
+    let abi_version = input.u32()?;
+    let interface_hash = input.array()?;
+    let interface_name = core::str::from_utf8(input.text()?).ok()?;
+    if interface_name.len() > INTERFACE_NAME_BYTES_MAX {
+        return None;
+    }
+    Some(Message::Import { abi_version, interface_hash, interface_name })
+}
+
+fn decode_admit<'p>(input: &mut In<'p>) -> Option<Message<'p>> {
+    let incarnation = input.u64()?;
+    let lane = input.u32()?;
+    let count = input.u32()? as usize;
+    let mut classes = Classes::new(&[])?;
+    for class in classes.list.get_mut(..count)? {
+        *class = AStackClass { block_bytes: input.u32()?, count: input.u32()? };
+    }
+    classes.count = count;
+    Some(Message::Admit { incarnation, lane, classes })
+}
+
+impl RefusalCode {
+    fn from_word(word: u32) -> Option<RefusalCode> {
+        use RefusalCode::*;
+        [NotAdmitted, AbiVersion, OtherInterface, Hash, Overloaded, Protocol]
+            .into_iter()
+            .find(|code| *code as u32 == word)
+    }
+}
+
+/// A procedure list as it stands in the detail of a hash refusal: for each procedure its hash and
+/// its name.
+#[derive(Clone, Copy, Debug)]
+pub struct ProcedureList<'p>(pub &'p [u8]);
+
+impl<'p> ProcedureList<'p> {
+    /// Writes as many procedures as fit; returns the bytes used.
+    pub fn encode<'a>(
+        procedures: impl Iterator<Item = (&'a str, [u8; 16])>,
+        detail: &mut [u8],
+    ) -> usize {
+        let mut out = Out { packet: detail, length: 0 };
+        for (name, hash) in procedures {
+            let before = out.length;
+            if out.bytes(&hash).and_then(|()| out.text(name.as_bytes())).is_none() {
+                return before;
+            }
+        }
+        out.length
+    }
+}
+
+impl<'p> Iterator for ProcedureList<'p> {
+    type Item = (&'p str, [u8; 16]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut input = In { rest: self.0 };
+        let hash = input.array()?;
+        let name = core::str::from_utf8(input.text()?).ok()?;
+        self.0 = input.rest;
+        Some((name, hash))
+    }
+}
+
+struct Out<'b> {
+    packet: &'b mut [u8],
+    length: usize,
+}
+
+impl Out<'_> {
+    fn bytes(&mut self, bytes: &[u8]) -> Option<()> {
+        let end = self.length + bytes.len();
+        self.packet.get_mut(self.length..end)?.copy_from_slice(bytes);
+        self.length = end;
+        Some(())
+    }
+
+    fn u32(&mut self, value: u32) -> Option<()> {
+        self.bytes(&value.to_le_bytes())
+    }
+
+    fn text(&mut self, text: &[u8]) -> Option<()> {
+        self.bytes(&u16::try_from(text.len()).ok()?.to_le_bytes())?;
+        self.bytes(text)
+    }
+}
+
+struct In<'p> {
+    rest: &'p [u8],
+}
+
+impl<'p> In<'p> {
+    fn bytes(&mut self, count: usize) -> Option<&'p [u8]> {
+        let (taken, rest) = self.rest.split_at_checked(count)?;
+        self.rest = rest;
+        Some(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        self.bytes(N)?.try_into().ok()
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    fn text(&mut self) -> Option<&'p [u8]> {
+        let length = u16::from_le_bytes(self.array()?);
+        self.bytes(usize::from(length))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all() -> [Message<'static>; 12] {
+        let classes = [AStackClass { block_bytes: 2048, count: 5 }];
+        [
+            Message::Import { abi_version: 1, interface_hash: [7; 16], interface_name: "A::B" },
+            Message::Admit { incarnation: 9, lane: 3, classes: Classes::new(&classes).unwrap() },
+            Message::Segments,
+            Message::Bound,
+            Message::Refused { code: RefusalCode::Hash, detail: b"why" },
+            Message::OutOfLine { astack: 1, generation: 2, bytes: 1 << 30 },
+            Message::Mapped { astack: 1, generation: 2 },
+            Message::Grow { class: 1 },
+            Message::Grown { class: 1, count: 5 },
+            Message::GrownSegments { class: 1 },
+            Message::GrownBound { class: 1 },
+            Message::Revoked,
+        ]
+    }
+
+    #[test]
+    fn every_message_survives_its_packet() {
+        for message in all() {
+            let mut packet = [0; 256];
+            let packet = message.encode(&mut packet).unwrap();
+            assert_eq!(Message::decode(packet), Ok(message));
+        }
+    }
+
+    #[test]
+    fn a_packet_cut_anywhere_is_garbled() {
+        for message in all().into_iter().filter(|m| !matches!(m, Message::Refused { .. })) {
+            let mut packet = [0; 256];
+            let packet = message.encode(&mut packet).unwrap();
+            for length in 0..packet.len() {
+                assert!(Message::decode(&packet[..length]).is_err(), "{message:?} at {length}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_packet_with_a_tail_is_garbled() {
+        let mut packet = [0; 256];
+        let length = Message::Bound.encode(&mut packet).unwrap().len();
+        let garbled = Message::decode(&packet[..length + 1]);
+        assert_eq!(garbled, Err(Garbled { kind: 4, packet_bytes: 5 }));
+    }
+
+    #[test]
+    fn more_classes_than_the_limit_are_refused() {
+        let class = AStackClass { block_bytes: 0, count: 1 };
+        assert!(Classes::new(&[class; CLASSES_MAX + 1]).is_none());
+        let mut packet = [0u8; 256];
+        packet[0] = 2;
+        packet[16] = CLASSES_MAX as u8 + 1;
+        assert!(Message::decode(&packet).is_err());
+    }
+
+    #[test]
+    fn a_procedure_list_survives_and_stops_where_it_is_cut() {
+        let mut detail = [0; 64];
+        let procedures = [("null", [1; 16]), ("add", [2; 16])];
+        let used = ProcedureList::encode(procedures.into_iter(), &mut detail);
+        assert!(ProcedureList(&detail[..used]).eq(procedures));
+        assert!(ProcedureList(&detail[..used - 1]).eq([procedures[0]]));
+    }
+}
