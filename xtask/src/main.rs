@@ -1,3 +1,58 @@
-//! xtask
+//! `cargo xtask COMMAND`: one entry point, the same on a laptop and in CI.
 
-fn main() {}
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use xtask::step::Failed;
+use xtask::{bless, check, doctor, model, step, test, tidy};
+
+#[derive(Parser)]
+#[command(
+    name = "cargo xtask",
+    about = "The project's own commands",
+    bin_name = "cargo xtask"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Formatting, clippy, tidy and the documentation build. Before each commit
+    Check,
+    /// Every test of the workspace. Before each push
+    Test,
+    /// check, then test
+    Ci,
+    /// Only the checks of the tree itself: floors, unsafe fence, lengths, names, paths
+    Tidy,
+    /// The model tests of the protocol under loom. When a shared word is touched
+    Model,
+    /// Rewrite the goldens and show what changed. Review the difference
+    Bless,
+    /// Is this machine able to run everything
+    Doctor,
+}
+
+fn main() -> ExitCode {
+    let root = step::root();
+    let outcome = match Arguments::parse().command {
+        Command::Check => check::run(&root),
+        Command::Test => test::run(&root),
+        Command::Ci => check::run(&root).and_then(|()| test::run(&root)),
+        Command::Tidy => tidy::run(&root),
+        Command::Model => model::run(&root),
+        Command::Bless => bless::run(&root),
+        Command::Doctor => doctor::run(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failed(reason)) => {
+            eprintln!("error: {reason}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! `cargo xtask check`: what must hold before a commit.
+
+use std::path::Path;
+
+use crate::step::{self, Failed};
+use crate::tidy;
+
+/// Formatting, clippy, tidy and documentation, in that order; stops at the first failure.
+pub fn run(root: &Path) -> Result<(), Failed> {
+    let format = step::cargo(root, &["fmt", "--all", "--", "--check", "--verbose"]);
+    step::counted(format, "files", files_formatted())?;
+
+    let clippy = [
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--message-format=json-render-diagnostics",
+        "--",
+        "-D",
+        "warnings",
+    ];
+    step::counted(
+        step::cargo(root, &clippy),
+        "targets",
+        step::targets_of(root),
+    )?;
+
+    tidy::run(root)?;
+
+    let doc = [
+        "doc",
+        "--workspace",
+        "--no-deps",
+        "--message-format=json-render-diagnostics",
+    ];
+    let mut doc = step::cargo(root, &doc);
+    doc.env("RUSTDOCFLAGS", "-D warnings");
+    step::counted(doc, "targets", step::targets_of(root))
+}
+
+/// rustfmt says which files it looked at; those lines are counted, all others shown.
+fn files_formatted() -> impl FnOnce(&mut dyn std::io::Read) -> usize {
+    use std::io::{BufRead, BufReader};
+    |output| {
+        let lines = BufReader::new(output).lines().map_while(Result::ok);
+        lines.filter(|line| is_formatted(line)).count()
+    }
+}
+
+fn is_formatted(line: &str) -> bool {
+    if line.starts_with("Formatting ") {
+        return true;
+    }
+    if !line.starts_with("Spent ") && !line.starts_with("Using rustfmt config") {
+        println!("{line}");
+    }
+    false
+}

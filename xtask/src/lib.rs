@@ -1,0 +1,14 @@
+//! The project's own commands, as a library so that `cargo test` runs the gates too.
+//!
+//! A gate prints how many things it checked and fails if that is none.
+
+#![forbid(unsafe_code)]
+
+pub mod tidy;
+
+pub mod bless;
+pub mod check;
+pub mod doctor;
+pub mod model;
+pub mod step;
+pub mod test;

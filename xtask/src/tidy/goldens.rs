@@ -1,0 +1,113 @@
+//! Every interface file under `tests/idl/` has all its goldens, and no golden is without one.
+//!
+//! A golden stands beside its input and begins with the input's name: `sum.idl`, `sum.plan`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::report::Report;
+use super::tree::{GOLDENS, Tree};
+
+/// A file of documentation is neither.
+const NEITHER: &[&str] = &["README.md"];
+
+pub fn check(tree: &Tree) -> Report {
+    let mut report = Report::new("goldens");
+    let (mut inputs, mut goldens) = (0, 0);
+    for (folder, names) in folders(tree) {
+        let (kinds, with_input, without) = sorted(&names);
+        for name in without {
+            report.find(
+                &format!("{folder}/{name}"),
+                0,
+                "is a golden without its `.idl`",
+            );
+        }
+        for (stem, found) in with_input {
+            inputs += 1;
+            goldens += found.len();
+            let path = format!("{folder}/{stem}.idl");
+            if found.is_empty() {
+                report.find(&path, 0, "has no golden");
+            }
+            for kind in kinds.difference(&found) {
+                report.find(
+                    &path,
+                    0,
+                    format!("has no golden `{stem}.{kind}`, its neighbours do"),
+                );
+            }
+        }
+    }
+    report.counted(&[(inputs, "inputs"), (goldens, "goldens")])
+}
+
+/// The folders that hold interface files, with the names of all their files.
+fn folders(tree: &Tree) -> BTreeMap<&str, Vec<&str>> {
+    let mut folders: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for file in tree
+        .files
+        .iter()
+        .filter(|file| file.path.starts_with(GOLDENS))
+    {
+        let (folder, name) = file.path.rsplit_once('/').expect("below the root");
+        if !NEITHER.contains(&name) {
+            folders.entry(folder).or_default().push(name);
+        }
+    }
+    folders.retain(|_, names| names.iter().any(|name| name.ends_with(".idl")));
+    folders
+}
+
+type Kinds<'a> = BTreeSet<&'a str>;
+
+/// All kinds of golden; each input's own; the goldens that have no input.
+fn sorted<'a>(names: &[&'a str]) -> (Kinds<'a>, BTreeMap<&'a str, Kinds<'a>>, Vec<&'a str>) {
+    let stems = names.iter().filter_map(|name| name.strip_suffix(".idl"));
+    let mut inputs: BTreeMap<_, Kinds<'a>> = stems.map(|stem| (stem, Kinds::new())).collect();
+    let (mut kinds, mut without) = (Kinds::new(), Vec::new());
+    for name in names.iter().filter(|name| !name.ends_with(".idl")) {
+        let (stem, kind) = name.split_once('.').unwrap_or((name, ""));
+        match inputs.get_mut(stem) {
+            Some(found) => {
+                kinds.insert(kind);
+                found.insert(kind);
+            }
+            None => without.push(*name),
+        }
+    }
+    (kinds, inputs, without)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tidy::canary;
+
+    #[test]
+    fn an_input_without_goldens_is_found() {
+        canary::finds(check, &[("tests/idl/plan/a.idl", "")], "has no golden");
+    }
+
+    #[test]
+    fn an_input_with_fewer_goldens_than_its_neighbours_is_found() {
+        let files = [
+            ("tests/idl/plan/a.idl", ""),
+            ("tests/idl/plan/a.plan", ""),
+            ("tests/idl/plan/a.layout", ""),
+            ("tests/idl/plan/b.idl", ""),
+            ("tests/idl/plan/b.plan", ""),
+        ];
+        canary::finds(check, &files, "has no golden `b.layout`");
+        canary::passes(check, &files[..3]);
+    }
+
+    #[test]
+    fn a_golden_without_its_input_is_found() {
+        let files = [
+            ("tests/idl/plan/a.idl", ""),
+            ("tests/idl/plan/a.plan", ""),
+            ("tests/idl/plan/b.plan", ""),
+        ];
+        canary::finds(check, &files, "without its `.idl`");
+    }
+}

@@ -1,0 +1,241 @@
+//! Memory orderings: every one is a row of its module's table, or says why it needs none.
+//!
+//! In core, `ord!("O1", Release)` names the row; rows and uses must match, and the partner that a
+//! row names must stand in some table. Elsewhere a bare ordering has a comment.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::report::Report;
+use super::tokens::{Token, is_at, test_ranges, text_at};
+use super::tree::{File, Tree, comment_for};
+
+const ORDERINGS: &[&str] = &["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
+
+/// The protocol, whose orderings are rows.
+const TABLED: &str = "crates/core/src/";
+
+/// The one file of the protocol that may name orderings freely: it wraps the atomics.
+const FREE: &str = "crates/core/src/sync.rs";
+
+/// Where a bare ordering needs a comment.
+const COMMENTED: &[&str] = &[
+    "crates/os/src/",
+    "crates/nearcall/src/",
+    "crates/threads/src/",
+];
+
+pub fn check(tree: &Tree) -> Report {
+    let mut report = Report::new("orderings");
+    let core: Vec<_> = tree
+        .rust()
+        .filter(|file| file.path.starts_with(TABLED))
+        .collect();
+    let tables: BTreeMap<_, _> = core.iter().map(|file| (&file.path, table(file))).collect();
+    let known: BTreeSet<_> = tables.values().flat_map(BTreeMap::keys).cloned().collect();
+    let (mut uses, mut bare) = (0, 0);
+    for file in &core {
+        uses += rows(file, &tables[&file.path], &known, &mut report);
+        if file.path != FREE && !file.is_test() {
+            bare += bare_in_core(file, &mut report);
+        }
+    }
+    for file in tree.rust().filter(|file| !file.is_test()) {
+        if COMMENTED.iter().any(|place| file.path.starts_with(place)) {
+            bare += bare_elsewhere(file, &mut report);
+        }
+    }
+    report.counted(&[
+        (known.len(), "rows"),
+        (uses, "uses of rows"),
+        (bare, "bare orderings"),
+    ])
+}
+
+/// The rows of the tables in the module's documentation: which partners each one names.
+fn table(file: &File) -> BTreeMap<String, Vec<String>> {
+    let mut rows = BTreeMap::new();
+    let mut partner_column = None;
+    for line in file.text.lines() {
+        let Some(line) = line.strip_prefix("//! |") else {
+            continue;
+        };
+        let cells: Vec<_> = line.split('|').map(str::trim).collect();
+        if let Some(column) = cells.iter().position(|cell| *cell == "pairs with") {
+            partner_column = Some(column);
+        }
+        if is_row(cells[0]) {
+            let partners = partner_column
+                .and_then(|column| cells.get(column))
+                .unwrap_or(&"");
+            let partners = partners.split([',', ' ']).filter(|word| is_row(word));
+            rows.insert(cells[0].to_owned(), partners.map(str::to_owned).collect());
+        }
+    }
+    rows
+}
+
+/// `O1`: a capital letter and a number.
+fn is_row(cell: &str) -> bool {
+    let mut letters = cell.chars();
+    letters
+        .next()
+        .is_some_and(|first| first.is_ascii_uppercase())
+        && cell.len() > 1
+        && letters.all(|digit| digit.is_ascii_digit())
+}
+
+/// Compares the table with the uses; returns how many uses there are.
+fn rows(
+    file: &File,
+    table: &BTreeMap<String, Vec<String>>,
+    known: &BTreeSet<String>,
+    report: &mut Report,
+) -> usize {
+    let uses = ord_calls(&file.tokens);
+    for (row, line) in &uses {
+        if !table.contains_key(row) {
+            report.find(
+                &file.path,
+                *line,
+                format!("row {row} is not in this module's table"),
+            );
+        }
+    }
+    for (row, partners) in table {
+        if !uses.iter().any(|(used, _)| used == row) {
+            report.find(
+                &file.path,
+                0,
+                format!("row {row} of the table is never used"),
+            );
+        }
+        for partner in partners.iter().filter(|partner| !known.contains(*partner)) {
+            let message = format!("row {row} pairs with {partner}, which is in no table");
+            report.find(&file.path, 0, message);
+        }
+    }
+    uses.len()
+}
+
+/// The first literal of every `ord!(..)`, and its line.
+fn ord_calls(tokens: &[Token]) -> Vec<(String, usize)> {
+    let calls = (0..tokens.len()).filter(|i| is_at(tokens, *i, &["ord", "!", "("]));
+    let literals = calls.map(|i| (text_at(tokens, i + 3), tokens[i].line));
+    let literals = literals.filter(|(literal, _)| literal.starts_with('"'));
+    literals
+        .map(|(literal, line)| (literal.trim_matches('"').to_owned(), line))
+        .collect()
+}
+
+/// The orderings that no `ord!` names, each with its line. `use` declarations name nothing yet.
+fn bare_orderings(file: &File) -> Vec<(&str, usize)> {
+    let tokens = &file.tokens;
+    let tests = test_ranges(tokens);
+    let mut found = Vec::new();
+    let mut i = 0;
+    while i < tokens.len() {
+        if let Some(range) = tests.iter().find(|range| range.start == i) {
+            i = range.end;
+        } else if is_at(tokens, i, &["ord", "!"]) {
+            i = tokens.get(i + 2).and_then(|open| open.mate).unwrap_or(i);
+        } else if text_at(tokens, i) == "use" {
+            i += tokens[i..]
+                .iter()
+                .position(|token| token.text == ";")
+                .unwrap_or(0);
+        } else if ORDERINGS.contains(&text_at(tokens, i)) {
+            found.push((tokens[i].text.as_str(), tokens[i].line));
+        }
+        i += 1;
+    }
+    found
+}
+
+fn bare_in_core(file: &File, report: &mut Report) -> usize {
+    let found = bare_orderings(file);
+    for (ordering, line) in &found {
+        if *ordering != "Relaxed" {
+            let message = format!("bare `{ordering}`: name a row with `ord!`");
+            report.find(&file.path, *line, message);
+        } else if comment_for(&file.text, *line).is_empty() {
+            report.find(
+                &file.path,
+                *line,
+                "bare `Relaxed` without a comment saying why",
+            );
+        }
+    }
+    found.len()
+}
+
+fn bare_elsewhere(file: &File, report: &mut Report) -> usize {
+    let found = bare_orderings(file);
+    for (ordering, line) in &found {
+        if comment_for(&file.text, *line).is_empty() {
+            let message = format!("bare `{ordering}` without a comment saying why");
+            report.find(&file.path, *line, message);
+        }
+    }
+    found.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tidy::canary;
+
+    const TABLE: &str = "//! | row | edge | pairs with |\n//! |---|---|---|\n";
+
+    #[track_caller]
+    fn finds(rest: &str, words: &str) {
+        let text = format!("{TABLE}{rest}");
+        canary::finds(check, &[("crates/core/src/turn.rs", &text)], words);
+    }
+
+    #[test]
+    fn a_row_that_is_in_no_table_is_found() {
+        finds(
+            "fn a() { ord!(\"O1\", Release) }",
+            "row O1 is not in this module's table",
+        );
+    }
+
+    #[test]
+    fn a_row_that_is_never_used_is_found() {
+        finds("//! | O1 | a | - |\n", "row O1 of the table is never used");
+    }
+
+    #[test]
+    fn a_partner_that_does_not_exist_is_found() {
+        let text = "//! | O1 | a | O7 |\nfn a() { ord!(\"O1\", Release) }";
+        finds(text, "row O1 pairs with O7");
+    }
+
+    #[test]
+    fn rows_that_match_their_uses_pass() {
+        let text = format!(
+            "{TABLE}//! | O1 | a | O2 |\n//! | O2 | b | O1 |\n\
+             fn a() {{ b(ord!(\"O1\", Release), ord!(\"O2\", Acquire)) }}"
+        );
+        canary::passes(check, &[("crates/core/src/turn.rs", &text)]);
+    }
+
+    #[test]
+    fn bare_orderings_are_found() {
+        finds("fn a() { b.load(Ordering::Acquire) }", "name a row");
+        finds("fn a() { b.load(Ordering::Relaxed) }", "without a comment");
+        let os = "fn a() {\n    b.store(1, Ordering::Release)\n}";
+        canary::finds(check, &[("crates/os/src/a.rs", os)], "without a comment");
+    }
+
+    #[test]
+    fn an_ordering_with_a_reason_passes() {
+        let os = "fn a() {\n    // Nothing else is read.\n    b.load(Ordering::Relaxed)\n}";
+        canary::passes(
+            check,
+            &[("crates/os/src/a.rs", os), ("crates/core/src/a.rs", os)],
+        );
+        let free = "fn a() { b.load(Ordering::SeqCst) }";
+        canary::passes(check, &[("crates/core/src/sync.rs", free)]);
+    }
+}
