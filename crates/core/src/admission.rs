@@ -1,0 +1,172 @@
+//! Binding: what is compared when one is made (L10 to L19), and whether it still holds (L52).
+
+use core::fmt;
+
+use nearcall_abi::{AStackClass, SegmentLayout};
+
+use crate::fault::PeerFault;
+use crate::sync::{AtomicU32, ord};
+
+/// Whether a binding is open, and if not, why not. In private memory; read at every call.
+///
+/// ```text
+///   OPEN ──── R1 revoke ────▶ reason      once; the first reason stays
+/// ```
+///
+/// | row | edge | by | order | makes visible | pairs with |
+/// |---|---|---|---|---|---|
+/// | R1 | OPEN to a reason, compare-and-swap | anyone of this domain | Relaxed | nothing | - |
+/// | R2 | load | anyone of this domain | Relaxed | nothing | - |
+///
+/// Nothing is read through this word: a call that slips past it ends as any call does whose
+/// server has gone.
+#[derive(Debug)]
+pub struct BindingState(AtomicU32);
+
+/// Why a binding does not hold any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum RevokeReason {
+    /// This side gave the binding up.
+    Released = 1,
+    /// The peer revoked it.
+    RevokedByPeer = 2,
+    /// The peer broke the protocol.
+    Fault = 3,
+    /// The peer's domain ended.
+    PeerDied = 4,
+    /// The peer's socket hung up.
+    PeerHungUp = 5,
+    /// This domain is shutting down.
+    ShutDown = 6,
+}
+
+const OPEN: u32 = 0;
+
+/// The first procedure in which two interfaces differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Difference<'n> {
+    /// Which procedure, in the order of the interface file.
+    pub index: u32,
+    /// Its name here; `None`: the interface has fewer procedures here.
+    pub ours: Option<&'n str>,
+    /// Its name there; `None`: the interface has fewer procedures there.
+    pub theirs: Option<&'n str>,
+}
+
+impl BindingState {
+    /// An open binding.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> BindingState {
+        BindingState(AtomicU32::new(OPEN))
+    }
+
+    /// Whether calls may be made. Cost: one load.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.0.load(ord!("R2", Relaxed)) == OPEN
+    }
+
+    /// Revokes the binding. False if it was already: the first reason stays.
+    pub fn revoke(&self, reason: RevokeReason) -> bool {
+        let to = reason as u32;
+        self.0
+            .compare_exchange(OPEN, to, ord!("R1", Relaxed), ord!("R1", Relaxed))
+            .is_ok()
+    }
+
+    /// Why the binding is revoked; `None` while it is open.
+    pub fn reason(&self) -> Option<RevokeReason> {
+        RevokeReason::from_u32(self.0.load(ord!("R2", Relaxed)))
+    }
+}
+
+impl RevokeReason {
+    /// Judges a number that a peer may have sent.
+    pub const fn from_u32(number: u32) -> Option<RevokeReason> {
+        Some(match number {
+            1 => RevokeReason::Released,
+            2 => RevokeReason::RevokedByPeer,
+            3 => RevokeReason::Fault,
+            4 => RevokeReason::PeerDied,
+            5 => RevokeReason::PeerHungUp,
+            6 => RevokeReason::ShutDown,
+            _ => return None,
+        })
+    }
+}
+
+/// Judges the class list that a server sent, and the class that it gave each procedure.
+pub fn check_classes<'c>(
+    classes: &'c [AStackClass],
+    class_of_procedure: impl IntoIterator<Item = u8>,
+) -> Result<SegmentLayout<'c>, PeerFault> {
+    let layout = SegmentLayout::new(classes).map_err(PeerFault::Classes)?;
+    let count = classes.len() as u32;
+    for claimed in class_of_procedure {
+        let claimed = u32::from(claimed);
+        if claimed >= count {
+            return Err(PeerFault::ClassIndex { claimed, count });
+        }
+        if classes[claimed as usize].count == 0 {
+            return Err(PeerFault::ClassEmpty { claimed });
+        }
+    }
+    Ok(layout)
+}
+
+/// The first procedure whose name or hash differs; `None` if all are equal. Either list may be a
+/// peer's.
+pub fn first_difference<'n>(
+    ours: &[(&'n str, [u8; 16])],
+    theirs: &[(&'n str, [u8; 16])],
+) -> Option<Difference<'n>> {
+    let at = common_count(ours, theirs);
+    let name = |side: &[(&'n str, [u8; 16])]| side.get(at as usize).map(|procedure| procedure.0);
+    let (ours, theirs) = (name(ours), name(theirs));
+    let differs = ours.is_some() || theirs.is_some();
+    differs.then_some(Difference {
+        index: at,
+        ours,
+        theirs,
+    })
+}
+
+/// How many procedures, from the first, are the same on both sides. Two versions of an interface
+/// of which one adds procedures at the end bind with so many.
+pub fn common_count(ours: &[(&str, [u8; 16])], theirs: &[(&str, [u8; 16])]) -> u32 {
+    ours.iter()
+        .zip(theirs)
+        .take_while(|(ours, theirs)| ours == theirs)
+        .count() as u32
+}
+
+impl fmt::Display for Difference<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let index = self.index;
+        match (self.ours, self.theirs) {
+            (Some(ours), Some(theirs)) if ours == theirs => {
+                write!(f, "procedure {index}, `{ours}`, has other parameters there")
+            }
+            (Some(ours), Some(theirs)) => {
+                write!(f, "procedure {index} is `{ours}` here and `{theirs}` there")
+            }
+            (Some(ours), None) => write!(f, "procedure {index}, `{ours}`, is missing there"),
+            (None, Some(theirs)) => write!(f, "procedure {index}, `{theirs}`, is missing here"),
+            (None, None) => write!(f, "procedure {index} is missing on both sides"),
+        }
+    }
+}
+
+impl fmt::Display for RevokeReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            RevokeReason::Released => "binding was released here",
+            RevokeReason::RevokedByPeer => "peer revoked the binding",
+            RevokeReason::Fault => "peer broke the protocol",
+            RevokeReason::PeerDied => "peer's domain ended",
+            RevokeReason::PeerHungUp => "peer hung up",
+            RevokeReason::ShutDown => "domain is shutting down",
+        })
+    }
+}

@@ -1,0 +1,142 @@
+//! The client's free A-stacks: one LIFO per class (L20, L34), in private memory.
+//!
+//! A list is a word that holds the newest free A-stack, a tag that changes with every edge, and
+//! whether someone waits; each A-stack has one link to the next. LIFO, so that the A-stack in use
+//! is the one whose lines are still near.
+//!
+//! ```text
+//!  top    │ tag : 31 │ waiting : 1 │ index + 1 : 32 │  0 in the low half: none is free
+//!  links  │ 0 │ 1 │ 2 │ …                             index + 1 of the next, by A-stack
+//!  wakes  how often waiters were woken: the word that a waiter sleeps on
+//! ```
+//!
+//! | row | edge | by | order | makes visible | pairs with |
+//! |---|---|---|---|---|---|
+//! | A1 | top: (x, w) to (index, 0), compare-and-swap | releaser | AcqRel | link, A-stack | A2, A3 |
+//! | A2 | top: load, and again when A1 or A2 came between | claimer | Acquire | link, A-stack | A1 |
+//! | A3 | top: (none, w) to (none, waiting), compare-and-swap | waiter | Release | A4 was before | A1 |
+//! | A4 | wakes: load, before A3 | waiter | Relaxed | nothing | - |
+//! | A5 | wakes: add 1, after an A1 that found `waiting` | releaser | Relaxed | nothing | - |
+//! | A6 | top: (index, w) to (next, w), compare-and-swap | claimer | Relaxed | nothing | - |
+//!
+//! A6 needs no order: the tag makes it the edge after the very one that A2 saw. A waiter sleeps
+//! while `wakes` is what A4 saw; the A1 that found its mark is later than its A3 and hence than its
+//! A4, so that the A5 behind it changes the word that the waiter compares.
+
+use alloc::boxed::Box;
+
+use crate::sync::{AtomicU32, AtomicU64, ord};
+
+const NONE: u64 = 0;
+const INDEX_MASK: u64 = u32::MAX as u64;
+const WAITING: u64 = 1 << 32;
+const TAG: u64 = 1 << 33;
+
+/// The free A-stacks of a binding, by class. See the module.
+#[derive(Debug)]
+pub struct AStackLists {
+    lists: Box<[List]>,
+    links: Box<[AtomicU32]>,
+}
+
+/// One class. A line of its own, so that two classes do not share one.
+#[derive(Debug)]
+#[repr(align(64))]
+struct List {
+    top: AtomicU64,
+    wakes: AtomicU32,
+}
+
+impl AStackLists {
+    /// Lists of `class_count` classes, all empty, for A-stacks numbered below `astack_count_max`.
+    /// Those of an extent that is added later (L49) are pushed then.
+    pub fn new(class_count: u32, astack_count_max: u32) -> AStackLists {
+        let list = |_| List {
+            top: AtomicU64::new(NONE),
+            wakes: AtomicU32::new(0),
+        };
+        AStackLists {
+            lists: (0..class_count).map(list).collect(),
+            links: (0..astack_count_max).map(|_| AtomicU32::new(0)).collect(),
+        }
+    }
+
+    /// Takes the A-stack of `class` that was used last; `None` if none is free.
+    ///
+    /// # Panics: on a class that there is not.
+    ///
+    /// # Cost: one load, one compare-and-swap (L34); no lock.
+    #[inline]
+    pub fn pop(&self, class: u32) -> Option<u32> {
+        let top = &self.lists[class as usize].top;
+        let mut seen = top.load(ord!("A2", Acquire));
+        loop {
+            let index = (seen & INDEX_MASK).checked_sub(1)? as u32;
+            // Row A2's: if the link is stale, the tag has changed and A6 fails.
+            let next = self.links[index as usize].load(ord!("A2l", Relaxed));
+            let to = ((seen & !INDEX_MASK) | u64::from(next)).wrapping_add(TAG);
+            match top.compare_exchange_weak(seen, to, ord!("A6", Relaxed), ord!("A2", Acquire)) {
+                Ok(_) => return Some(index),
+                Err(moved) => seen = moved,
+            }
+        }
+    }
+
+    /// Gives A-stack `index` back to `class`. True: wake every waiter of [`AStackLists::wakes`].
+    ///
+    /// # Panics: on a class or an index that there is not.
+    ///
+    /// # Cost: one load, one store, one compare-and-swap (L34); no lock.
+    #[inline]
+    pub fn push(&self, class: u32, index: u32) -> bool {
+        let list = &self.lists[class as usize];
+        let link = &self.links[index as usize];
+        // Row A1's: nothing is concluded from it unless the compare-and-swap finds it unchanged.
+        let mut seen = list.top.load(ord!("A1h", Relaxed));
+        loop {
+            // Made visible by A1.
+            link.store((seen & INDEX_MASK) as u32, ord!("A1l", Relaxed));
+            let tag = (seen & !(INDEX_MASK | WAITING)).wrapping_add(TAG);
+            let to = tag | (u64::from(index) + 1);
+            match list
+                .top
+                .compare_exchange_weak(seen, to, ord!("A1", AcqRel), ord!("A1h", Relaxed))
+            {
+                Ok(_) => break,
+                Err(moved) => seen = moved,
+            }
+        }
+        let must_wake = seen & WAITING != 0;
+        if must_wake {
+            list.wakes.fetch_add(1, ord!("A5", Relaxed));
+        }
+        must_wake
+    }
+
+    /// Announces that someone is about to wait for an A-stack of `class`. The answer is what
+    /// [`AStackLists::wakes`] must still be for the wait to begin; `None`: one is free, pop again.
+    pub fn prepare_wait(&self, class: u32) -> Option<u32> {
+        let list = &self.lists[class as usize];
+        let expected = list.wakes.load(ord!("A4", Relaxed));
+        // Row A3's: nothing is concluded from it unless the compare-and-swap finds it unchanged.
+        let mut seen = list.top.load(ord!("A3h", Relaxed));
+        while seen & INDEX_MASK == NONE {
+            let to = (seen | WAITING).wrapping_add(TAG);
+            match list.top.compare_exchange_weak(
+                seen,
+                to,
+                ord!("A3", Release),
+                ord!("A3h", Relaxed),
+            ) {
+                Ok(_) => return Some(expected),
+                Err(moved) => seen = moved,
+            }
+        }
+        None
+    }
+
+    /// The word that those who wait for an A-stack of `class` sleep on. Private to this process.
+    pub fn wakes(&self, class: u32) -> &AtomicU32 {
+        &self.lists[class as usize].wakes
+    }
+}

@@ -1,0 +1,183 @@
+//! The bell: how a client tells a server that does not poll its A-stack that there is work, and
+//! how the server goes to sleep without missing it.
+//!
+//! One line per trust class of a server: a gate word and 480 lane bits. A lane is a binding.
+//!
+//! ```text
+//!              B2 ring                        B2 ring: wake
+//!     0 ────────────────▶ RUNG       ASLEEP ────────────────▶ ASLEEP | RUNG
+//!     ▲                    │            ▲                          │
+//!     │      B4 open       │            │ B5 fall asleep           │
+//!     ├────────────────────┴────────────┼──────────────────────────┘
+//!     └─────────────────────────────────┘ (from 0 only)
+//! ```
+//!
+//! | row | edge | by | order | makes visible | pairs with |
+//! |---|---|---|---|---|---|
+//! | B1 | set the lane bit, fetch_or | client | Release | the posted turn | B3 |
+//! | B2 | gate: fetch_or RUNG; the old word says whether to wake | client | Release | lane bit | B4 |
+//! | B3 | lane word: swap 0, if it is not 0 | server | Acquire | the posted turn | B1 |
+//! | B4 | gate: swap 0, before the lanes are taken | server | Acquire | the lane bit | B2 |
+//! | B5 | gate: 0 to ASLEEP, compare-and-swap | server | Relaxed | nothing | - |
+//!
+//! B5 needs no order: it and B2 are two edges of one word, so either B2 finds ASLEEP and wakes, or
+//! B5 finds RUNG and fails. All server processors of a gate that sleep are woken together.
+//!
+//! Every client of the trust class can lose or forge bells here. A server processor therefore
+//! sleeps in bounded slices and looks at everything once after each: that costs time, never
+//! correctness.
+
+use crate::sync::{AtomicU32, ord};
+
+/// A server processor waits on the gate. The word that a futex wait expects.
+pub const ASLEEP: u32 = 1;
+
+/// Someone has rung since the gate was opened.
+pub const RUNG: u32 = 2;
+
+/// Lane bits in a lane word.
+const LANE_BITS: u32 = u32::BITS;
+
+/// A binding's place in a bell line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lane {
+    /// Which lane word.
+    pub word: u32,
+    /// Which bit of it.
+    pub bit: u32,
+}
+
+/// What the gate said when it was opened. Hints: a client of the class may have written them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// Someone has rung.
+    pub is_rung: bool,
+    /// Some processor of the server was, and may still be, asleep on the gate.
+    pub had_sleeper: bool,
+}
+
+impl Lane {
+    /// The place of lane `lane` in a line of `lane_count` lanes; more bindings than lanes share.
+    pub const fn of(lane: u32, lane_count: u32) -> Lane {
+        let lane = lane % lane_count;
+        Lane {
+            word: lane / LANE_BITS,
+            bit: lane % LANE_BITS,
+        }
+    }
+}
+
+/// Rings bit `bit` of `lane_word` after a post. True: wake every waiter of the gate.
+///
+/// # Cost: two atomic operations on one line.
+#[inline]
+pub fn ring(gate: &AtomicU32, lane_word: &AtomicU32, bit: u32) -> bool {
+    lane_word.fetch_or(1 << (bit % LANE_BITS), ord!("B1", Release));
+    gate.fetch_or(RUNG, ord!("B2", Release)) & ASLEEP != 0
+}
+
+/// Whether there is any reason to open the gate. For a processor that spins: a load keeps the line
+/// shared, an opening takes it.
+#[inline]
+pub fn is_rung(gate: &AtomicU32) -> bool {
+    // Row B4's hint: opening is what makes anything visible.
+    gate.load(ord!("B4h", Relaxed)) != 0
+}
+
+/// Opens the gate: rings from here on are new. Before [`take_lanes`].
+#[inline]
+pub fn open_gate(gate: &AtomicU32) -> Opened {
+    let seen = gate.swap(0, ord!("B4", Acquire));
+    Opened {
+        is_rung: seen & RUNG != 0,
+        had_sleeper: seen & ASLEEP != 0,
+    }
+}
+
+/// Takes the bits that were set in one lane word.
+#[inline]
+pub fn take_lanes(lane_word: &AtomicU32) -> u32 {
+    // Row B3's hint: a word that is 0 is left alone, so that its line is not taken for nothing.
+    if lane_word.load(ord!("B3h", Relaxed)) == 0 {
+        return 0;
+    }
+    lane_word.swap(0, ord!("B3", Acquire))
+}
+
+/// Announces that a processor is about to wait while the gate is [`ASLEEP`]. False if someone has
+/// rung since the gate was opened: then look again.
+#[inline]
+pub fn fall_asleep(gate: &AtomicU32) -> bool {
+    match gate.compare_exchange(0, ASLEEP, ord!("B5", Relaxed), ord!("B5", Relaxed)) {
+        Ok(_) => true,
+        Err(seen) => seen == ASLEEP,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line() -> (AtomicU32, AtomicU32) {
+        (AtomicU32::new(0), AtomicU32::new(0))
+    }
+
+    #[test]
+    fn a_ring_wakes_a_sleeper() {
+        let (gate, lanes) = line();
+        assert!(fall_asleep(&gate));
+        assert!(ring(&gate, &lanes, 3));
+        assert_eq!(
+            open_gate(&gate),
+            Opened {
+                is_rung: true,
+                had_sleeper: true
+            }
+        );
+        assert_eq!(take_lanes(&lanes), 1 << 3);
+        assert_eq!(take_lanes(&lanes), 0);
+    }
+
+    #[test]
+    fn a_ring_wakes_nobody_who_is_awake() {
+        let (gate, lanes) = line();
+        assert!(!ring(&gate, &lanes, 0));
+        assert!(is_rung(&gate));
+    }
+
+    #[test]
+    fn a_rung_gate_keeps_its_processor_awake() {
+        let (gate, lanes) = line();
+        ring(&gate, &lanes, 0);
+        assert!(!fall_asleep(&gate));
+        open_gate(&gate);
+        assert!(fall_asleep(&gate));
+    }
+
+    #[test]
+    fn two_processors_may_sleep_on_one_gate() {
+        let (gate, _) = line();
+        assert!(fall_asleep(&gate));
+        assert!(fall_asleep(&gate));
+    }
+
+    #[test]
+    fn a_forged_gate_is_opened_like_any_other() {
+        let gate = AtomicU32::new(0xffff_fff8);
+        assert!(!fall_asleep(&gate));
+        assert_eq!(
+            open_gate(&gate),
+            Opened {
+                is_rung: false,
+                had_sleeper: false
+            }
+        );
+        assert!(fall_asleep(&gate));
+    }
+
+    #[test]
+    fn lanes_past_the_last_share() {
+        assert_eq!(Lane::of(33, 480), Lane { word: 1, bit: 1 });
+        assert_eq!(Lane::of(480, 480), Lane { word: 0, bit: 0 });
+    }
+}

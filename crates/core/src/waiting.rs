@@ -1,0 +1,196 @@
+//! How a client waits for a reply: who gives a processor to whom (U5 to U20, DESIGN 5).
+//!
+//! The runtime polls a first burst by itself; a call that is answered then never comes here. After
+//! that it asks [`Waiter::next`] and does what it says. Told all times, reads no clock.
+//!
+//! ```text
+//!   other processor:   Spin … Spin for spin_ns ───────────────▶ Sleep, slice by slice
+//!   same processor:    Yield … Yield, timed, yields_max ──────▶ Sleep, slice by slice
+//!   either:            deadline ──────────────────────────────▶ GiveUp
+//! ```
+//!
+//! Spinning as long as a wake-up costs is at most twice as dear as knowing in advance. On one
+//! processor spinning cannot help: the server needs the processor that spins. A yield that takes
+//! long has handed the processor to a third thread; then yields are banned for a while (without
+//! the ban a competing thread costs 1.4 ms a call, with it twice what sleeping at once costs). A
+//! wait that has spun does not yield any more.
+
+/// The knobs of waiting. All times in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitPolicy {
+    /// Longest spin for a server on another processor: about one wake-up of an idle processor.
+    pub spin_ns_max: u32,
+    /// Shortest spin that adapting may go down to.
+    pub spin_ns_min: u32,
+    /// Polls between two looks at the clock.
+    pub polls_per_spin: u32,
+    /// Yields to a server on the same processor before sleeping.
+    pub yields_max: u32,
+    /// A yield that takes longer has gone to a third thread.
+    pub yield_ns_max: u32,
+    /// Waits for which the first slow yield bans yields.
+    pub yield_ban_waits_min: u32,
+    /// Waits for which yields are banned at most: each ban is twice the one before.
+    pub yield_ban_waits_max: u32,
+    /// First sleep before liveness is looked at again.
+    pub sleep_slice_ns_min: u64,
+    /// Longest such sleep: each slice is twice the one before.
+    pub sleep_slice_ns_max: u64,
+}
+
+/// One thread's ban on yields. Outlives the waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct YieldBan {
+    waits_left: u32,
+    waits_last: u32,
+}
+
+/// One wait for one reply.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiter<'p> {
+    policy: &'p WaitPolicy,
+    start_ns: u64,
+    spin_ns: u32,
+    deadline_ns: u64,
+    yields_left: u32,
+    has_spun: bool,
+    slice_ns: u64,
+}
+
+/// What to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Poll this often, one pause between two polls, and ask again.
+    Spin {
+        /// How often.
+        polls: u32,
+    },
+    /// Yield the processor, tell [`Waiter::told_yield`] how long it took, poll, and ask again.
+    Yield,
+    /// Sleep on the turn word, look whether the server is alive, and ask again.
+    Sleep {
+        /// At most this long.
+        slice_ns: u64,
+    },
+    /// The deadline has passed.
+    GiveUp,
+}
+
+impl Default for WaitPolicy {
+    fn default() -> WaitPolicy {
+        WaitPolicy {
+            spin_ns_max: 50_000,
+            spin_ns_min: 2_000,
+            polls_per_spin: 64,
+            yields_max: 16,
+            yield_ns_max: 30_000,
+            yield_ban_waits_min: 256,
+            yield_ban_waits_max: 65_536,
+            sleep_slice_ns_min: 1_000_000,
+            sleep_slice_ns_max: 20_000_000,
+        }
+    }
+}
+
+impl WaitPolicy {
+    /// How long to spin next time for a procedure that was spun `spin_ns` for and whose reply
+    /// came after `waited_ns`. A reply soon after the spin would have ended pulls the spin up to
+    /// `spin_ns_max`; one that no spin would have reached halves it.
+    pub fn adapt(&self, spin_ns: u32, waited_ns: u64) -> u32 {
+        if waited_ns <= u64::from(self.spin_ns_max) {
+            let wanted = (waited_ns as u32).saturating_mul(2);
+            spin_ns
+                .max(wanted)
+                .clamp(self.spin_ns_min, self.spin_ns_max)
+        } else {
+            (spin_ns / 2).clamp(self.spin_ns_min, self.spin_ns_max)
+        }
+    }
+}
+
+impl<'p> Waiter<'p> {
+    /// A wait that starts now and never gives up. `ban` is the thread's; `spin_ns` the
+    /// procedure's, or `policy.spin_ns_max`.
+    pub fn new(
+        policy: &'p WaitPolicy,
+        ban: &mut YieldBan,
+        spin_ns: u32,
+        start_ns: u64,
+    ) -> Waiter<'p> {
+        let may_yield = ban.waits_left == 0;
+        ban.waits_left = ban.waits_left.saturating_sub(1);
+        Waiter {
+            policy,
+            start_ns,
+            spin_ns: spin_ns.min(policy.spin_ns_max),
+            deadline_ns: u64::MAX,
+            yields_left: if may_yield { policy.yields_max } else { 0 },
+            has_spun: false,
+            slice_ns: policy.sleep_slice_ns_min,
+        }
+    }
+
+    /// The same wait, given up at `deadline_ns` on the clock of `start_ns`.
+    pub fn until(self, deadline_ns: u64) -> Waiter<'p> {
+        Waiter {
+            deadline_ns,
+            ..self
+        }
+    }
+
+    /// What to do next, now that there is still no reply. `same_processor`: the server wrote last
+    /// from the processor that this thread runs on.
+    #[inline]
+    pub fn next(&mut self, now_ns: u64, same_processor: bool) -> Step {
+        if now_ns >= self.deadline_ns {
+            return Step::GiveUp;
+        }
+        if !same_processor && now_ns.saturating_sub(self.start_ns) < u64::from(self.spin_ns) {
+            self.has_spun = true;
+            return Step::Spin {
+                polls: self.policy.polls_per_spin,
+            };
+        }
+        if same_processor && !self.has_spun && self.yields_left > 0 {
+            self.yields_left -= 1;
+            return Step::Yield;
+        }
+        let slice_ns = self.slice_ns.min(self.deadline_ns - now_ns);
+        self.slice_ns = self
+            .slice_ns
+            .saturating_mul(2)
+            .min(self.policy.sleep_slice_ns_max);
+        Step::Sleep { slice_ns }
+    }
+
+    /// A yield took `duration_ns`.
+    #[inline]
+    pub fn told_yield(&mut self, ban: &mut YieldBan, duration_ns: u64) {
+        if duration_ns > u64::from(self.policy.yield_ns_max) {
+            self.yields_left = 0;
+            ban.extend(self.policy);
+        } else if ban.waits_left == 0 && self.yields_left == 0 {
+            // All yields of a wait were fast: the third thread has gone.
+            ban.waits_last = 0;
+        }
+    }
+}
+
+impl YieldBan {
+    /// No ban.
+    pub const NONE: YieldBan = YieldBan {
+        waits_left: 0,
+        waits_last: 0,
+    };
+
+    /// Waits for which yields are still banned.
+    pub fn waits_left(&self) -> u32 {
+        self.waits_left
+    }
+
+    fn extend(&mut self, policy: &WaitPolicy) {
+        let doubled = self.waits_last.saturating_mul(2);
+        self.waits_last = doubled.clamp(policy.yield_ban_waits_min, policy.yield_ban_waits_max);
+        self.waits_left = self.waits_last;
+    }
+}
