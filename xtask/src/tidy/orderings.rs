@@ -1,7 +1,8 @@
 //! Memory orderings: every one is a row of its module's table, or says why it needs none.
 //!
-//! In core, `ord!("O1", Release)` names the row; rows and uses must match, and the partner that a
-//! row names must stand in some table. Elsewhere a bare ordering has a comment.
+//! In core, `ord!("O1", Release)` names the row; rows and uses must match, the row's order must be
+//! the one that is used, and the partner that a row names must stand in some table. Elsewhere a
+//! bare ordering has a comment.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,11 +88,11 @@ fn is_row(cell: &str) -> bool {
 /// Compares the table with the uses; returns how many uses there are.
 fn rows(
     file: &File,
-    table: &BTreeMap<String, Vec<String>>,
+    table: &BTreeMap<String, Row>,
     known: &BTreeSet<String>,
     report: &mut Report,
 ) -> usize {
-    let uses = ord_calls(&file.tokens);
+    let uses = uses_of_rows(&file.tokens);
     for (row, line) in &uses {
         if !table.contains_key(row) {
             report.find(
@@ -117,14 +118,28 @@ fn rows(
     uses.len()
 }
 
-/// The first literal of every `ord!(..)`, and its line.
-fn ord_calls(tokens: &[Token]) -> Vec<(String, usize)> {
+/// One `ord!("O1", Release)`.
+struct Use {
+    row: String,
+    order: String,
+    line: usize,
+}
+
+fn uses_of_rows(tokens: &[Token]) -> Vec<Use> {
     let calls = (0..tokens.len()).filter(|i| is_at(tokens, *i, &["ord", "!", "("]));
-    let literals = calls.map(|i| (text_at(tokens, i + 3), tokens[i].line));
-    let literals = literals.filter(|(literal, _)| literal.starts_with('"'));
-    literals
-        .map(|(literal, line)| (literal.trim_matches('"').to_owned(), line))
-        .collect()
+    let named = calls.filter(|i| text_at(tokens, i + 3).starts_with('"'));
+    let uses = named.map(|i| Use {
+        row: text_at(tokens, i + 3).trim_matches('"').to_owned(),
+        order: text_at(tokens, i + 5).to_owned(),
+        line: tokens[i].line,
+    });
+    uses.collect()
+}
+
+/// Whether the order column names this ordering as a word.
+fn says(cell: &str, order: &str) -> bool {
+    cell.split(|letter: char| !letter.is_alphanumeric())
+        .any(|word| word == order)
 }
 
 /// The orderings that no `ord!` names, each with its line. `use` declarations name nothing yet.
@@ -184,7 +199,7 @@ mod tests {
     use super::*;
     use crate::tidy::canary;
 
-    const TABLE: &str = "//! | row | edge | pairs with |\n//! |---|---|---|\n";
+    const TABLE: &str = "//! | row | order | pairs with |\n//! |---|---|---|\n";
 
     #[track_caller]
     fn finds(rest: &str, words: &str) {
@@ -202,19 +217,28 @@ mod tests {
 
     #[test]
     fn a_row_that_is_never_used_is_found() {
-        finds("//! | O1 | a | - |\n", "row O1 of the table is never used");
+        finds(
+            "//! | O1 | Release | - |\n",
+            "row O1 of the table is never used",
+        );
     }
 
     #[test]
     fn a_partner_that_does_not_exist_is_found() {
-        let text = "//! | O1 | a | O7 |\nfn a() { ord!(\"O1\", Release) }";
+        let text = "//! | O1 | Release | O7 |\nfn a() { ord!(\"O1\", Release) }";
         finds(text, "row O1 pairs with O7");
+    }
+
+    #[test]
+    fn an_order_that_is_not_the_tables_is_found() {
+        let text = "//! | O1 | Release | - |\nfn a() { ord!(\"O1\", Relaxed) }";
+        finds(text, "row O1 is used as Relaxed, its table says `Release`");
     }
 
     #[test]
     fn rows_that_match_their_uses_pass() {
         let text = format!(
-            "{TABLE}//! | O1 | a | O2 |\n//! | O2 | b | O1 |\n\
+            "{TABLE}//! | O1 | Release | O2 |\n//! | O2 | Acquire on failure | O1 |\n\
              fn a() {{ b(ord!(\"O1\", Release), ord!(\"O2\", Acquire)) }}"
         );
         canary::passes(check, &[("crates/core/src/turn.rs", &text)]);
