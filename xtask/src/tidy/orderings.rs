@@ -52,24 +52,33 @@ pub fn check(tree: &Tree) -> Report {
     ])
 }
 
-/// The rows of the tables in the module's documentation: which partners each one names.
-fn table(file: &File) -> BTreeMap<String, Vec<String>> {
+/// What a row of a table says.
+struct Row {
+    order: String,
+    partners: Vec<String>,
+}
+
+/// The rows of the tables in the module's documentation and in that of its items, by name.
+fn table(file: &File) -> BTreeMap<String, Row> {
     let mut rows = BTreeMap::new();
-    let mut partner_column = None;
+    let (mut order_column, mut partner_column) = (None, None);
     for line in file.text.lines() {
-        let Some(line) = line.strip_prefix("//! |") else {
-            continue;
-        };
-        let cells: Vec<_> = line.split('|').map(str::trim).collect();
-        if let Some(column) = cells.iter().position(|cell| *cell == "pairs with") {
-            partner_column = Some(column);
-        }
+        let line = line.trim_start();
+        let row = line.strip_prefix("//! |").or(line.strip_prefix("/// |"));
+        let Some(row) = row else { continue };
+        let cells: Vec<_> = row.split('|').map(str::trim).collect();
+        let column = |title: &str| cells.iter().position(|cell| *cell == title);
+        order_column = column("order").or(order_column);
+        partner_column = column("pairs with").or(partner_column);
         if is_row(cells[0]) {
-            let partners = partner_column
-                .and_then(|column| cells.get(column))
-                .unwrap_or(&"");
-            let partners = partners.split([',', ' ']).filter(|word| is_row(word));
-            rows.insert(cells[0].to_owned(), partners.map(str::to_owned).collect());
+            let cell = |column: Option<usize>| column.and_then(|column| cells.get(column)).copied();
+            let partners = cell(partner_column).unwrap_or("").split([',', ' ']);
+            let partners = partners
+                .filter(|word| is_row(word))
+                .map(str::to_owned)
+                .collect();
+            let order = cell(order_column).unwrap_or("").to_owned();
+            rows.insert(cells[0].to_owned(), Row { order, partners });
         }
     }
     rows
@@ -93,24 +102,30 @@ fn rows(
     report: &mut Report,
 ) -> usize {
     let uses = uses_of_rows(&file.tokens);
-    for (row, line) in &uses {
-        if !table.contains_key(row) {
-            report.find(
-                &file.path,
-                *line,
-                format!("row {row} is not in this module's table"),
-            );
-        }
+    for Use { row, order, line } in &uses {
+        let message = match table.get(edge(row)) {
+            None => format!("row {row} is not in this module's table"),
+            Some(_) if edge(row) != row && order != "Relaxed" => {
+                format!("{row} prepares an edge and is used as {order}, not Relaxed")
+            }
+            Some(_) if edge(row) != row => continue,
+            Some(said) if !says(&said.order, order) => {
+                format!(
+                    "row {row} is used as {order}, its table says `{}`",
+                    said.order
+                )
+            }
+            Some(_) => continue,
+        };
+        report.find(&file.path, *line, message);
     }
-    for (row, partners) in table {
-        if !uses.iter().any(|(used, _)| used == row) {
-            report.find(
-                &file.path,
-                0,
-                format!("row {row} of the table is never used"),
-            );
+    for (row, said) in table {
+        if !uses.iter().any(|used| used.row == *row) {
+            let message = format!("row {row} of the table is never used");
+            report.find(&file.path, 0, message);
         }
-        for partner in partners.iter().filter(|partner| !known.contains(*partner)) {
+        let partners = said.partners.iter();
+        for partner in partners.filter(|partner| !known.contains(*partner)) {
             let message = format!("row {row} pairs with {partner}, which is in no table");
             report.find(&file.path, 0, message);
         }
@@ -136,8 +151,17 @@ fn uses_of_rows(tokens: &[Token]) -> Vec<Use> {
     uses.collect()
 }
 
-/// Whether the order column names this ordering as a word.
+/// The row's edge: a small letter after it names what only prepares the edge, and orders nothing.
+fn edge(row: &str) -> &str {
+    row.trim_end_matches(|letter: char| letter.is_ascii_lowercase())
+}
+
+/// Whether the order column names this ordering as a word. An edge that only `on failure` needs an
+/// ordering succeeds with none.
 fn says(cell: &str, order: &str) -> bool {
+    if cell.ends_with("on failure") && order == "Relaxed" {
+        return true;
+    }
     cell.split(|letter: char| !letter.is_alphanumeric())
         .any(|word| word == order)
 }
@@ -233,6 +257,21 @@ mod tests {
     fn an_order_that_is_not_the_tables_is_found() {
         let text = "//! | O1 | Release | - |\nfn a() { ord!(\"O1\", Relaxed) }";
         finds(text, "row O1 is used as Relaxed, its table says `Release`");
+    }
+
+    #[test]
+    fn what_prepares_an_edge_is_relaxed_and_its_row_exists() {
+        let row = "//! | O1 | Release | - |\nfn a() { b(ord!(\"O1\", Release), ";
+        finds(
+            &format!("{row}ord!(\"O1h\", Acquire)) }}"),
+            "O1h prepares an edge",
+        );
+        finds(
+            &format!("{row}ord!(\"O2h\", Relaxed)) }}"),
+            "row O2h is not in",
+        );
+        let text = format!("{TABLE}{row}ord!(\"O1h\", Relaxed)) }}");
+        canary::passes(check, &[("crates/core/src/turn.rs", &text)]);
     }
 
     #[test]
