@@ -1,0 +1,233 @@
+//! One mapping of a memory file between two guard pages, or its twin on the heap. Knows nothing of
+//! seals or sizes: `segment.rs` has judged the descriptor before it comes here.
+//!
+//! ```text
+//!  reservation (PROT_NONE)
+//!  ┌───────┬───────────┬─────────────────────────┬───────┬───────────┐
+//!  │ slack │ guard     │ the file's bytes        │ guard │ slack     │
+//!  └───────┴───────────┴─────────────────────────┴───────┴───────────┘
+//!                      ▲ base: page aligned; 2 MiB aligned if it holds a huge page
+//! ```
+
+use std::alloc::Layout;
+use std::os::fd::BorrowedFd;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use rustix::io::Errno;
+use rustix::mm::{Advice, MapFlags, ProtFlags};
+
+const PAGE: usize = nearcall_abi::PAGE_BYTES as usize;
+const LINE: usize = nearcall_abi::LINE_BYTES as usize;
+
+/// A huge page of x86_64, and of aarch64 with 4 KiB pages.
+pub(crate) const HUGE: usize = 2 << 20;
+
+/// Owned memory that two sides share, and its place in this domain.
+///
+/// Invariant: the `bytes` bytes at `base` stay mapped readable, and writable if `is_writable`,
+/// until the drop; `base` is aligned to a cache line.
+#[derive(Debug)]
+pub(crate) struct Mapping {
+    base: NonNull<u8>,
+    bytes: usize,
+    is_writable: bool,
+    memory: Memory,
+}
+
+#[derive(Debug)]
+enum Memory {
+    Reserved { start: NonNull<u8>, bytes: usize },
+    Heap { _block: Arc<HeapBlock> },
+}
+
+// SAFETY: the mapping is plain memory, valid from every thread; all access to it goes through
+// `span.rs`, whose accesses are atomic or assembly that stands for atomics.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Maps `bytes` bytes of `file`, a whole number of pages.
+    ///
+    /// The caller has made sure that the file has and keeps that many bytes; otherwise an access
+    /// would end the domain by SIGBUS.
+    pub(crate) fn new(
+        file: BorrowedFd<'_>,
+        bytes: usize,
+        is_writable: bool,
+    ) -> Result<Mapping, Errno> {
+        assert!(
+            bytes > 0 && bytes.is_multiple_of(PAGE),
+            "{bytes} bytes are no whole pages"
+        );
+        let align = if bytes >= HUGE { HUGE } else { PAGE };
+        let slack = align - PAGE;
+        let reserved_bytes = bytes.checked_add(2 * PAGE + slack).ok_or(Errno::NOMEM)?;
+        // SAFETY: a null hint lets the kernel choose unused addresses, so nothing is replaced.
+        let start = unsafe {
+            rustix::mm::mmap_anonymous(
+                std::ptr::null_mut(),
+                reserved_bytes,
+                ProtFlags::empty(),
+                MapFlags::PRIVATE | MapFlags::NORESERVE,
+            )
+        }?;
+        let start = NonNull::new(start.cast::<u8>()).ok_or(Errno::NOMEM)?;
+        let offset = PAGE + (start.as_ptr() as usize + PAGE).wrapping_neg() % align;
+        // SAFETY: `offset + bytes` is at most `PAGE + slack + bytes`, inside the reservation.
+        let base = unsafe { start.add(offset) };
+        let memory = Memory::Reserved {
+            start,
+            bytes: reserved_bytes,
+        };
+        let mapping = Mapping {
+            base,
+            bytes,
+            is_writable,
+            memory,
+        };
+        let write = if is_writable {
+            ProtFlags::WRITE
+        } else {
+            ProtFlags::empty()
+        };
+        // SAFETY: replaces only a part of the reservation above, which nobody else knows yet.
+        unsafe {
+            rustix::mm::mmap(
+                base.as_ptr().cast(),
+                bytes,
+                ProtFlags::READ | write,
+                MapFlags::SHARED | MapFlags::FIXED,
+                file,
+                0,
+            )
+        }?;
+        Ok(mapping)
+    }
+
+    /// Two mappings of one zeroed block of the heap, for tests inside one domain.
+    pub(crate) fn heap(bytes: usize, second_is_writable: bool) -> (Mapping, Mapping) {
+        let block = Arc::new(HeapBlock::new(bytes));
+        let mapping = |is_writable| Mapping {
+            base: block.base,
+            bytes,
+            is_writable,
+            memory: Memory::Heap {
+                _block: Arc::clone(&block),
+            },
+        };
+        (mapping(true), mapping(second_is_writable))
+    }
+
+    pub(crate) fn base(&self) -> NonNull<u8> {
+        self.base
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(crate) fn is_writable(&self) -> bool {
+        self.is_writable
+    }
+
+    /// Fills in the page tables now, so that no call pays for a first touch (2.8 us a page).
+    /// Nothing depends on it: a kernel that refuses leaves it to the first touch.
+    pub(crate) fn populate(&self) {
+        let advice = if self.is_writable {
+            Advice::LinuxPopulateWrite
+        } else {
+            Advice::LinuxPopulateRead
+        };
+        let _ = self.advise(0, self.bytes, advice);
+    }
+
+    /// Asks for huge pages under a fresh mapping, best effort. Call before anything is allocated.
+    ///
+    /// `MADV_HUGEPAGE` serves systems whose `shmem_enabled` is `advise`. Elsewhere
+    /// `MADV_COLLAPSE` makes a huge page of a range of which at least one page exists, so one page
+    /// of each is touched first.
+    pub(crate) fn make_huge(&self) {
+        let _ = self.advise(0, self.bytes, Advice::LinuxHugepage);
+        for offset in (0..self.bytes / HUGE).map(|index| index * HUGE) {
+            let touched = self.advise(offset, PAGE, Advice::LinuxPopulateWrite);
+            if touched.is_err() || !self.collapse(offset) {
+                return;
+            }
+        }
+    }
+
+    /// Makes a huge page of the `HUGE` bytes at `offset`; whether the kernel could.
+    fn collapse(&self, offset: usize) -> bool {
+        assert!(
+            offset
+                .checked_add(HUGE)
+                .is_some_and(|end| end <= self.bytes)
+        );
+        // SAFETY: the range is in the mapping, by the assertion.
+        let start = unsafe { self.base.add(offset) };
+        // SAFETY: `start` and the next `HUGE` bytes are ours by the invariant; collapsing changes
+        // neither contents nor protection.
+        let result = unsafe { libc::madvise(start.as_ptr().cast(), HUGE, libc::MADV_COLLAPSE) };
+        result == 0
+    }
+
+    fn advise(&self, offset: usize, bytes: usize, advice: Advice) -> Result<(), Errno> {
+        assert!(
+            offset
+                .checked_add(bytes)
+                .is_some_and(|end| end <= self.bytes)
+        );
+        // SAFETY: the range is in the mapping, by the assertion.
+        let start = unsafe { self.base.add(offset) };
+        // SAFETY: the range is ours by the invariant; the advice used here changes neither contents
+        // nor protection.
+        unsafe { rustix::mm::madvise(start.as_ptr().cast(), bytes, advice) }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        if let Memory::Reserved { start, bytes } = self.memory {
+            // SAFETY: the reservation is ours alone, and spans borrow the segment, so none is left.
+            let result = unsafe { rustix::mm::munmap(start.as_ptr().cast(), bytes) };
+            debug_assert!(
+                result.is_ok(),
+                "a reservation cannot be unmapped: {result:?}"
+            );
+        }
+    }
+}
+
+/// Zeroed memory of the heap, aligned to a cache line.
+#[derive(Debug)]
+struct HeapBlock {
+    base: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: plain memory, valid from every thread; accessed as `Mapping` says.
+unsafe impl Send for HeapBlock {}
+// SAFETY: as above.
+unsafe impl Sync for HeapBlock {}
+
+impl HeapBlock {
+    fn new(bytes: usize) -> HeapBlock {
+        assert!(bytes > 0, "a segment has at least one byte");
+        let layout = Layout::from_size_align(bytes, LINE).expect("a segment fits into memory");
+        // SAFETY: the size is not 0, by the assertion.
+        let base = unsafe { std::alloc::alloc_zeroed(layout) };
+        let Some(base) = NonNull::new(base) else {
+            std::alloc::handle_alloc_error(layout)
+        };
+        HeapBlock { base, layout }
+    }
+}
+
+impl Drop for HeapBlock {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with this layout; the last `Mapping` of it is gone.
+        unsafe { std::alloc::dealloc(self.base.as_ptr(), self.layout) };
+    }
+}

@@ -1,0 +1,202 @@
+//! Who is at the other end of a socket, and whether it still lives.
+//!
+//! The kernel tells; the peer is never asked. What the kernel cannot tell in this namespace (a user
+//! that is not mapped here, a process of another pid namespace) is `None`, which no policy can
+//! mistake for somebody. On the importing side the identity is that of whoever called `listen`:
+//! under socket activation that is the activator.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use crate::clock;
+use crate::socket::Stream;
+
+/// What the kernel shows for a user or group that this namespace has no number for.
+const OVERFLOW_ID: u32 = 65534;
+
+/// `SO_PEERPIDFD`, since 6.5.
+const SO_PEERPIDFD: libc::c_int = 77;
+/// `SO_PEERGROUPS`, since 4.13.
+const SO_PEERGROUPS: libc::c_int = 59;
+
+/// Groups that are asked for at first; the kernel says if there are more.
+const GROUPS_USUAL: usize = 64;
+
+/// The domain at the other end of a socket, as it was when it connected or listened.
+#[derive(Debug)]
+pub struct Peer {
+    /// Its user; `None` if this namespace has no number for it.
+    pub uid: Option<u32>,
+    /// Its group; `None` likewise.
+    pub gid: Option<u32>,
+    /// Its supplementary groups, those that have a number here.
+    pub groups: Vec<u32>,
+    /// Its process number, for messages only: the number may be another's by now. `None` if it is
+    /// in another pid namespace.
+    pub pid: Option<u32>,
+    /// The process itself.
+    pub process: Process,
+}
+
+/// A process, held so that its number cannot come to mean another.
+#[derive(Debug)]
+pub struct Process {
+    pidfd: OwnedFd,
+}
+
+impl Peer {
+    /// Asks the kernel.
+    ///
+    /// # Errors: the peer has been gone for so long that there is nothing to hold, or this domain
+    /// is out of descriptors.
+    pub fn of(stream: &Stream) -> io::Result<Peer> {
+        let socket = stream.as_fd();
+        let none = libc::ucred {
+            pid: 0,
+            uid: OVERFLOW_ID,
+            gid: OVERFLOW_ID,
+        };
+        let mut credentials = [none];
+        socket_option(socket, libc::SO_PEERCRED, &mut credentials)?;
+        let [credentials] = credentials;
+        let pid = u32::try_from(credentials.pid).ok().filter(|pid| *pid != 0);
+        Ok(Peer {
+            uid: known(credentials.uid),
+            gid: known(credentials.gid),
+            groups: groups(socket)?,
+            pid,
+            process: process(socket, pid)?,
+        })
+    }
+}
+
+impl Process {
+    /// The process with this number, now. The caller knows that it still is the one it means: a
+    /// child that has not been waited for, or itself.
+    pub fn open(pid: u32) -> io::Result<Process> {
+        let pid = i32::try_from(pid)
+            .ok()
+            .and_then(Pid::from_raw)
+            .ok_or(Errno::SRCH)?;
+        Ok(Process {
+            pidfd: pidfd_open(pid, PidfdFlags::empty())?,
+        })
+    }
+
+    /// This process.
+    pub fn current() -> io::Result<Process> {
+        Ok(Process {
+            pidfd: pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?,
+        })
+    }
+
+    /// Whether it has ended: from then on it can store nothing into any segment.
+    ///
+    /// # Cost: a system call.
+    pub fn has_exited(&self) -> bool {
+        self.wait_exit(Duration::ZERO)
+    }
+
+    /// Waits for its end, at most `timeout`; whether it has ended.
+    pub fn wait_exit(&self, timeout: Duration) -> bool {
+        let mut polled = [PollFd::new(&self.pidfd, PollFlags::IN)];
+        let timeout = clock::timespec(timeout);
+        // A signal, or no memory to poll with, proves nothing: not ended as far as is known.
+        let count = rustix::event::poll(&mut polled, Some(&timeout)).unwrap_or(0);
+        count > 0
+            && polled[0]
+                .revents()
+                .intersects(PollFlags::IN | PollFlags::HUP)
+    }
+}
+
+impl AsFd for Process {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.pidfd.as_fd()
+    }
+}
+
+fn known(id: u32) -> Option<u32> {
+    (id != OVERFLOW_ID && id != u32::MAX).then_some(id)
+}
+
+/// The peer's supplementary groups; none where the kernel cannot tell.
+fn groups(socket: BorrowedFd<'_>) -> io::Result<Vec<u32>> {
+    let mut groups = vec![OVERFLOW_ID; GROUPS_USUAL];
+    loop {
+        match socket_option(socket, SO_PEERGROUPS, &mut groups) {
+            Ok(bytes) => {
+                groups.truncate(bytes / size_of::<u32>());
+                groups.retain(|group| known(*group).is_some());
+                return Ok(groups);
+            }
+            Err(Errno::RANGE) if groups.len() < 1 << 16 => groups.resize(1 << 16, OVERFLOW_ID),
+            Err(Errno::NOPROTOOPT | Errno::NODATA) => return Ok(Vec::new()),
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+}
+
+/// The peer's pidfd. Kernels before 6.5 cannot tell it, and the number has to do: there, a number
+/// that was given away since the connection would name the wrong process.
+fn process(socket: BorrowedFd<'_>, pid: Option<u32>) -> io::Result<Process> {
+    let mut number = [-1];
+    match socket_option::<libc::c_int>(socket, SO_PEERPIDFD, &mut number) {
+        Ok(_) if number[0] >= 0 => {
+            // SAFETY: the kernel made this descriptor for us just now.
+            let pidfd = unsafe { OwnedFd::from_raw_fd(number[0]) };
+            Ok(Process { pidfd })
+        }
+        Ok(_) => Err(Errno::SRCH.into()),
+        Err(Errno::NOPROTOOPT) => Process::open(pid.ok_or(Errno::SRCH)?),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// A type of which every bit pattern is a value.
+///
+/// # Safety
+///
+/// - S1 any bytes: every bit pattern is a value of the type.
+unsafe trait AnyBytes: Copy {}
+
+// SAFETY: S1: an integer.
+unsafe impl AnyBytes for libc::c_int {}
+// SAFETY: S1: an integer.
+unsafe impl AnyBytes for u32 {}
+// SAFETY: S1: three integers.
+unsafe impl AnyBytes for libc::ucred {}
+
+/// Reads an option of the socket level into `values`; returns the bytes it took.
+fn socket_option<T: AnyBytes>(
+    socket: BorrowedFd<'_>,
+    option: libc::c_int,
+    values: &mut [T],
+) -> Result<usize, Errno> {
+    let mut bytes = size_of_val(values) as libc::socklen_t;
+    // SAFETY: the kernel writes at most `bytes` bytes, which `values` has, and any bytes are values
+    // by `AnyBytes`'s S1.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            option,
+            values.as_mut_ptr().cast(),
+            &mut bytes,
+        )
+    };
+    if result == 0 {
+        Ok(bytes as usize)
+    } else {
+        Err(last_error())
+    }
+}
+
+fn last_error() -> Errno {
+    Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)
+}

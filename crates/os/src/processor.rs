@@ -1,0 +1,279 @@
+//! The processor that a thread runs on: which one it is, which ones it may have, and how to wait a
+//! little without giving it up.
+
+use std::io;
+
+use rustix::thread::CpuSet;
+
+use crate::span::SharedLine;
+
+/// Number of the processor that the caller runs on. It may have moved when this returns: a hint.
+///
+/// # Cost: two loads (0.5 ns) with glibc 2.35 or newer; else the vDSO (2 ns).
+#[inline]
+pub fn current() -> u32 {
+    rseq::processor().unwrap_or_else(|| rustix::thread::sched_getcpu() as u32)
+}
+
+/// Numbers of the processors that the calling thread may run on, in order. Never empty.
+pub fn allowed() -> Vec<u32> {
+    let Ok(set) = rustix::thread::sched_getaffinity(None) else {
+        return vec![current()];
+    };
+    let allowed: Vec<u32> = (0..CpuSet::MAX_CPU)
+        .filter(|&cpu| set.is_set(cpu))
+        .map(|cpu| cpu as u32)
+        .collect();
+    if allowed.is_empty() {
+        vec![current()]
+    } else {
+        allowed
+    }
+}
+
+/// How many processors the calling thread may run on; at least 1.
+pub fn count_allowed() -> usize {
+    allowed().len()
+}
+
+/// Binds the calling thread to one processor.
+///
+/// # Errors: a number that the machine or the domain's cpuset does not have.
+pub fn pin(processor: u32) -> io::Result<()> {
+    if processor as usize >= CpuSet::MAX_CPU {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut set = CpuSet::new();
+    set.set(processor as usize);
+    Ok(rustix::thread::sched_setaffinity(None, &set)?)
+}
+
+/// Lets another thread that is ready on this processor run first. Comes back after microseconds if
+/// that thread does the same, after milliseconds if not.
+#[inline]
+pub fn yield_now() {
+    rustix::thread::sched_yield();
+}
+
+/// One pause between two polls of a word: lets the line travel and the sibling run.
+#[inline]
+pub fn relax() {
+    std::hint::spin_loop();
+}
+
+/// Asks for the line in a state to be written, before a poll that will be followed by a write: on
+/// processors of two clusters that saves a second transfer. A hint; stores nothing.
+#[inline]
+pub fn prefetch_write<T: SharedLine>(line: &T) {
+    prefetch::write(std::ptr::from_ref(line).cast());
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod prefetch {
+    /// `prefetchw`, by name: `_mm_prefetch` with `_MM_HINT_ET0` comes out as `prefetcht0` unless
+    /// the target has the feature. Processors without the instruction take it for a `nop`.
+    #[inline]
+    pub(super) fn write(line: *const u8) {
+        // SAFETY: a prefetch is a hint and faults at no address.
+        unsafe {
+            core::arch::asm!(
+                "prefetchw byte ptr [{line}]",
+                line = in(reg) line,
+                options(nostack, preserves_flags, readonly),
+            );
+        }
+    }
+}
+
+#[cfg(all(target_arch = "aarch64", not(miri)))]
+mod prefetch {
+    #[inline]
+    pub(super) fn write(line: *const u8) {
+        // SAFETY: a prefetch is a hint and faults at no address.
+        unsafe {
+            core::arch::asm!(
+                "prfm pstl1keep, [{line}]",
+                line = in(reg) line,
+                options(nostack, preserves_flags, readonly),
+            );
+        }
+    }
+}
+
+#[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+mod prefetch {
+    #[inline]
+    pub(super) fn write(_line: *const u8) {}
+}
+
+/// The `cpu_id` word that the kernel keeps up to date in each thread's rseq area, which glibc
+/// registers at a fixed distance from the thread pointer.
+#[cfg(all(
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    target_env = "gnu",
+    not(miri)
+))]
+mod rseq {
+    use std::sync::atomic::{AtomicIsize, Ordering};
+
+    /// Where `cpu_id` lies in `struct rseq`.
+    const CPU_ID_OFFSET: isize = 4;
+
+    /// glibc has not been asked yet. (No offset is odd.)
+    const UNKNOWN: isize = 1;
+    /// glibc registers no rseq area.
+    const ABSENT: isize = 3;
+
+    /// `__rseq_offset`, once known.
+    static OFFSET: AtomicIsize = AtomicIsize::new(UNKNOWN);
+
+    /// The processor's number; `None` if the kernel does not keep it for this thread.
+    #[inline]
+    pub(super) fn processor() -> Option<u32> {
+        // Relaxed: the word stands for itself, and whoever finds it unknown asks again.
+        let mut offset = OFFSET.load(Ordering::Relaxed);
+        if offset & 1 != 0 {
+            if offset == ABSENT {
+                return None;
+            }
+            offset = find()?;
+        }
+        // SAFETY: S1 registered: `find` saw a live area at this offset, in every thread.
+        let cpu_id = unsafe { load(offset + CPU_ID_OFFSET) };
+        // Negative where the kernel has not registered this thread.
+        u32::try_from(cpu_id).ok()
+    }
+
+    #[cold]
+    fn find() -> Option<isize> {
+        let offset = ask();
+        // Relaxed: as in `processor`.
+        OFFSET.store(offset.unwrap_or(ABSENT), Ordering::Relaxed);
+        offset
+    }
+
+    /// glibc's `__rseq_offset`, if it has one and registers areas of at least 8 bytes.
+    fn ask() -> Option<isize> {
+        let size = symbol(c"__rseq_size").cast::<libc::c_uint>();
+        let offset = symbol(c"__rseq_offset").cast::<libc::ptrdiff_t>();
+        if size.is_null() || offset.is_null() {
+            return None;
+        }
+        // SAFETY: glibc's symbol of that name is a constant `unsigned int`.
+        let size = unsafe { size.read() };
+        // SAFETY: glibc's symbol of that name is a constant `ptrdiff_t`.
+        let offset = unsafe { offset.read() };
+        (size >= 8 && offset & 1 == 0).then_some(offset)
+    }
+
+    fn symbol(name: &std::ffi::CStr) -> *mut libc::c_void {
+        // SAFETY: `name` is a C string; looking a symbol up changes nothing.
+        unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }
+    }
+
+    /// Loads the word that far from the thread pointer, with one instruction, so that a move to
+    /// another processor in between is a number that was right a moment ago.
+    ///
+    /// # Safety
+    ///
+    /// - S1 registered: a live `i32` lies at that offset from the thread pointer.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    unsafe fn load(offset: isize) -> i32 {
+        let word: i32;
+        // SAFETY: S1; `fs` is the thread pointer on x86_64.
+        unsafe {
+            core::arch::asm!(
+                "mov {word:e}, dword ptr fs:[{offset}]",
+                word = out(reg) word,
+                offset = in(reg) offset,
+                options(nostack, preserves_flags, readonly),
+            );
+        }
+        word
+    }
+
+    /// Loads the word that far from the thread pointer.
+    ///
+    /// # Safety
+    ///
+    /// - S1 registered: a live `i32` lies at that offset from the thread pointer.
+    #[cfg(target_arch = "aarch64")]
+    #[inline]
+    unsafe fn load(offset: isize) -> i32 {
+        let word: i32;
+        // SAFETY: S1; `tpidr_el0` is the thread pointer on aarch64.
+        unsafe {
+            core::arch::asm!(
+                "mrs {thread}, tpidr_el0",
+                "ldr {word:w}, [{thread}, {offset}]",
+                thread = out(reg) _,
+                word = lateout(reg) word,
+                offset = in(reg) offset,
+                options(nostack, preserves_flags, readonly),
+            );
+        }
+        word
+    }
+}
+
+#[cfg(not(all(
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    target_env = "gnu",
+    not(miri)
+)))]
+mod rseq {
+    #[inline]
+    pub(super) fn processor() -> Option<u32> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nearcall_abi::AStackHead;
+
+    use super::*;
+
+    /// Runs on a thread of its own, so that the test runner's threads stay free.
+    fn elsewhere<R: Send + 'static>(run: impl FnOnce() -> R + Send + 'static) -> R {
+        std::thread::spawn(run).join().unwrap()
+    }
+
+    #[test]
+    fn a_pinned_thread_runs_where_it_is_pinned() {
+        for processor in allowed() {
+            let seen = elsewhere(move || {
+                pin(processor).unwrap();
+                (current(), allowed(), count_allowed())
+            });
+            assert_eq!(seen, (processor, vec![processor], 1));
+        }
+    }
+
+    #[cfg(target_env = "gnu")]
+    #[test]
+    fn the_rseq_word_and_the_system_call_agree() {
+        for processor in allowed() {
+            let seen = elsewhere(move || {
+                pin(processor).unwrap();
+                (rseq::processor(), rustix::thread::sched_getcpu() as u32)
+            });
+            assert_eq!(seen.1, processor);
+            assert!(seen.0.is_none_or(|rseq| rseq == processor), "{seen:?}");
+        }
+    }
+
+    #[test]
+    fn a_processor_that_is_not_there_is_refused() {
+        assert!(elsewhere(|| pin(CpuSet::MAX_CPU as u32 - 1)).is_err());
+        assert!(elsewhere(|| pin(u32::MAX)).is_err());
+    }
+
+    #[test]
+    fn prefetching_a_line_changes_nothing() {
+        let head = AStackHead::default();
+        prefetch_write(&head);
+        assert_eq!(head.turn.into_inner(), 0);
+    }
+}

@@ -1,0 +1,413 @@
+//! A piece of a segment: a pointer and a length that stay inside it.
+//!
+//! A span never yields `&[u8]`: a peer may write the bytes at any time. It yields copies, single
+//! words, and references to structs that are atomics throughout. What is read is a claim; the
+//! caller judges its private copy.
+//!
+//! An offset past the end is this domain's own mistake and panics; a length that a peer sent is
+//! judged first, by [`Span::slice`]. A span begins at a multiple of 8, so that with a constant
+//! offset the only check left at run time is one comparison.
+
+use std::fmt;
+use std::io;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::ops::{Deref, Range};
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
+
+use nearcall_abi::{AStackHead, BellLine, ReplyLine, RequestLine};
+
+use crate::copy;
+
+/// Every span begins at a multiple of this.
+const ALIGN: usize = 8;
+
+/// A piece of a segment, to read.
+#[derive(Clone, Copy)]
+pub struct Span<'a> {
+    base: NonNull<u8>,
+    bytes: usize,
+    segment: PhantomData<&'a AtomicU8>,
+}
+
+/// A piece of a segment, to read and write.
+///
+/// Copies of it may be used from several threads at once: what is stored then is anybody's guess,
+/// as it is with a hostile peer, but nothing else comes to harm.
+#[derive(Clone, Copy)]
+pub struct SpanMut<'a> {
+    span: Span<'a>,
+}
+
+// SAFETY: the bytes are valid from every thread, and every access to them is atomic or assembly
+// that stands for atomics.
+unsafe impl Send for Span<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Span<'_> {}
+
+/// A line of shared memory with named words.
+///
+/// # Safety
+///
+/// - S1 atomic: every byte of the type lies in an atomic integer or is padding.
+/// - S2 any bytes: every bit pattern is a value of the type.
+pub unsafe trait SharedLine: Sized {}
+
+// SAFETY: S1, S2: four `AtomicU32` and six `AtomicU64`.
+unsafe impl SharedLine for AStackHead {}
+// SAFETY: S1, S2: an `AtomicU64`, an `AtomicU32`, padding.
+unsafe impl SharedLine for RequestLine {}
+// SAFETY: S1, S2: two `AtomicU32`, padding.
+unsafe impl SharedLine for ReplyLine {}
+// SAFETY: S1, S2: sixteen `AtomicU32`.
+unsafe impl SharedLine for BellLine {}
+
+macro_rules! loads {
+    ($($name:ident: $int:ty, $atomic:ty;)*) => {$(
+        /// Loads one integer, once. Panics if it does not lie at a multiple of its size inside.
+        #[inline]
+        pub fn $name(self, offset: usize) -> $int {
+            let at = self.at::<$int>(offset);
+            // SAFETY: `at` has checked range and alignment; the segment is mapped while `'a`
+            // lasts; only atomics access it.
+            let word = unsafe { <$atomic>::from_ptr(at) };
+            // Relaxed: the turn word, taken before, is what makes the bytes visible.
+            word.load(Ordering::Relaxed)
+        }
+    )*};
+}
+
+macro_rules! stores {
+    ($($name:ident: $int:ty, $atomic:ty;)*) => {$(
+        /// Stores one integer, once. Panics if it does not lie at a multiple of its size inside.
+        #[inline]
+        pub fn $name(self, offset: usize, value: $int) {
+            let at = self.span.at::<$int>(offset);
+            // SAFETY: `at` has checked range and alignment; the segment is mapped writable while
+            // `'a` lasts; only atomics access it.
+            let word = unsafe { <$atomic>::from_ptr(at) };
+            // Relaxed: the turn word, stepped afterwards, is what makes the bytes visible.
+            word.store(value, Ordering::Relaxed);
+        }
+    )*};
+}
+
+impl<'a> Span<'a> {
+    /// # Safety
+    ///
+    /// - S1 live: the `bytes` bytes at `base` stay mapped and readable while `'a` lasts, and only
+    ///   this crate accesses them.
+    /// - S2 aligned: `base` is a multiple of 8.
+    #[inline]
+    pub(crate) unsafe fn new(base: NonNull<u8>, bytes: usize) -> Span<'a> {
+        debug_assert!((base.as_ptr() as usize).is_multiple_of(ALIGN));
+        Span {
+            base,
+            bytes,
+            segment: PhantomData,
+        }
+    }
+
+    /// Bytes of the piece.
+    #[inline]
+    pub fn bytes(self) -> usize {
+        self.bytes
+    }
+
+    /// A piece of the piece; `None` if it does not lie inside or begins at no multiple of 8.
+    #[inline]
+    pub fn slice(self, offset: usize, bytes: usize) -> Option<Span<'a>> {
+        if !offset.is_multiple_of(ALIGN) || !self.holds(offset, bytes) {
+            return None;
+        }
+        // SAFETY: `offset` is at most `self.bytes`.
+        let base = unsafe { self.base.add(offset) };
+        // SAFETY: S1: inside `self`, just checked. S2: a multiple of 8 past a multiple of 8.
+        Some(unsafe { Span::new(base, bytes) })
+    }
+
+    /// A line, to read; `None` if it does not lie inside, aligned.
+    #[inline]
+    pub fn line<T: SharedLine>(self, offset: usize) -> Option<ReadLine<'a, T>> {
+        self.line_ref(offset).map(|line| ReadLine { line })
+    }
+
+    loads! {
+        load_u8: u8, AtomicU8;
+        load_u16: u16, AtomicU16;
+        load_u32: u32, AtomicU32;
+        load_u64: u64, AtomicU64;
+    }
+
+    /// Copies `N` bytes out, without a loop for an `N` up to 64. Panics past the end.
+    #[inline]
+    pub fn load_array<const N: usize>(self, offset: usize) -> [u8; N] {
+        let source = self.range(offset, N);
+        let mut target = MaybeUninit::<[u8; N]>::uninit();
+        // SAFETY: S1 live: checked by `range`. S2 apart: `target` is a new local.
+        unsafe { copy::array_out::<N>(source, target.as_mut_ptr().cast()) };
+        // SAFETY: all `N` bytes were written.
+        unsafe { target.assume_init() }
+    }
+
+    /// Copies bytes out. Panics past the end.
+    #[inline]
+    pub fn copy_out(self, offset: usize, target: &mut [u8]) {
+        let source = self.range(offset, target.len());
+        // SAFETY: S1 live: checked by `range`. S2 apart: private memory is never in a segment.
+        unsafe { copy::copy_out(source, target.as_mut_ptr(), target.len()) };
+    }
+
+    /// Appends bytes to `target`, into its spare capacity if it suffices, without clearing it
+    /// first. Panics past the end.
+    #[inline]
+    pub fn append_to(self, offset: usize, bytes: usize, target: &mut Vec<u8>) {
+        let source = self.range(offset, bytes);
+        target.reserve(bytes);
+        let spare = target.spare_capacity_mut().as_mut_ptr().cast();
+        // SAFETY: S1 live: checked by `range`, and reserved. S2 apart: as in `copy_out`.
+        unsafe { copy::copy_out(source, spare, bytes) };
+        let length = target.len() + bytes;
+        // SAFETY: the bytes up to `length` were reserved and written just now.
+        unsafe { target.set_len(length) };
+    }
+
+    /// Writes the bytes of `range` to a file at `file_offset`, straight from the segment; returns
+    /// how many the file took, which can be fewer. Panics past the end. May block as `pwrite`
+    /// does.
+    pub fn write_at(
+        self,
+        range: Range<usize>,
+        file: BorrowedFd<'_>,
+        file_offset: u64,
+    ) -> io::Result<usize> {
+        let source = self.range(range.start, range.len());
+        let file_offset = file_offset_of(file_offset)?;
+        // SAFETY: checked by `range`; the kernel reads the bytes whoever writes them meanwhile.
+        let written = unsafe {
+            libc::pwrite(
+                file.as_raw_fd(),
+                source.cast_const().cast(),
+                range.len(),
+                file_offset,
+            )
+        };
+        usize::try_from(written).map_err(|_| io::Error::last_os_error())
+    }
+
+    #[inline]
+    fn holds(self, offset: usize, bytes: usize) -> bool {
+        offset <= self.bytes && bytes <= self.bytes - offset
+    }
+
+    /// Where `bytes` bytes at `offset` lie.
+    #[inline]
+    #[track_caller]
+    fn range(self, offset: usize, bytes: usize) -> *mut u8 {
+        if !self.holds(offset, bytes) {
+            past_end(offset, bytes, self.bytes);
+        }
+        // SAFETY: `offset` is at most `self.bytes`.
+        unsafe { self.base.add(offset) }.as_ptr()
+    }
+
+    /// Where an integer at `offset` lies, aligned to its size.
+    #[inline]
+    #[track_caller]
+    fn at<I>(self, offset: usize) -> *mut I {
+        const { assert!(size_of::<I>() <= ALIGN) };
+        if !offset.is_multiple_of(size_of::<I>()) {
+            misaligned(offset, size_of::<I>());
+        }
+        self.range(offset, size_of::<I>()).cast()
+    }
+
+    #[inline]
+    fn line_ref<T: SharedLine>(self, offset: usize) -> Option<&'a T> {
+        if !self.holds(offset, size_of::<T>()) {
+            return None;
+        }
+        // SAFETY: `offset` is at most `self.bytes`.
+        let line = unsafe { self.base.add(offset) }.cast::<T>();
+        if !line.is_aligned() {
+            return None;
+        }
+        // SAFETY: inside the span and aligned, just checked; mapped while `'a` lasts; all atomics
+        // and valid for any bytes by `SharedLine`'s S1 and S2.
+        Some(unsafe { line.as_ref() })
+    }
+}
+
+impl<'a> SpanMut<'a> {
+    /// # Safety
+    ///
+    /// - S1 writable: the bytes of `span` are mapped writable while `'a` lasts.
+    #[inline]
+    pub(crate) unsafe fn new(span: Span<'a>) -> SpanMut<'a> {
+        SpanMut { span }
+    }
+
+    /// The same piece, to read.
+    #[inline]
+    pub fn as_span(self) -> Span<'a> {
+        self.span
+    }
+
+    /// A piece of the piece; `None` if it does not lie inside or begins at no multiple of 8.
+    #[inline]
+    pub fn slice(self, offset: usize, bytes: usize) -> Option<SpanMut<'a>> {
+        self.span.slice(offset, bytes).map(|span| SpanMut { span })
+    }
+
+    /// A line; `None` if it does not lie inside, aligned.
+    #[inline]
+    pub fn line<T: SharedLine>(self, offset: usize) -> Option<&'a T> {
+        self.span.line_ref(offset)
+    }
+
+    stores! {
+        store_u8: u8, AtomicU8;
+        store_u16: u16, AtomicU16;
+        store_u32: u32, AtomicU32;
+        store_u64: u64, AtomicU64;
+    }
+
+    /// Copies `N` bytes in, without a loop for an `N` up to 64. Panics past the end.
+    #[inline]
+    pub fn store_array<const N: usize>(self, offset: usize, source: &[u8; N]) {
+        let target = self.range(offset, N);
+        // SAFETY: S1 live: checked by `range`. S2 apart: private memory is never in a segment.
+        unsafe { copy::array_in::<N>(source.as_ptr(), target) };
+    }
+
+    /// Copies bytes in. Panics past the end.
+    #[inline]
+    pub fn copy_in(self, offset: usize, source: &[u8]) {
+        let target = self.range(offset, source.len());
+        // SAFETY: S1 live: checked by `range`. S2 apart: private memory is never in a segment.
+        unsafe { copy::copy_in(source.as_ptr(), target, source.len()) };
+    }
+
+    /// Writes zeros to the bytes of `range`. Panics past the end.
+    pub fn clear(self, range: Range<usize>) {
+        let zeros = [0; 512];
+        let mut offset = range.start;
+        while offset < range.end {
+            let bytes = zeros.len().min(range.end - offset);
+            self.copy_in(offset, &zeros[..bytes]);
+            offset += bytes;
+        }
+    }
+
+    /// Reads the bytes of `range` from a file at `file_offset`, straight into the segment; returns
+    /// how many there were, which can be fewer. Panics past the end. May block as `pread` does.
+    pub fn read_at(
+        self,
+        range: Range<usize>,
+        file: BorrowedFd<'_>,
+        file_offset: u64,
+    ) -> io::Result<usize> {
+        let target = self.range(range.start, range.len());
+        let file_offset = file_offset_of(file_offset)?;
+        // SAFETY: checked by `range`, and writable by the invariant; the kernel writes the bytes
+        // whoever else does.
+        let read =
+            unsafe { libc::pread(file.as_raw_fd(), target.cast(), range.len(), file_offset) };
+        usize::try_from(read).map_err(|_| io::Error::last_os_error())
+    }
+}
+
+impl<'a> Deref for SpanMut<'a> {
+    type Target = Span<'a>;
+
+    #[inline]
+    fn deref(&self) -> &Span<'a> {
+        &self.span
+    }
+}
+
+impl fmt::Debug for Span<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Span")
+            .field("bytes", &self.bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for SpanMut<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SpanMut")
+            .field("bytes", &self.span.bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A line that this side may only read: its words, and no way to store.
+#[derive(Debug)]
+pub struct ReadLine<'a, T> {
+    line: &'a T,
+}
+
+impl<T> Clone for ReadLine<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for ReadLine<'_, T> {}
+
+impl ReadLine<'_, RequestLine> {
+    /// Nanoseconds the client will wait.
+    #[inline]
+    pub fn deadline_ns(self) -> u64 {
+        // Relaxed: written before the post, row O1, and read after the take, row O3.
+        self.line.deadline_ns.load(Ordering::Relaxed)
+    }
+
+    /// Which out-of-line segment holds the variable part.
+    #[inline]
+    pub fn generation(self) -> u32 {
+        // Relaxed: as the deadline.
+        self.line.generation.load(Ordering::Relaxed)
+    }
+}
+
+impl ReadLine<'_, ReplyLine> {
+    /// Sequence number of the last call taken, with everything that the server did before it
+    /// (row C2).
+    #[inline]
+    pub fn claim(self) -> u32 {
+        // Relaxed with a fence: an acquiring load of memory that is mapped read-only is more than
+        // Rust promises to be only a load.
+        let claim = self.line.claim.load(Ordering::Relaxed);
+        fence(Ordering::Acquire);
+        claim
+    }
+
+    /// Which out-of-line segment holds the variable part.
+    #[inline]
+    pub fn generation(self) -> u32 {
+        // Relaxed: written before the reply, row O4, and read after it was seen, row O8.
+        self.line.generation.load(Ordering::Relaxed)
+    }
+}
+
+fn file_offset_of(offset: u64) -> io::Result<libc::off_t> {
+    libc::off_t::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput.into())
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn past_end(offset: usize, bytes: usize, limit: usize) -> ! {
+    panic!("{bytes} bytes at offset {offset} are not inside a span of {limit} bytes")
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn misaligned(offset: usize, width: usize) -> ! {
+    panic!("offset {offset} is not a multiple of {width}")
+}
