@@ -1,3 +1,4 @@
 //! Front ends: text to model.
 
 pub mod omg;
+pub mod options;

@@ -1,0 +1,13 @@
+//! What the command line says about reading: where included files are, what is defined.
+
+use std::path::PathBuf;
+
+/// How to read interface files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Searched in this order: by `#include <x>` alone, by `#include "x"` after the directory
+    /// of the file that includes.
+    pub include_directories: Vec<PathBuf>,
+    /// Macros to define, name and value. A name may have parameters: `MAX(a)`.
+    pub defines: Vec<(String, String)>,
+}
