@@ -209,13 +209,28 @@ fn bare_in_core(file: &File, report: &mut Report) -> usize {
 
 fn bare_elsewhere(file: &File, report: &mut Report) -> usize {
     let found = bare_orderings(file);
+    let explained = explained_at_use(file);
     for (ordering, line) in &found {
-        if comment_for(&file.text, *line).is_empty() {
+        if !explained.contains(ordering) && comment_for(&file.text, *line).is_empty() {
             let message = format!("bare `{ordering}` without a comment saying why");
             report.find(&file.path, *line, message);
         }
     }
     found.len()
+}
+
+/// The orderings whose `use` declaration has a comment: it says why for the whole file.
+fn explained_at_use(file: &File) -> BTreeSet<&str> {
+    let tokens = &file.tokens;
+    let mut explained = BTreeSet::new();
+    for i in (0..tokens.len()).filter(|i| text_at(tokens, *i) == "use") {
+        let names = tokens[i..].iter().take_while(|token| token.text != ";");
+        let names = names.map(|token| token.text.as_str());
+        if !comment_for(&file.text, tokens[i].line).is_empty() {
+            explained.extend(names.filter(|name| ORDERINGS.contains(name)));
+        }
+    }
+    explained
 }
 
 #[cfg(test)]
@@ -289,6 +304,8 @@ mod tests {
         finds("fn a() { b.load(Ordering::Relaxed) }", "without a comment");
         let os = "fn a() {\n    b.store(1, Ordering::Release)\n}";
         canary::finds(check, &[("crates/os/src/a.rs", os)], "without a comment");
+        let used = "use a::Relaxed;\n\nfn a() {\n    b.load(Relaxed)\n}";
+        canary::finds(check, &[("crates/os/src/b.rs", used)], "without a comment");
     }
 
     #[test]
@@ -298,6 +315,8 @@ mod tests {
             check,
             &[("crates/os/src/a.rs", os), ("crates/core/src/a.rs", os)],
         );
+        let used = "// Nothing else is read.\nuse a::Relaxed;\nfn a() {\n    b.load(Relaxed)\n}";
+        canary::passes(check, &[("crates/os/src/b.rs", used)]);
         let free = "fn a() { b.load(Ordering::SeqCst) }";
         canary::passes(check, &[("crates/core/src/sync.rs", free)]);
     }
