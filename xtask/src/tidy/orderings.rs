@@ -210,8 +210,15 @@ fn bare_in_core(file: &File, report: &mut Report) -> usize {
 fn bare_elsewhere(file: &File, report: &mut Report) -> usize {
     let found = bare_orderings(file);
     let explained = explained_at_use(file);
+    // A comment also explains the lines that follow without a break.
+    let mut explained_line = 0;
     for (ordering, line) in &found {
-        if !explained.contains(ordering) && comment_for(&file.text, *line).is_empty() {
+        let is_explained = explained.contains(ordering)
+            || *line <= explained_line + 1
+            || !comment_for(&file.text, *line).is_empty();
+        if is_explained {
+            explained_line = *line;
+        } else {
             let message = format!("bare `{ordering}` without a comment saying why");
             report.find(&file.path, *line, message);
         }
