@@ -1,4 +1,10 @@
 //! What the compiler says about a file: code, place, reason, way out.
+//!
+//! Decides the shape and the order of findings. Knows no rule; those stand with what they are
+//! about.
+
+pub mod json;
+pub mod render;
 
 use crate::source::Span;
 

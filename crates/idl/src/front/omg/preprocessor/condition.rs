@@ -229,7 +229,7 @@ impl Reader<'_, '_, '_> {
             "*" => number(l.wrapping_mul(r)),
             "<<" | ">>" => self.shifted(operator, left, right),
             _ if r == 0 => self.unless_dead(&rules::CONDITION_DIVISION, operator, || {
-                format!("{signed_l} {} 0", operator.text)
+                format!("`{signed_l} {} 0` divides by zero", operator.text)
             }),
             "/" if is_unsigned => number(l / r),
             "/" => number(signed_l.wrapping_div(signed_r) as u64),

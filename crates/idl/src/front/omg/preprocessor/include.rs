@@ -66,13 +66,15 @@ impl Preprocessor<'_> {
         let Some(wanted) = self.wanted(name, line) else {
             return;
         };
-        if self.open.len() >= self.limits.include_depth_max {
-            return self.pass_depth_limit(wanted.span);
-        }
         let Some(file) = self.find(&wanted) else {
             return;
         };
-        if !file.is_once.get() && self.admit(&file, wanted.span) {
+        if file.is_once.get() {
+            return;
+        }
+        if self.open.len() >= self.limits.include_depth_max {
+            self.pass_depth_limit(wanted.span);
+        } else if self.admit(&file, wanted.span) {
             self.open(file);
         }
     }
