@@ -214,6 +214,12 @@ impl Stream {
         }))
     }
 
+    /// Ends the conversation both ways: each side reads the end from here on. The descriptor stays.
+    pub fn hang_up(&self) {
+        // The only refusal is that the other end has gone: then it has ended already.
+        let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
+    }
+
     /// Sends if there is room; whether there was.
     fn send_now(&self, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> Result<bool, SocketError> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];

@@ -1,0 +1,160 @@
+//! The moves of x86_64: SSE2, which every such processor has, and `rep movsb`.
+//!
+//! Each block reads and writes exactly the bytes it says, leaves the flags that it says, and uses
+//! no stack. The direction flag is clear, as the calling convention promises.
+
+use core::arch::asm;
+
+/// From here on `rep movsb` costs no more than the loop.
+const STRING_BYTES_MIN: usize = 1280;
+
+macro_rules! moves {
+    ($($name:ident: $bytes:literal, $class:ident, $load:literal, $store:literal;)*) => {$(
+        /// # Safety
+        ///
+        #[doc = concat!("- S1 live: ", $bytes, " bytes are readable at `source` and")]
+        ///   writable at `target`.
+        /// - S2 apart: the ranges do not overlap.
+        #[inline(always)]
+        pub(super) unsafe fn $name(source: *const u8, target: *mut u8) {
+            // SAFETY: reads and writes the bytes of S1, through one register.
+            unsafe {
+                asm!(
+                    $load,
+                    $store,
+                    source = in(reg) source,
+                    target = in(reg) target,
+                    word = out($class) _,
+                    options(nostack, preserves_flags),
+                );
+            }
+        }
+    )*};
+}
+
+moves! {
+    move_1: 1, reg_byte, "mov {word}, byte ptr [{source}]", "mov byte ptr [{target}], {word}";
+    move_2: 2, reg, "movzx {word:e}, word ptr [{source}]", "mov word ptr [{target}], {word:x}";
+    move_4: 4, reg, "mov {word:e}, dword ptr [{source}]", "mov dword ptr [{target}], {word:e}";
+    move_8: 8, reg, "mov {word}, qword ptr [{source}]", "mov qword ptr [{target}], {word}";
+    move_16: 16, xmm_reg, "movups {word}, [{source}]", "movups [{target}], {word}";
+}
+
+/// # Safety
+///
+/// - S1 live: 32 bytes are readable at `source`, writable at `target`.
+/// - S2 apart: the ranges do not overlap.
+#[inline(always)]
+pub(super) unsafe fn move_32(source: *const u8, target: *mut u8) {
+    // SAFETY: reads and writes the bytes of S1, through two registers.
+    unsafe {
+        asm!(
+            "movups {low}, [{source}]",
+            "movups {high}, [{source} + 16]",
+            "movups [{target}], {low}",
+            "movups [{target} + 16], {high}",
+            source = in(reg) source,
+            target = in(reg) target,
+            low = out(xmm_reg) _,
+            high = out(xmm_reg) _,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// # Safety
+///
+/// - S1 live: `bytes` bytes are readable at `source` and writable at `target`.
+/// - S2 apart: the ranges do not overlap.
+/// - S3 large: `bytes` is at least 64.
+#[inline]
+pub(super) unsafe fn large(source: *const u8, target: *mut u8, bytes: usize) {
+    if bytes >= STRING_BYTES_MIN && std::arch::is_x86_feature_detected!("ermsb") {
+        // SAFETY: S1 to S3: ours.
+        unsafe { string(source, target, bytes) }
+    } else {
+        // SAFETY: S1 to S3: ours.
+        unsafe { lines(source, target, bytes) }
+    }
+}
+
+/// The first 64 bytes by moves, so that the string may begin at a line of the target.
+///
+/// # Safety
+///
+/// - S1 live: `bytes` bytes are readable at `source` and writable at `target`.
+/// - S2 apart: the ranges do not overlap.
+/// - S3 large: `bytes` is at least 64.
+#[inline]
+unsafe fn string(source: *const u8, target: *mut u8, bytes: usize) {
+    // SAFETY: S1, S2: ours, for 64 bytes, which S3 promises.
+    unsafe { lines(source, target, 64) };
+    let moved = (target as usize).wrapping_neg() % 64;
+    // SAFETY: `moved` is below 64, so inside by S3.
+    let source = unsafe { source.add(moved) };
+    // SAFETY: as above.
+    let target = unsafe { target.add(moved) };
+    // SAFETY: reads and writes the bytes of S1 past `moved`, upwards.
+    unsafe {
+        asm!(
+            "rep movsb",
+            inout("rsi") source => _,
+            inout("rdi") target => _,
+            inout("rcx") bytes - moved => _,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// 64 bytes a round, then the last 64, which overlap what the rounds have copied.
+///
+/// # Safety
+///
+/// - S1 live: `bytes` bytes are readable at `source` and writable at `target`.
+/// - S2 apart: the ranges do not overlap.
+/// - S3 large: `bytes` is at least 64.
+#[inline]
+pub(super) unsafe fn lines(source: *const u8, target: *mut u8, bytes: usize) {
+    // SAFETY: `last` is the first of the last 64 bytes, inside by S3. A round begins below it and
+    // ends below it plus 64, so that all accesses lie within S1.
+    unsafe {
+        asm!(
+            "lea {last}, [{source} + {bytes} - 64]",
+            "lea {target_last}, [{target} + {bytes} - 64]",
+            "cmp {source}, {last}",
+            "jae 3f",
+            "2:",
+            "movups {a}, [{source}]",
+            "movups {b}, [{source} + 16]",
+            "movups {c}, [{source} + 32]",
+            "movups {d}, [{source} + 48]",
+            "movups [{target}], {a}",
+            "movups [{target} + 16], {b}",
+            "movups [{target} + 32], {c}",
+            "movups [{target} + 48], {d}",
+            "add {source}, 64",
+            "add {target}, 64",
+            "cmp {source}, {last}",
+            "jb 2b",
+            "3:",
+            "movups {a}, [{last}]",
+            "movups {b}, [{last} + 16]",
+            "movups {c}, [{last} + 32]",
+            "movups {d}, [{last} + 48]",
+            "movups [{target_last}], {a}",
+            "movups [{target_last} + 16], {b}",
+            "movups [{target_last} + 32], {c}",
+            "movups [{target_last} + 48], {d}",
+            source = inout(reg) source => _,
+            target = inout(reg) target => _,
+            bytes = in(reg) bytes,
+            last = out(reg) _,
+            target_last = out(reg) _,
+            a = out(xmm_reg) _,
+            b = out(xmm_reg) _,
+            c = out(xmm_reg) _,
+            d = out(xmm_reg) _,
+            options(nostack),
+        );
+    }
+}
