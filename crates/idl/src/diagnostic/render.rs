@@ -65,8 +65,8 @@ pub fn texts(findings: &[Diagnostic], sources: &SourceMap, is_coloured: bool) ->
 fn reason(finding: &Diagnostic) -> String {
     let rule = finding.rule;
     match rule.clause {
-        "ours" => format!("rule of Nearcall: {}", rule.title),
-        clause => format!("OMG IDL 4.2, clause {clause}: {}", rule.title),
+        "ours" => format!("rule of Nearcall:\n{}", rule.title),
+        clause => format!("OMG IDL 4.2, clause {clause}:\n{}", rule.title),
     }
 }
 
@@ -125,14 +125,11 @@ impl<'d> Excerpt<'d> {
             };
         }
         let text = &sources.file(file).text;
-        mark.span.end =
-            text.floor_char_boundary((mark.span.end.min(start + AROUND_BYTES)) as usize) as u32;
-        mark.span.end = mark.span.end.max(start);
-        let first = text.floor_char_boundary(start.saturating_sub(AROUND_BYTES) as usize) as u32;
-        let last = text.floor_char_boundary((mark.span.end + AROUND_BYTES) as usize) as u32;
-        let shown = first.max(line.start)..last.min(line.end);
+        mark.span.end = mark.span.end.min(boundary(text, start + AROUND_BYTES));
+        let first = boundary(text, start.saturating_sub(AROUND_BYTES)).max(line.start);
+        let last = boundary(text, mark.span.end + AROUND_BYTES).min(line.end);
         Excerpt {
-            shown,
+            shown: first..last,
             is_cut: true,
             marks: vec![mark],
         }
@@ -191,6 +188,15 @@ impl<'d> Excerpt<'d> {
         }
         snippet.into()
     }
+}
+
+/// The last place up to `offset` where a character begins.
+fn boundary(text: &str, offset: u32) -> u32 {
+    let mut offset = text.len().min(offset as usize);
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    offset as u32
 }
 
 fn origin(span: Span, sources: &SourceMap) -> Origin<'static> {

@@ -71,7 +71,7 @@ pub fn preprocess_from(
 
 /// What keeps a hostile file from holding the compiler.
 #[derive(Clone, Debug)]
-struct Limits {
+pub(crate) struct Limits {
     /// Files that are open at once.
     include_depth_max: usize,
     /// Files that are opened.
@@ -205,5 +205,7 @@ fn marker(kind: TokenKind, span: Span) -> Token {
     }
 }
 
+#[cfg(test)]
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;

@@ -114,11 +114,7 @@ fn in_range(text: &str, digits: &str, radix: u32) -> Result<Number, NoNumber> {
     u64::from_str_radix(digits, radix)
         .map(Number::Integer)
         .map_err(|_| {
-            let message = format!(
-                "{} is larger than {}, the largest integer",
-                quoted(text),
-                u64::MAX
-            );
+            let message = format!("{} is larger than {}", quoted(text), u64::MAX);
             no_number(&lexical::INTEGER_RANGE, message, None)
         })
 }

@@ -15,7 +15,7 @@ use crate::source::Span;
 use super::Preprocessor;
 use super::word::Word;
 
-const DEPTH_MAX: usize = 200;
+const DEPTH_MAX: usize = 64;
 
 impl Preprocessor<'_> {
     /// Whether the expression is other than 0. One that cannot be read is 0.

@@ -49,7 +49,8 @@ impl Preprocessor<'_> {
             "warning" => self.repeat(&rules::WARNING_DIRECTIVE, &name, &line),
             // What a preprocessor of C leaves in its output: `# 12 "a.idl" 2`.
             _ if name.kind == Kind::Number => {
-                self.renumber_to(&name, &[&[name.clone()], &line[..]].concat(), false)
+                let words = [std::slice::from_ref(&name), &line].concat();
+                self.renumber_to(&name, &words, false);
             }
             _ => self.unknown_directive(&name),
         }

@@ -182,11 +182,8 @@ impl Preprocessor<'_> {
             return None;
         }
         if arguments.len() != due {
-            let message = format!(
-                "{} arguments for {}, which has {due} parameters",
-                arguments.len(),
-                quoted(&call.text)
-            );
+            let (name, given) = (quoted(&call.text), arguments.len());
+            let message = format!("arguments of {name}: {given} given, {due} due");
             let finding = Diagnostic::new(&rules::ARGUMENT_COUNT, call.span, message);
             self.findings
                 .push(finding.label(wanted.span, "defined here"));

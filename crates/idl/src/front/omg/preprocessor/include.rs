@@ -220,7 +220,7 @@ impl Preprocessor<'_> {
         let depth = self.limits.include_depth_max;
         let message = format!(
             "files nest deeper than {depth}: {}",
-            names.join(" includes ")
+            names.join(" -> ")
         );
         let finding = Diagnostic::new(&rules::INCLUDE_DEPTH, span, message);
         self.findings
@@ -239,6 +239,7 @@ fn is_missing(error: &io::Error) -> bool {
 /// Why a file cannot be read, without the number that the operating system has for it.
 fn reason(error: &io::Error) -> String {
     match error.kind() {
+        io::ErrorKind::NotFound => "no such file".to_owned(),
         io::ErrorKind::Other => error.to_string(),
         kind => kind.to_string(),
     }

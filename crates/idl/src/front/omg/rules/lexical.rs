@@ -43,11 +43,11 @@ pub static UNTERMINATED_COMMENT: Rule = Rule {
     title: "a comment that `/*` begins is ended by `*/`",
 };
 
-/// An identifier begins with an ASCII letter, after at most one escaping `_`.
+/// An identifier begins with an ASCII letter, after one `_` at most, which escapes it.
 pub static IDENTIFIER_START: Rule = Rule {
     code: "E0003",
     clause: "7.2.3",
-    title: "an identifier begins with an ASCII letter, after at most one escaping `_`",
+    title: "an identifier begins with an ASCII letter, after one `_` at most",
 };
 
 /// An identifier consists of ASCII letters, digits and `_`.
