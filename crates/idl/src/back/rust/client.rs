@@ -1,0 +1,205 @@
+//! Call stubs.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+
+use crate::back::rust::Rust;
+use crate::back::rust::casing::ident;
+use crate::back::rust::docs::doc;
+use crate::back::rust::interface::{Procedure, allowed};
+use crate::back::rust::stub::{Printer, Side, number};
+use crate::layout::{Place, Root};
+use crate::model::DeclarationId;
+use crate::plan::Step;
+
+impl Rust<'_> {
+    /// The type that calls an interface.
+    pub fn client(&self, id: DeclarationId, procedures: &[Procedure<'_>]) -> TokenStream {
+        let names = self.names.interface(id);
+        let (client, descriptor) = (ident(&names.client), ident(&names.descriptor));
+        let declaration = self.model.declaration(id);
+        let text = format!("Calls `{}` in the domain that exports it.", declaration.name);
+        let doc = doc(&declaration.doc, &text);
+        let functions = procedures.iter().map(|procedure| self.call_stub(*procedure));
+        let allow = has_length(&names.functions)
+            .then(|| quote!(#[allow(clippy::len_without_is_empty)]));
+        quote! {
+            #doc
+            #[derive(Clone, Debug)]
+            pub struct #client { client: ::nearcall::raw::Client }
+            #allow
+            impl #client {
+                /// Binds to the domain that exports `name`.
+                pub fn import(
+                    domain: &::nearcall::Domain,
+                    name: &str,
+                ) -> ::core::result::Result<Self, ::nearcall::BindError> {
+                    ::nearcall::Binding::import(domain, name, &#descriptor).map(Self::new)
+                }
+                /// Calls through a binding. Panics if it is a binding of another interface.
+                pub fn new(binding: ::nearcall::Binding) -> Self {
+                    Self { client: ::nearcall::raw::Client::new(binding, &#descriptor) }
+                }
+                /// The binding.
+                pub fn binding(&self) -> &::nearcall::Binding { self.client.binding() }
+                /// The same, but every call waits at most this long.
+                pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
+                    Self { client: self.client.with_deadline(deadline) }
+                }
+                #(#functions)*
+            }
+        }
+    }
+
+    fn call_stub(&self, procedure: Procedure<'_>) -> TokenStream {
+        let Procedure { interface, operation, plan } = procedure;
+        let scope = self.names.scope_of(interface);
+        let text = format!("Calls `{}`.", operation.name);
+        let doc = doc(&operation.doc, &text);
+        let function = &self.names.interface(interface).functions[plan.index as usize];
+        let (name, allow) = (ident(function), allowed(procedure, function));
+        let parameters = self.client_parameters(scope, procedure);
+        let results = self.result_type(scope, operation, &plan.results);
+        let error = if operation.raises.is_empty() {
+            quote!(::nearcall::CallError)
+        } else {
+            let exceptions = self.exceptions_path(scope, operation);
+            quote!(::nearcall::Error<#exceptions>)
+        };
+        let body = self.call_body(scope, procedure);
+        quote! {
+            #doc
+            #allow
+            pub fn #name(&self, #(#parameters),*) -> ::core::result::Result<#results, #error> {
+                #body
+            }
+        }
+    }
+
+    fn call_body(&self, scope: usize, procedure: Procedure<'_>) -> TokenStream {
+        let Procedure { operation, plan, .. } = procedure;
+        let mut printer = Printer::new(self, scope, operation, plan, Side::Client);
+        let is_written = plan.client.request.iter().any(Step::is_write);
+        let mut body = TokenStream::new();
+        for step in &plan.client.request {
+            body.extend(match step {
+                Step::Claim { .. } => claim(&mut printer, plan.index, is_written),
+                Step::Post { fixed_bytes } => {
+                    let (call, reply) = (printer.fixed("call"), printer.fixed("reply"));
+                    let fixed_bytes = number(*fixed_bytes);
+                    quote!(let #reply = #call.post(#fixed_bytes)?;)
+                }
+                Step::PostOneway { fixed_bytes } => {
+                    let (call, fixed_bytes) = (printer.fixed("call"), number(*fixed_bytes));
+                    quote!(#call.post_oneway(#fixed_bytes)?;)
+                }
+                Step::NothingRaised => {
+                    let reply = printer.fixed("reply");
+                    quote! {
+                        if #reply.raised() != 0 {
+                            return ::core::result::Result::Err(#reply.unknown_exception());
+                        }
+                    }
+                }
+                Step::Return { results } => returned(&mut printer, results),
+                Step::Dispatch { .. } => continue,
+                step => printer.write(step),
+            });
+        }
+        let reply = self.reply_steps(&mut printer, &plan.client.reply);
+        if plan.client.raised.is_empty() {
+            return quote!(#body #reply);
+        }
+        let raised = plan.client.raised.iter().zip(&operation.raises).zip(1u32..);
+        let arms = raised.map(|((steps, id), number)| {
+            printer.enter_exception(*id);
+            let steps = self.raised_steps(&mut printer, scope, procedure, steps);
+            let number = Literal::u32_unsuffixed(number);
+            quote!(#number => { #steps })
+        });
+        let arms: Vec<TokenStream> = arms.collect();
+        let source = printer.fixed("reply");
+        quote! {
+            #body
+            match #source.raised() {
+                0 => { #reply }
+                #(#arms)*
+                _ => ::core::result::Result::Err(#source.unknown_exception().into()),
+            }
+        }
+    }
+
+    fn reply_steps(&self, printer: &mut Printer<'_, '_>, steps: &[Step]) -> TokenStream {
+        let mut body = TokenStream::new();
+        for step in steps {
+            body.extend(match step {
+                Step::Store { root } => {
+                    let local = printer.local(&Place::whole(*root), "");
+                    let Root::Parameter(index) = root else { continue };
+                    let parameter = ident(&printer.parameters[*index as usize]);
+                    quote!(*#parameter = #local;)
+                }
+                Step::Return { results } => returned(printer, results),
+                step => printer.read(step),
+            });
+        }
+        body
+    }
+
+    fn raised_steps(
+        &self,
+        printer: &mut Printer<'_, '_>,
+        scope: usize,
+        procedure: Procedure<'_>,
+        steps: &[Step],
+    ) -> TokenStream {
+        let mut body = TokenStream::new();
+        for step in steps {
+            body.extend(match step {
+                Step::ReturnRaised { number } => {
+                    let index = *number as usize - 1;
+                    let id = procedure.operation.raises[index];
+                    let path = self.names.path(scope, id);
+                    let all = self.exceptions_path(scope, procedure.operation);
+                    let variant = &self.exception_variants(procedure.operation)[index];
+                    let fields = self.field_names(id);
+                    let locals = (0..fields.len() as u32)
+                        .map(|index| printer.local(&Place::whole(Root::Member(index)), ""));
+                    let locals: Vec<_> = locals.collect();
+                    let value = if fields.is_empty() {
+                        quote!(#path)
+                    } else {
+                        quote!(#path { #(#fields: #locals),* })
+                    };
+                    quote! {
+                        ::core::result::Result::Err(
+                            ::nearcall::Error::Exception(#all::#variant(#value)),
+                        )
+                    }
+                }
+                step => printer.read(step),
+            });
+        }
+        body
+    }
+}
+
+fn claim(printer: &mut Printer<'_, '_>, procedure: u32, is_written: bool) -> TokenStream {
+    let (call, procedure) = (printer.fixed("call"), number(procedure));
+    let changed = is_written.then(|| quote!(mut));
+    quote!(let #changed #call = self.client.claim(#procedure)?;)
+}
+
+fn returned(printer: &mut Printer<'_, '_>, results: &[Root]) -> TokenStream {
+    let locals: Vec<_> =
+        results.iter().map(|root| printer.local(&Place::whole(*root), "")).collect();
+    match locals.as_slice() {
+        [one] => quote!(::core::result::Result::Ok(#one)),
+        all => quote!(::core::result::Result::Ok((#(#all),*))),
+    }
+}
+
+/// Clippy wants an `is_empty` beside every `len`; an interface may do without.
+pub fn has_length(functions: &[String]) -> bool {
+    functions.iter().any(|name| name == "len")
+}

@@ -1,0 +1,83 @@
+//! Structs, exceptions and aliases.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use crate::back::rust::Rust;
+use crate::back::rust::casing::{Case, cased, ident};
+use crate::back::rust::docs::{doc, optional_doc};
+use crate::back::rust::names::NameSet;
+use crate::layout::members;
+use crate::model::{DeclarationId, Type};
+
+impl Rust<'_> {
+    /// `typedef`
+    pub fn alias(&self, id: DeclarationId, behind: &Type) -> TokenStream {
+        let declaration = self.model.declaration(id);
+        let doc = doc(&declaration.doc, &format!("Type `{}`.", declaration.name));
+        let name = ident(self.names.declaration(id));
+        let behind = self.owned(self.names.scope_of(id), behind);
+        // Arrays of arrays and maps of sequences are what the interface file names here.
+        quote!(#doc #[allow(clippy::type_complexity)] pub type #name = #behind;)
+    }
+
+    /// `struct`
+    pub fn structure(&self, id: DeclarationId) -> TokenStream {
+        let plan = self.type_plan(id);
+        let boxed: Vec<bool> = plan.members.iter().map(|member| member.is_boxed).collect();
+        let declared = self.fields(id, "Struct", &boxed);
+        let marshal = self.marshal_struct(id);
+        quote!(#declared #marshal)
+    }
+
+    /// `exception`
+    pub fn exception(&self, id: DeclarationId) -> TokenStream {
+        let boxed = vec![false; members(self.model, id).len()];
+        let declared = self.fields(id, "Exception", &boxed);
+        let name = ident(self.names.declaration(id));
+        let text = format!("{} was raised", self.model.declaration(id).name);
+        quote! {
+            #declared
+            impl ::core::fmt::Display for #name {
+                fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    formatter.write_str(#text)
+                }
+            }
+            impl ::core::error::Error for #name {}
+        }
+    }
+
+    /// Names of the fields of a struct or exception.
+    pub fn field_names(&self, id: DeclarationId) -> Vec<Ident> {
+        let mut taken = NameSet::default();
+        let all = members(self.model, id);
+        let names = all.iter().map(|member| cased(&member.name, Case::Snake));
+        names.map(|name| ident(&taken.take(&name))).collect()
+    }
+
+    fn fields(&self, id: DeclarationId, what: &str, boxed: &[bool]) -> TokenStream {
+        let scope = self.names.scope_of(id);
+        let declaration = self.model.declaration(id);
+        let doc = doc(&declaration.doc, &format!("{what} `{}`.", declaration.name));
+        let name = ident(self.names.declaration(id));
+        let all = members(self.model, id);
+        let derive = self.member_traits(id).derive();
+        if all.is_empty() {
+            return quote!(#doc #derive pub struct #name;);
+        }
+        let undocumented = all.iter().any(|member| member.doc.is_none());
+        let allow = undocumented.then(|| quote!(#[allow(missing_docs)]));
+        let names = self.field_names(id);
+        let docs = all.iter().map(|member| optional_doc(&member.doc));
+        let declared =
+            all.iter().zip(boxed).map(|(member, is_boxed)| self.member(scope, member, *is_boxed));
+        // A member may be an array of maps of sequences.
+        quote! {
+            #doc
+            #derive
+            #allow
+            #[allow(clippy::type_complexity)]
+            pub struct #name { #(#docs pub #names: #declared,)* }
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! What both sides of an interface share: its descriptor, what its operations raise, and the
+//! types in its signatures.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+
+use crate::back::rust::Rust;
+use crate::back::rust::casing::ident;
+use crate::back::rust::docs::doc;
+use crate::back::rust::names::NameSet;
+use crate::layout::Root;
+use crate::model::{DeclarationId, Interface, Kind, Operation};
+use crate::plan::{Passing, ProcedurePlan};
+
+/// One operation with everything that its two stubs are printed from.
+#[derive(Clone, Copy)]
+pub struct Procedure<'p> {
+    /// The interface that is printed.
+    pub interface: DeclarationId,
+    /// The operation.
+    pub operation: &'p Operation,
+    /// Its plan.
+    pub plan: &'p ProcedurePlan,
+}
+
+impl Rust<'_> {
+    /// `interface`
+    pub fn interface(&self, id: DeclarationId, interface: &Interface) -> TokenStream {
+        let descriptor = self.descriptor(id, interface);
+        let exceptions = interface.operations.iter().enumerate();
+        let exceptions = exceptions.filter(|(_, operation)| {
+            operation.declared_in == id && !operation.raises.is_empty()
+        });
+        let exceptions = exceptions.map(|(index, operation)| self.exceptions(id, index, operation));
+        let procedures: Vec<Procedure<'_>> = interface
+            .operations
+            .iter()
+            .zip(&self.interface_plan(id).procedures)
+            .map(|(operation, plan)| Procedure { interface: id, operation, plan })
+            .collect();
+        let client = self.client(id, &procedures);
+        let server = self.server(id, &procedures);
+        quote!(#(#exceptions)* #client #server #descriptor)
+    }
+
+    fn descriptor(&self, id: DeclarationId, interface: &Interface) -> TokenStream {
+        let plan = self.interface_plan(id);
+        let name = self.model.declaration(id).name.to_string();
+        let doc = doc(&None, &format!("What both sides of `{name}` must agree on."));
+        let own = ident(&self.names.interface(id).descriptor);
+        let hash = hash(&plan.hash);
+        let procedures = interface.operations.iter().zip(&plan.procedures);
+        let procedures = procedures.map(|(operation, plan)| {
+            let (name, hash) = (&operation.name, hash_of(plan));
+            let class = Literal::u8_unsuffixed(plan.class);
+            let (is_oneway, is_idempotent) = (operation.is_oneway, operation.is_idempotent);
+            quote! {
+                ::nearcall::ProcedureDescriptor {
+                    name: #name,
+                    hash: #hash,
+                    class: #class,
+                    is_oneway: #is_oneway,
+                    is_idempotent: #is_idempotent,
+                }
+            }
+        });
+        let classes = plan.classes.iter().map(|class| {
+            let block_bytes = Literal::u32_unsuffixed(class.block_bytes);
+            let count = Literal::u32_unsuffixed(class.count);
+            quote!(::nearcall::AStackClass { block_bytes: #block_bytes, count: #count })
+        });
+        quote! {
+            #doc
+            pub static #own: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
+                name: #name,
+                hash: #hash,
+                procedures: &[#(#procedures),*],
+                classes: &[#(#classes),*],
+            };
+        }
+    }
+
+    /// What an operation raises, as one type.
+    fn exceptions(&self, id: DeclarationId, index: usize, operation: &Operation) -> TokenStream {
+        let scope = self.names.scope_of(id);
+        let name = ident(&self.names.interface(id).exceptions[index]);
+        let text = format!("What `{}` raises.", operation.name);
+        let doc = doc(&None, &text);
+        let variants: Vec<_> = self.exception_variants(operation);
+        let types: Vec<TokenStream> =
+            operation.raises.iter().map(|raised| self.names.path(scope, *raised)).collect();
+        let docs = operation.raises.iter().map(|raised| {
+            let text = format!(" `{}`", self.model.declaration(*raised).name);
+            quote!(#[doc = #text])
+        });
+        // A union of exceptions is as large as the largest of them.
+        quote! {
+            #doc
+            #[derive(Clone, Debug, PartialEq)]
+            #[allow(clippy::enum_variant_names, clippy::large_enum_variant)]
+            pub enum #name { #(#docs #variants(#types),)* }
+            impl ::core::fmt::Display for #name {
+                fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    match self {
+                        #(Self::#variants(raised) => ::core::fmt::Display::fmt(raised, formatter),)*
+                    }
+                }
+            }
+            impl ::core::error::Error for #name {}
+            #(impl ::core::convert::From<#types> for #name {
+                fn from(raised: #types) -> Self { Self::#variants(raised) }
+            })*
+        }
+    }
+
+    /// Variants for what an operation raises, in order.
+    pub fn exception_variants(&self, operation: &Operation) -> Vec<proc_macro2::Ident> {
+        let mut taken = NameSet::default();
+        let names = operation.raises.iter().map(|raised| self.names.declaration(*raised));
+        names.map(|name| ident(&taken.take(name.trim_end_matches('_')))).collect()
+    }
+
+    /// Path to the type of what an operation raises, which the interface that declares it has.
+    pub fn exceptions_path(&self, scope: usize, operation: &Operation) -> TokenStream {
+        let declared_in = operation.declared_in;
+        let Kind::Interface(interface) = &self.model.declaration(declared_in).kind else {
+            return TokenStream::new();
+        };
+        let mut operations = interface.operations.iter();
+        let index = operations.position(|one| one.name == operation.name).unwrap_or_default();
+        let name = &self.names.interface(declared_in).exceptions[index];
+        self.names.path_to(scope, self.names.scope_of(declared_in), name)
+    }
+
+    /// The parameters of the client's function.
+    pub fn client_parameters(&self, scope: usize, procedure: Procedure<'_>) -> Vec<TokenStream> {
+        let names = super::stub::parameter_names(procedure.operation);
+        let arguments = procedure.plan.arguments.iter();
+        arguments
+            .map(|argument| {
+                let index = argument.parameter as usize;
+                let (name, parameter) = (ident(&names[index]), &procedure.operation.parameters[index]);
+                let declared = match argument.passing {
+                    Passing::Value => self.owned(scope, &parameter.declared),
+                    Passing::Shared => self.borrowed(scope, &parameter.declared),
+                    Passing::Exclusive => {
+                        let owned = self.owned(scope, &parameter.declared);
+                        quote!(&mut #owned)
+                    }
+                    Passing::Lent => quote!(&[u8]),
+                    Passing::LentResult | Passing::LentBoth => quote!(&mut ::std::vec::Vec<u8>),
+                };
+                quote!(#name: #declared)
+            })
+            .collect()
+    }
+
+    /// What results evaluate to, as a type: nothing, one, or a tuple.
+    pub fn result_type(
+        &self,
+        scope: usize,
+        operation: &Operation,
+        results: &[Root],
+    ) -> TokenStream {
+        let types: Vec<TokenStream> = results
+            .iter()
+            .filter_map(|root| crate::layout::root_type(self.model, operation, None, *root))
+            .map(|declared| self.owned(scope, declared))
+            .collect();
+        match types.as_slice() {
+            [one] => one.clone(),
+            all => quote!((#(#all),*)),
+        }
+    }
+}
+
+/// Lints that a function of these parameters may set off though its interface is what it is.
+pub fn allowed(procedure: Procedure<'_>, name: &str) -> TokenStream {
+    let mut lints = Vec::new();
+    if procedure.plan.arguments.len() > 5 {
+        lints.push(quote!(clippy::too_many_arguments));
+    }
+    if procedure.plan.results.len() + procedure.plan.arguments.len() > 0 {
+        lints.push(quote!(clippy::type_complexity));
+    }
+    if !procedure.operation.raises.is_empty() {
+        lints.push(quote!(clippy::result_large_err));
+    }
+    if ["from_", "into_", "to_", "as_", "is_"].iter().any(|prefix| name.starts_with(prefix)) {
+        lints.push(quote!(clippy::wrong_self_convention));
+    }
+    if STANDARD.contains(&name) {
+        lints.push(quote!(clippy::should_implement_trait));
+    }
+    if lints.is_empty() { TokenStream::new() } else { quote!(#[allow(#(#lints),*)]) }
+}
+
+/// Methods of the standard library's traits, whose names an interface may use for its own.
+const STANDARD: &[&str] = &[
+    "add", "as_mut", "as_ref", "bitand", "bitor", "bitxor", "borrow", "borrow_mut", "cmp",
+    "default", "deref", "deref_mut", "div", "drop", "eq", "from_iter", "from_str", "hash", "index",
+    "index_mut", "into_iter", "mul", "neg", "next", "not", "rem", "shl", "shr", "sub",
+];
+
+fn hash_of(plan: &ProcedurePlan) -> TokenStream {
+    hash(&plan.hash)
+}
+
+fn hash(hash: &[u8; 16]) -> TokenStream {
+    let bytes = hash.iter().map(|byte| {
+        let byte: TokenStream = format!("0x{byte:02x}").parse().unwrap_or_default();
+        byte
+    });
+    quote!([#(#bytes),*])
+}

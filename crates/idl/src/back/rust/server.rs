@@ -1,0 +1,258 @@
+//! What a server does, and its entry stubs.
+
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{format_ident, quote};
+
+use crate::back::rust::Rust;
+use crate::back::rust::casing::ident;
+use crate::back::rust::client::has_length;
+use crate::back::rust::docs::doc;
+use crate::back::rust::interface::{Procedure, allowed};
+use crate::back::rust::names::NameSet;
+use crate::back::rust::stub::{Printer, Side, number, parameter_names};
+use crate::layout::{Place, Root};
+use crate::model::DeclarationId;
+use crate::plan::{Passing, ProcedurePlan, Step};
+
+impl Rust<'_> {
+    /// The trait and the entry stubs.
+    pub fn server(&self, id: DeclarationId, procedures: &[Procedure<'_>]) -> TokenStream {
+        let names = self.names.interface(id);
+        let (server, entries) = (ident(&names.server), ident(&names.entries));
+        let (descriptor, generic) = (ident(&names.descriptor), ident(&names.generic));
+        let name = &self.model.declaration(id).name;
+        let server_doc = doc(&None, &format!("What a domain that exports `{name}` does."));
+        let entries_doc = doc(&None, &format!("Entry stubs for a `{}`.", names.server));
+        let allow = has_length(&names.functions)
+            .then(|| quote!(#[allow(clippy::len_without_is_empty)]));
+        let signatures = procedures.iter().map(|procedure| self.signature(*procedure));
+        let stubs = procedures.iter().map(|procedure| self.entry_stub(*procedure));
+        let stub_names = names.functions.iter().map(|name| stub_name(name));
+        quote! {
+            #server_doc
+            #allow
+            pub trait #server: ::core::marker::Send + ::core::marker::Sync + 'static {
+                #(#signatures)*
+            }
+            #entries_doc
+            #[derive(Clone, Debug)]
+            pub struct #entries<#generic>(#generic);
+            impl<#generic: #server> #entries<#generic> {
+                const STUBS: &'static [fn(
+                    &#generic,
+                    ::nearcall::raw::Arguments<'_>,
+                ) -> ::nearcall::raw::Outcome] = &[#(Self::#stub_names),*];
+                /// Entry stubs that run the procedures of `server`.
+                pub fn new(server: #generic) -> Self { Self(server) }
+                #(#stubs)*
+            }
+            impl<#generic: #server> ::nearcall::raw::Entries for #entries<#generic> {
+                fn interface(&self) -> &'static ::nearcall::InterfaceDescriptor { &#descriptor }
+                fn enter(
+                    &self,
+                    procedure: usize,
+                    arguments: ::nearcall::raw::Arguments<'_>,
+                ) -> ::nearcall::raw::Outcome {
+                    (Self::STUBS[procedure])(&self.0, arguments)
+                }
+            }
+        }
+    }
+
+    fn signature(&self, procedure: Procedure<'_>) -> TokenStream {
+        let Procedure { interface, operation, plan } = procedure;
+        let scope = self.names.scope_of(interface);
+        let doc = doc(&operation.doc, &format!("The procedure `{}`.", operation.name));
+        let function = &self.names.interface(interface).functions[plan.index as usize];
+        let (name, allow) = (ident(function), allowed(procedure, function));
+        let parameters = self.server_parameters(scope, procedure);
+        let results = self.result_type(scope, operation, &run_results(plan));
+        let output = if !operation.raises.is_empty() {
+            let exceptions = self.exceptions_path(scope, operation);
+            quote!(-> ::core::result::Result<#results, #exceptions>)
+        } else if run_results(plan).is_empty() {
+            TokenStream::new()
+        } else {
+            quote!(-> #results)
+        };
+        quote!(#doc #allow fn #name(&self, #(#parameters),*) #output;)
+    }
+
+    /// As the client's, but for what is lent.
+    fn server_parameters(&self, scope: usize, procedure: Procedure<'_>) -> Vec<TokenStream> {
+        let names = lent_names(procedure.operation, procedure.plan);
+        let opaque = quote!(::nearcall::Opaque<'_>);
+        let opaque_out = quote!(::nearcall::OpaqueOut<'_>);
+        let mut parameters = Vec::new();
+        let shared = self.client_parameters(scope, procedure);
+        for (argument, shared) in procedure.plan.arguments.iter().zip(shared) {
+            let name = ident(&names.parameters[argument.parameter as usize]);
+            let written = &names.written;
+            parameters.push(match argument.passing {
+                Passing::Lent => quote!(#name: #opaque),
+                Passing::LentResult => quote!(#name: #opaque_out),
+                Passing::LentBoth => quote!(#name: #opaque, #written: #opaque_out),
+                _ => shared,
+            });
+        }
+        if procedure.plan.lent_result == Some(Root::Returned) {
+            let written = &names.written;
+            parameters.push(quote!(#written: #opaque_out));
+        }
+        parameters
+    }
+
+    fn entry_stub(&self, procedure: Procedure<'_>) -> TokenStream {
+        let Procedure { interface, operation, plan } = procedure;
+        let scope = self.names.scope_of(interface);
+        let names = self.names.interface(interface);
+        let name = stub_name(&names.functions[plan.index as usize]);
+        let generic = ident(&names.generic);
+        let mut printer = Printer::new(self, scope, operation, plan, Side::Server);
+        let (server, arguments) = (printer.fixed("server"), printer.fixed("arguments"));
+        let mut body = TokenStream::new();
+        for step in &plan.server.request {
+            body.extend(match step {
+                Step::Lend { at, limit, .. } => {
+                    let (at, lent) = (number(*at), printer.fixed("lent"));
+                    let limit = match limit {
+                        Some(limit) => number(*limit),
+                        None => quote!(::nearcall::raw::UNBOUNDED),
+                    };
+                    quote!(let #lent = #arguments.lent_results::<#at>(#limit);)
+                }
+                Step::Run => self.run(&mut printer, procedure),
+                step => printer.read(step),
+            });
+        }
+        let changed = plan.lent_result.is_some().then(|| quote!(mut));
+        quote! {
+            fn #name(
+                #server: &#generic,
+                #changed #arguments: ::nearcall::raw::Arguments<'_>,
+            ) -> ::nearcall::raw::Outcome {
+                #body
+            }
+        }
+    }
+
+    /// Runs the procedure, and replies with what it evaluates to.
+    fn run(&self, printer: &mut Printer<'_, '_>, procedure: Procedure<'_>) -> TokenStream {
+        let Procedure { interface, operation, plan } = procedure;
+        let scope = self.names.scope_of(interface);
+        let names = self.names.interface(interface);
+        let (generic, server_trait) = (ident(&names.generic), ident(&names.server));
+        let function = ident(&names.functions[plan.index as usize]);
+        let server = printer.fixed("server");
+        let arguments = run_arguments(printer, plan);
+        let run = quote!(<#generic as #server_trait>::#function(#server, #(#arguments),*));
+        let results = run_results(plan);
+        let reply = reply_steps(printer, &plan.server.reply);
+        let locals: Vec<Ident> =
+            results.iter().map(|root| printer.local(&Place::whole(*root), "")).collect();
+        let pattern = match locals.as_slice() {
+            [one] => quote!(#one),
+            all => quote!((#(#all),*)),
+        };
+        if operation.raises.is_empty() {
+            let bound = (!locals.is_empty()).then(|| quote!(let #pattern =));
+            return quote!(#bound #run; #reply);
+        }
+        let exceptions = self.exceptions_path(scope, operation);
+        let variants = self.exception_variants(operation);
+        let raised = plan.server.raised.iter().zip(&operation.raises).zip(&variants);
+        let arms = raised.map(|((steps, id), variant)| {
+            printer.enter_exception(*id);
+            let raised = printer.fixed("raised");
+            let is_empty = self.field_names(*id).is_empty();
+            let binding = if is_empty { quote!(_) } else { quote!(#raised) };
+            let steps = reply_steps(printer, steps);
+            quote!(::core::result::Result::Err(#exceptions::#variant(#binding)) => { #steps })
+        });
+        let arms: Vec<TokenStream> = arms.collect();
+        quote! {
+            match #run {
+                ::core::result::Result::Ok(#pattern) => { #reply }
+                #(#arms)*
+            }
+        }
+    }
+}
+
+/// What the procedure itself evaluates to: a lent result is in place already.
+fn run_results(plan: &ProcedurePlan) -> Vec<Root> {
+    plan.results.iter().copied().filter(|root| plan.lent_result != Some(*root)).collect()
+}
+
+/// Names of the server's parameters; `written` is the room for a lent result that has no parameter
+/// of its own.
+struct LentNames {
+    parameters: Vec<String>,
+    written: Ident,
+}
+
+fn lent_names(operation: &crate::model::Operation, plan: &ProcedurePlan) -> LentNames {
+    let parameters = parameter_names(operation);
+    let mut taken = NameSet::default();
+    for name in &parameters {
+        taken.take(name);
+    }
+    let written = match plan.lent_result {
+        Some(Root::Parameter(index)) => format!("{}_out", parameters[index as usize]),
+        _ => String::from("returned"),
+    };
+    let written = ident(&taken.take(&written));
+    LentNames { parameters, written }
+}
+
+fn run_arguments(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan) -> Vec<TokenStream> {
+    let lent = plan.lent_result.map(|_| printer.fixed("lent"));
+    let mut arguments = Vec::new();
+    for argument in &plan.arguments {
+        if argument.passing == Passing::LentResult {
+            arguments.push(quote!(#lent));
+            continue;
+        }
+        let place = Place::whole(Root::Parameter(argument.parameter));
+        let local = printer.local(&place, "");
+        arguments.push(match argument.passing {
+            Passing::Value | Passing::Lent => quote!(#local),
+            Passing::Shared => quote!(&#local),
+            Passing::Exclusive => quote!(&mut #local),
+            Passing::LentResult | Passing::LentBoth => quote!(#local, #lent),
+        });
+    }
+    if plan.lent_result == Some(Root::Returned) {
+        arguments.push(quote!(#lent));
+    }
+    arguments
+}
+
+fn reply_steps(printer: &mut Printer<'_, '_>, steps: &[Step]) -> TokenStream {
+    let (arguments, results) = (printer.fixed("arguments"), printer.fixed("results"));
+    let changed = steps.iter().any(Step::is_write).then(|| quote!(mut));
+    let mut body = TokenStream::new();
+    for step in steps {
+        body.extend(match step {
+            Step::Results { exception } => {
+                let made = if *exception { quote!(exception) } else { quote!(results) };
+                quote!(let #changed #results = #arguments.#made();)
+            }
+            Step::Reply { fixed_bytes } => {
+                let fixed_bytes = number(*fixed_bytes);
+                quote!(#results.reply(#fixed_bytes))
+            }
+            Step::Raise { number: raised, fixed_bytes } => {
+                let raised = Literal::u32_unsuffixed(*raised);
+                let fixed_bytes = number(*fixed_bytes);
+                quote!(#results.raise(#raised, #fixed_bytes))
+            }
+            step => printer.write(step),
+        });
+    }
+    body
+}
+
+fn stub_name(function: &str) -> Ident {
+    format_ident!("stub_{}", function)
+}

@@ -1,0 +1,197 @@
+//! Unions: an enum whose variants are the cases. A variant that more than one discriminator
+//! selects carries the discriminator too, so that nothing is lost on the way.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use crate::back::rust::Rust;
+use crate::back::rust::casing::{Case, cased, ident};
+use crate::back::rust::docs::{doc, optional_doc};
+use crate::back::rust::names::NameSet;
+use crate::model::{Case as UnionCase, DeclarationId, Kind, Primitive, Type, Union, UnionDefault};
+
+/// How a case is selected.
+enum Selection {
+    /// By one value.
+    One(TokenStream),
+    /// By one of these.
+    Several(TokenStream),
+    /// By what no other case has.
+    Default,
+}
+
+impl Rust<'_> {
+    /// `union`
+    pub fn union(&self, id: DeclarationId, union: &Union) -> TokenStream {
+        let scope = self.names.scope_of(id);
+        let declaration = self.model.declaration(id);
+        let doc = doc(&declaration.doc, &format!("Union `{}`.", declaration.name));
+        let name = ident(self.names.declaration(id));
+        let derive = self.union_traits(id).derive();
+        let discriminator = self.owned(scope, &union.discriminator);
+        let (variants, other) = variants(union);
+        let boxed = self.type_plan(id).members.iter().map(|member| member.is_boxed);
+        let cases = union.cases.iter().zip(boxed).zip(&variants).zip(0..);
+        let cases = cases.map(|(((case, is_boxed), variant), index)| {
+            let doc = optional_doc(&case.member.doc);
+            let value = self.member(scope, &case.member, is_boxed);
+            match self.selection(scope, union, index) {
+                Selection::One(_) => quote!(#doc #variant(#value)),
+                _ => quote!(#doc #variant(#discriminator, #value)),
+            }
+        });
+        let other = (union.default == UnionDefault::Implicit).then(|| {
+            quote! {
+                /// No case: the discriminator alone.
+                #other(#discriminator)
+            }
+        });
+        let undocumented = union.cases.iter().any(|case| case.member.doc.is_none());
+        let allow = undocumented.then(|| quote!(#[allow(missing_docs)]));
+        let variants = cases.chain(other);
+        let marshal = self.marshal_union(id, union);
+        quote! {
+            #doc
+            #derive
+            #allow
+            #[allow(clippy::enum_variant_names, clippy::large_enum_variant)]
+            pub enum #name { #(#variants,)* }
+            #marshal
+        }
+    }
+
+    fn selection(&self, scope: usize, union: &Union, index: u32) -> Selection {
+        if union.default == UnionDefault::Case(index) {
+            return Selection::Default;
+        }
+        let labels = self.labels(scope, union, &union.cases[index as usize]);
+        match union.cases[index as usize].labels.len() {
+            1 => Selection::One(labels),
+            _ => Selection::Several(labels),
+        }
+    }
+
+    /// The labels of a case, as a pattern.
+    fn labels(&self, scope: usize, union: &Union, case: &UnionCase) -> TokenStream {
+        let resolved = self.model.resolved(&union.discriminator);
+        let labels = case.labels.iter().map(|label| self.value(scope, resolved, label));
+        quote!(#(#labels)|*)
+    }
+
+    /// Labels of every case but this, as a pattern; `None` if there are none.
+    fn other_labels(&self, scope: usize, union: &Union, own: Option<usize>) -> Option<TokenStream> {
+        let others = union.cases.iter().enumerate();
+        let others = others.filter(|(index, case)| Some(*index) != own && !case.labels.is_empty());
+        let labels: Vec<TokenStream> =
+            others.map(|(_, case)| self.labels(scope, union, case)).collect();
+        (!labels.is_empty()).then(|| quote!(#(#labels)|*))
+    }
+
+    fn marshal_union(&self, id: DeclarationId, union: &Union) -> TokenStream {
+        let scope = self.names.scope_of(id);
+        let plan = self.type_plan(id);
+        let (variants, other) = variants(union);
+        let discriminator = self.owned(scope, &union.discriminator);
+        let mut puts = Vec::new();
+        let mut gets = Vec::new();
+        let mut default = None;
+        for ((case, variant), member) in (0u32..).zip(&variants).zip(&plan.members) {
+            let name = &union.cases[case as usize].member.name;
+            let bounds = self.put_bounds(&ident("writer"), quote!(value), name, &member.checks);
+            let put = quote!(#bounds ::nearcall::raw::Marshal::marshal(value, writer););
+            let get = quote!(let value = ::nearcall::raw::Marshal::unmarshal(reader)?;);
+            let checks = self.get_bounds(quote!(value), &member.checks);
+            // The type of `value` must be known before it is counted.
+            let declared =
+                self.member(scope, &union.cases[case as usize].member, member.is_boxed);
+            let get = if member.checks.is_empty() {
+                get
+            } else {
+                quote!(let value: #declared = ::nearcall::raw::Marshal::unmarshal(reader)?; #checks)
+            };
+            let keep = self.put_discriminator(scope, union, Some(case as usize), name);
+            let carried = quote!(::core::result::Result::Ok(Self::#variant(discriminator, value)));
+            match self.selection(scope, union, case) {
+                Selection::One(label) => {
+                    puts.push(quote! {
+                        Self::#variant(value) => {
+                            <#discriminator as ::nearcall::raw::Marshal>::marshal(&#label, writer);
+                            #put
+                        }
+                    });
+                    gets.push(quote! {
+                        #label => { #get ::core::result::Result::Ok(Self::#variant(value)) }
+                    });
+                }
+                Selection::Several(labels) => {
+                    puts.push(quote!(Self::#variant(discriminator, value) => { #keep #put }));
+                    gets.push(quote!(#labels => { #get #carried }));
+                }
+                Selection::Default => {
+                    puts.push(quote!(Self::#variant(discriminator, value) => { #keep #put }));
+                    default = Some(quote!(_ => { #get #carried }));
+                }
+            }
+        }
+        if union.default == UnionDefault::Implicit {
+            let keep = self.put_discriminator(scope, union, None, "discriminator");
+            puts.push(quote!(Self::#other(discriminator) => { #keep }));
+            default = Some(quote!(_ => ::core::result::Result::Ok(Self::#other(discriminator))));
+        }
+        let put = quote!(match self { #(#puts)* });
+        let get = quote! {
+            let discriminator: #discriminator = ::nearcall::raw::Marshal::unmarshal(reader)?;
+            match discriminator { #(#gets)* #default }
+        };
+        self.marshal_impl(id, put, get)
+    }
+
+    /// Marshals a discriminator that the value carries, and refuses one of another case.
+    fn put_discriminator(
+        &self,
+        scope: usize,
+        union: &Union,
+        case: Option<usize>,
+        name: &str,
+    ) -> TokenStream {
+        let is_default = match case {
+            Some(index) => union.default == UnionDefault::Case(index as u32),
+            None => true,
+        };
+        let pattern = match (is_default, case) {
+            (false, Some(index)) => Some(self.labels(scope, union, &union.cases[index])),
+            _ => self.other_labels(scope, union, case),
+        };
+        let word = self.discriminator_word(union);
+        let refuse = quote!(writer.range(#name, #word));
+        let check = pattern.map(|pattern| match is_default {
+            true => quote!(if let #pattern = *discriminator { #refuse; }),
+            false => quote!(match *discriminator { #pattern => {} _ => #refuse, }),
+        });
+        quote!(#check ::nearcall::raw::Marshal::marshal(discriminator, writer);)
+    }
+
+    /// A discriminator as the word that an error names.
+    fn discriminator_word(&self, union: &Union) -> TokenStream {
+        match self.model.resolved(&union.discriminator) {
+            Type::Primitive(Primitive::Char) => quote!(u64::from(discriminator.0)),
+            Type::Primitive(Primitive::WideChar) => quote!(u64::from(u32::from(*discriminator))),
+            Type::Primitive(Primitive::Uint64) => quote!(*discriminator),
+            Type::Primitive(
+                Primitive::Int8 | Primitive::Int16 | Primitive::Int32 | Primitive::Int64,
+            ) => quote!(*discriminator as u64),
+            Type::Named(id) if matches!(self.model.declaration(*id).kind, Kind::Enum(_)) => {
+                quote!(::core::convert::Into::into(discriminator.to_wire()))
+            }
+            _ => quote!(u64::from(*discriminator)),
+        }
+    }
+}
+
+/// Names of the variants, and of the one for no case.
+fn variants(union: &Union) -> (Vec<Ident>, Ident) {
+    let mut taken = NameSet::default();
+    let names = union.cases.iter().map(|case| cased(&case.member.name, Case::Camel));
+    let names = names.map(|name| ident(&taken.take(&name))).collect();
+    (names, ident(&taken.take("Other")))
+}

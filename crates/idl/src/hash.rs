@@ -1,0 +1,260 @@
+//! What import and export compare: 128 bits over everything that decides the layout of messages.
+//!
+//! The text that is hashed names types after all aliases are gone, widths, offsets, bounds and
+//! directions; it has no parameter name, no comment, no path and no repository id, so that
+//! renaming a parameter keeps two programs compatible. Knows no target language.
+
+use std::fmt::Write as _;
+
+use sha2::{Digest, Sha256};
+
+use crate::layout::{ItemKind, MessageLayout, OperationLayout, Place, Root, members, root_type};
+use crate::model::{DeclarationId, Direction, Kind, Member, Model, Operation, Type, Value};
+
+/// Changes whenever the meaning of the hashed text does.
+const VERSION: &str = "nearcall layout 1\n";
+
+/// Hash of one procedure: its messages, not its name.
+pub fn procedure(model: &Model, operation: &Operation, layout: &OperationLayout) -> [u8; 16] {
+    digest(&canonical(model, operation, layout))
+}
+
+/// Hash of an interface: names and hashes of its procedures, in order.
+pub fn interface<'p>(procedures: impl Iterator<Item = (&'p str, &'p [u8; 16])>) -> [u8; 16] {
+    let mut text = String::from(VERSION);
+    for (name, hash) in procedures {
+        text.push_str(name);
+        text.push(' ');
+        text.push_str(&hex(hash));
+        text.push('\n');
+    }
+    digest(&text)
+}
+
+/// Lower-case hexadecimal digits.
+pub fn hex(hash: &[u8; 16]) -> String {
+    hash.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The first 128 bits of SHA-256.
+fn digest(text: &str) -> [u8; 16] {
+    let digest = Sha256::digest(text.as_bytes());
+    let mut hash = [0; 16];
+    hash.copy_from_slice(&digest[..16]);
+    hash
+}
+
+/// The text that is hashed for a procedure.
+pub fn canonical(model: &Model, operation: &Operation, layout: &OperationLayout) -> String {
+    let mut text = String::from(VERSION);
+    if operation.is_oneway {
+        text.push_str("oneway\n");
+    }
+    let mut writer = Canonical { model, text, open: Vec::new() };
+    for parameter in &operation.parameters {
+        writer.text.push_str(match parameter.direction {
+            Direction::In => "in ",
+            Direction::Inout => "inout ",
+            Direction::Out => "out ",
+        });
+        if parameter.is_opaque {
+            writer.text.push_str("opaque ");
+        }
+        writer.declared(&parameter.declared);
+        writer.text.push('\n');
+    }
+    if let Some(returns) = &operation.returns {
+        let opaque = if operation.returns_opaque { "opaque " } else { "" };
+        writer.text.push_str("returns ");
+        writer.text.push_str(opaque);
+        writer.declared(returns);
+        writer.text.push('\n');
+    }
+    writer.message("request", operation, None, &layout.request);
+    writer.message("reply", operation, None, &layout.reply);
+    for (id, message) in operation.raises.iter().zip(&layout.raised) {
+        writer.message("raised", operation, Some(*id), message);
+    }
+    writer.text
+}
+
+struct Canonical<'m> {
+    model: &'m Model,
+    text: String,
+    /// Structs and unions being written, outermost first: a type that contains itself is written
+    /// as how far up it is.
+    open: Vec<DeclarationId>,
+}
+
+impl Canonical<'_> {
+    fn add(&mut self, arguments: std::fmt::Arguments<'_>) {
+        // Writing to a string does not fail.
+        let _ = self.text.write_fmt(arguments);
+    }
+
+    fn message(
+        &mut self,
+        title: &str,
+        operation: &Operation,
+        exception: Option<DeclarationId>,
+        message: &MessageLayout,
+    ) {
+        self.add(format_args!("{title} {} {}\n", message.fixed_bytes, message.variable_at));
+        if let Some(id) = exception {
+            let all = members(self.model, id).len() as u32;
+            for root in (0..all).map(Root::Member) {
+                if let Some(declared) = root_type(self.model, operation, exception, root) {
+                    self.declared(declared);
+                    self.text.push('\n');
+                }
+            }
+        }
+        for item in &message.items {
+            self.place(&item.place);
+            match item.kind {
+                ItemKind::Scalar(scalar) => {
+                    self.add(format_args!(" word {} at {}\n", scalar.width(), item.at));
+                }
+                ItemKind::Block { bytes } => {
+                    self.add(format_args!(" block {bytes} at {}\n", item.at));
+                }
+                ItemKind::Image { bytes } => {
+                    self.add(format_args!(" image {bytes} at {}\n", item.at));
+                }
+                ItemKind::Length => self.add(format_args!(" length at {}\n", item.at)),
+            }
+        }
+        for payload in &message.payloads {
+            self.place(&payload.place);
+            self.add(format_args!(" payload {:?} bound {:?}\n", payload.form, payload.bound));
+        }
+    }
+
+    fn place(&mut self, place: &Place) {
+        match place.root {
+            Root::Returned => self.text.push_str("returned"),
+            Root::Parameter(index) => self.add(format_args!("parameter {index}")),
+            Root::Member(index) => self.add(format_args!("member {index}")),
+        }
+        for index in &place.path {
+            self.add(format_args!(".{index}"));
+        }
+    }
+
+    fn declared(&mut self, declared: &Type) {
+        let bounded = |bound: &Option<u32>| bound.map(|n| format!("<={n}")).unwrap_or_default();
+        let model = self.model;
+        match model.resolved(declared) {
+            Type::Primitive(primitive) => self.add(format_args!("{primitive:?}")),
+            Type::String { bound } => self.add(format_args!("string{}", bounded(bound))),
+            Type::WideString { bound } => self.add(format_args!("wstring{}", bounded(bound))),
+            Type::Sequence { element, bound } => {
+                self.add(format_args!("sequence{}(", bounded(bound)));
+                self.declared(element);
+                self.text.push(')');
+            }
+            Type::Array { element, dimensions } => {
+                self.add(format_args!("array{dimensions:?}("));
+                self.declared(element);
+                self.text.push(')');
+            }
+            Type::Map { key, value, bound } => {
+                self.add(format_args!("map{}(", bounded(bound)));
+                self.declared(key);
+                self.text.push(',');
+                self.declared(value);
+                self.text.push(')');
+            }
+            Type::Named(id) => self.named(*id),
+        }
+    }
+
+    fn named(&mut self, id: DeclarationId) {
+        if let Some(up) = self.open.iter().rev().position(|open| *open == id) {
+            self.add(format_args!("up {up}"));
+            return;
+        }
+        self.open.push(id);
+        let model = self.model;
+        match &model.declaration(id).kind {
+            Kind::Enum(shape) => {
+                let values: Vec<i64> = shape.enumerators.iter().map(|one| one.value).collect();
+                self.add(format_args!("enum {}{values:?}", shape.bit_bound));
+            }
+            Kind::Bitmask(shape) => {
+                let mut bits: Vec<u8> = shape.flags.iter().map(|(_, position)| *position).collect();
+                bits.sort_unstable();
+                self.add(format_args!("bitmask {}{bits:?}", shape.bit_bound));
+            }
+            Kind::Bitset(shape) => {
+                self.add(format_args!("bitset {}(", shape.width));
+                for field in &shape.fields {
+                    let (at, bits) = (field.position, field.width);
+                    self.add(format_args!("{at}+{bits} {:?};", field.declared));
+                }
+                self.text.push(')');
+            }
+            Kind::Union(union) => self.union(union),
+            _ => {
+                self.text.push_str("struct(");
+                for member in members(model, id) {
+                    self.member(member);
+                }
+                self.text.push(')');
+            }
+        }
+        self.open.pop();
+    }
+
+    fn union(&mut self, union: &crate::model::Union) {
+        self.text.push_str("union ");
+        self.declared(&union.discriminator);
+        self.add(format_args!(" default {:?}(", union.default));
+        for case in &union.cases {
+            for label in &case.labels {
+                self.label(label);
+            }
+            self.member(&case.member);
+        }
+        self.text.push(')');
+    }
+
+    fn label(&mut self, label: &Value) {
+        match label {
+            // The enum that it belongs to has been written.
+            Value::Enumerator(_, index) => self.add(format_args!("#{index}:")),
+            value => self.add(format_args!("{value:?}:")),
+        }
+    }
+
+    fn member(&mut self, member: &Member) {
+        if member.is_optional {
+            self.text.push_str("optional ");
+        }
+        self.declared(&member.declared);
+        self.text.push(';');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interface_hash_depends_on_names_hashes_and_order() {
+        let (one, two) = ([1; 16], [2; 16]);
+        let first = interface([("a", &one), ("b", &two)].into_iter());
+        assert_ne!(first, interface([("b", &two), ("a", &one)].into_iter()));
+        assert_ne!(first, interface([("a", &two), ("b", &two)].into_iter()));
+        assert_ne!(first, interface([("a", &one), ("c", &two)].into_iter()));
+        assert_eq!(first, interface([("a", &one), ("b", &two)].into_iter()));
+    }
+
+    #[test]
+    fn hex_is_lower_case_and_whole() {
+        assert_eq!(hex(&[0x0a; 16]), "0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a");
+    }
+}

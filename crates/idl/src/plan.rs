@@ -1,0 +1,270 @@
+//! The steps of every stub, as data.
+//!
+//! Decides which values are copied where, in what order, and what is checked: a back end prints
+//! one step after the other. Knows layouts and types, no target language. [`dump`] writes a step a
+//! line, for the goldens in `tests/idl/plan`.
+//!
+//! ```text
+//! client   request ... Post     reply ...            or raised[n] ...
+//! server   request ... Run      reply ... Reply      or raised[n] ... Raise
+//! ```
+//!
+//! Copies are those of LRPC's Table III: one in (`Put*`), one on the server of what it interprets
+//! with the check folded in (`Get*`, `Take`), results straight to where they belong.
+
+mod bounds;
+mod dump;
+mod message;
+mod types;
+
+pub use bounds::{BoundCheck, Count, Hop, bound_checks};
+pub use dump::dump;
+pub use types::{MemberPlan, TypePlan};
+
+use nearcall_abi::AStackClass;
+
+use crate::hash;
+use crate::layout::{self, Form, Place, Root, Scalar, Shape};
+use crate::model::{DeclarationId, Direction, Interface, Model, Operation};
+
+/// Every stub of a compilation, and every type that can be marshalled.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// In the order of the text.
+    pub types: Vec<TypePlan>,
+    /// In the order of the text.
+    pub interfaces: Vec<InterfacePlan>,
+}
+
+/// The stubs of one interface.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InterfacePlan {
+    /// Which interface.
+    pub id: DeclarationId,
+    /// What import and export compare.
+    pub hash: [u8; 16],
+    /// A-stack classes, in order of size.
+    pub classes: Vec<AStackClass>,
+    /// In the order of the procedure indices.
+    pub procedures: Vec<ProcedurePlan>,
+}
+
+/// Both stubs of one procedure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProcedurePlan {
+    /// Its place in the interface.
+    pub index: u32,
+    /// Hash over everything that decides the layout of its messages.
+    pub hash: [u8; 16],
+    /// Index into [`InterfacePlan::classes`].
+    pub class: u8,
+    /// What the client passes, in the order of the parameters.
+    pub arguments: Vec<Argument>,
+    /// What the call evaluates to: the returned value, then the out parameters. The procedure
+    /// evaluates to the same, less a lent result.
+    pub results: Vec<Root>,
+    /// The result that the server writes in place.
+    pub lent_result: Option<Root>,
+    /// Call stub: request, reply, exceptions.
+    pub client: Stub,
+    /// Entry stub: request, reply, exceptions.
+    pub server: Stub,
+}
+
+/// One of the two stubs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stub {
+    /// Up to the post, or up to the run.
+    pub request: Vec<Step>,
+    /// When it returned.
+    pub reply: Vec<Step>,
+    /// When it raised, in the order of `raises`.
+    pub raised: Vec<Vec<Step>>,
+}
+
+/// How a parameter stands in the signature of a stub.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// Which parameter.
+    pub parameter: u32,
+    /// How it is passed.
+    pub passing: Passing,
+}
+
+/// How a parameter is passed. Out parameters are results, but for a lent one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passing {
+    /// By value: words.
+    Value,
+    /// By reference; the procedure does not change it.
+    Shared,
+    /// By reference; the procedure changes it.
+    Exclusive,
+    /// Octets lent to the server (L43).
+    Lent,
+    /// Octets that the server writes in place.
+    LentResult,
+    /// Octets lent to the server, and replaced by what it writes in place.
+    LentBoth,
+}
+
+/// One step of a stub.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// Refuse a value with more than `limit`, before anything is posted or replied.
+    CheckBound { place: Place, count: Count, limit: u32 },
+    /// Marshal a value into private memory, checking the bounds inside of it.
+    Marshal { place: Place, checks: Vec<BoundCheck> },
+    /// Take an A-stack. May wait.
+    Claim { class: u8 },
+    /// Say where results go; `exception` forgets what the procedure wrote in place.
+    Results { exception: bool },
+    /// Store a word.
+    PutScalar { place: Place, at: u32, scalar: Scalar },
+    /// Store an array of elements.
+    PutBlock { place: Place, at: u32, bytes: u32 },
+    /// Store a fixed value, marshalled.
+    PutImage { place: Place, at: u32, bytes: u32 },
+    /// Store how long a payload is.
+    PutLength { place: Place, at: u32, form: Form },
+    /// Store how much the procedure wrote in place.
+    PutLentLength { place: Place, at: u32 },
+    /// Make room for the payloads named; a lent result lies before them already.
+    Variable { at: u32, payloads: Vec<(Place, Form)> },
+    /// Copy a payload.
+    PutPayload { place: Place, form: Form },
+    /// Post the A-stack and wait for the reply.
+    Post { fixed_bytes: u32 },
+    /// Post the A-stack and return.
+    PostOneway { fixed_bytes: u32 },
+    /// Refuse a reply that raises: the procedure cannot.
+    NothingRaised,
+    /// Branch: 0 goes on with `reply`, n with `raised[n - 1]`, anything else is refused.
+    Dispatch { exceptions: u32 },
+    /// Load a word, judge the copy.
+    GetScalar { place: Place, at: u32, scalar: Scalar, check: Check },
+    /// Load an array of elements.
+    GetBlock { place: Place, at: u32, bytes: u32 },
+    /// Load a fixed value, unmarshalling a private copy.
+    GetImage { place: Place, at: u32, bytes: u32 },
+    /// Load how long a payload is.
+    GetLength { place: Place, at: u32 },
+    /// Begin to read the payloads, in order.
+    Incoming { at: u32 },
+    /// Read the next payload, which must not be longer than `limit`.
+    Take { place: Place, form: Form, copy: Copy, limit: Option<u32> },
+    /// Refuse a value that a peer sent with more than a bound inside of it.
+    CheckInside { place: Place, checks: Vec<BoundCheck> },
+    /// Make a struct from the members loaded.
+    Assemble { root: Root },
+    /// Room for the result that the procedure writes in place.
+    Lend { root: Root, at: u32, limit: Option<u32> },
+    /// Run the procedure.
+    Run,
+    /// Put a result where the client wants it.
+    Store { root: Root },
+    /// Return the results.
+    Return { results: Vec<Root> },
+    /// Return the exception made from the members loaded.
+    ReturnRaised { number: u32 },
+    /// Give the A-stack back with the results.
+    Reply { fixed_bytes: u32 },
+    /// Give the A-stack back with an exception.
+    Raise { number: u32, fixed_bytes: u32 },
+}
+
+/// What is checked while a word is copied (L44).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// Every word is a value.
+    Any,
+    /// 0 or 1.
+    Boolean,
+    /// A Unicode scalar value.
+    Character,
+    /// One of the enumerators.
+    Enumerator,
+    /// No bit but the declared ones.
+    Bits,
+}
+
+/// Where a payload is copied to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Copy {
+    /// Private memory for as long as the procedure runs; the stack if it is small.
+    Private,
+    /// A value of its own.
+    Owned,
+    /// The memory that the caller gave.
+    Into,
+    /// Not at all: lent in place.
+    None,
+}
+
+impl Step {
+    /// Does it write into the A-stack?
+    pub fn is_write(&self) -> bool {
+        matches!(
+            self,
+            Step::PutScalar { .. }
+                | Step::PutBlock { .. }
+                | Step::PutImage { .. }
+                | Step::PutLength { .. }
+                | Step::PutLentLength { .. }
+                | Step::Variable { .. }
+        )
+    }
+}
+
+/// Plans every stub of a compilation.
+pub fn plan(model: &Model) -> Plan {
+    let interfaces =
+        model.interfaces().map(|(id, _, interface)| interface_plan(model, id, interface));
+    Plan { types: types::types(model), interfaces: interfaces.collect() }
+}
+
+fn interface_plan(model: &Model, id: DeclarationId, interface: &Interface) -> InterfacePlan {
+    let layout = layout::interface(model, interface);
+    let pairs = interface.operations.iter().zip(&layout.operations).zip(0u32..);
+    let procedures: Vec<ProcedurePlan> = pairs
+        .map(|((operation, layout), index)| {
+            let planner = message::Planner { model, operation, layout };
+            ProcedurePlan {
+                index,
+                hash: hash::procedure(model, operation, layout),
+                class: layout.class,
+                arguments: arguments(model, operation, layout.lent_result),
+                results: message::results(operation, layout.lent_result),
+                lent_result: layout.lent_result,
+                client: planner.client(),
+                server: planner.server(),
+            }
+        })
+        .collect();
+    let hashes = interface.operations.iter().zip(&procedures);
+    let hash = hash::interface(hashes.map(|(operation, plan)| (&*operation.name, &plan.hash)));
+    InterfacePlan { id, hash, classes: layout.classes, procedures }
+}
+
+fn arguments(model: &Model, operation: &Operation, lent: Option<Root>) -> Vec<Argument> {
+    let mut arguments = Vec::new();
+    for (parameter, index) in operation.parameters.iter().zip(0u32..) {
+        let is_lent_result = lent == Some(Root::Parameter(index));
+        let passing = match parameter.direction {
+            Direction::In if parameter.is_opaque => Passing::Lent,
+            Direction::In => match layout::shape(model, &parameter.declared) {
+                Shape::Scalar(_) => Passing::Value,
+                _ => Passing::Shared,
+            },
+            Direction::Inout if is_lent_result => Passing::LentBoth,
+            Direction::Inout => Passing::Exclusive,
+            Direction::Out if is_lent_result => Passing::LentResult,
+            Direction::Out => continue,
+        };
+        arguments.push(Argument { parameter: index, passing });
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests;

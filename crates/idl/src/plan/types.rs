@@ -1,0 +1,86 @@
+//! What the conventional encoding of each declared type needs to know.
+
+use crate::layout::{self, declared_bytes_min, is_recursive};
+use crate::model::{DeclarationId, Kind, Model, Type};
+use crate::plan::{BoundCheck, bound_checks};
+
+/// The conventional encoding of one declared type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TypePlan {
+    /// A struct, union, enum, bitmask or bitset.
+    pub id: DeclarationId,
+    /// Fewest bytes a value takes.
+    pub bytes_min: u64,
+    /// A value may contain others of its type: depth is limited.
+    pub is_recursive: bool,
+    /// Members of a struct, inherited ones first; cases of a union; none of a word.
+    pub members: Vec<MemberPlan>,
+}
+
+/// One member of a struct, or one case of a union.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemberPlan {
+    /// Bounds inside of it.
+    pub checks: Vec<BoundCheck>,
+    /// It holds its struct's own type without a sequence or map between: it must lie elsewhere.
+    pub is_boxed: bool,
+}
+
+/// Every type that can be marshalled, in the order of the text.
+pub fn types(model: &Model) -> Vec<TypePlan> {
+    let ids = (0u32..).map(DeclarationId).take(model.declarations.len());
+    ids.filter(|id| {
+        let kind = &model.declaration(*id).kind;
+        !matches!(
+            kind,
+            Kind::Constant(_) | Kind::Alias(_) | Kind::Exception(_) | Kind::Interface(_)
+        )
+    })
+    .map(|id| type_plan(model, id))
+    .collect()
+}
+
+fn type_plan(model: &Model, id: DeclarationId) -> TypePlan {
+    let member = |member: &crate::model::Member| MemberPlan {
+        checks: bound_checks(model, &member.declared, member.is_optional),
+        is_boxed: holds_directly(model, &member.declared, id, &mut Vec::new()),
+    };
+    let members = match &model.declaration(id).kind {
+        Kind::Union(union) => union.cases.iter().map(|case| member(&case.member)).collect(),
+        _ => layout::members(model, id).into_iter().map(member).collect(),
+    };
+    TypePlan {
+        id,
+        bytes_min: declared_bytes_min(model, id),
+        is_recursive: is_recursive(model, id),
+        members,
+    }
+}
+
+/// Does a value of `declared` hold one of `target` in itself, not in memory of its own?
+fn holds_directly(
+    model: &Model,
+    declared: &Type,
+    target: DeclarationId,
+    seen: &mut Vec<DeclarationId>,
+) -> bool {
+    match model.resolved(declared) {
+        Type::Array { element, .. } => holds_directly(model, element, target, seen),
+        Type::Named(id) if *id == target => true,
+        Type::Named(id) if seen.contains(id) => false,
+        Type::Named(id) => {
+            seen.push(*id);
+            let inner: Vec<&Type> = match &model.declaration(*id).kind {
+                Kind::Union(union) => {
+                    union.cases.iter().map(|case| &case.member.declared).collect()
+                }
+                _ => {
+                    let members = layout::members(model, *id);
+                    members.into_iter().map(|member| &member.declared).collect()
+                }
+            };
+            inner.into_iter().any(|inner| holds_directly(model, inner, target, seen))
+        }
+        _ => false,
+    }
+}
