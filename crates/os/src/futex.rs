@@ -94,3 +94,104 @@ fn outcome(result: Result<(), Errno>) -> Woken {
         Err(_) => Woken::Changed,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use nearcall_abi::BellLine;
+
+    use super::*;
+    use crate::segment::{Sealing, Segment};
+
+    /// Long enough that a test that needs it has failed.
+    const FOREVER: Duration = Duration::from_secs(600);
+
+    /// Wakes until somebody was there to be woken.
+    fn wake_one(word: &AtomicU32) {
+        while wake_all(word) == 0 {
+            crate::processor::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_word_that_has_changed_is_not_waited_for() {
+        let word = AtomicU32::new(1);
+        assert_eq!(wait(&word, 0, FOREVER), Woken::Changed);
+        assert_eq!(wait_any(&[(&word, 1), (&word, 0)], FOREVER), Woken::Changed);
+    }
+
+    #[test]
+    fn a_wait_ends_with_its_time() {
+        let word = AtomicU32::new(0);
+        assert_eq!(wait(&word, 0, Duration::ZERO), Woken::TimedOut);
+        assert_eq!(wait_any(&[(&word, 0)], Duration::ZERO), Woken::TimedOut);
+    }
+
+    #[test]
+    fn a_time_past_the_kernel_s_range_is_no_error() {
+        let word = AtomicU32::new(1);
+        assert_eq!(wait(&word, 0, Duration::MAX), Woken::Changed);
+        assert_eq!(wait_any(&[(&word, 0)], Duration::MAX), Woken::Changed);
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| wait_any(&[(&word, 1)], Duration::MAX));
+            wake_one(&word);
+            assert_eq!(waiter.join().unwrap(), Woken::Woken);
+        });
+    }
+
+    #[test]
+    fn waking_nobody_wakes_nobody() {
+        assert_eq!(wake_all(&AtomicU32::new(0)), 0);
+    }
+
+    #[test]
+    fn a_waiter_is_woken_through_another_mapping_of_the_segment() {
+        let (creator, file) = Segment::create("futex", 4096, Sealing::BothWrite).unwrap();
+        let receiver = Segment::receive(file, 4096, Sealing::BothWrite).unwrap();
+        let here = creator.span_mut().unwrap().line::<BellLine>(0).unwrap();
+        let there = receiver.span_mut().unwrap().line::<BellLine>(0).unwrap();
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| wait(&there.gate, 0, FOREVER));
+            wake_one(&here.gate);
+            assert_eq!(waiter.join().unwrap(), Woken::Woken);
+        });
+    }
+
+    #[test]
+    fn all_who_wait_are_woken() {
+        let word = AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| while wait(&word, 0, FOREVER) != Woken::Changed {});
+            }
+            wake_one(&word);
+            // Relaxed: the word stands for itself.
+            word.store(1, Ordering::Relaxed);
+            wake_all(&word);
+        });
+    }
+
+    #[test]
+    fn any_of_the_words_wakes() {
+        let words = [const { AtomicU32::new(0) }; WORDS_MAX];
+        let watched = words.each_ref().map(|word| (word, 0));
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| wait_any(&watched, FOREVER));
+            wake_one(&words[WORDS_MAX - 1]);
+            assert_eq!(waiter.join().unwrap(), Woken::Woken);
+        });
+    }
+
+    #[test]
+    fn no_word_is_no_wait() {
+        assert_eq!(wait_any(&[], FOREVER), Woken::Changed);
+    }
+
+    #[test]
+    #[should_panic(expected = "129 words are over 128")]
+    fn more_words_than_the_kernel_watches_panic() {
+        let word = AtomicU32::new(0);
+        wait_any(&[(&word, 0); WORDS_MAX + 1], Duration::ZERO);
+    }
+}

@@ -200,3 +200,110 @@ fn socket_option<T: AnyBytes>(
 fn last_error() -> Errno {
     Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Child, Command, Stdio};
+
+    use super::*;
+
+    const FOREVER: Duration = Duration::from_secs(600);
+
+    /// A process that ends when its standard input does.
+    fn child() -> Child {
+        Command::new("cat")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap()
+    }
+
+    #[test]
+    fn a_pair_s_other_end_is_this_process() {
+        let (here, _there) = Stream::pair().unwrap();
+        let peer = Peer::of(&here).unwrap();
+        assert_eq!(peer.uid, Some(rustix::process::getuid().as_raw()));
+        assert_eq!(peer.gid, Some(rustix::process::getgid().as_raw()));
+        assert_eq!(peer.pid, Some(std::process::id()));
+        assert!(!peer.process.has_exited());
+    }
+
+    #[test]
+    fn the_groups_are_those_of_the_peer() {
+        let (here, _there) = Stream::pair().unwrap();
+        let mut groups = Peer::of(&here).unwrap().groups;
+        let mut own: Vec<u32> = rustix::process::getgroups()
+            .unwrap()
+            .into_iter()
+            .map(|gid| gid.as_raw())
+            .collect();
+        own.retain(|group| known(*group).is_some());
+        groups.sort_unstable();
+        own.sort_unstable();
+        assert_eq!(groups, own);
+    }
+
+    #[test]
+    fn a_socket_that_is_not_connected_has_no_peer() {
+        use rustix::net::{AddressFamily, SocketType, socket};
+        let socket = socket(AddressFamily::UNIX, SocketType::SEQPACKET, None).unwrap();
+        let stream = Stream::from_descriptor(socket).unwrap();
+        assert!(Peer::of(&stream).is_err());
+    }
+
+    #[test]
+    fn a_process_has_exited_once_it_has_and_stays_so_after_it_is_reaped() {
+        let mut child = child();
+        let process = Process::open(child.id()).unwrap();
+        assert!(!process.has_exited());
+        drop(child.stdin.take());
+        assert!(process.wait_exit(FOREVER));
+        assert!(process.has_exited());
+        child.wait().unwrap();
+        assert!(process.has_exited());
+    }
+
+    #[test]
+    fn a_killed_process_has_exited() {
+        let mut child = child();
+        let process = Process::open(child.id()).unwrap();
+        child.kill().unwrap();
+        assert!(process.wait_exit(FOREVER));
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_poller_reports_the_end_of_a_process() {
+        let mut child = child();
+        let process = Process::open(child.id()).unwrap();
+        let poller = crate::Poller::new().unwrap();
+        poller.add(&process, 5).unwrap();
+        child.kill().unwrap();
+        let mut ready = Vec::new();
+        poller.wait(&mut ready, Some(FOREVER)).unwrap();
+        assert_eq!(
+            (ready.len(), ready[0].token, ready[0].is_readable),
+            (1, 5, true)
+        );
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn this_process_lives() {
+        assert!(!Process::current().unwrap().has_exited());
+    }
+
+    #[test]
+    fn a_number_that_is_no_process_is_refused() {
+        assert!(Process::open(0).is_err());
+        assert!(Process::open(u32::MAX).is_err());
+        assert!(Process::open(i32::MAX as u32).is_err());
+    }
+
+    #[test]
+    fn the_overflow_number_is_nobody_and_root_is_root() {
+        assert_eq!(known(OVERFLOW_ID), None);
+        assert_eq!(known(u32::MAX), None);
+        assert_eq!(known(0), Some(0));
+    }
+}

@@ -51,6 +51,17 @@ impl Poller {
         )?)
     }
 
+    /// Waits for the end of `source` only: what can be read there is another thread's.
+    pub fn add_hang_up(&self, source: impl AsFd, token: u64) -> io::Result<()> {
+        let flags = EventFlags::RDHUP;
+        Ok(epoll::add(
+            &self.epoll,
+            source,
+            EventData::new_u64(token),
+            flags,
+        )?)
+    }
+
     /// No longer waits for `source`.
     pub fn remove(&self, source: impl AsFd) -> io::Result<()> {
         Ok(epoll::delete(&self.epoll, source)?)

@@ -347,3 +347,341 @@ impl std::error::Error for SegmentFault {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::ops::Range;
+
+    use rustix::fs::{Mode, OFlags};
+
+    use super::*;
+
+    const PAGE: usize = nearcall_abi::PAGE_BYTES as usize;
+    const SIZE_SEALS: SealFlags = SealFlags::SHRINK
+        .union(SealFlags::GROW)
+        .union(SealFlags::SEAL);
+
+    /// A memory file as a peer might make it.
+    fn made(bytes: usize, allocated: usize, seals: SealFlags) -> OwnedFd {
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let file = rustix::fs::memfd_create("peer", flags).unwrap();
+        rustix::fs::ftruncate(&file, bytes as u64).unwrap();
+        if allocated > 0 {
+            let none = FallocateFlags::empty();
+            rustix::fs::fallocate(&file, none, 0, allocated as u64).unwrap();
+        }
+        rustix::fs::fcntl_add_seals(&file, seals).unwrap();
+        file
+    }
+
+    /// Why a descriptor is refused that should be one page.
+    fn refused(file: impl Into<OwnedFd>, sealing: Sealing) -> SegmentFault {
+        Segment::receive(file.into(), PAGE, sealing).unwrap_err()
+    }
+
+    fn pair(bytes: usize, sealing: Sealing) -> (Segment, Segment) {
+        let (segment, file) = Segment::create("test", bytes, sealing).unwrap();
+        (segment, Segment::receive(file, bytes, sealing).unwrap())
+    }
+
+    #[test]
+    fn the_receiver_of_a_single_writer_segment_sees_what_is_written_and_cannot_write() {
+        let (creator, receiver) = pair(PAGE, Sealing::SingleWriter);
+        creator.span_mut().unwrap().store_u64(8, 77);
+        assert_eq!(receiver.span().load_u64(8), 77);
+        assert!(receiver.span_mut().is_none());
+        assert!(!receiver.is_writable());
+    }
+
+    #[test]
+    fn both_ends_of_the_other_kind_write() {
+        let (creator, receiver) = pair(PAGE, Sealing::BothWrite);
+        receiver.span_mut().unwrap().store_u32(0, 5);
+        assert_eq!(creator.span().load_u32(0), 5);
+        assert_eq!(receiver.bytes(), PAGE);
+    }
+
+    #[test]
+    fn a_heap_segment_has_the_same_rights() {
+        let (creator, receiver) = Segment::heap(128, Sealing::SingleWriter);
+        creator.span_mut().unwrap().store_u8(127, 9);
+        assert_eq!(receiver.span().load_u8(127), 9);
+        assert!(receiver.span_mut().is_none());
+        let (_, receiver) = Segment::heap(128, Sealing::BothWrite);
+        assert!(receiver.span_mut().is_some());
+    }
+
+    #[test]
+    fn a_heap_segment_lives_as_long_as_its_last_end() {
+        let (creator, receiver) = Segment::heap(64, Sealing::BothWrite);
+        creator.span_mut().unwrap().store_u8(0, 3);
+        drop(creator);
+        assert_eq!(receiver.span().load_u8(0), 3);
+    }
+
+    #[test]
+    fn a_size_that_is_no_whole_number_of_pages_is_refused() {
+        for bytes in [0, 1, PAGE - 1, PAGE + 1, usize::MAX - PAGE + 1] {
+            let error = Segment::create("test", bytes, Sealing::BothWrite).unwrap_err();
+            assert!(matches!(error, SegmentError::Size { bytes: found } if found == bytes));
+        }
+    }
+
+    #[test]
+    fn every_seal_that_is_missing_is_refused() {
+        let missing = |seal, sealing: Sealing| {
+            let seals = sealing.seals() - seal;
+            match refused(made(PAGE, PAGE, seals), sealing) {
+                SegmentFault::Seals { claimed, required } => {
+                    assert_eq!((claimed, required), (seals.bits(), sealing.seals().bits()));
+                }
+                other => panic!("{other:?}"),
+            }
+        };
+        for seal in [SealFlags::SHRINK, SealFlags::GROW, SealFlags::SEAL] {
+            missing(seal, Sealing::SingleWriter);
+            missing(seal, Sealing::BothWrite);
+        }
+        missing(SealFlags::FUTURE_WRITE, Sealing::SingleWriter);
+        missing(SealFlags::all(), Sealing::BothWrite);
+    }
+
+    #[test]
+    fn a_seal_more_than_needed_is_no_fault() {
+        let seals = SIZE_SEALS | SealFlags::FUTURE_WRITE | SealFlags::WRITE;
+        let file = made(PAGE, PAGE, seals);
+        assert!(Segment::receive(file, PAGE, Sealing::SingleWriter).is_ok());
+    }
+
+    #[test]
+    fn another_size_is_refused() {
+        for bytes in [PAGE - 1, 2 * PAGE] {
+            let fault = refused(made(bytes, bytes, SIZE_SEALS), Sealing::BothWrite);
+            let (found, limit) = (bytes as u64, PAGE as u64);
+            assert!(
+                matches!(fault, SegmentFault::Size { claimed, required }
+                    if (claimed, required) == (found, limit)),
+                "{fault:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_empty_segment_is_refused_even_if_none_was_expected() {
+        let fault = Segment::receive(made(0, 0, SIZE_SEALS), 0, Sealing::BothWrite).unwrap_err();
+        assert!(matches!(
+            fault,
+            SegmentFault::Size {
+                claimed: 0,
+                required: 0
+            }
+        ));
+    }
+
+    #[test]
+    fn a_sparse_segment_is_refused() {
+        let file = made(4 * PAGE, 3 * PAGE, SIZE_SEALS);
+        let fault = Segment::receive(file, 4 * PAGE, Sealing::BothWrite).unwrap_err();
+        let (found, limit) = (3 * PAGE as u64, 4 * PAGE as u64);
+        assert!(
+            matches!(fault, SegmentFault::Sparse { claimed, required }
+                if (claimed, required) == (found, limit)),
+            "{fault:?}"
+        );
+    }
+
+    #[test]
+    fn a_descriptor_that_is_no_memory_file_is_refused() {
+        let (pipe, _other) = rustix::pipe::pipe().unwrap();
+        let (stream, _other) = crate::Stream::pair().unwrap();
+        let event = rustix::event::eventfd(0, rustix::event::EventfdFlags::CLOEXEC).unwrap();
+        let directory: OwnedFd = File::open("/").unwrap().into();
+        let disk: OwnedFd = File::open("/proc/self/status").unwrap().into();
+        let path = rustix::fs::open("/", OFlags::PATH, Mode::empty()).unwrap();
+        for file in [pipe, stream.into(), event, directory, disk, path] {
+            let fault = refused(file, Sealing::SingleWriter);
+            assert!(matches!(fault, SegmentFault::Unsealable), "{fault:?}");
+        }
+    }
+
+    #[test]
+    fn a_hugetlb_file_is_refused_for_its_file_system() {
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING | MemfdFlags::HUGETLB;
+        // A kernel without hugetlb cannot make the file, so that no peer on it can.
+        let Ok(file) = rustix::fs::memfd_create("huge", flags) else {
+            return;
+        };
+        rustix::fs::ftruncate(&file, HUGE as u64).unwrap();
+        rustix::fs::fcntl_add_seals(&file, SIZE_SEALS).unwrap();
+        let fault = Segment::receive(file, HUGE, Sealing::BothWrite).unwrap_err();
+        assert!(
+            matches!(
+                fault,
+                SegmentFault::FileSystem {
+                    claimed: 0x9584_58f6
+                }
+            ),
+            "{fault:?}"
+        );
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_refused_even_on_tmpfs() {
+        let directory = File::open("/dev/shm").unwrap();
+        let fault = check_file(directory.as_fd(), PAGE).unwrap_err();
+        assert!(matches!(fault, SegmentFault::FileKind { claimed } if claimed & 0o40000 != 0));
+    }
+
+    #[test]
+    fn a_descriptor_that_does_not_permit_the_mapping_is_refused() {
+        let seals = SIZE_SEALS | SealFlags::WRITE;
+        let fault = refused(made(PAGE, PAGE, seals), Sealing::BothWrite);
+        assert!(
+            matches!(fault, SegmentFault::Access { is_writable: true }),
+            "{fault:?}"
+        );
+        let (_segment, file) = Segment::create("test", PAGE, Sealing::BothWrite).unwrap();
+        let reopened = |options: &mut std::fs::OpenOptions| {
+            let number = std::os::fd::AsRawFd::as_raw_fd(&file);
+            options.open(format!("/proc/self/fd/{number}")).unwrap()
+        };
+        let fault = refused(reopened(File::options().read(true)), Sealing::BothWrite);
+        assert!(
+            matches!(fault, SegmentFault::Access { is_writable: true }),
+            "{fault:?}"
+        );
+        let read_write = reopened(File::options().read(true).write(true)).into();
+        assert!(Segment::receive(read_write, PAGE, Sealing::BothWrite).is_ok());
+    }
+
+    #[test]
+    fn after_the_hand_over_nobody_can_resize_or_unseal() {
+        for sealing in [Sealing::SingleWriter, Sealing::BothWrite] {
+            let (_creator, file) = Segment::create("test", PAGE, sealing).unwrap();
+            assert_eq!(rustix::fs::ftruncate(&file, 0), Err(Errno::PERM));
+            assert_eq!(
+                rustix::fs::ftruncate(&file, 2 * PAGE as u64),
+                Err(Errno::PERM)
+            );
+            let seal = rustix::fs::fcntl_add_seals(&file, SealFlags::WRITE);
+            assert_eq!(seal, Err(Errno::PERM));
+        }
+    }
+
+    #[test]
+    fn nobody_but_its_creator_can_write_a_single_writer_segment_or_drop_its_pages() {
+        let (_creator, file) = Segment::create("test", PAGE, Sealing::SingleWriter).unwrap();
+        assert_eq!(rustix::io::pwrite(&file, &[1], 0), Err(Errno::PERM));
+        assert_eq!(
+            Mapping::new(file.as_fd(), PAGE, true).unwrap_err(),
+            Errno::PERM
+        );
+        let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        assert_eq!(
+            rustix::fs::fallocate(&file, hole, 0, PAGE as u64),
+            Err(Errno::PERM)
+        );
+    }
+
+    #[test]
+    fn a_hole_in_a_segment_that_both_write_reads_as_zero() {
+        let (creator, file) = Segment::create("test", PAGE, Sealing::BothWrite).unwrap();
+        let copy = file.try_clone().unwrap();
+        let receiver = Segment::receive(file, PAGE, Sealing::BothWrite).unwrap();
+        creator.span_mut().unwrap().store_u32(0, 1);
+        let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        rustix::fs::fallocate(&copy, hole, 0, PAGE as u64).unwrap();
+        assert_eq!(receiver.span().load_u32(0), 0);
+    }
+
+    #[test]
+    fn the_receiver_keeps_no_descriptor() {
+        let name = "closed-segment";
+        let (_creator, file) = Segment::create(name, PAGE, Sealing::BothWrite).unwrap();
+        let number = std::os::fd::AsRawFd::as_raw_fd(&file);
+        let is_open = || {
+            let target = std::fs::read_link(format!("/proc/self/fd/{number}"));
+            target.is_ok_and(|path| path.to_string_lossy().contains(name))
+        };
+        assert!(is_open());
+        let _receiver = Segment::receive(file, PAGE, Sealing::BothWrite).unwrap();
+        assert!(!is_open());
+    }
+
+    /// The lines of the memory map for the mapping of this name, with their neighbours.
+    fn neighbourhood(name: &str) -> Vec<(Range<usize>, String)> {
+        let map = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let lines: Vec<&str> = map.lines().collect();
+        let Some(at) = lines.iter().position(|line| line.contains(name)) else {
+            return vec![];
+        };
+        lines[at - 1..=at + 1]
+            .iter()
+            .map(|line| {
+                let mut words = line.split_whitespace();
+                let (start, end) = words.next().unwrap().split_once('-').unwrap();
+                let address = |text| usize::from_str_radix(text, 16).unwrap();
+                (
+                    address(start)..address(end),
+                    words.next().unwrap().to_owned(),
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_mapping_stands_between_guard_pages_and_is_gone_after_the_drop() {
+        let name = "guarded-segment";
+        for (bytes, align) in [(PAGE, PAGE), (HUGE, HUGE), (HUGE + PAGE, HUGE)] {
+            let (segment, _file) = Segment::create(name, bytes, Sealing::BothWrite).unwrap();
+            let [before, inside, after] = neighbourhood(name).try_into().unwrap();
+            assert_eq!((before.1.as_str(), after.1.as_str()), ("---p", "---p"));
+            assert_eq!(inside.1, "rw-s");
+            assert_eq!(
+                (before.0.end, after.0.start),
+                (inside.0.start, inside.0.end)
+            );
+            assert_eq!((inside.0.len(), inside.0.start % align), (bytes, 0));
+            drop(segment);
+            assert_eq!(neighbourhood(name), []);
+        }
+    }
+
+    #[test]
+    fn a_received_single_writer_segment_is_mapped_read_only() {
+        let name = "read-only-segment";
+        let (creator, file) = Segment::create(name, PAGE, Sealing::SingleWriter).unwrap();
+        drop(creator);
+        let _receiver = Segment::receive(file, PAGE, Sealing::SingleWriter).unwrap();
+        assert_eq!(neighbourhood(name)[1].1, "r--s");
+    }
+
+    #[test]
+    fn a_large_segment_is_zero_and_whole() {
+        let bytes = 2 * HUGE + 3 * PAGE;
+        let (creator, receiver) = pair(bytes, Sealing::SingleWriter);
+        assert!(
+            (0..bytes)
+                .step_by(PAGE)
+                .all(|at| receiver.span().load_u64(at) == 0)
+        );
+        creator.span_mut().unwrap().store_u8(bytes - 1, 4);
+        assert_eq!(receiver.span().load_u8(bytes - 1), 4);
+    }
+
+    #[test]
+    fn messages_name_the_claim_and_the_limit() {
+        let message = refused(made(2 * PAGE, 0, SIZE_SEALS), Sealing::BothWrite).to_string();
+        assert_eq!(message, "segment size 8192 is not 4096");
+        let message = refused(made(PAGE, 0, SIZE_SEALS), Sealing::SingleWriter).to_string();
+        assert_eq!(message, "segment seals 0x7 lack some of 0x17");
+        let message = Segment::create("x", 5, Sealing::BothWrite)
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            message,
+            "segment size 5 is not a whole number of pages of 4096 bytes"
+        );
+    }
+}

@@ -411,3 +411,202 @@ fn past_end(offset: usize, bytes: usize, limit: usize) -> ! {
 fn misaligned(offset: usize, width: usize) -> ! {
     panic!("offset {offset} is not a multiple of {width}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::{Sealing, Segment};
+
+    fn segment(bytes: usize) -> Segment {
+        Segment::heap(bytes, Sealing::BothWrite).0
+    }
+
+    /// What a panic of `run` says.
+    fn panic_of(run: impl FnOnce()) -> String {
+        let payload = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_err();
+        *payload.downcast::<String>().unwrap()
+    }
+
+    #[test]
+    fn every_width_comes_back_as_it_was_stored() {
+        let segment = segment(64);
+        let span = segment.span_mut().unwrap();
+        span.store_u8(1, 0x11);
+        span.store_u16(2, 0x2222);
+        span.store_u32(4, 0x4444_4444);
+        span.store_u64(56, u64::MAX);
+        assert_eq!((span.load_u8(1), span.load_u16(2)), (0x11, 0x2222));
+        assert_eq!(
+            (span.load_u32(4), span.load_u64(56)),
+            (0x4444_4444, u64::MAX)
+        );
+        assert_eq!(
+            span.load_u64(0),
+            u64::from_ne_bytes([0, 0x11, 0x22, 0x22, 68, 68, 68, 68])
+        );
+    }
+
+    #[test]
+    fn an_access_past_the_end_panics_and_names_the_limit() {
+        let segment = segment(64);
+        let span = segment.span_mut().unwrap();
+        let message = panic_of(|| _ = span.load_u64(64));
+        assert_eq!(
+            message,
+            "8 bytes at offset 64 are not inside a span of 64 bytes"
+        );
+        panic_of(|| _ = span.load_u8(usize::MAX));
+        panic_of(|| span.store_u8(64, 0));
+        panic_of(|| span.copy_in(1, &[0; 64]));
+        panic_of(|| span.copy_out(65, &mut []));
+        panic_of(|| span.append_to(60, usize::MAX, &mut Vec::new()));
+        panic_of(|| _ = span.load_array::<8>(60));
+        panic_of(|| span.store_array(57, &[0; 8]));
+        panic_of(|| span.clear(0..65));
+    }
+
+    #[test]
+    fn a_misaligned_integer_panics() {
+        let segment = segment(64);
+        let span = segment.span_mut().unwrap();
+        assert_eq!(
+            panic_of(|| _ = span.load_u32(2)),
+            "offset 2 is not a multiple of 4"
+        );
+        panic_of(|| span.store_u16(1, 0));
+    }
+
+    #[test]
+    fn a_slice_lies_inside_or_is_none() {
+        let segment = segment(64);
+        let span = segment.span_mut().unwrap();
+        span.store_u8(16, 5);
+        let inline = span.slice(16, 48).unwrap();
+        assert_eq!((inline.bytes(), inline.load_u8(0)), (48, 5));
+        assert_eq!(span.slice(64, 0).map(|slice| slice.bytes()), Some(0));
+        assert!(span.slice(16, 49).is_none());
+        assert!(span.slice(72, 0).is_none());
+        assert!(span.slice(8, usize::MAX).is_none());
+        assert!(span.slice(usize::MAX - 7, 8).is_none());
+    }
+
+    #[test]
+    fn a_slice_begins_at_a_multiple_of_8_or_is_none() {
+        let segment = segment(64);
+        assert!((1..8).all(|offset| segment.span().slice(offset, 8).is_none()));
+        assert!(segment.span().slice(8, 7).is_some());
+    }
+
+    #[test]
+    fn bytes_copied_in_come_out_by_every_way() {
+        let segment = segment(256);
+        let span = segment.span_mut().unwrap();
+        let bytes: Vec<u8> = (0..200).collect();
+        span.copy_in(3, &bytes);
+        let mut out = [0; 200];
+        span.copy_out(3, &mut out);
+        assert_eq!(out[..], bytes[..]);
+        let mut appended = vec![255];
+        span.append_to(3, 200, &mut appended);
+        assert_eq!((appended[0], &appended[1..]), (255, &bytes[..]));
+        assert_eq!(span.load_array::<5>(103), [100, 101, 102, 103, 104]);
+        span.store_array(0, &[7; 33]);
+        assert_eq!((span.load_u8(32), span.load_u8(33)), (7, 30));
+    }
+
+    #[test]
+    fn appending_within_the_capacity_allocates_nothing() {
+        let segment = segment(64);
+        let mut target = Vec::with_capacity(64);
+        let before = target.as_ptr();
+        segment.span().append_to(0, 64, &mut target);
+        assert_eq!((target.as_ptr(), target.len()), (before, 64));
+    }
+
+    #[test]
+    fn clearing_writes_zeros_to_the_range_and_nothing_beside_it() {
+        let segment = segment(2048);
+        let span = segment.span_mut().unwrap();
+        span.copy_in(0, &[1; 2048]);
+        span.clear(3..1500);
+        let mut out = [0; 2048];
+        span.copy_out(0, &mut out);
+        assert_eq!(out.iter().position(|byte| *byte == 0), Some(3));
+        assert_eq!(out.iter().rposition(|byte| *byte == 0), Some(1499));
+        assert_eq!(out.iter().filter(|byte| **byte == 0).count(), 1497);
+    }
+
+    #[test]
+    fn a_line_lies_inside_aligned_or_is_none() {
+        let segment = segment(256);
+        let span = segment.span_mut().unwrap();
+        assert!(span.line::<AStackHead>(192).is_some());
+        assert!(span.line::<AStackHead>(32).is_none());
+        assert!(span.line::<AStackHead>(256).is_none());
+        assert!(span.line::<BellLine>(usize::MAX - 63).is_none());
+        assert!(span.slice(8, 64).unwrap().line::<RequestLine>(0).is_none());
+        assert!(span.slice(64, 63).unwrap().line::<ReplyLine>(0).is_none());
+    }
+
+    #[test]
+    fn the_inline_bytes_of_a_head_are_those_of_its_span() {
+        let segment = segment(64);
+        let span = segment.span_mut().unwrap();
+        let head = span.line::<AStackHead>(0).unwrap();
+        span.slice(16, 48).unwrap().store_u64(40, 99);
+        assert_eq!(head.inline[5].load(Ordering::Relaxed), 99);
+    }
+
+    #[test]
+    fn a_line_to_read_shows_what_the_writer_stores() {
+        let (creator, receiver) = Segment::heap(128, Sealing::SingleWriter);
+        let requests = creator.span_mut().unwrap().line::<RequestLine>(0).unwrap();
+        requests.deadline_ns.store(9, Ordering::Relaxed);
+        requests.generation.store(2, Ordering::Relaxed);
+        let replies = creator.span_mut().unwrap().line::<ReplyLine>(64).unwrap();
+        replies.claim.store(4, Ordering::Relaxed);
+        replies.generation.store(3, Ordering::Relaxed);
+        let seen = receiver.span().line::<RequestLine>(0).unwrap();
+        assert_eq!((seen.deadline_ns(), seen.generation()), (9, 2));
+        let seen = receiver.span().line::<ReplyLine>(64).unwrap();
+        assert_eq!((seen.claim(), seen.generation()), (4, 3));
+    }
+
+    #[test]
+    fn a_file_is_written_and_read_without_a_copy() {
+        use std::os::fd::AsFd;
+        let flags = rustix::fs::MemfdFlags::CLOEXEC;
+        let file = rustix::fs::memfd_create("file", flags).unwrap();
+        let segment = segment(64);
+        let span = segment.span_mut().unwrap();
+        span.copy_in(0, b"hello, world");
+        assert_eq!(span.write_at(7..12, file.as_fd(), 1000).unwrap(), 5);
+        assert_eq!(span.read_at(33..40, file.as_fd(), 1000).unwrap(), 5);
+        assert_eq!(span.load_array::<6>(32), *b"\0world");
+        assert_eq!(span.read_at(0..8, file.as_fd(), 2000).unwrap(), 0);
+    }
+
+    #[test]
+    fn a_refusal_of_the_file_is_an_error_and_a_range_past_the_end_a_panic() {
+        use std::os::fd::AsFd;
+        let (pipe, _other) = rustix::pipe::pipe().unwrap();
+        let segment = segment(64);
+        let span = segment.span_mut().unwrap();
+        assert!(span.write_at(0..8, pipe.as_fd(), 0).is_err());
+        assert!(span.read_at(0..8, pipe.as_fd(), 0).is_err());
+        assert!(span.write_at(0..8, pipe.as_fd(), u64::MAX).is_err());
+        panic_of(|| _ = span.read_at(60..65, pipe.as_fd(), 0));
+    }
+
+    #[test]
+    fn two_threads_may_write_one_span() {
+        let segment = segment(64);
+        let span = segment.span_mut().unwrap();
+        std::thread::scope(|scope| {
+            for value in [1, 2] {
+                scope.spawn(move || (0..1000).for_each(|_| span.store_u64(8, value)));
+            }
+        });
+        assert!([1, 2].contains(&span.load_u64(8)));
+    }
+}
