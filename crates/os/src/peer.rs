@@ -228,6 +228,35 @@ mod tests {
         assert!(!peer.process.has_exited());
     }
 
+    /// A child that connects to `path` and ends.
+    fn importer_that_ends(path: &std::path::Path) -> Pid {
+        // SAFETY: the child does system calls only, without an allocation, and ends without
+        // running what its parent had set up.
+        let pid = unsafe { libc::fork() };
+        if pid == 0 {
+            let connected = Stream::connect(path);
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(i32::from(connected.is_err())) };
+        }
+        Pid::from_raw(pid).unwrap()
+    }
+
+    #[test]
+    fn a_peer_that_has_ended_is_still_known_and_known_to_have_ended() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("clerk");
+        let clerk = crate::Listener::bind(&path).unwrap();
+        let child = importer_that_ends(&path);
+        let poller = crate::Poller::new().unwrap();
+        poller.add(&clerk, 0).unwrap();
+        poller.wait(&mut Vec::new(), Some(FOREVER)).unwrap();
+        let peer = Peer::of(&clerk.accept().unwrap().unwrap()).unwrap();
+        assert_eq!(peer.pid, Some(child.as_raw_pid() as u32));
+        assert!(peer.process.wait_exit(FOREVER));
+        rustix::process::waitpid(Some(child), rustix::process::WaitOptions::empty()).unwrap();
+        assert!(peer.process.has_exited());
+    }
+
     #[test]
     fn the_groups_are_those_of_the_peer() {
         let (here, _there) = Stream::pair().unwrap();

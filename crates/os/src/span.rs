@@ -15,11 +15,12 @@ use std::mem::MaybeUninit;
 use std::ops::{Deref, Range};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-use nearcall_abi::{AStackHead, BellLine, ReplyLine, RequestLine};
-
+pub use self::line::{ReadLine, SharedLine};
 use crate::copy;
+
+mod line;
 
 /// Every span begins at a multiple of this.
 const ALIGN: usize = 8;
@@ -46,23 +47,6 @@ pub struct SpanMut<'a> {
 unsafe impl Send for Span<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for Span<'_> {}
-
-/// A line of shared memory with named words.
-///
-/// # Safety
-///
-/// - S1 atomic: every byte of the type lies in an atomic integer or is padding.
-/// - S2 any bytes: every bit pattern is a value of the type.
-pub unsafe trait SharedLine: Sized {}
-
-// SAFETY: S1, S2: four `AtomicU32` and six `AtomicU64`.
-unsafe impl SharedLine for AStackHead {}
-// SAFETY: S1, S2: an `AtomicU64`, an `AtomicU32`, padding.
-unsafe impl SharedLine for RequestLine {}
-// SAFETY: S1, S2: two `AtomicU32`, padding.
-unsafe impl SharedLine for ReplyLine {}
-// SAFETY: S1, S2: sixteen `AtomicU32`.
-unsafe impl SharedLine for BellLine {}
 
 macro_rules! loads {
     ($($name:ident: $int:ty, $atomic:ty;)*) => {$(
@@ -131,7 +115,7 @@ impl<'a> Span<'a> {
     /// A line, to read; `None` if it does not lie inside, aligned.
     #[inline]
     pub fn line<T: SharedLine>(self, offset: usize) -> Option<ReadLine<'a, T>> {
-        self.line_ref(offset).map(|line| ReadLine { line })
+        self.line_ref(offset).map(ReadLine::new)
     }
 
     loads! {
@@ -344,56 +328,6 @@ impl fmt::Debug for SpanMut<'_> {
     }
 }
 
-/// A line that this side may only read: its words, and no way to store.
-#[derive(Debug)]
-pub struct ReadLine<'a, T> {
-    line: &'a T,
-}
-
-impl<T> Clone for ReadLine<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for ReadLine<'_, T> {}
-
-impl ReadLine<'_, RequestLine> {
-    /// Nanoseconds the client will wait.
-    #[inline]
-    pub fn deadline_ns(self) -> u64 {
-        // Relaxed: written before the post, row O1, and read after the take, row O3.
-        self.line.deadline_ns.load(Ordering::Relaxed)
-    }
-
-    /// Which out-of-line segment holds the variable part.
-    #[inline]
-    pub fn generation(self) -> u32 {
-        // Relaxed: as the deadline.
-        self.line.generation.load(Ordering::Relaxed)
-    }
-}
-
-impl ReadLine<'_, ReplyLine> {
-    /// Sequence number of the last call taken, with everything that the server did before it
-    /// (row C2).
-    #[inline]
-    pub fn claim(self) -> u32 {
-        // Relaxed with a fence: an acquiring load of memory that is mapped read-only is more than
-        // Rust promises to be only a load.
-        let claim = self.line.claim.load(Ordering::Relaxed);
-        fence(Ordering::Acquire);
-        claim
-    }
-
-    /// Which out-of-line segment holds the variable part.
-    #[inline]
-    pub fn generation(self) -> u32 {
-        // Relaxed: written before the reply, row O4, and read after it was seen, row O8.
-        self.line.generation.load(Ordering::Relaxed)
-    }
-}
-
 fn file_offset_of(offset: u64) -> io::Result<libc::off_t> {
     libc::off_t::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput.into())
 }
@@ -414,6 +348,8 @@ fn misaligned(offset: usize, width: usize) -> ! {
 
 #[cfg(test)]
 mod tests {
+    use nearcall_abi::{AStackHead, BellLine, ReplyLine, RequestLine};
+
     use super::*;
     use crate::segment::{Sealing, Segment};
 
