@@ -1,4 +1,16 @@
 //! Binding: what is compared when one is made (L10 to L19), and whether it still holds (L52).
+//!
+//! ```text
+//!   OPEN ──── R1 revoke ────▶ reason      once; the first reason stays
+//! ```
+//!
+//! | row | edge | by | order | makes visible | pairs with |
+//! |---|---|---|---|---|---|
+//! | R1 | OPEN to a reason, compare-and-swap | anyone of this domain | Relaxed | nothing | - |
+//! | R2 | load | anyone of this domain | Relaxed | nothing | - |
+//!
+//! Nothing is read through this word: a call that slips past it ends as any call does whose
+//! server has gone.
 
 use core::fmt;
 
@@ -8,18 +20,6 @@ use crate::fault::PeerFault;
 use crate::sync::{AtomicU32, ord};
 
 /// Whether a binding is open, and if not, why not. In private memory; read at every call.
-///
-/// ```text
-///   OPEN ──── R1 revoke ────▶ reason      once; the first reason stays
-/// ```
-///
-/// | row | edge | by | order | makes visible | pairs with |
-/// |---|---|---|---|---|---|
-/// | R1 | OPEN to a reason, compare-and-swap | anyone of this domain | Relaxed | nothing | - |
-/// | R2 | load | anyone of this domain | Relaxed | nothing | - |
-///
-/// Nothing is read through this word: a call that slips past it ends as any call does whose
-/// server has gone.
 #[derive(Debug)]
 pub struct BindingState(AtomicU32);
 
@@ -168,5 +168,89 @@ impl fmt::Display for RevokeReason {
             RevokeReason::PeerHungUp => "peer hung up",
             RevokeReason::ShutDown => "domain is shutting down",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+
+    const OPEN_FILE: (&str, [u8; 16]) = ("open", [1; 16]);
+    const READ: (&str, [u8; 16]) = ("read", [2; 16]);
+    const WIDER_READ: (&str, [u8; 16]) = ("read", [3; 16]);
+
+    #[track_caller]
+    fn check(ours: &[(&str, [u8; 16])], theirs: &[(&str, [u8; 16])], want: &str) {
+        assert_eq!(first_difference(ours, theirs).unwrap().to_string(), want);
+    }
+
+    #[test]
+    fn equal_interfaces_do_not_differ() {
+        let both = [OPEN_FILE, READ];
+        assert_eq!(first_difference(&both, &both), None);
+        assert_eq!(common_count(&both, &both), 2);
+    }
+
+    #[test]
+    fn the_first_difference_is_named() {
+        check(
+            &[OPEN_FILE, READ],
+            &[READ, OPEN_FILE],
+            "procedure 0 is `open` here and `read` there",
+        );
+        let want = "procedure 1, `read`, has other parameters there";
+        check(&[OPEN_FILE, READ], &[OPEN_FILE, WIDER_READ], want);
+        check(
+            &[OPEN_FILE, READ],
+            &[OPEN_FILE],
+            "procedure 1, `read`, is missing there",
+        );
+        check(&[], &[OPEN_FILE], "procedure 0, `open`, is missing here");
+    }
+
+    #[test]
+    fn an_older_version_has_a_common_start() {
+        assert_eq!(common_count(&[OPEN_FILE], &[OPEN_FILE, READ]), 1);
+        assert_eq!(common_count(&[READ], &[WIDER_READ]), 0);
+    }
+
+    #[test]
+    fn a_binding_is_revoked_once_and_keeps_the_reason() {
+        let state = BindingState::new();
+        assert!(state.is_open());
+        assert_eq!(state.reason(), None);
+        assert!(state.revoke(RevokeReason::Fault));
+        assert!(!state.revoke(RevokeReason::PeerDied));
+        assert!(!state.is_open());
+        assert_eq!(state.reason(), Some(RevokeReason::Fault));
+    }
+
+    #[test]
+    fn a_reason_survives_its_number_and_others_are_none() {
+        let reasons = (0..100).filter_map(|number| {
+            let reason = RevokeReason::from_u32(number)?;
+            assert_eq!(reason as u32, number);
+            Some(reason)
+        });
+        assert_eq!(reasons.count(), 6);
+    }
+
+    #[test]
+    fn a_procedure_needs_a_class_with_an_astack() {
+        let classes = [
+            AStackClass::for_block(0),
+            AStackClass {
+                block_bytes: 64,
+                count: 0,
+            },
+        ];
+        assert_eq!(check_classes(&classes, [0, 0]).unwrap().astack_count(), 5);
+        let refused = |class| check_classes(&classes, [0, class]).unwrap_err().to_string();
+        assert_eq!(refused(1), "A-stack class 1 has no A-stack");
+        assert_eq!(refused(2), "A-stack class 2 is not below 2");
+        let refused = check_classes(&[], []).unwrap_err();
+        assert_eq!(refused.to_string(), "class list has no A-stack");
     }
 }

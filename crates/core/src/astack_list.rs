@@ -12,16 +12,22 @@
 //!
 //! | row | edge | by | order | makes visible | pairs with |
 //! |---|---|---|---|---|---|
-//! | A1 | top: (x, w) to (index, 0), compare-and-swap | releaser | AcqRel | link, A-stack | A2, A3 |
-//! | A2 | top: load, and again when A1 or A2 came between | claimer | Acquire | link, A-stack | A1 |
-//! | A3 | top: (none, w) to (none, waiting), compare-and-swap | waiter | Release | A4 was before | A1 |
-//! | A4 | wakes: load, before A3 | waiter | Relaxed | nothing | - |
-//! | A5 | wakes: add 1, after an A1 that found `waiting` | releaser | Relaxed | nothing | - |
-//! | A6 | top: (index, w) to (next, w), compare-and-swap | claimer | Relaxed | nothing | - |
+//! | A1 | top: (x, w) to (index, 0) | releaser | Release, Relaxed to look | link, A-stack | A2 |
+//! | A2 | top: load, again when it moved | claimer | Acquire | nothing | A1 |
+//! | A3 | top: (none, 0) to (none, waiting) | waiter | Relaxed | nothing | - |
+//! | A4 | wakes: load | waiter | Acquire | nothing | A5 |
+//! | A5 | wakes: add 1, after an A1 that found `waiting` | releaser | Release | its A1 | A4 |
+//! | A6 | top: (index, w) to (next, w) | claimer | Relaxed | nothing | - |
+//! | A7 | link: store, before A1 | releaser | Relaxed | nothing | - |
+//! | A8 | link: load, after A2 | claimer | Relaxed | nothing | - |
 //!
-//! A6 needs no order: the tag makes it the edge after the very one that A2 saw. A waiter sleeps
-//! while `wakes` is what A4 saw; the A1 that found its mark is later than its A3 and hence than its
-//! A4, so that the A5 behind it changes the word that the waiter compares.
+//! A1, A3 and A6 are compare-and-swaps. What A1 looks at first is only what it compares with. A6
+//! needs no order: the tag makes it the edge after the very one that A2 saw. A link that A8 loads
+//! is stale only if the tag has changed, and then A6 fails.
+//!
+//! A waiter reads `wakes` (A4) and then finds the mark in `top` (A3's load); it sleeps while
+//! `wakes` is what it read. If it read what an A5 wrote, it sees the A1 before that, so that the
+//! mark it found is a later one; if it did not, that A5 is still to come, and changes the word.
 
 use alloc::boxed::Box;
 
@@ -72,8 +78,7 @@ impl AStackLists {
         let mut seen = top.load(ord!("A2", Acquire));
         loop {
             let index = (seen & INDEX_MASK).checked_sub(1)? as u32;
-            // Row A2's: if the link is stale, the tag has changed and A6 fails.
-            let next = self.links[index as usize].load(ord!("A2l", Relaxed));
+            let next = self.links[index as usize].load(ord!("A8", Relaxed));
             let to = ((seen & !INDEX_MASK) | u64::from(next)).wrapping_add(TAG);
             match top.compare_exchange_weak(seen, to, ord!("A6", Relaxed), ord!("A2", Acquire)) {
                 Ok(_) => return Some(index),
@@ -91,16 +96,14 @@ impl AStackLists {
     pub fn push(&self, class: u32, index: u32) -> bool {
         let list = &self.lists[class as usize];
         let link = &self.links[index as usize];
-        // Row A1's: nothing is concluded from it unless the compare-and-swap finds it unchanged.
-        let mut seen = list.top.load(ord!("A1h", Relaxed));
+        let mut seen = list.top.load(ord!("A1", Relaxed));
         loop {
-            // Made visible by A1.
-            link.store((seen & INDEX_MASK) as u32, ord!("A1l", Relaxed));
+            link.store((seen & INDEX_MASK) as u32, ord!("A7", Relaxed));
             let tag = (seen & !(INDEX_MASK | WAITING)).wrapping_add(TAG);
             let to = tag | (u64::from(index) + 1);
             match list
                 .top
-                .compare_exchange_weak(seen, to, ord!("A1", AcqRel), ord!("A1h", Relaxed))
+                .compare_exchange_weak(seen, to, ord!("A1", Release), ord!("A1", Relaxed))
             {
                 Ok(_) => break,
                 Err(moved) => seen = moved,
@@ -108,7 +111,7 @@ impl AStackLists {
         }
         let must_wake = seen & WAITING != 0;
         if must_wake {
-            list.wakes.fetch_add(1, ord!("A5", Relaxed));
+            list.wakes.fetch_add(1, ord!("A5", Release));
         }
         must_wake
     }
@@ -117,22 +120,21 @@ impl AStackLists {
     /// [`AStackLists::wakes`] must still be for the wait to begin; `None`: one is free, pop again.
     pub fn prepare_wait(&self, class: u32) -> Option<u32> {
         let list = &self.lists[class as usize];
-        let expected = list.wakes.load(ord!("A4", Relaxed));
-        // Row A3's: nothing is concluded from it unless the compare-and-swap finds it unchanged.
-        let mut seen = list.top.load(ord!("A3h", Relaxed));
-        while seen & INDEX_MASK == NONE {
-            let to = (seen | WAITING).wrapping_add(TAG);
-            match list.top.compare_exchange_weak(
-                seen,
-                to,
-                ord!("A3", Release),
-                ord!("A3h", Relaxed),
-            ) {
-                Ok(_) => return Some(expected),
-                Err(moved) => seen = moved,
+        loop {
+            let expected = list.wakes.load(ord!("A4", Acquire));
+            let seen = list.top.load(ord!("A3", Relaxed));
+            if seen & INDEX_MASK != NONE {
+                return None;
             }
+            if seen & WAITING != 0 {
+                return Some(expected);
+            }
+            // Whether it succeeds or not, what counts is what the next look finds.
+            let marked = (seen | WAITING).wrapping_add(TAG);
+            let _ =
+                list.top
+                    .compare_exchange(seen, marked, ord!("A3", Relaxed), ord!("A3", Relaxed));
         }
-        None
     }
 
     /// The word that those who wait for an A-stack of `class` sleep on. Private to this process.

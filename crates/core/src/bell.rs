@@ -16,9 +16,10 @@
 //! |---|---|---|---|---|---|
 //! | B1 | set the lane bit, fetch_or | client | Release | the posted turn | B3 |
 //! | B2 | gate: fetch_or RUNG; the old word says whether to wake | client | Release | lane bit | B4 |
-//! | B3 | lane word: swap 0, if it is not 0 | server | Acquire | the posted turn | B1 |
-//! | B4 | gate: swap 0, before the lanes are taken | server | Acquire | the lane bit | B2 |
+//! | B3 | lane word: swap 0, if it is not 0 | server | Acquire, Relaxed to look | nothing | B1 |
+//! | B4 | gate: swap 0, before the lanes are taken | server | Acquire | nothing | B2 |
 //! | B5 | gate: 0 to ASLEEP, compare-and-swap | server | Relaxed | nothing | - |
+//! | B6 | gate: load, to see whether an opening is worth it | server | Relaxed | nothing | - |
 //!
 //! B5 needs no order: it and B2 are two edges of one word, so either B2 finds ASLEEP and wakes, or
 //! B5 finds RUNG and fails. All server processors of a gate that sleep are woken together.
@@ -73,6 +74,12 @@ impl Lane {
 #[inline]
 pub fn ring(gate: &AtomicU32, lane_word: &AtomicU32, bit: u32) -> bool {
     lane_word.fetch_or(1 << (bit % LANE_BITS), ord!("B1", Release));
+    ring_gate(gate)
+}
+
+/// Rings a gate that has no lanes, or for something that is no call. True: wake every waiter.
+#[inline]
+pub fn ring_gate(gate: &AtomicU32) -> bool {
     gate.fetch_or(RUNG, ord!("B2", Release)) & ASLEEP != 0
 }
 
@@ -80,8 +87,7 @@ pub fn ring(gate: &AtomicU32, lane_word: &AtomicU32, bit: u32) -> bool {
 /// shared, an opening takes it.
 #[inline]
 pub fn is_rung(gate: &AtomicU32) -> bool {
-    // Row B4's hint: opening is what makes anything visible.
-    gate.load(ord!("B4h", Relaxed)) != 0
+    gate.load(ord!("B6", Relaxed)) != 0
 }
 
 /// Opens the gate: rings from here on are new. Before [`take_lanes`].
@@ -97,8 +103,7 @@ pub fn open_gate(gate: &AtomicU32) -> Opened {
 /// Takes the bits that were set in one lane word.
 #[inline]
 pub fn take_lanes(lane_word: &AtomicU32) -> u32 {
-    // Row B3's hint: a word that is 0 is left alone, so that its line is not taken for nothing.
-    if lane_word.load(ord!("B3h", Relaxed)) == 0 {
+    if lane_word.load(ord!("B3", Relaxed)) == 0 {
         return 0;
     }
     lane_word.swap(0, ord!("B3", Acquire))
@@ -111,73 +116,5 @@ pub fn fall_asleep(gate: &AtomicU32) -> bool {
     match gate.compare_exchange(0, ASLEEP, ord!("B5", Relaxed), ord!("B5", Relaxed)) {
         Ok(_) => true,
         Err(seen) => seen == ASLEEP,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn line() -> (AtomicU32, AtomicU32) {
-        (AtomicU32::new(0), AtomicU32::new(0))
-    }
-
-    #[test]
-    fn a_ring_wakes_a_sleeper() {
-        let (gate, lanes) = line();
-        assert!(fall_asleep(&gate));
-        assert!(ring(&gate, &lanes, 3));
-        assert_eq!(
-            open_gate(&gate),
-            Opened {
-                is_rung: true,
-                had_sleeper: true
-            }
-        );
-        assert_eq!(take_lanes(&lanes), 1 << 3);
-        assert_eq!(take_lanes(&lanes), 0);
-    }
-
-    #[test]
-    fn a_ring_wakes_nobody_who_is_awake() {
-        let (gate, lanes) = line();
-        assert!(!ring(&gate, &lanes, 0));
-        assert!(is_rung(&gate));
-    }
-
-    #[test]
-    fn a_rung_gate_keeps_its_processor_awake() {
-        let (gate, lanes) = line();
-        ring(&gate, &lanes, 0);
-        assert!(!fall_asleep(&gate));
-        open_gate(&gate);
-        assert!(fall_asleep(&gate));
-    }
-
-    #[test]
-    fn two_processors_may_sleep_on_one_gate() {
-        let (gate, _) = line();
-        assert!(fall_asleep(&gate));
-        assert!(fall_asleep(&gate));
-    }
-
-    #[test]
-    fn a_forged_gate_is_opened_like_any_other() {
-        let gate = AtomicU32::new(0xffff_fff8);
-        assert!(!fall_asleep(&gate));
-        assert_eq!(
-            open_gate(&gate),
-            Opened {
-                is_rung: false,
-                had_sleeper: false
-            }
-        );
-        assert!(fall_asleep(&gate));
-    }
-
-    #[test]
-    fn lanes_past_the_last_share() {
-        assert_eq!(Lane::of(33, 480), Lane { word: 1, bit: 1 });
-        assert_eq!(Lane::of(480, 480), Lane { word: 0, bit: 0 });
     }
 }

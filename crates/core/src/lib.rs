@@ -36,6 +36,10 @@ pub mod domain_cache;
 
 pub mod admission;
 
+// Apart from the modules, which the model test compiles a second time against loom.
+#[cfg(test)]
+mod tests;
+
 pub use admission::{BindingState, RevokeReason};
 pub use astack_list::AStackLists;
 pub use captured::Captured;

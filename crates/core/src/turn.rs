@@ -21,17 +21,17 @@
 //! | row | edge | by | order | makes visible | pairs with |
 //! |---|---|---|---|---|---|
 //! | O1 | IDLE_x(n) to POSTED(n+1), swap | client | Release | the arguments | O3 |
-//! | O2 | POSTED to POSTED_ASLEEP, compare-and-swap | client | Acquire on failure | nothing | O4 |
+//! | O2 | POSTED to POSTED_ASLEEP | client | Relaxed, Acquire on failure | nothing | O4 |
 //! | O3 | load sees POSTED* or ABORTED | server | Acquire | the arguments | O1 |
 //! | O4 | to IDLE_x(n), swap | server | Release | the results | O8 |
-//! | O5 | POSTED* to ABORTED, compare-and-swap | client | Acquire on failure | nothing | O4 |
-//! | O6 | POSTED* or ABORTED to DEAD, compare-and-swap | housekeeping | Relaxed | nothing | - |
-//! | O7 | POSTED_ASLEEP to POSTED, compare-and-swap | client | Acquire on failure | nothing | O4 |
+//! | O5 | POSTED* to ABORTED | client | Relaxed, Acquire on failure | nothing | O4 |
+//! | O6 | POSTED* or ABORTED to DEAD | housekeeping | Relaxed | nothing | - |
+//! | O7 | POSTED_ASLEEP to POSTED | client | Relaxed, Acquire on failure | nothing | O4 |
 //! | O8 | load sees IDLE_x(n) | client | Acquire | the results | O4 |
-//! | O9 | IDLE_HOT to IDLE_BELL, compare-and-swap | server | Relaxed | nothing | - |
+//! | O9 | IDLE_HOT to IDLE_BELL | server | Relaxed | nothing | - |
 //!
-//! The failing compare-and-swaps of O2, O5 and O7 acquire because they find the results there. O9
-//! acquires nothing: a server whose demotion fails looks (O3).
+//! O2, O5, O6, O7 and O9 are compare-and-swaps. Where O2, O5 and O7 fail they acquire, because
+//! they find the results there. O9 acquires nothing: a server whose demotion fails looks (O3).
 //!
 //! A peer may write any value here at any time. A word that is not the one an edge starts from is
 //! reported with what was seen, never repaired.
@@ -169,7 +169,13 @@ pub fn post(turn: &AtomicU32, sequence: Sequence) -> Result<Posted, PeerFault> {
 /// Looks whether call `sequence` has a reply. Cost: one load.
 #[inline]
 pub fn poll(turn: &AtomicU32, sequence: Sequence) -> Poll {
-    judge(turn.load(ord!("O8", Acquire)), sequence)
+    judge(read(turn).0, sequence)
+}
+
+/// What the turn word says: for [`crate::termination::classify`], which is told all phases.
+#[inline]
+pub fn read(turn: &AtomicU32) -> TurnWord {
+    TurnWord(turn.load(ord!("O8", Acquire)))
 }
 
 /// Tells the server that the client is about to sleep on the word, while it is

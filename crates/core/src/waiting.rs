@@ -194,3 +194,142 @@ impl YieldBan {
         self.waits_left = self.waits_last;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POLICY: WaitPolicy = WaitPolicy {
+        spin_ns_max: 50_000,
+        spin_ns_min: 2_000,
+        polls_per_spin: 64,
+        yields_max: 2,
+        yield_ns_max: 30_000,
+        yield_ban_waits_min: 4,
+        yield_ban_waits_max: 8,
+        sleep_slice_ns_min: 1_000_000,
+        sleep_slice_ns_max: 3_000_000,
+    };
+
+    fn wait(ban: &mut YieldBan) -> Waiter<'static> {
+        Waiter::new(&POLICY, ban, POLICY.spin_ns_max, 1_000)
+    }
+
+    fn slow_yield(ban: &mut YieldBan) {
+        let mut waiter = wait(ban);
+        assert_eq!(waiter.next(1_000, true), Step::Yield);
+        waiter.told_yield(ban, 30_001);
+    }
+
+    /// How many waits do not yield.
+    fn waits_without_yield(ban: &mut YieldBan) -> u32 {
+        let banned = |_: &u32| wait(ban).next(1_000, true) != Step::Yield;
+        (0..100).take_while(banned).count() as u32
+    }
+
+    #[test]
+    fn another_processor_is_spun_for_and_then_slept_for() {
+        let mut waiter = wait(&mut YieldBan::NONE.clone());
+        assert_eq!(waiter.next(1_000, false), Step::Spin { polls: 64 });
+        assert_eq!(waiter.next(50_999, false), Step::Spin { polls: 64 });
+        let sleep = Step::Sleep {
+            slice_ns: 1_000_000,
+        };
+        assert_eq!(waiter.next(51_000, false), sleep);
+    }
+
+    #[test]
+    fn the_same_processor_is_yielded_and_then_slept_for() {
+        let mut waiter = wait(&mut YieldBan::NONE.clone());
+        assert_eq!(waiter.next(1_000, true), Step::Yield);
+        assert_eq!(waiter.next(1_001, true), Step::Yield);
+        assert!(matches!(waiter.next(1_002, true), Step::Sleep { .. }));
+    }
+
+    #[test]
+    fn a_wait_that_has_spun_does_not_yield() {
+        let mut waiter = wait(&mut YieldBan::NONE.clone());
+        waiter.next(1_000, false);
+        assert!(matches!(waiter.next(1_001, true), Step::Sleep { .. }));
+    }
+
+    #[test]
+    fn a_slice_of_sleep_is_twice_the_last_up_to_the_longest() {
+        let mut waiter = wait(&mut YieldBan::NONE.clone());
+        for slice_ns in [1_000_000, 2_000_000, 3_000_000, 3_000_000] {
+            assert_eq!(waiter.next(60_000, false), Step::Sleep { slice_ns });
+        }
+    }
+
+    #[test]
+    fn a_sleep_ends_at_the_deadline() {
+        let mut waiter = wait(&mut YieldBan::NONE.clone()).until(60_500);
+        assert_eq!(waiter.next(60_000, false), Step::Sleep { slice_ns: 500 });
+        assert_eq!(waiter.next(60_500, false), Step::GiveUp);
+    }
+
+    #[test]
+    fn a_wait_without_a_deadline_is_not_given_up() {
+        let mut waiter = wait(&mut YieldBan::NONE.clone());
+        assert!(matches!(
+            waiter.next(u64::MAX - 1, false),
+            Step::Sleep { .. }
+        ));
+    }
+
+    #[test]
+    fn a_slow_yield_ends_the_yields_of_its_wait() {
+        let mut ban = YieldBan::NONE;
+        let mut waiter = wait(&mut ban);
+        waiter.next(1_000, true);
+        waiter.told_yield(&mut ban, 30_001);
+        assert!(matches!(waiter.next(1_001, true), Step::Sleep { .. }));
+    }
+
+    #[test]
+    fn a_fast_yield_bans_nothing() {
+        let mut ban = YieldBan::NONE;
+        let mut waiter = wait(&mut ban);
+        waiter.next(1_000, true);
+        waiter.told_yield(&mut ban, 30_000);
+        assert_eq!(ban, YieldBan::NONE);
+        assert_eq!(waiter.next(1_001, true), Step::Yield);
+    }
+
+    #[test]
+    fn each_slow_yield_bans_yields_for_twice_as_long_up_to_the_longest() {
+        let mut ban = YieldBan::NONE;
+        for waits in [4, 8, 8] {
+            slow_yield(&mut ban);
+            assert_eq!(ban.waits_left(), waits);
+            assert_eq!(waits_without_yield(&mut ban), waits);
+        }
+    }
+
+    #[test]
+    fn a_wait_of_fast_yields_forgets_the_ban() {
+        let mut ban = YieldBan::NONE;
+        slow_yield(&mut ban);
+        waits_without_yield(&mut ban);
+        let mut waiter = wait(&mut ban);
+        for _ in 0..POLICY.yields_max {
+            assert_eq!(waiter.next(1_000, true), Step::Yield);
+            waiter.told_yield(&mut ban, 1);
+        }
+        slow_yield(&mut ban);
+        assert_eq!(ban.waits_left(), POLICY.yield_ban_waits_min);
+    }
+
+    #[test]
+    fn a_procedure_that_outlasts_the_spin_is_spun_for_less() {
+        assert_eq!(POLICY.adapt(50_000, 1_000_000), 25_000);
+        assert_eq!(POLICY.adapt(2_000, u64::MAX), 2_000);
+    }
+
+    #[test]
+    fn a_procedure_that_a_spin_would_reach_is_spun_for_again() {
+        assert_eq!(POLICY.adapt(2_000, 20_000), 40_000);
+        assert_eq!(POLICY.adapt(2_000, 40_000), 50_000);
+        assert_eq!(POLICY.adapt(40_000, 1_000), 40_000);
+    }
+}

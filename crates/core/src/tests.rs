@@ -1,0 +1,6 @@
+//! Facts about the shared words, one thread at a time. What several threads do is in the model.
+
+mod astack_list;
+mod bell;
+mod claim;
+mod turn;

@@ -1,0 +1,138 @@
+//! Servers that sleep: no call is left lying, whoever goes to sleep when.
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use loom::sync::Arc;
+use loom::thread;
+
+use crate::bell::{ASLEEP, fall_asleep, open_gate, ring, take_lanes};
+use crate::sync::AtomicU32;
+use crate::turn::{Mode, Phase, Sequence, demote, post};
+use crate::world::{AStack, Futex, call, explore};
+
+struct Server {
+    gate: AtomicU32,
+    lanes: AtomicU32,
+    parked: Futex,
+    astacks: [Arc<AStack>; 2],
+}
+
+impl Server {
+    fn new(phase: Phase) -> Arc<Server> {
+        Arc::new(Server {
+            gate: AtomicU32::new(0),
+            lanes: AtomicU32::new(0),
+            parked: Futex::new(),
+            astacks: [AStack::new(phase), AStack::new(phase)],
+        })
+    }
+
+    /// A client's whole call, less the wait for the reply.
+    fn call(&self, lane: u32) {
+        let astack = &self.astacks[lane as usize];
+        astack.put_arguments(call(1));
+        let posted = post(&astack.turn, call(1)).unwrap();
+        if posted.rings && ring(&self.gate, &self.lanes, lane) {
+            self.parked.wake_all();
+        }
+    }
+
+    /// Opens the gate and serves the lanes that rang, and no other. How many calls there were.
+    fn answer_bell(&self) -> u32 {
+        open_gate(&self.gate);
+        let lanes = take_lanes(&self.lanes);
+        let rang = |lane: &usize| lanes & 1 << lane != 0;
+        let served = (0..2)
+            .filter(rang)
+            .map(|lane| self.astacks[lane].serve(Mode::Bell));
+        served.filter(Option::is_some).count() as u32
+    }
+
+    fn sleep(&self) {
+        if fall_asleep(&self.gate) {
+            self.parked.wait(&self.gate, ASLEEP);
+        }
+    }
+
+    /// One processor, until it has served `wanted` calls.
+    fn serve(&self, wanted: u32) {
+        let mut served = 0;
+        loop {
+            served += self.answer_bell();
+            if served == wanted {
+                return;
+            }
+            self.sleep();
+        }
+    }
+}
+
+/// One client rings while the processor goes to sleep.
+pub fn ring_against_fall_asleep() {
+    explore(6, || {
+        let server = Server::new(Phase::IdleBell);
+        let client = {
+            let server = Arc::clone(&server);
+            thread::spawn(move || server.call(0))
+        };
+        server.serve(1);
+        client.join().unwrap();
+    });
+}
+
+/// The processor polls, stops polling, and goes to sleep, while a call comes: the client finds it
+/// polling and leaves it alone, or rings.
+pub fn post_against_demote() {
+    explore(6, || {
+        let server = Server::new(Phase::IdleHot);
+        let client = {
+            let server = Arc::clone(&server);
+            thread::spawn(move || server.call(0))
+        };
+        if demote(&server.astacks[0].turn, Sequence::ZERO) {
+            server.serve(1);
+        } else {
+            // The look after a demotion that failed finds the call.
+            assert!(server.astacks[0].serve(Mode::Bell).is_some());
+        }
+        client.join().unwrap();
+    });
+}
+
+/// Two clients of one gate.
+pub fn two_lanes_one_gate() {
+    explore(2, || {
+        let server = Server::new(Phase::IdleBell);
+        let client = |lane| {
+            let server = Arc::clone(&server);
+            thread::spawn(move || server.call(lane))
+        };
+        let clients = [client(0), client(1)];
+        server.serve(2);
+        for client in clients {
+            client.join().unwrap();
+        }
+    });
+}
+
+/// Two processors of one gate, each of which may have taken what the other one was woken for.
+pub fn two_sleepers_one_gate() {
+    explore(4, || {
+        let server = Server::new(Phase::IdleBell);
+        let processor = {
+            let server = Arc::clone(&server);
+            thread::spawn(move || {
+                server.sleep();
+                server.answer_bell()
+            })
+        };
+        server.call(0);
+        let here = server.answer_bell();
+        server.call(1);
+        let there = processor.join().unwrap();
+        let last = server.answer_bell();
+        assert_eq!(here + there + last, 2);
+        let runs = |lane: usize| server.astacks[lane].runs.load(Relaxed);
+        assert_eq!((runs(0), runs(1)), (1, 1));
+    });
+}

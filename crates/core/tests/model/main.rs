@@ -1,0 +1,85 @@
+//! The shared words under every interleaving that loom finds, and under every order of memory that
+//! their rows allow.
+//!
+//! The sources are the library's own, compiled against the `sync` of this file. Each model is a
+//! test. One more test weakens each row in turn and demands that some model then fails: an order
+//! that no model misses is not to be asked for.
+
+#![allow(dead_code)]
+
+extern crate alloc;
+
+#[path = "../../src/astack_list.rs"]
+mod astack_list;
+#[path = "../../src/bell.rs"]
+mod bell;
+#[path = "../../src/claim.rs"]
+mod claim;
+#[path = "../../src/fault.rs"]
+mod fault;
+#[path = "../../src/termination.rs"]
+mod termination;
+#[path = "../../src/turn.rs"]
+mod turn;
+
+mod bells;
+mod calls;
+mod endings;
+mod lists;
+mod rows;
+mod sync;
+mod world;
+
+/// Every model, by name.
+const MODELS: &[(&str, fn())] = &[
+    ("two_calls_in_a_row", calls::two_calls_in_a_row),
+    ("doze_against_reply", calls::doze_against_reply),
+    ("rouse_against_reply", calls::rouse_against_reply),
+    ("two_processors_one_call", calls::two_processors_one_call),
+    ("two_processors_two_calls", calls::two_processors_two_calls),
+    ("abort_against_reply", endings::abort_against_reply),
+    ("bury_against_reply", endings::bury_against_reply),
+    ("death_at_any_step", endings::death_at_any_step),
+    ("ring_against_fall_asleep", bells::ring_against_fall_asleep),
+    ("post_against_demote", bells::post_against_demote),
+    ("two_lanes_one_gate", bells::two_lanes_one_gate),
+    ("two_sleepers_one_gate", bells::two_sleepers_one_gate),
+    ("one_astack_two_threads", lists::one_astack_two_threads),
+    ("two_astacks_two_threads", lists::two_astacks_two_threads),
+    ("wait_against_push", lists::wait_against_push),
+];
+
+macro_rules! holds {
+    ($($model:ident),* $(,)?) => {
+        $(
+            #[test]
+            fn $model() {
+                let found = MODELS.iter().find(|model| model.0 == stringify!($model));
+                found.expect("a model of this name").1();
+            }
+        )*
+
+        #[test]
+        fn every_model_is_a_test() {
+            assert_eq!([$(stringify!($model)),*], *MODELS.iter().map(|model| model.0).collect::<Vec<_>>());
+        }
+    };
+}
+
+holds! {
+    two_calls_in_a_row,
+    doze_against_reply,
+    rouse_against_reply,
+    two_processors_one_call,
+    two_processors_two_calls,
+    abort_against_reply,
+    bury_against_reply,
+    death_at_any_step,
+    ring_against_fall_asleep,
+    post_against_demote,
+    two_lanes_one_gate,
+    two_sleepers_one_gate,
+    one_astack_two_threads,
+    two_astacks_two_threads,
+    wait_against_push,
+}
