@@ -8,6 +8,15 @@ use core::sync::atomic::AtomicU32;
 /// lanes share lanes.
 pub const LANES: u32 = 480;
 
+/// Byte offset, in a bell segment, of the line that the watching processor waits on.
+pub const WATCH_OFFSET_BYTES: usize = 0;
+
+/// Byte offset of the line that a relief processor waits on; its lanes are unused.
+pub const RELIEF_OFFSET_BYTES: usize = 64;
+
+/// Size of a bell segment.
+pub const SEGMENT_BYTES: usize = crate::PAGE_BYTES as usize;
+
 /// One line per trust class of a server, written by every client of the class and by the server.
 ///
 /// A client of the class can lose or forge bells here; that costs time, never correctness: the

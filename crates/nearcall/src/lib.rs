@@ -1,1 +1,46 @@
-//! nearcall
+//! Call a procedure in another process as if it were here.
+//!
+//! An interface file in OMG IDL becomes a client type and a server trait; a binding connects the
+//! two over pairwise shared memory. A call costs about what moving a cache line between two
+//! processors costs, and the caller always learns whether the procedure ran.
+//!
+//! ```text
+//! client's process                               server's process
+//!
+//!  FilesClient::open(path)                        impl FilesServer for Disk { fn open … }
+//!   └ raw::Client::claim   an A-stack              ▲
+//!   └ raw::Call::put…      the arguments           │ raw::Entries::enter
+//!   └ raw::Call::post ───▶ turn word ───▶ server::watch ─▶ server::run
+//!   └ raw::Reply::get…  ◀─ turn word ◀───────────────────┘
+//! ```
+//!
+//! Start at [`Domain`]; then [`Clerk::export`] or a generated client's `import`.
+
+#![deny(unsafe_code)]
+#![warn(missing_docs)]
+
+mod binding;
+mod client;
+mod domain;
+mod error;
+mod housekeeping;
+pub mod name;
+#[allow(unsafe_code)]
+pub mod raw;
+mod region;
+mod server;
+mod twin;
+mod types;
+mod wire;
+
+pub use binding::{Binding, ImportOptions, WhenExhausted};
+pub use domain::{Domain, DomainOptions};
+pub use error::{
+    BindError, CallError, Error, ExportError, NameError, NotExecuted, OverBound, Ran, UsageError,
+};
+pub use nearcall_abi::{AStackClass, InterfaceDescriptor, ProcedureDescriptor};
+pub use nearcall_core::{PeerFault, WaitPolicy};
+pub use raw::{Opaque, OpaqueOut, Refusal};
+pub use server::clerk::{Admission, Clerk, ExportOptions, Importer, Policy};
+pub use server::current::caller;
+pub use types::{Char, LongDouble};

@@ -1,0 +1,131 @@
+//! Bindings, as their clients hold them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nearcall_abi::InterfaceDescriptor;
+use nearcall_core::WaitPolicy;
+
+use crate::client::binding::ClientBinding;
+use crate::client::import;
+use crate::domain::Domain;
+use crate::error::BindError;
+use crate::name::Scope;
+use crate::server::clerk::Clerk;
+
+/// The client's key to an interface in another domain (L18). Cloning gives another handle on the
+/// same binding; any number of threads may call through it at once.
+///
+/// When the last handle is gone the server gives its half up too.
+#[derive(Clone, Debug)]
+pub struct Binding {
+    inner: Arc<ClientBinding>,
+}
+
+/// How an interface is imported.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ImportOptions {
+    /// Where the name is looked up, in order; `None`: the user scope, then the system scope.
+    pub scopes: Option<Vec<Scope>>,
+    /// Longest wait for the server's half of the bind. Default 5 s.
+    pub timeout: Duration,
+    /// What a call does that finds no free A-stack of its class. Default: wait for one.
+    pub when_exhausted: WhenExhausted,
+    /// How long to spin, yield and sleep; `None`: as the domain does.
+    pub wait: Option<WaitPolicy>,
+}
+
+/// What a call does that finds no free A-stack of its class (L49).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WhenExhausted {
+    /// Waits until a call returns.
+    #[default]
+    Wait,
+    /// Has the server add A-stacks, up to 15 times; after that it waits.
+    Grow,
+}
+
+impl Default for ImportOptions {
+    fn default() -> ImportOptions {
+        ImportOptions {
+            scopes: None,
+            timeout: Duration::from_secs(5),
+            when_exhausted: WhenExhausted::default(),
+            wait: None,
+        }
+    }
+}
+
+impl Binding {
+    /// Binds to the interface that a domain exports under `name` (L11).
+    ///
+    /// # Errors: see [`BindError`]; nothing is left behind.
+    ///
+    /// # Cost: about 0.2 ms, and memory for the interface's A-stacks on both sides.
+    pub fn import(
+        domain: &Domain,
+        name: &str,
+        interface: &'static InterfaceDescriptor,
+    ) -> Result<Binding, BindError> {
+        Binding::import_with(domain, name, interface, ImportOptions::default())
+    }
+
+    /// The same with knobs.
+    pub fn import_with(
+        domain: &Domain,
+        name: &str,
+        interface: &'static InterfaceDescriptor,
+        options: ImportOptions,
+    ) -> Result<Binding, BindError> {
+        import::import(domain, name, interface, &options).map(|inner| Binding { inner })
+    }
+
+    /// Binds to a clerk of the same process over a heap twin of the segments: the same code on
+    /// both sides, without descriptors. For tests that look at both sides at once.
+    ///
+    /// # Errors: see [`BindError`].
+    pub fn import_twin(
+        domain: &Domain,
+        clerk: &Clerk,
+        interface: &'static InterfaceDescriptor,
+        options: ImportOptions,
+    ) -> Result<Binding, BindError> {
+        crate::twin::import(domain, clerk, interface, &options).map(|inner| Binding { inner })
+    }
+
+    /// The interface that it was imported for.
+    pub fn interface(&self) -> &'static InterfaceDescriptor {
+        self.inner.interface
+    }
+
+    /// The name that it was imported by.
+    pub fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// Which life of the server it is bound to: a later export has a larger number.
+    pub fn incarnation(&self) -> u64 {
+        self.inner.incarnation
+    }
+
+    /// The server has ended, or one of the two sides has given the binding up. Every later call is
+    /// `NotExecuted`; import again.
+    pub fn is_revoked(&self) -> bool {
+        !self.inner.state.is_open()
+    }
+
+    /// How many A-stacks the server holds whose calls were aborted (L55).
+    pub fn captured_count(&self) -> u32 {
+        self.inner.captured_count()
+    }
+
+    /// How many A-stacks there are, of all classes.
+    pub fn astack_count(&self) -> u32 {
+        self.inner.astack_count()
+    }
+
+    pub(crate) fn inner(&self) -> &ClientBinding {
+        &self.inner
+    }
+}

@@ -1,0 +1,7 @@
+//! The client's side of a binding: import, A-stacks, waiting, out-of-line segments.
+
+pub(crate) mod binding;
+pub(crate) mod control;
+pub(crate) mod import;
+pub(crate) mod linkage;
+pub(crate) mod wait;

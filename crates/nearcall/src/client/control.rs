@@ -1,0 +1,228 @@
+//! The client's end of the binding's socket after the bind: out-of-line segments and growth.
+//!
+//! Whoever waits for a message reads for everybody, under one lock. None of this is on the way of a
+//! call that fits its A-stack.
+
+use std::collections::HashMap;
+use std::os::fd::AsFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use nearcall_abi::AStackClass;
+use nearcall_abi::message::Message;
+use nearcall_core::{PeerFault, RevokeReason};
+use nearcall_os::segment::{Sealing, Segment};
+
+use super::binding::{ClientBinding, ClientRegion, EXTENSIONS_MAX, Held};
+use super::linkage::{Linkage, OutOfLine};
+use crate::error::{CallError, UsageError};
+use crate::region::{Region, RegionBytes};
+use crate::server::binding::OUT_OF_LINE_BYTES_MIN;
+use crate::wire::{Packet, Socket, WireError};
+
+/// Longest wait for the server's half of an exchange over the socket.
+const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The socket, and what came over it for threads that have not asked yet.
+#[derive(Debug)]
+pub(crate) struct Control {
+    socket: Socket,
+    inbox: Mutex<Inbox>,
+    /// One growth at a time.
+    growing: Mutex<()>,
+}
+
+/// At most one entry an A-stack: a later message about it replaces the one before.
+#[derive(Debug, Default)]
+struct Inbox {
+    mapped: HashMap<u32, u32>,
+    results: HashMap<u32, OutOfLine>,
+    refused: bool,
+    grown: Option<Grown>,
+    is_grown_bound: bool,
+}
+
+#[derive(Debug)]
+struct Grown {
+    class: u32,
+    count: u32,
+    replies: std::os::fd::OwnedFd,
+}
+
+impl Control {
+    pub fn new(socket: Socket) -> Control {
+        Control { socket, inbox: Mutex::default(), growing: Mutex::default() }
+    }
+
+    pub fn socket(&self) -> &Socket {
+        &self.socket
+    }
+
+    /// Ends the conversation; the server notices.
+    pub fn hang_up(&self) {
+        self.socket.hang_up();
+    }
+
+    fn inbox(&self) -> MutexGuard<'_, Inbox> {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ClientBinding {
+    /// Reads messages until `find` has found what it looks for. `None` if the server does not
+    /// deliver in time, or breaks the protocol; the binding is then revoked.
+    fn await_message<T>(&self, mut find: impl FnMut(&mut Inbox) -> Option<T>) -> Option<T> {
+        let deadline = Instant::now() + EXCHANGE_TIMEOUT;
+        let mut inbox = self.control.inbox();
+        loop {
+            if let Some(found) = find(&mut inbox) {
+                return Some(found);
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            let packet = self.control.socket.receive(left);
+            if let Err(error) = packet.and_then(|packet| self.file(&mut inbox, packet)) {
+                tracing::warn!(name = self.name, %error, "no answer over the binding's socket");
+                drop(inbox);
+                self.revoke(RevokeReason::PeerHungUp);
+                return None;
+            }
+        }
+    }
+
+    /// Puts a message where its reader finds it.
+    fn file(&self, inbox: &mut Inbox, mut packet: Packet) -> Result<(), WireError> {
+        match packet.message()? {
+            Message::Mapped { astack, generation } => {
+                inbox.mapped.insert(astack, generation);
+            }
+            Message::OutOfLine { astack, generation, bytes } if astack < self.astack_count() => {
+                let descriptor = packet.descriptors.remove(0);
+                let received = usize::try_from(bytes)
+                    .ok()
+                    .map(|bytes| Segment::receive(descriptor, bytes, Sealing::SingleWriter));
+                // A segment that is refused is not there: whoever looks for it reports the fault.
+                if let Some(Ok(segment)) = received {
+                    let segment = Arc::new(segment);
+                    inbox.results.insert(astack, OutOfLine { generation, segment });
+                }
+            }
+            Message::Grown { class, count } => {
+                let replies = packet.descriptors.remove(0);
+                inbox.grown = Some(Grown { class, count, replies });
+            }
+            Message::GrownBound { .. } => inbox.is_grown_bound = true,
+            // Every other message after the bind is a refusal, of whatever was asked for last.
+            _ => inbox.refused = true,
+        }
+        Ok(())
+    }
+
+    /// Has the server add A-stacks of `class` (L49). False if it does not, or if there are as many
+    /// extensions as there may be.
+    pub fn grow(&self, class: u32) -> bool {
+        let growing = self.control.growing.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(at) = self.regions.iter().position(|region| region.get().is_none()) else {
+            return false;
+        };
+        if at > EXTENSIONS_MAX || self.control.socket.send(&Message::Grow { class }, &[]).is_err() {
+            return false;
+        }
+        let granted = self.await_message(|inbox| match inbox.grown.take() {
+            Some(grown) => Some(Some(grown)),
+            None => std::mem::take(&mut inbox.refused).then_some(None),
+        });
+        let Some(Some(grown)) = granted else { return false };
+        let Some(region) = self.map_extension(class, grown) else { return false };
+        let is_bound = self.await_message(|inbox| {
+            let is_bound = std::mem::take(&mut inbox.is_grown_bound);
+            if is_bound { Some(true) } else { std::mem::take(&mut inbox.refused).then_some(false) }
+        });
+        if is_bound != Some(true) {
+            return false;
+        }
+        self.add_region(at, region);
+        drop(growing);
+        true
+    }
+
+    fn map_extension(&self, class: u32, grown: Grown) -> Option<ClientRegion> {
+        let known = self.classes[class as usize];
+        if grown.class != class || grown.count != known.count {
+            return None;
+        }
+        let classes = [AStackClass { count: grown.count, ..known }];
+        let RegionBytes { heads, blocks } = RegionBytes::of(&classes).ok()?;
+        let peer = Segment::receive(grown.replies, blocks, Sealing::SingleWriter).ok()?;
+        let made = Segment::create("nearcall-heads", heads, Sealing::BothWrite);
+        let (heads, heads_descriptor) = made.ok()?;
+        let made = Segment::create("nearcall-requests", blocks, Sealing::SingleWriter);
+        let (own, own_descriptor) = made.ok()?;
+        let descriptors = [heads_descriptor.as_fd(), own_descriptor.as_fd()];
+        self.control.socket.send(&Message::GrownSegments { class }, &descriptors).ok()?;
+        let base = self.astack_count();
+        let region = Region::new(&classes, heads, own, peer);
+        let linkages = (0..region.count()).map(|_| Linkage::new(class)).collect();
+        Some(ClientRegion { base, region, linkages })
+    }
+}
+
+impl Held<'_> {
+    /// A segment of at least `bytes` for arguments: the one of the last call on this A-stack if it
+    /// is long enough, else a new one that the server has mapped.
+    pub fn request_segment(&self, bytes: usize) -> Result<OutOfLine, CallError> {
+        let mut known = self.linkage.request.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &*known
+            && known.segment.bytes() >= bytes
+        {
+            return Ok(known.clone());
+        }
+        let generation = known.take().map_or(1, |before| before.generation.wrapping_add(1));
+        let bytes = bytes.next_power_of_two().max(OUT_OF_LINE_BYTES_MIN);
+        let no_memory = |reason: String| {
+            CallError::Usage(UsageError::NoMemory { bytes: bytes as u64, reason })
+        };
+        let (segment, descriptor) =
+            Segment::create("nearcall-arguments", bytes, Sealing::SingleWriter)
+                .map_err(|error| no_memory(error.to_string()))?;
+        let astack = self.index;
+        let announced = Message::OutOfLine { astack, generation, bytes: bytes as u64 };
+        let control = &self.binding.control;
+        control
+            .socket
+            .send(&announced, &[descriptor.as_fd()])
+            .map_err(|error| no_memory(error.to_string()))?;
+        let is_mapped = self.binding.await_message(|inbox| {
+            if inbox.mapped.get(&astack) == Some(&generation) {
+                return Some(true);
+            }
+            std::mem::take(&mut inbox.refused).then_some(false)
+        });
+        if is_mapped != Some(true) {
+            return Err(no_memory("the server did not map it".to_owned()));
+        }
+        let made = OutOfLine { generation, segment: Arc::new(segment) };
+        *known = Some(made.clone());
+        Ok(made)
+    }
+
+    /// The segment that the server announced for results on this A-stack before it replied.
+    pub fn reply_segment(&self, generation: u32) -> Result<Arc<Segment>, PeerFault> {
+        let mut known = self.linkage.reply.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &*known
+            && known.generation == generation
+        {
+            return Ok(Arc::clone(&known.segment));
+        }
+        // The one before is unmapped first, so that both need not fit.
+        let before = known.take().map_or(0, |before| before.generation);
+        let found = self.binding.await_message(|inbox| {
+            let found = inbox.results.remove(&self.index);
+            found.filter(|found| found.generation == generation)
+        });
+        let fault = PeerFault::Generation { claimed: generation, known: before };
+        let found = found.ok_or(fault)?;
+        let segment = Arc::clone(&found.segment);
+        *known = Some(found);
+        Ok(segment)
+    }
+}

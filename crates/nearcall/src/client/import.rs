@@ -1,0 +1,217 @@
+//! The client's half of a bind (L11-L13): connect, say for which interface, exchange segments.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use nearcall_abi::bell::SEGMENT_BYTES;
+use nearcall_abi::message::{Classes, Message, ProcedureList, RefusalCode};
+use nearcall_abi::{ABI_VERSION, InterfaceDescriptor};
+use nearcall_core::admission::first_difference;
+use nearcall_os::peer::Peer;
+use nearcall_os::segment::{Sealing, Segment};
+use nearcall_os::socket::{SocketError, Stream};
+
+use super::binding::{ClientBinding, Parts};
+use super::control::Control;
+use crate::binding::ImportOptions;
+use crate::domain::Domain;
+use crate::error::BindError;
+use crate::name;
+use crate::region::{Region, RegionBytes};
+use crate::wire::{Packet, Socket, WireError};
+
+/// A bind under way.
+struct Import<'i> {
+    name: &'i str,
+    interface: &'static InterfaceDescriptor,
+    options: &'i ImportOptions,
+    socket: Socket,
+    begin: Instant,
+}
+
+/// Binds to what is exported under `name`.
+pub(crate) fn import(
+    domain: &Domain,
+    name: &str,
+    interface: &'static InterfaceDescriptor,
+    options: &ImportOptions,
+) -> Result<Arc<ClientBinding>, BindError> {
+    let stream = connect(name, options)?;
+    let peer = Peer::of(&stream)
+        .map_err(|reason| BindError::System { doing: "identify the server", reason })?;
+    let socket = Socket::new(stream);
+    let import = Import { name, interface, options, socket, begin: Instant::now() };
+    let binding = Arc::new(import.run(domain)?);
+    let core = domain.core();
+    core.housekeeping
+        .watch_exporter(core, &binding, peer.process)
+        .map_err(|reason| BindError::System { doing: "watch the server", reason })?;
+    Ok(binding)
+}
+
+fn connect(name: &str, options: &ImportOptions) -> Result<Stream, BindError> {
+    let searched = options.scopes.clone().unwrap_or_else(name::default_search);
+    let mut tried: Vec<PathBuf> = Vec::new();
+    for scope in &searched {
+        let path = name::socket_path(scope, name).map_err(BindError::Name)?;
+        match Stream::connect(&path) {
+            Ok(stream) => return Ok(stream),
+            Err(SocketError::System { source, .. }) => match source.kind() {
+                io::ErrorKind::NotFound
+                | io::ErrorKind::NotADirectory
+                | io::ErrorKind::ConnectionRefused => tried.push(path),
+                io::ErrorKind::PermissionDenied => {
+                    let reason = format!("{}: {source}", path.display());
+                    return Err(BindError::NotAdmitted { name: name.to_owned(), reason });
+                }
+                _ => {
+                    return Err(BindError::System { doing: "connect", reason: source });
+                }
+            },
+            Err(SocketError::Busy) => {
+                return Err(BindError::Overloaded { name: name.to_owned() });
+            }
+            Err(other) => {
+                let reason = other.to_string();
+                return Err(BindError::Peer { name: name.to_owned(), reason });
+            }
+        }
+    }
+    Err(BindError::NoSuchName { name: name.to_owned(), tried })
+}
+
+impl Import<'_> {
+    fn run(self, domain: &Domain) -> Result<ClientBinding, BindError> {
+        self.send(
+            &Message::Import {
+                abi_version: ABI_VERSION,
+                interface_hash: self.interface.hash,
+                interface_name: self.interface.name,
+            },
+            &[],
+        )?;
+        let mut packet = self.receive()?;
+        let Message::Admit { incarnation, lane, classes } = self.admitted(&packet)? else {
+            return Err(self.peer("it did not answer the import"));
+        };
+        let bell = packet.descriptors.remove(1);
+        let replies = packet.descriptors.remove(0);
+        let bell = Segment::receive(bell, SEGMENT_BYTES, Sealing::BothWrite)
+            .map_err(|fault| self.peer(&format!("bell segment: {fault}")))?;
+        let region = self.exchange_segments(&classes, replies)?;
+        let last = self.receive()?;
+        if self.admitted(&last)? != Message::Bound {
+            return Err(self.peer("it did not complete the bind"));
+        }
+        let wait = self.options.wait.unwrap_or(domain.core().options.wait);
+        Ok(ClientBinding::new(Parts {
+            name: self.name.to_owned(),
+            interface: self.interface,
+            incarnation,
+            policy: wait,
+            when_exhausted: self.options.when_exhausted,
+            classes: classes.as_slice().to_vec(),
+            control: Control::new(self.socket),
+            region,
+            bell,
+            lane,
+            domain: domain.clone(),
+        }))
+    }
+
+    /// Judges the server's classes, maps its segment, makes and sends ours.
+    fn exchange_segments(
+        &self,
+        classes: &Classes,
+        replies: std::os::fd::OwnedFd,
+    ) -> Result<Region, BindError> {
+        let classes = classes.as_slice();
+        let needed = self.interface.classes;
+        let suffices = classes.len() == needed.len()
+            && classes.iter().zip(needed).all(|(has, needs)| has.block_bytes >= needs.block_bytes);
+        if !suffices {
+            return Err(self.peer("its A-stack classes are too small for the interface"));
+        }
+        let bytes = RegionBytes::of(classes).map_err(|fault| self.peer(&fault.to_string()))?;
+        let peer = Segment::receive(replies, bytes.blocks, Sealing::SingleWriter)
+            .map_err(|fault| self.peer(&format!("replies segment: {fault}")))?;
+        let system = |error: nearcall_os::SegmentError| BindError::System {
+            doing: "make A-stacks",
+            reason: io::Error::other(error.to_string()),
+        };
+        let (heads, heads_descriptor) =
+            Segment::create("nearcall-heads", bytes.heads, Sealing::BothWrite).map_err(system)?;
+        let (own, own_descriptor) =
+            Segment::create("nearcall-requests", bytes.blocks, Sealing::SingleWriter)
+                .map_err(system)?;
+        self.send(&Message::Segments, &[heads_descriptor.as_fd(), own_descriptor.as_fd()])?;
+        Ok(Region::new(classes, heads, own, peer))
+    }
+
+    fn send(
+        &self,
+        message: &Message<'_>,
+        descriptors: &[std::os::fd::BorrowedFd<'_>],
+    ) -> Result<(), BindError> {
+        self.socket.send(message, descriptors).map_err(|error| self.wire(error))
+    }
+
+    fn receive(&self) -> Result<Packet, BindError> {
+        let left = self.options.timeout.saturating_sub(self.begin.elapsed());
+        self.socket.receive(left).map_err(|error| self.wire(error))
+    }
+
+    /// The message, unless it is a refusal.
+    fn admitted<'p>(&self, packet: &'p Packet) -> Result<Message<'p>, BindError> {
+        match packet.message().map_err(|error| self.wire(error))? {
+            Message::Refused { code, detail } => Err(self.refused(code, detail)),
+            message => Ok(message),
+        }
+    }
+
+    fn refused(&self, code: RefusalCode, detail: &[u8]) -> BindError {
+        let name = self.name.to_owned();
+        let reason = String::from_utf8_lossy(detail).into_owned();
+        match code {
+            RefusalCode::NotAdmitted => BindError::NotAdmitted { name, reason },
+            RefusalCode::OtherInterface => {
+                let expected = self.interface.name;
+                BindError::OtherInterface { name, expected, exported: reason }
+            }
+            RefusalCode::Hash => {
+                let interface = self.interface.name;
+                BindError::Hash { interface, difference: self.difference(detail) }
+            }
+            RefusalCode::Overloaded => BindError::Overloaded { name },
+            RefusalCode::AbiVersion | RefusalCode::Protocol => BindError::Peer { name, reason },
+        }
+    }
+
+    /// The first operation in which the server's interface differs from ours.
+    fn difference(&self, detail: &[u8]) -> String {
+        let procedures = self.interface.procedures.iter();
+        let ours: Vec<_> = procedures.map(|each| (each.name, each.hash)).collect();
+        let theirs: Vec<_> = ProcedureList(detail).collect();
+        match first_difference(&ours, &theirs) {
+            Some(difference) => difference.to_string(),
+            None => "its procedures are ours, but not their order or number".to_owned(),
+        }
+    }
+
+    fn peer(&self, reason: &str) -> BindError {
+        BindError::Peer { name: self.name.to_owned(), reason: reason.to_owned() }
+    }
+
+    fn wire(&self, error: WireError) -> BindError {
+        let name = self.name.to_owned();
+        match error {
+            WireError::Socket(SocketError::TimedOut) => {
+                BindError::TimedOut { name, waited: self.options.timeout }
+            }
+            other => BindError::Peer { name, reason: other.to_string() },
+        }
+    }
+}

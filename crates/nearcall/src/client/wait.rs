@@ -1,0 +1,185 @@
+//! Waiting for a reply: poll, then yield or spin, then sleep (DESIGN 5). The decisions are
+//! `nearcall_core::waiting`'s; here they are carried out.
+
+use std::cell::Cell;
+use std::sync::atomic::AtomicU32;
+use std::time::Duration;
+
+use nearcall_abi::ReplyLine;
+use nearcall_core::claim;
+use nearcall_core::termination::{Outcome, Proof, classify};
+use nearcall_core::turn::{self, Poll};
+use nearcall_core::{PeerFault, Phase, RevokeReason, Sequence, Step, TurnWord, Waiter, YieldBan};
+use nearcall_os::{clock, futex, processor};
+
+use super::binding::{ClientBinding, Held};
+use crate::error::{CallError, NotExecuted};
+use crate::server::current;
+
+thread_local! {
+    static YIELD_BAN: Cell<YieldBan> = const { Cell::new(YieldBan::NONE) };
+}
+
+/// One wait for one reply.
+pub(crate) struct Wait<'b> {
+    pub held: &'b Held<'b>,
+    pub procedure: &'static str,
+    pub sequence: Sequence,
+    /// Nanoseconds from the post; 0: no deadline.
+    pub deadline_ns: u64,
+    pub same_processor: bool,
+}
+
+/// The call has no reply.
+#[derive(Debug)]
+pub(crate) enum NoReply {
+    /// It was given up while the server may still hold the A-stack.
+    Captured(CallError),
+    /// The A-stack is nobody's any more: the binding is gone.
+    Lost(CallError),
+}
+
+impl Wait<'_> {
+    /// Waits until the reply is there.
+    #[cold]
+    #[inline(never)]
+    pub fn finish(&self) -> Result<(), NoReply> {
+        let binding = self.held.binding;
+        let mut ban = YIELD_BAN.get();
+        let policy = &binding.policy;
+        let start_ns = clock::now_ns();
+        let mut waiter = Waiter::new(policy, &mut ban, policy.spin_ns_max, start_ns);
+        if self.deadline_ns != 0 {
+            waiter = waiter.until(start_ns.saturating_add(self.deadline_ns));
+        }
+        let mut now_ns = start_ns;
+        let outcome = loop {
+            match waiter.next(now_ns, self.same_processor) {
+                Step::Spin { polls } => self.spin(polls),
+                Step::Yield => {
+                    processor::yield_now();
+                    let after_ns = clock::now_ns();
+                    waiter.told_yield(&mut ban, after_ns - now_ns);
+                }
+                Step::Sleep { slice_ns } => {
+                    self.call_for_relief();
+                    self.sleep(slice_ns);
+                    if let Some(ended) = self.look_whether_ended() {
+                        break ended;
+                    }
+                }
+                Step::GiveUp => break self.give_up(),
+            }
+            match turn::poll(self.turn(), self.sequence) {
+                Poll::Pending => {}
+                Poll::Replied { .. } => break Ok(()),
+                Poll::Dead => break self.classify(),
+                Poll::Wrong(seen) => break Err(self.wrong(seen)),
+            }
+            now_ns = clock::now_ns();
+        };
+        YIELD_BAN.set(ban);
+        outcome
+    }
+
+    fn turn(&self) -> &AtomicU32 {
+        &self.held.astack.head.turn
+    }
+
+    fn spin(&self, polls: u32) {
+        for _ in 0..polls {
+            if turn::poll(self.turn(), self.sequence) != Poll::Pending {
+                return;
+            }
+            processor::relax();
+        }
+    }
+
+    /// About to sleep: the server may be stuck in a procedure, ours or another one, and we
+    /// ourselves may be the processor that another caller waits for. Again before each slice: a bell
+    /// may have been lost to another client of our class.
+    fn call_for_relief(&self) {
+        current::call_for_relief();
+        if !self.was_claimed() {
+            self.held.binding.ring();
+            self.held.binding.ring_relief();
+        }
+    }
+
+    fn sleep(&self, slice_ns: u64) {
+        if turn::doze(self.turn(), self.sequence).is_err() {
+            return;
+        }
+        let asleep = TurnWord::new(self.sequence, Phase::PostedAsleep).0;
+        futex::wait(self.turn(), asleep, Duration::from_nanos(slice_ns));
+        // Whatever is there instead is seen by the poll that follows.
+        let _ = turn::rouse(self.turn(), self.sequence);
+    }
+
+    /// After a slice of sleep: housekeeping buries outstanding calls when the server ends, but a
+    /// call posted after that is buried here.
+    fn look_whether_ended(&self) -> Option<Result<(), NoReply>> {
+        if self.held.binding.state.is_open() {
+            return None;
+        }
+        turn::bury(self.turn(), self.sequence);
+        match turn::poll(self.turn(), self.sequence) {
+            Poll::Replied { .. } => Some(Ok(())),
+            _ => Some(self.classify()),
+        }
+    }
+
+    fn give_up(&self) -> Result<(), NoReply> {
+        match turn::abort(self.turn(), self.sequence) {
+            Ok(()) => {
+                // If nobody has claimed it yet, the server is to look, so that we get it back.
+                self.held.binding.ring();
+                let deadline = Duration::from_nanos(self.deadline_ns);
+                let procedure = self.procedure;
+                Err(NoReply::Captured(CallError::CallAborted { procedure, deadline }))
+            }
+            Err(Poll::Replied { .. }) => Ok(()),
+            Err(Poll::Dead) => self.classify(),
+            Err(Poll::Wrong(seen)) => Err(self.wrong(seen)),
+            Err(Poll::Pending) => unreachable!("a pending call can be aborted"),
+        }
+    }
+
+    /// The call is buried: whether it ran is what the claim word says (DESIGN 8).
+    fn classify(&self) -> Result<(), NoReply> {
+        let procedure = self.procedure;
+        let was_claimed = self.was_claimed();
+        let proof = match self.held.binding.state.reason() {
+            Some(RevokeReason::PeerDied) => Proof::Died,
+            _ => Proof::HungUp,
+        };
+        let dead = TurnWord::new(self.sequence, Phase::Dead);
+        Err(NoReply::Lost(match classify(dead, self.sequence, was_claimed, proof) {
+            Outcome::NotExecuted => {
+                CallError::NotExecuted { procedure, reason: NotExecuted::ServerEnded }
+            }
+            _ => CallError::CallFailed { procedure },
+        }))
+    }
+
+    /// Judges a private copy of the claim word, which is mapped read-only.
+    fn was_claimed(&self) -> bool {
+        let copy = AtomicU32::new(self.held.astack.peer_line::<ReplyLine>().claim());
+        claim::was_claimed(&copy, self.sequence)
+    }
+
+    fn wrong(&self, seen: TurnWord) -> NoReply {
+        let fault = PeerFault::Turn { seen, sequence: self.sequence, wanted: "posted or idle" };
+        NoReply::Lost(self.held.binding.fault(self.procedure, fault))
+    }
+}
+
+impl ClientBinding {
+    /// Revokes the binding because the server broke the protocol.
+    #[cold]
+    pub fn fault(&self, procedure: &'static str, fault: PeerFault) -> CallError {
+        self.revoke(RevokeReason::Fault);
+        tracing::warn!(name = self.name, procedure, %fault, "the server broke the protocol");
+        CallError::Peer { procedure, fault }
+    }
+}

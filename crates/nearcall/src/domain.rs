@@ -1,0 +1,127 @@
+//! A domain: one process's part in Nearcall, with the threads that it needs.
+//!
+//! ```text
+//! Domain ─┬─ housekeeping   one thread: binds, deaths, out-of-line segments; nothing of a call
+//!         ├─ processors     threads that run calls; none until something is exported
+//!         └─ table          the bindings that this domain serves
+//! ```
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use nearcall_core::WaitPolicy;
+use nearcall_os::segment::SegmentError;
+
+use crate::housekeeping::Housekeeping;
+use crate::server::processors::Processors;
+use crate::server::table::Table;
+use crate::server::trust::TrustClass;
+
+/// One process's part in Nearcall. Cloning gives another handle on the same.
+///
+/// When the last handle, clerk and binding of a domain is gone, its exports are withdrawn, calls
+/// that were not taken are refused, calls that run are finished, and its threads end.
+#[derive(Clone, Debug)]
+pub struct Domain {
+    life: Arc<Life>,
+}
+
+/// Knobs of a domain. The defaults are sane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DomainOptions {
+    /// How long to spin, yield and sleep, as a client and as a server.
+    pub wait: WaitPolicy,
+    /// Most threads that run calls. One watches, one is ready to take over, the others are in
+    /// procedures that wait or take long. Default 64.
+    pub processors_max: u32,
+    /// Most bindings that this domain serves at once. Default 10,000.
+    pub bindings_max: u32,
+}
+
+#[derive(Debug)]
+struct Life {
+    core: Arc<DomainCore>,
+}
+
+/// What the threads of a domain share.
+#[derive(Debug)]
+pub(crate) struct DomainCore {
+    pub options: DomainOptions,
+    pub housekeeping: Housekeeping,
+    pub processors: Processors,
+    pub table: Table,
+    trust: Mutex<Vec<Arc<TrustClass>>>,
+    numbers: AtomicU64,
+    is_stopping: AtomicBool,
+}
+
+impl Default for DomainOptions {
+    fn default() -> DomainOptions {
+        DomainOptions { wait: WaitPolicy::default(), processors_max: 64, bindings_max: 10_000 }
+    }
+}
+
+impl Domain {
+    /// This process's part, with the usual options. Starts one thread, which sleeps.
+    pub fn new() -> io::Result<Domain> {
+        Domain::with_options(DomainOptions::default())
+    }
+
+    /// The same with knobs.
+    pub fn with_options(options: DomainOptions) -> io::Result<Domain> {
+        let core = Arc::new(DomainCore {
+            options,
+            housekeeping: Housekeeping::new()?,
+            processors: Processors::default(),
+            table: Table::default(),
+            trust: Mutex::default(),
+            numbers: AtomicU64::new(1),
+            is_stopping: AtomicBool::new(false),
+        });
+        Housekeeping::start(&core)?;
+        Ok(Domain { life: Arc::new(Life { core }) })
+    }
+
+    pub(crate) fn core(&self) -> &Arc<DomainCore> {
+        &self.life.core
+    }
+}
+
+impl DomainCore {
+    /// A number that this domain has not used before; not 0.
+    pub fn next_number(&self) -> u64 {
+        // Relaxed: all that matters is that no two are alike.
+        self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The last handle is gone.
+    pub fn is_stopping(&self) -> bool {
+        // Relaxed: a thread that sees it late stops late; rings follow the store.
+        self.is_stopping.load(Ordering::Relaxed)
+    }
+
+    /// The class of importers with this uid.
+    pub fn trust_class(&self, uid: Option<u32>) -> Result<Arc<TrustClass>, SegmentError> {
+        let mut classes = self.trust.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(class) = classes.iter().find(|class| class.uid == uid) {
+            return Ok(Arc::clone(class));
+        }
+        let class = Arc::new(TrustClass::new(uid)?);
+        classes.push(Arc::clone(&class));
+        // The watching processor waits on the gates it knows: it is to know this one too.
+        self.table.set_classes(classes.clone());
+        self.processors.ring_all(&self.table.load());
+        Ok(class)
+    }
+}
+
+impl Drop for Life {
+    fn drop(&mut self) {
+        // Relaxed: see `is_stopping`.
+        self.core.is_stopping.store(true, Ordering::Relaxed);
+        self.core.processors.stop(&self.core);
+        self.core.housekeeping.stop();
+    }
+}

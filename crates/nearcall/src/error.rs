@@ -1,0 +1,402 @@
+//! What can go wrong, one type per audience: whoever calls ([`CallError`], [`Error`]), whoever
+//! binds ([`BindError`]), whoever exports ([`ExportError`]).
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use nearcall_core::fault::PeerFault;
+
+/// Why a call has no results.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CallError {
+    /// We asked for something the interface forbids. Nothing was posted.
+    Usage(UsageError),
+    /// No A-stack came free before the deadline. Nothing was posted.
+    NoAStack {
+        /// The procedure that was to be called.
+        procedure: &'static str,
+    },
+    /// The procedure was proven not to have run. A retry is safe.
+    NotExecuted {
+        /// The procedure.
+        procedure: &'static str,
+        /// Why not.
+        reason: NotExecuted,
+    },
+    /// The server's domain ended, or gave the binding up, while it held the call. The procedure may
+    /// have run.
+    CallFailed {
+        /// The procedure.
+        procedure: &'static str,
+    },
+    /// We stopped waiting; the server may still be running the procedure, and its A-stack is
+    /// captured until it is done (L55).
+    CallAborted {
+        /// The procedure.
+        procedure: &'static str,
+        /// The deadline that passed.
+        deadline: Duration,
+    },
+    /// The procedure ran and panicked. The server lives on.
+    Panicked {
+        /// The procedure.
+        procedure: &'static str,
+    },
+    /// The procedure ran, but its results are over a bound of the interface, or the server had no
+    /// memory for them.
+    ResultsRefused {
+        /// The procedure.
+        procedure: &'static str,
+    },
+    /// The server broke the protocol. The binding is revoked.
+    Peer {
+        /// The procedure.
+        procedure: &'static str,
+        /// What it claimed, and the limit.
+        fault: PeerFault,
+    },
+}
+
+/// Err of an operation that raises.
+#[derive(Debug)]
+pub enum Error<E> {
+    /// The procedure raised one of its exceptions.
+    Exception(E),
+    /// The call had no results.
+    Call(CallError),
+}
+
+/// Whether a procedure ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ran {
+    /// No: a retry cannot run it twice.
+    No,
+    /// Nobody can tell: retry only what is idempotent.
+    Maybe,
+    /// Yes, once.
+    Yes,
+}
+
+/// What the caller asked for that the interface forbids.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UsageError {
+    /// An argument is over its bound.
+    OverBound(OverBound),
+    /// Out-of-line memory for an argument could not be had.
+    NoMemory {
+        /// Bytes asked for.
+        bytes: u64,
+        /// The system's word.
+        reason: String,
+    },
+}
+
+/// An argument, how long it is, and how long it may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverBound {
+    /// Parameter, or member of one.
+    pub parameter: &'static str,
+    /// Elements, or bytes of text.
+    pub value: u64,
+    /// The bound.
+    pub limit: u64,
+}
+
+/// Why a procedure did not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NotExecuted {
+    /// The server's domain ended before it took the call.
+    ServerEnded,
+    /// The binding was revoked before the call.
+    Revoked,
+    /// The server refused the call: it is shutting down.
+    Refused,
+    /// The server refused the arguments: to it they are not what the interface promises.
+    ArgumentsRefused,
+}
+
+/// Why there is no binding.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BindError {
+    /// The name is not one.
+    Name(NameError),
+    /// No domain exports this name.
+    NoSuchName {
+        /// The name.
+        name: String,
+        /// Sockets that were tried.
+        tried: Vec<PathBuf>,
+    },
+    /// The server's policy, or the permissions of its socket, do not admit this domain.
+    NotAdmitted {
+        /// The name.
+        name: String,
+        /// What the server or the system said.
+        reason: String,
+    },
+    /// The server exports another interface under this name.
+    OtherInterface {
+        /// The name.
+        name: String,
+        /// The interface that was asked for.
+        expected: &'static str,
+        /// The interface there is.
+        exported: String,
+    },
+    /// The server has another version of the interface.
+    Hash {
+        /// The interface.
+        interface: &'static str,
+        /// The first operation that differs, in words.
+        difference: String,
+    },
+    /// The server has no room now; try again later.
+    Overloaded {
+        /// The name.
+        name: String,
+    },
+    /// The server did not answer in time.
+    TimedOut {
+        /// The name.
+        name: String,
+        /// How long we waited.
+        waited: Duration,
+    },
+    /// The server broke the bind protocol or went away in the middle of it.
+    Peer {
+        /// The name.
+        name: String,
+        /// What it did.
+        reason: String,
+    },
+    /// The system refused memory or descriptors.
+    System {
+        /// What for.
+        doing: &'static str,
+        /// Its word.
+        reason: std::io::Error,
+    },
+}
+
+/// Why an interface is not exported.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// The name is not one.
+    Name(NameError),
+    /// A living domain exports this name.
+    AlreadyExported {
+        /// The name.
+        name: String,
+        /// The process that does, if the system tells.
+        pid: Option<u32>,
+    },
+    /// The system refused the socket.
+    System {
+        /// What for.
+        doing: String,
+        /// Its word.
+        reason: std::io::Error,
+    },
+}
+
+/// Why a text is no name that an interface can be exported under.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NameError {
+    /// Nothing in it.
+    Empty,
+    /// A part between slashes that is empty, `.` or `..`, or a character outside
+    /// `A-Z a-z 0-9 . _ -`.
+    Part {
+        /// The name.
+        name: String,
+        /// The part.
+        part: String,
+    },
+    /// The socket's path is longer than a socket address holds.
+    TooLong {
+        /// The name.
+        name: String,
+        /// Bytes of the path.
+        path_bytes: usize,
+        /// Bytes there may be.
+        limit: usize,
+    },
+    /// There is no directory for it.
+    NoScope,
+}
+
+impl CallError {
+    /// Whether the procedure ran; after `Ran::No` a retry cannot run it twice.
+    pub fn ran(&self) -> Ran {
+        match self {
+            CallError::Usage(_) | CallError::NoAStack { .. } | CallError::NotExecuted { .. } => {
+                Ran::No
+            }
+            CallError::CallFailed { .. } | CallError::CallAborted { .. } => Ran::Maybe,
+            CallError::Peer { .. } => Ran::Maybe,
+            CallError::Panicked { .. } | CallError::ResultsRefused { .. } => Ran::Yes,
+        }
+    }
+}
+
+impl<E> Error<E> {
+    /// Whether the procedure ran; one that raised has run.
+    pub fn ran(&self) -> Ran {
+        match self {
+            Error::Exception(_) => Ran::Yes,
+            Error::Call(error) => error.ran(),
+        }
+    }
+}
+
+impl<E> From<CallError> for Error<E> {
+    fn from(error: CallError) -> Error<E> {
+        Error::Call(error)
+    }
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CallError::Usage(usage) => usage.fmt(f),
+            CallError::NoAStack { procedure } => {
+                write!(f, "no A-stack for {procedure} came free before the deadline")
+            }
+            CallError::NotExecuted { procedure, reason } => {
+                write!(f, "{procedure} was not executed: {reason}")
+            }
+            CallError::CallFailed { procedure } => {
+                write!(f, "call failed: the server gave up while it held {procedure}")
+            }
+            CallError::CallAborted { procedure, deadline } => {
+                write!(f, "call aborted: {procedure} did not return within {deadline:?}")
+            }
+            CallError::Panicked { procedure } => write!(f, "{procedure} panicked in the server"),
+            CallError::ResultsRefused { procedure } => {
+                write!(f, "results of {procedure} are over a bound of the interface")
+            }
+            CallError::Peer { procedure, fault } => {
+                write!(f, "the server broke the protocol at {procedure}: {fault}")
+            }
+        }
+    }
+}
+
+impl<E: fmt::Debug> fmt::Display for Error<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Exception(exception) => write!(f, "raised {exception:?}"),
+            Error::Call(error) => error.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for NotExecuted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NotExecuted::ServerEnded => "the server ended before it took the call",
+            NotExecuted::Revoked => "the binding is revoked",
+            NotExecuted::Refused => "the server is shutting down",
+            NotExecuted::ArgumentsRefused => "the server refused the arguments",
+        })
+    }
+}
+
+impl fmt::Display for UsageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            UsageError::OverBound(over) => over.fmt(f),
+            UsageError::NoMemory { bytes, reason } => {
+                write!(f, "no out-of-line memory for {bytes} bytes: {reason}")
+            }
+        }
+    }
+}
+
+impl fmt::Display for OverBound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let OverBound { parameter, value, limit } = self;
+        write!(f, "{parameter} has {value} bytes or elements, its limit is {limit}")
+    }
+}
+
+impl fmt::Display for BindError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BindError::Name(name) => name.fmt(f),
+            BindError::NoSuchName { name, tried } => {
+                let tried: Vec<_> = tried.iter().map(|path| path.display().to_string()).collect();
+                write!(f, "no domain exports {name:?}: looked for {}", tried.join(" and "))
+            }
+            BindError::NotAdmitted { name, reason } => {
+                write!(f, "not admitted to {name:?}: {reason}")
+            }
+            BindError::OtherInterface { name, expected, exported } => {
+                write!(f, "{name:?} is interface {exported}, not {expected}")
+            }
+            BindError::Hash { interface, difference } => {
+                write!(f, "the server has another version of {interface}: {difference}")
+            }
+            BindError::Overloaded { name } => {
+                write!(f, "{name:?} has no room for another binding now")
+            }
+            BindError::TimedOut { name, waited } => {
+                write!(f, "{name:?} did not answer within {waited:?}")
+            }
+            BindError::Peer { name, reason } => {
+                write!(f, "{name:?} broke the bind protocol: {reason}")
+            }
+            BindError::System { doing, reason } => write!(f, "{doing}: {reason}"),
+        }
+    }
+}
+
+impl fmt::Display for ExportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExportError::Name(name) => name.fmt(f),
+            ExportError::AlreadyExported { name, pid: Some(pid) } => {
+                write!(f, "{name:?} is already exported, by process {pid}")
+            }
+            ExportError::AlreadyExported { name, pid: None } => {
+                write!(f, "{name:?} is already exported")
+            }
+            ExportError::System { doing, reason } => write!(f, "{doing}: {reason}"),
+        }
+    }
+}
+
+impl fmt::Display for NameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NameError::Empty => f.write_str("a name may not be empty"),
+            NameError::Part { name, part } => write!(
+                f,
+                "name {name:?} has part {part:?}: parts are letters, digits, '.', '_' and '-', \
+                 and neither empty nor '.' nor '..'"
+            ),
+            NameError::TooLong { name, path_bytes, limit } => write!(
+                f,
+                "name of {} bytes makes a socket path of {path_bytes} bytes, the limit is {limit}",
+                name.len()
+            ),
+            NameError::NoScope => {
+                f.write_str("XDG_RUNTIME_DIR is not set, so that there is no place for names")
+            }
+        }
+    }
+}
+
+impl std::error::Error for CallError {}
+impl<E: fmt::Debug> std::error::Error for Error<E> {}
+impl std::error::Error for UsageError {}
+impl std::error::Error for BindError {}
+impl std::error::Error for ExportError {}
+impl std::error::Error for NameError {}

@@ -1,0 +1,314 @@
+//! The thread that keeps house: binds importers, notices deaths, takes out-of-line segments and
+//! growth requests. Nothing of a call waits for it (MECHANISMS 8: no instruction on the hot path).
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use nearcall_abi::message::RefusalCode;
+use nearcall_core::RevokeReason;
+use nearcall_os::peer::Process;
+use nearcall_os::poll::{Poller, Ready, Waker};
+
+use crate::client::binding::ClientBinding;
+use crate::domain::DomainCore;
+use crate::server::binding::ServerBinding;
+use crate::server::clerk::ClerkCore;
+use crate::server::handshake::{Handshake, Progress};
+use crate::server::requests;
+
+/// Token of the waker.
+const WAKER: u64 = 0;
+
+/// How long an importer may take between two messages of its bind.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Most binds under way at once (CVE-2014-3639: half-open ones must not pile up).
+const HANDSHAKES_MAX: usize = 128;
+
+/// After a hang-up, how long to wait for the proof that the peer has ended.
+const PROOF_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// What the thread watches, by token.
+pub(crate) struct Housekeeping {
+    poller: Poller,
+    waker: Waker,
+    watched: Mutex<HashMap<u64, Watched>>,
+    handshakes: Mutex<HashMap<u64, UnderWay>>,
+}
+
+/// Why a descriptor is watched.
+#[derive(Clone)]
+enum Watched {
+    /// A clerk's socket.
+    Importers(Arc<ClerkCore>),
+    /// The socket of a binding that we serve.
+    Importer(Arc<ServerBinding>),
+    /// The process at its other end.
+    ImporterDeath(Arc<ServerBinding>),
+    /// The socket of a binding that we imported.
+    Exporter(Weak<ClientBinding>, Arc<Process>),
+    /// The process at its other end.
+    ExporterDeath(Weak<ClientBinding>, Arc<Process>),
+}
+
+/// A bind that is not complete.
+struct UnderWay {
+    handshake: Handshake,
+    deadline: Instant,
+}
+
+impl Housekeeping {
+    pub fn new() -> io::Result<Housekeeping> {
+        let housekeeping = Housekeeping {
+            poller: Poller::new()?,
+            waker: Waker::new()?,
+            watched: Mutex::default(),
+            handshakes: Mutex::default(),
+        };
+        housekeeping.poller.add(&housekeeping.waker, WAKER)?;
+        Ok(housekeeping)
+    }
+
+    /// Starts the thread.
+    pub fn start(core: &Arc<DomainCore>) -> io::Result<()> {
+        let on_thread = Arc::clone(core);
+        let thread = std::thread::Builder::new().name("nearcall-house".to_owned());
+        thread.spawn(move || keep(&on_thread)).map(drop)
+    }
+
+    /// Ends the thread, and with it all that is watched.
+    pub fn stop(&self) {
+        self.waker.wake();
+    }
+
+    /// Watches for importers of a clerk.
+    pub fn watch_clerk(&self, core: &DomainCore, clerk: &Arc<ClerkCore>) -> io::Result<u64> {
+        let token = core.next_number();
+        // Known first: the descriptor may be ready before `add` returns.
+        self.watched().insert(token, Watched::Importers(Arc::clone(clerk)));
+        self.poller.add(clerk.listener(), token)?;
+        Ok(token)
+    }
+
+    /// Stops watching for importers.
+    pub fn forget_clerk(&self, token: u64) {
+        self.forget(|known, _| known == token);
+    }
+
+    /// Watches the server of a binding: its socket and its life.
+    pub fn watch_exporter(
+        &self,
+        core: &DomainCore,
+        binding: &Arc<ClientBinding>,
+        process: Process,
+    ) -> io::Result<()> {
+        let process = Arc::new(process);
+        let (socket, death) = (core.next_number(), core.next_number());
+        let weak = Arc::downgrade(binding);
+        let mut watched = self.watched();
+        watched.insert(socket, Watched::Exporter(Weak::clone(&weak), Arc::clone(&process)));
+        watched.insert(death, Watched::ExporterDeath(weak, Arc::clone(&process)));
+        drop(watched);
+        self.poller.add_hang_up(binding.control.socket(), socket)?;
+        self.poller.add(&*process, death)
+    }
+
+    /// Stops watching the server of a binding that is being dropped.
+    pub fn forget_exporter(&self, gone: &ClientBinding) {
+        let _ = self.poller.remove(gone.control.socket());
+        let gone: *const ClientBinding = gone;
+        self.forget(|_, entry| match entry {
+            Watched::Exporter(binding, _) | Watched::ExporterDeath(binding, _) => {
+                binding.as_ptr() == gone
+            }
+            _ => false,
+        });
+    }
+
+    /// Watches a binding that an importer has completed its half of.
+    pub fn watch_importer(
+        &self,
+        core: &DomainCore,
+        binding: &Arc<ServerBinding>,
+    ) -> io::Result<()> {
+        let (socket, death) = (core.next_number(), core.next_number());
+        let mut watched = self.watched();
+        watched.insert(socket, Watched::Importer(Arc::clone(binding)));
+        watched.insert(death, Watched::ImporterDeath(Arc::clone(binding)));
+        drop(watched);
+        self.poller.add(&binding.socket, socket)?;
+        self.poller.add(binding.importer.process(), death)
+    }
+
+    /// Forgets a binding that this domain served.
+    fn forget_importer(&self, core: &DomainCore, gone: &Arc<ServerBinding>) {
+        core.table.remove(gone.key);
+        self.forget(|_, entry| match entry {
+            Watched::Importer(binding) | Watched::ImporterDeath(binding) => {
+                Arc::ptr_eq(binding, gone)
+            }
+            _ => false,
+        });
+    }
+
+    /// Stops watching what `is_gone` says.
+    fn forget(&self, is_gone: impl Fn(u64, &Watched) -> bool) {
+        let mut watched = self.watched();
+        let gone: Vec<_> = watched.extract_if(|token, entry| is_gone(*token, entry)).collect();
+        drop(watched);
+        for (_, entry) in gone {
+            // What is refused has left the set already: its descriptor was closed.
+            let _ = match &entry {
+                Watched::Importers(clerk) => self.poller.remove(clerk.listener()),
+                Watched::Importer(binding) => self.poller.remove(&binding.socket),
+                Watched::ImporterDeath(binding) => {
+                    self.poller.remove(binding.importer.process())
+                }
+                Watched::ExporterDeath(_, process) => self.poller.remove(&**process),
+                Watched::Exporter(binding, _) => match binding.upgrade() {
+                    Some(binding) => self.poller.remove(binding.control.socket()),
+                    None => Ok(()),
+                },
+            };
+        }
+    }
+
+    /// When the next handshake is over time.
+    fn next_deadline(&self) -> Option<Duration> {
+        let deadline = self.handshakes().values().map(|under_way| under_way.deadline).min();
+        deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
+    /// Ends handshakes that are over time.
+    fn end_late_handshakes(&self) {
+        let now = Instant::now();
+        self.handshakes().retain(|_, under_way| under_way.deadline > now);
+    }
+
+    fn watched(&self) -> MutexGuard<'_, HashMap<u64, Watched>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn handshakes(&self) -> MutexGuard<'_, HashMap<u64, UnderWay>> {
+        self.handshakes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The thread.
+fn keep(core: &Arc<DomainCore>) {
+    let house = &core.housekeeping;
+    let mut ready = Vec::new();
+    while !core.is_stopping() {
+        if let Err(error) = house.poller.wait(&mut ready, house.next_deadline()) {
+            tracing::error!(%error, "housekeeping cannot wait");
+            std::thread::sleep(PROOF_TIMEOUT);
+        }
+        for ready in &ready {
+            if ready.token == WAKER {
+                house.waker.drain();
+            } else {
+                attend(core, *ready);
+            }
+        }
+        house.end_late_handshakes();
+    }
+    house.handshakes().clear();
+    house.forget(|_, _| true);
+}
+
+/// One descriptor is ready.
+fn attend(core: &Arc<DomainCore>, ready: Ready) {
+    let house = &core.housekeeping;
+    let entry = house.watched().get(&ready.token).cloned();
+    match entry {
+        Some(Watched::Importers(clerk)) => accept(core, &clerk),
+        Some(Watched::Importer(binding)) => {
+            let is_served = requests::attend(&binding);
+            if !is_served || ready.is_hung_up {
+                end_served(core, &binding);
+            }
+        }
+        Some(Watched::ImporterDeath(binding)) => end_served(core, &binding),
+        Some(Watched::Exporter(binding, process)) => {
+            house.forget(|token, _| token == ready.token);
+            if let Some(binding) = binding.upgrade() {
+                let reason = match process.wait_exit(PROOF_TIMEOUT) {
+                    true => RevokeReason::PeerDied,
+                    false => RevokeReason::PeerHungUp,
+                };
+                binding.revoke(reason);
+            }
+        }
+        Some(Watched::ExporterDeath(binding, _)) => {
+            house.forget(|token, _| token == ready.token);
+            if let Some(binding) = binding.upgrade() {
+                binding.revoke(RevokeReason::PeerDied);
+            }
+        }
+        None => step_handshake(core, ready.token),
+    }
+}
+
+/// Lets importers in, as many as may be under way.
+fn accept(core: &Arc<DomainCore>, clerk: &Arc<ClerkCore>) {
+    let house = &core.housekeeping;
+    loop {
+        let stream = match clerk.listener().accept() {
+            Ok(Some(stream)) => stream,
+            Ok(None) => return,
+            Err(error) => {
+                tracing::warn!(%error, "an importer was not let in");
+                // Descriptors may have run out: the next try must not come at once.
+                std::thread::sleep(Duration::from_millis(1));
+                return;
+            }
+        };
+        let token = core.next_number();
+        let handshake = Handshake::new(Arc::clone(clerk), stream);
+        if house.handshakes().len() >= HANDSHAKES_MAX {
+            handshake.refuse(RefusalCode::Overloaded, b"too many binds under way");
+            continue;
+        }
+        if house.poller.add(handshake.socket(), token).is_ok() {
+            let deadline = Instant::now() + HANDSHAKE_TIMEOUT;
+            house.handshakes().insert(token, UnderWay { handshake, deadline });
+        }
+    }
+}
+
+/// An importer has sent the next message of its bind, or has gone.
+fn step_handshake(core: &Arc<DomainCore>, token: u64) {
+    let house = &core.housekeeping;
+    let Some(mut under_way) = house.handshakes().remove(&token) else { return };
+    match under_way.handshake.step(core) {
+        Progress::Waits => {
+            house.handshakes().insert(token, under_way);
+        }
+        Progress::Over => {
+            let _ = house.poller.remove(under_way.handshake.socket());
+        }
+        Progress::Complete => {
+            let _ = house.poller.remove(under_way.handshake.socket());
+            under_way.handshake.complete(core);
+        }
+    }
+}
+
+/// An importer has gone: nothing more is taken from it, what runs is left to finish (L51, L54).
+fn end_served(core: &Arc<DomainCore>, binding: &Arc<ServerBinding>) {
+    let reason = match binding.importer.process().has_exited() {
+        true => RevokeReason::PeerDied,
+        false => RevokeReason::PeerHungUp,
+    };
+    binding.revoke(reason);
+    core.housekeeping.forget_importer(core, binding);
+}
+
+impl fmt::Debug for Housekeeping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Housekeeping").finish_non_exhaustive()
+    }
+}

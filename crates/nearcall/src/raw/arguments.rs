@@ -1,0 +1,341 @@
+//! The server's half of a stub: arguments in, the procedure, results out.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::Arc;
+
+use nearcall_abi::{InterfaceDescriptor, MESSAGE_BYTES_MAX, Status};
+use nearcall_os::segment::Segment;
+
+use super::area::{Inbound, Outgoing};
+use super::incoming::Incoming;
+use super::malformed::Malformed;
+use super::opaque::OpaqueOut;
+use super::variable::Variable;
+use crate::client::linkage::OutOfLine;
+use crate::error::OverBound;
+use crate::region::AStack;
+use crate::server::binding::ServerBinding;
+
+/// The entry stubs of one interface, over a server's procedures.
+pub trait Entries: Send + Sync + 'static {
+    /// What is exported.
+    fn interface(&self) -> &'static InterfaceDescriptor;
+
+    /// Enters a procedure; its index is below the interface's count.
+    fn enter(&self, procedure: usize, arguments: Arguments<'_>) -> Outcome;
+}
+
+/// What an entry stub returns.
+pub type Outcome = Result<Replied, Refusal>;
+
+/// A reply that is ready to be given to the client.
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct Replied {
+    pub(crate) status: Status,
+    pub(crate) message_bytes: u32,
+}
+
+/// Why there is no reply, for the server's log; the client learns only the class.
+#[derive(Debug)]
+pub enum Refusal {
+    /// The arguments are not what the interface promises; the procedure did not run.
+    Arguments(Malformed),
+    /// The procedure ran, and its results are over a bound.
+    Results(OverBound),
+    /// The procedure ran, and there is no memory for its results.
+    NoMemory {
+        /// Bytes asked for.
+        bytes: u64,
+    },
+}
+
+/// Where the variable part of a reply lies. Lives in the frame that runs the call.
+#[derive(Debug, Default)]
+pub(crate) struct ReplyPlace {
+    state: RefCell<ReplyState>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct ReplyState {
+    pub out_of_line: Option<OutOfLine>,
+    /// Bytes of the lent results, which come first.
+    pub lent_bytes: u32,
+}
+
+/// The arguments of a call, on its A-stack. What is loaded is private from then on.
+#[derive(Debug)]
+pub struct Arguments<'a> {
+    inbound: Inbound<'a>,
+    outgoing: Outgoing<'a>,
+    message_bytes: u32,
+    out_of_line: Option<&'a Segment>,
+    owner: Owner<'a>,
+}
+
+/// Whose A-stack it is, for what goes out of line.
+#[derive(Clone, Copy)]
+pub(super) struct Owner<'a> {
+    pub binding: &'a ServerBinding,
+    pub index: u32,
+    pub place: &'a ReplyPlace,
+}
+
+/// The results of a call, on its A-stack, where the arguments were.
+#[derive(Debug)]
+pub struct Results<'a> {
+    outgoing: Outgoing<'a>,
+    owner: Owner<'a>,
+    variable_end: u32,
+    /// Keeps the segment that the variable part is written to.
+    segment: Option<Arc<Segment>>,
+}
+
+macro_rules! gets {
+    ($($get:ident: $number:ty),*) => {$(
+        /// Loads a scalar from byte `AT` of the fixed part: one load.
+        #[inline(always)]
+        pub fn $get<const AT: usize>(&self) -> $number {
+            self.inbound.$get::<AT>()
+        }
+    )*};
+}
+
+macro_rules! puts {
+    ($($put:ident: $number:ty),*) => {$(
+        /// Stores a scalar at byte `AT` of the fixed part.
+        #[inline(always)]
+        pub fn $put<const AT: usize>(&mut self, value: $number) {
+            self.outgoing.$put::<AT>(value);
+        }
+    )*};
+}
+
+impl<'a> Arguments<'a> {
+    #[inline]
+    pub(crate) fn new(
+        astack: &AStack<'a>,
+        message_bytes: u32,
+        out_of_line: Option<&'a Segment>,
+        (binding, index): (&'a ServerBinding, u32),
+        place: &'a ReplyPlace,
+    ) -> Arguments<'a> {
+        Arguments {
+            inbound: Inbound { inline: astack.inline.as_span(), block: astack.peer },
+            outgoing: Outgoing { inline: astack.inline, block: astack.own },
+            message_bytes,
+            out_of_line,
+            owner: Owner { binding, index, place },
+        }
+    }
+
+    gets!(get_u8: u8, get_u16: u16, get_u32: u32, get_u64: u64);
+
+    /// A fixed block at byte `AT` of the fixed part, copied.
+    #[inline(always)]
+    pub fn get_bytes<const AT: usize, const N: usize>(&self) -> [u8; N] {
+        self.inbound.get_bytes::<AT, N>()
+    }
+
+    /// The variable part, which begins at byte `AT`.
+    #[inline]
+    pub fn variable<const AT: usize>(&self) -> Result<Incoming<'a>, Malformed> {
+        let end = self.message_bytes as usize;
+        let Some(bytes) = end.checked_sub(AT) else {
+            return Err(Malformed::Length { claimed: AT as u64, limit: end as u64 });
+        };
+        match self.out_of_line {
+            None => Ok(Incoming::in_place(self.inbound, AT, end)),
+            Some(segment) => Incoming::out_of_line(segment.span(), bytes),
+        }
+    }
+
+    /// Room for what the procedure puts into its `@opaque` out parameter, at the beginning of the
+    /// results' variable part, which begins at byte `AT`, in the block.
+    #[inline]
+    pub fn lent_results<const AT: usize>(&mut self, bound: u32) -> OpaqueOut<'a> {
+        const { assert!(AT.is_multiple_of(8) && AT >= nearcall_abi::INLINE_BYTES as usize) };
+        let at = AT - nearcall_abi::INLINE_BYTES as usize;
+        let block = self.outgoing.block;
+        let room = block.slice(at, block.bytes() - at).expect("the fixed part fits its block");
+        OpaqueOut::new(room, bound.min(MESSAGE_BYTES_MAX), self.owner)
+    }
+
+    /// The procedure has run: from here on the A-stack holds results.
+    #[inline]
+    pub fn results(self) -> Results<'a> {
+        Results { outgoing: self.outgoing, owner: self.owner, variable_end: 0, segment: None }
+    }
+}
+
+impl<'a> Results<'a> {
+    puts!(put_u8: u8, put_u16: u16, put_u32: u32, put_u64: u64);
+
+    /// Copies a fixed block to byte `AT` of the fixed part.
+    #[inline(always)]
+    pub fn put_bytes<const AT: usize>(&mut self, value: &[u8]) {
+        self.outgoing.put_bytes(AT, value);
+    }
+
+    /// Bytes that the procedure put into its lent results.
+    #[inline]
+    pub fn lent_bytes(&self) -> u32 {
+        self.owner.place.state.borrow().lent_bytes
+    }
+
+    /// Opens the variable part, which begins at byte `AT`; `bytes` is the sum of the payloads'
+    /// lengths, each rounded up to 8, less the lent results', which come first. What does not fit the
+    /// A-stack goes out of line (L50).
+    ///
+    /// # Errors: [`Refusal`] over 1 GiB or without memory for it.
+    #[inline]
+    pub fn variable<const AT: usize>(&mut self, bytes: u64) -> Result<Variable<'_>, Refusal> {
+        const { assert!(AT.is_multiple_of(8)) };
+        let lent = u64::from(self.lent_bytes()).next_multiple_of(8);
+        let capacity = nearcall_abi::INLINE_BYTES as usize + self.outgoing.block.bytes();
+        let end = AT as u64 + lent + bytes;
+        let place = self.owner.place.state.borrow();
+        if place.out_of_line.is_none() && end <= capacity as u64 {
+            drop(place);
+            self.variable_end = end as u32;
+            return Ok(Variable::in_place(self.outgoing, AT + lent as usize, end as usize));
+        }
+        drop(place);
+        self.variable_out_of_line(AT, lent, bytes)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn variable_out_of_line(
+        &mut self,
+        at: usize,
+        lent: u64,
+        bytes: u64,
+    ) -> Result<Variable<'_>, Refusal> {
+        let total = lent + bytes;
+        self.owner.move_out_of_line(self.outgoing, at, total)?;
+        self.variable_end = (at as u64 + total) as u32;
+        let place = self.owner.place.state.borrow();
+        let out_of_line = place.out_of_line.as_ref().expect("moved there just now");
+        let segment = self.segment.insert(Arc::clone(&out_of_line.segment));
+        let span = segment.span_mut().expect("our own segment is mapped writable");
+        Ok(Variable::out_of_line(span, lent as usize, total as usize))
+    }
+
+    /// The procedure returned.
+    #[inline]
+    pub fn reply(self, fixed_bytes: u32) -> Outcome {
+        Ok(Replied { status: Status::Returned, message_bytes: fixed_bytes.max(self.variable_end) })
+    }
+
+    /// The procedure raised its exception `number`, counted from 1. Lent results are dropped.
+    pub fn raise(self, number: u16, fixed_bytes: u32) -> Outcome {
+        let message_bytes = fixed_bytes.max(self.variable_end);
+        Ok(Replied { status: Status::Raised(number), message_bytes })
+    }
+
+    /// Forgets what the procedure put into its lent results: it raises instead.
+    pub fn drop_lent(&mut self) {
+        *self.owner.place.state.borrow_mut() = ReplyState::default();
+    }
+}
+
+impl<'a> Owner<'a> {
+    /// Makes the reply's variable part lie in an out-of-line segment of at least `bytes`, and moves
+    /// there what was lent in place, which begins at byte `at` of the message.
+    #[cold]
+    pub(super) fn move_out_of_line(
+        &self,
+        outgoing: Outgoing<'a>,
+        at: usize,
+        bytes: u64,
+    ) -> Result<(), Refusal> {
+        let limit = MESSAGE_BYTES_MAX.into();
+        if bytes > limit {
+            let value = bytes;
+            return Err(Refusal::results(OverBound { parameter: "results", value, limit }));
+        }
+        let mut state = self.place.state.borrow_mut();
+        let before = state.out_of_line.take();
+        if let Some(before) = &before
+            && before.segment.bytes() as u64 >= bytes
+        {
+            state.out_of_line = Some(before.clone());
+            return Ok(());
+        }
+        let made = self.binding.reply_segment(self.index, bytes as usize);
+        let made = made.ok_or(Refusal::NoMemory { bytes })?;
+        let lent = state.lent_bytes as usize;
+        if lent > 0 {
+            let target = made.segment.span_mut().expect("our own segment is mapped writable");
+            let mut copy = Vec::with_capacity(lent);
+            match &before {
+                Some(before) => before.segment.span().append_to(0, lent, &mut copy),
+                None => {
+                    let offset = at - nearcall_abi::INLINE_BYTES as usize;
+                    outgoing.block.append_to(offset, lent, &mut copy);
+                }
+            }
+            target.copy_in(0, &copy);
+        }
+        state.out_of_line = Some(made);
+        Ok(())
+    }
+}
+
+impl ReplyPlace {
+    /// Which out-of-line segment holds the variable part, if one does.
+    #[inline]
+    pub fn generation(&self) -> Option<u32> {
+        self.state.borrow().out_of_line.as_ref().map(|made| made.generation)
+    }
+
+    pub(super) fn state(&self) -> &RefCell<ReplyState> {
+        &self.state
+    }
+}
+
+impl Replied {
+    /// A reply without results.
+    pub(crate) fn refused(status: Status) -> Replied {
+        Replied { status, message_bytes: 0 }
+    }
+}
+
+impl Refusal {
+    #[cold]
+    pub(crate) fn results(over: OverBound) -> Refusal {
+        Refusal::Results(over)
+    }
+
+    /// What the client is told.
+    pub(crate) fn status(&self) -> Status {
+        match self {
+            Refusal::Arguments(_) => Status::Malformed,
+            Refusal::Results(_) | Refusal::NoMemory { .. } => Status::ResultsRefused,
+        }
+    }
+}
+
+impl From<Malformed> for Refusal {
+    fn from(malformed: Malformed) -> Refusal {
+        Refusal::Arguments(malformed)
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Arguments(malformed) => write!(f, "arguments refused: {malformed}"),
+            Refusal::Results(over) => write!(f, "results refused: {over}"),
+            Refusal::NoMemory { bytes } => write!(f, "no memory for {bytes} bytes of results"),
+        }
+    }
+}
+
+impl fmt::Debug for Owner<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Owner").field("index", &self.index).finish_non_exhaustive()
+    }
+}

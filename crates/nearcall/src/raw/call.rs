@@ -1,0 +1,178 @@
+//! A call being made: the client's half of a stub, from claim to reply.
+
+use std::sync::Arc;
+
+use nearcall_abi::head::flag;
+use nearcall_abi::{MESSAGE_BYTES_MAX, RequestLine};
+use nearcall_core::turn::{self, Poll};
+use nearcall_os::processor;
+use nearcall_os::segment::Segment;
+// Relaxed: every word stored here is made visible by the swap that posts (row O1).
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::area::Outgoing;
+use super::reply::Reply;
+use super::variable::Variable;
+use crate::client::binding::Held;
+use crate::client::wait::{NoReply, Wait};
+use crate::error::{CallError, OverBound, UsageError};
+use crate::region::origin_word;
+
+/// Polls before the waiting policy is asked: about 3 us, several transfers of a line.
+const FIRST_POLLS: u32 = 96;
+
+/// An A-stack that is being filled. Dropping it gives the A-stack back; nothing was posted.
+#[derive(Debug)]
+pub struct Call<'b> {
+    held: Held<'b>,
+    outgoing: Outgoing<'b>,
+    procedure: u32,
+    deadline_ns: u64,
+    /// Bytes up to the end of the variable part, if there is one.
+    variable_end: u32,
+    out_of_line: Option<Arc<Segment>>,
+}
+
+macro_rules! puts {
+    ($($put:ident: $number:ty),*) => {$(
+        /// Stores a scalar at byte `AT` of the fixed part.
+        #[inline(always)]
+        pub fn $put<const AT: usize>(&mut self, value: $number) {
+            self.outgoing.$put::<AT>(value);
+        }
+    )*};
+}
+
+impl<'b> Call<'b> {
+    #[inline]
+    pub(super) fn new(held: Held<'b>, procedure: u32, deadline_ns: u64) -> Call<'b> {
+        let outgoing = Outgoing { inline: held.astack.inline, block: held.astack.own };
+        Call { held, outgoing, procedure, deadline_ns, variable_end: 0, out_of_line: None }
+    }
+
+    puts!(put_u8: u8, put_u16: u16, put_u32: u32, put_u64: u64);
+
+    /// Copies a fixed block to byte `AT` of the fixed part.
+    #[inline(always)]
+    pub fn put_bytes<const AT: usize>(&mut self, value: &[u8]) {
+        self.outgoing.put_bytes(AT, value);
+    }
+
+    /// Opens the variable part, which begins at byte `AT` and takes `bytes` bytes: the sum of the
+    /// payloads' lengths, each rounded up to 8. What does not fit the A-stack goes out of line
+    /// (L50): the first time at the cost of a new segment, later at none.
+    ///
+    /// # Errors: [`CallError::Usage`] over 1 GiB or without memory for it.
+    #[inline]
+    pub fn variable<const AT: usize>(&mut self, bytes: u64) -> Result<Variable<'_>, CallError> {
+        const { assert!(AT.is_multiple_of(8)) };
+        let end = AT as u64 + bytes;
+        if end <= self.held.astack.capacity_bytes() as u64 {
+            self.variable_end = end as u32;
+            return Ok(Variable::in_place(self.outgoing, AT, end as usize));
+        }
+        self.variable_out_of_line(AT, bytes)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn variable_out_of_line(&mut self, at: usize, bytes: u64) -> Result<Variable<'_>, CallError> {
+        let limit = u64::from(MESSAGE_BYTES_MAX);
+        if bytes > limit {
+            let over = OverBound { parameter: "arguments", value: bytes, limit };
+            return Err(CallError::Usage(UsageError::OverBound(over)));
+        }
+        let out_of_line = self.held.request_segment(bytes as usize)?;
+        let line = self.held.astack.own_line::<RequestLine>();
+        line.generation.store(out_of_line.generation, Relaxed);
+        self.variable_end = (at as u64 + bytes) as u32;
+        let segment = self.out_of_line.insert(out_of_line.segment);
+        let span = segment.span_mut().expect("our own segment is mapped writable");
+        Ok(Variable::out_of_line(span, 0, bytes as usize))
+    }
+
+    /// Posts the call and waits for the reply.
+    ///
+    /// # Cost: two transfers of one line when the server polls; no system call, no allocation.
+    #[inline]
+    pub fn post(self, fixed_bytes: u32) -> Result<Reply<'b>, CallError> {
+        let processor = self.write_words(fixed_bytes);
+        let Call { held, procedure, deadline_ns, .. } = self;
+        let sequence = held.linkage.sequence().next();
+        held.linkage.set_sequence(sequence);
+        let posted = match turn::post(&held.astack.head.turn, sequence) {
+            Ok(posted) => posted,
+            Err(fault) => return Err(held.lose_to_fault(procedure, fault)),
+        };
+        if posted.rings {
+            held.binding.ring();
+        }
+        let same_processor = processor == held.linkage.server_processor();
+        if !same_processor {
+            for _ in 0..FIRST_POLLS {
+                match turn::poll(&held.astack.head.turn, sequence) {
+                    Poll::Pending => {
+                        processor::relax();
+                        processor::prefetch_write(held.astack.head);
+                    }
+                    Poll::Replied { .. } => return Reply::new(held, procedure),
+                    _ => break,
+                }
+            }
+        }
+        wait(held, procedure, deadline_ns, same_processor)
+    }
+
+    /// Posts the call and does not wait: its A-stack comes back when the server is done with it.
+    #[inline]
+    pub fn post_oneway(self, fixed_bytes: u32) -> Result<(), CallError> {
+        self.write_words(fixed_bytes);
+        let Call { held, procedure, .. } = self;
+        let sequence = held.linkage.sequence().next();
+        held.linkage.set_sequence(sequence);
+        match turn::post(&held.astack.head.turn, sequence) {
+            Ok(posted) if posted.rings => held.binding.ring(),
+            Ok(_) => {}
+            Err(fault) => return Err(held.lose_to_fault(procedure, fault)),
+        }
+        held.capture(sequence);
+        Ok(())
+    }
+
+    /// Fills the head's words but for the turn; returns the processor we run on.
+    #[inline]
+    fn write_words(&self, fixed_bytes: u32) -> u32 {
+        let flags = if self.out_of_line.is_some() { flag::OUT_OF_LINE } else { 0 };
+        let origin = origin_word(flags);
+        let head = self.held.astack.head;
+        head.selector.store(self.procedure, Relaxed);
+        head.message_bytes.store(fixed_bytes.max(self.variable_end), Relaxed);
+        head.origin.store(origin, Relaxed);
+        origin & flag::PROCESSOR
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn wait(
+    held: Held<'_>,
+    procedure: u32,
+    deadline_ns: u64,
+    same_processor: bool,
+) -> Result<Reply<'_>, CallError> {
+    let sequence = held.linkage.sequence();
+    let name = held.binding.procedure_name(procedure);
+    let waited =
+        Wait { held: &held, procedure: name, sequence, deadline_ns, same_processor }.finish();
+    match waited {
+        Ok(()) => Reply::new(held, procedure),
+        Err(NoReply::Captured(error)) => {
+            held.capture(sequence);
+            Err(error)
+        }
+        Err(NoReply::Lost(error)) => {
+            held.lose();
+            Err(error)
+        }
+    }
+}

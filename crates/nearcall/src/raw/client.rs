@@ -1,0 +1,52 @@
+//! The client's end of a binding, as a generated client holds it.
+
+use std::time::Duration;
+
+use nearcall_abi::InterfaceDescriptor;
+
+use super::call::Call;
+use crate::binding::Binding;
+use crate::error::CallError;
+
+/// A binding and how to call through it.
+#[derive(Clone, Debug)]
+pub struct Client {
+    binding: Binding,
+    /// 0: none.
+    deadline_ns: u64,
+}
+
+impl Client {
+    /// Calls through `binding`.
+    ///
+    /// # Panics
+    ///
+    /// If the binding was imported for another interface.
+    pub fn new(binding: Binding, interface: &'static InterfaceDescriptor) -> Client {
+        let bound = binding.interface();
+        assert_eq!(
+            (bound.name, bound.hash),
+            (interface.name, interface.hash),
+            "the binding was imported for another interface"
+        );
+        Client { binding, deadline_ns: 0 }
+    }
+
+    /// The binding.
+    pub fn binding(&self) -> &Binding {
+        &self.binding
+    }
+
+    /// The same, whose calls wait at most `deadline` and then end in `CallAborted`.
+    pub fn with_deadline(&self, deadline: Duration) -> Client {
+        let deadline_ns = u64::try_from(deadline.as_nanos()).unwrap_or(u64::MAX).max(1);
+        Client { binding: self.binding.clone(), deadline_ns }
+    }
+
+    /// Takes an A-stack for a call (L20). May wait for one, as the binding was told.
+    #[inline]
+    pub fn claim(&self, procedure: u32) -> Result<Call<'_>, CallError> {
+        let held = self.binding.inner().claim(procedure, self.deadline_ns)?;
+        Ok(Call::new(held, procedure, self.deadline_ns))
+    }
+}

@@ -1,0 +1,26 @@
+//! Numbers whose bytes in memory are their bytes on the A-stack.
+
+const _: () = assert!(cfg!(target_endian = "little"), "A-stacks are little endian");
+
+/// An element of a sequence that crosses by one copy. Sealed by `bytemuck::Pod`: every bit pattern
+/// is a value, so that nothing needs checking.
+pub trait Element: bytemuck::Pod + sealed::Sealed {}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! elements {
+    ($($number:ty),*) => {$(
+        impl sealed::Sealed for $number {}
+        impl Element for $number {}
+    )*};
+}
+
+elements!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+
+/// The bytes of a sequence.
+#[inline]
+pub fn element_bytes<T: Element>(elements: &[T]) -> &[u8] {
+    bytemuck::cast_slice(elements)
+}

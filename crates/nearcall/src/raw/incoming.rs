@@ -1,0 +1,197 @@
+//! Reading the variable part of a message, payload by payload.
+
+use nearcall_os::span::Span;
+
+use super::area::Inbound;
+use super::element::Element;
+use super::malformed::Malformed;
+use super::marshal::{Marshal, Reader};
+use super::opaque::Opaque;
+use super::scratch::{Bytes, Text};
+
+const INLINE: usize = nearcall_abi::INLINE_BYTES as usize;
+
+/// The variable part of a message that a peer wrote. Payloads come in parameter order; each take
+/// advances by the payload's length rounded up to 8.
+///
+/// Every take copies first and judges the copy, but for [`Incoming::lend`].
+#[derive(Debug)]
+pub struct Incoming<'a> {
+    place: Place<'a>,
+    /// Where the next payload begins.
+    at: usize,
+    /// Where the message ends.
+    end: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Place<'a> {
+    InPlace(Inbound<'a>),
+    OutOfLine(Span<'a>),
+}
+
+/// One payload: contiguous, or in two pieces where it begins in the head line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Payload<'a> {
+    pub first: Span<'a>,
+    pub second: Span<'a>,
+}
+
+impl<'a> Incoming<'a> {
+    /// The variable part from byte `at` to byte `end` of a message that lies in its A-stack.
+    #[inline]
+    pub(super) fn in_place(inbound: Inbound<'a>, at: usize, end: usize) -> Incoming<'a> {
+        Incoming { place: Place::InPlace(inbound), at, end }
+    }
+
+    /// A variable part of `bytes` bytes in an out-of-line segment.
+    ///
+    /// # Errors: [`Malformed::Length`] if the segment is shorter.
+    pub(super) fn out_of_line(segment: Span<'a>, bytes: usize) -> Result<Incoming<'a>, Malformed> {
+        check_length(bytes, segment.bytes())?;
+        Ok(Incoming { place: Place::OutOfLine(segment), at: 0, end: bytes })
+    }
+
+    /// Text, copied and checked to be UTF-8.
+    #[inline]
+    pub fn text(&mut self, bytes: u32, bound: u32) -> Result<Text, Malformed> {
+        Text::copy_of(self.take(bytes, bound)?)
+    }
+
+    /// Bytes, copied.
+    #[inline]
+    pub fn bytes(&mut self, bytes: u32, bound: u32) -> Result<Bytes, Malformed> {
+        self.take(bytes, bound).map(Bytes::copy_of)
+    }
+
+    /// Text for keeps: copied once, to where it stays.
+    pub fn string(&mut self, bytes: u32, bound: u32) -> Result<String, Malformed> {
+        let copy = self.vec(bytes, bound)?;
+        String::from_utf8(copy)
+            .map_err(|bad| Malformed::Text { at: bad.utf8_error().valid_up_to() })
+    }
+
+    /// Bytes for keeps: copied once, to where they stay (L42).
+    pub fn vec(&mut self, bytes: u32, bound: u32) -> Result<Vec<u8>, Malformed> {
+        let mut target = Vec::new();
+        self.vec_into(bytes, bound, &mut target).map(|()| target)
+    }
+
+    /// Replaces the contents of `target`, whose memory serves again.
+    pub fn vec_into(
+        &mut self,
+        bytes: u32,
+        bound: u32,
+        target: &mut Vec<u8>,
+    ) -> Result<(), Malformed> {
+        let payload = self.take(bytes, bound)?;
+        target.clear();
+        payload.append_to(target);
+        Ok(())
+    }
+
+    /// `count` numbers, copied once, to where they stay.
+    pub fn elements<T: Element>(&mut self, count: u32, bound: u32) -> Result<Vec<T>, Malformed> {
+        check_bound(count, bound)?;
+        let bytes = u64::from(count) * size_of::<T>() as u64;
+        let limit = (self.end - self.at) as u64;
+        let claimed = u32::try_from(bytes).map_err(|_| Malformed::Length { claimed: bytes, limit });
+        let payload = self.take(claimed?, u32::MAX)?;
+        let mut elements = vec![T::zeroed(); count as usize];
+        payload.copy_out(bytemuck::cast_slice_mut(&mut elements));
+        Ok(elements)
+    }
+
+    /// Bytes where they lie, for whoever does not interpret them (L43).
+    ///
+    /// # Panics
+    ///
+    /// If the payload begins in the head line: the plan never lets a lent one do so.
+    #[inline]
+    pub fn lend(&mut self, bytes: u32, bound: u32) -> Result<Opaque<'a>, Malformed> {
+        let payload = self.take(bytes, bound)?;
+        assert!(payload.second.bytes() == 0, "a lent payload lies in one piece");
+        Ok(Opaque::new(payload.first))
+    }
+
+    /// A value that was marshalled the conventional way; it must use all its bytes.
+    pub fn unmarshal<T: Marshal>(&mut self, bytes: u32) -> Result<T, Malformed> {
+        let copy = self.bytes(bytes, u32::MAX)?;
+        let mut reader = Reader::new(&copy);
+        let value = T::unmarshal(&mut reader)?;
+        reader.finish().map(|()| value)
+    }
+
+    #[inline]
+    fn take(&mut self, bytes: u32, bound: u32) -> Result<Payload<'a>, Malformed> {
+        check_bound(bytes, bound)?;
+        let bytes = bytes as usize;
+        check_length(bytes, self.end - self.at)?;
+        let at = self.at;
+        self.at = (at + bytes.next_multiple_of(8)).min(self.end);
+        Ok(match self.place {
+            Place::OutOfLine(segment) => Payload::whole(slice(segment, at, bytes)),
+            Place::InPlace(inbound) if at >= INLINE => {
+                Payload::whole(slice(inbound.block, at - INLINE, bytes))
+            }
+            Place::InPlace(inbound) => {
+                let first = bytes.min(INLINE - at);
+                Payload {
+                    first: slice(inbound.inline, at, first),
+                    second: slice(inbound.block, 0, bytes - first),
+                }
+            }
+        })
+    }
+}
+
+impl<'a> Payload<'a> {
+    #[inline]
+    fn whole(span: Span<'a>) -> Payload<'a> {
+        Payload { first: span, second: slice(span, 0, 0) }
+    }
+
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.first.bytes() + self.second.bytes()
+    }
+
+    /// Copies all of it; `target` has its length.
+    #[inline]
+    pub fn copy_out(&self, target: &mut [u8]) {
+        let (first, second) = target.split_at_mut(self.first.bytes());
+        self.first.copy_out(0, first);
+        if !second.is_empty() {
+            self.second.copy_out(0, second);
+        }
+    }
+
+    pub fn append_to(&self, target: &mut Vec<u8>) {
+        target.reserve(self.len());
+        for span in [self.first, self.second] {
+            span.append_to(0, span.bytes(), target);
+        }
+    }
+}
+
+/// Payloads begin at multiples of 8, and their ends were judged.
+#[inline]
+fn slice(span: Span<'_>, offset: usize, bytes: usize) -> Span<'_> {
+    span.slice(offset, bytes).expect("a payload lies in its message")
+}
+
+#[inline]
+fn check_bound(count: u32, bound: u32) -> Result<(), Malformed> {
+    if count > bound {
+        return Err(Malformed::Bound { claimed: count.into(), limit: bound.into() });
+    }
+    Ok(())
+}
+
+#[inline]
+fn check_length(bytes: usize, limit: usize) -> Result<(), Malformed> {
+    if bytes > limit {
+        return Err(Malformed::Length { claimed: bytes as u64, limit: limit as u64 });
+    }
+    Ok(())
+}

@@ -1,0 +1,81 @@
+//! What can be wrong with bytes that a peer laid out.
+
+use std::fmt;
+
+/// Why bytes are not a value of the type that the interface promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Malformed {
+    /// Text that is not UTF-8.
+    Text {
+        /// Byte at which it stops being UTF-8.
+        at: usize,
+    },
+    /// A count over the bound of its type.
+    Bound {
+        /// Elements, or bytes of text.
+        claimed: u64,
+        /// The type's bound.
+        limit: u64,
+    },
+    /// A length that reaches past the message.
+    Length {
+        /// Bytes.
+        claimed: u64,
+        /// Bytes there are.
+        limit: u64,
+    },
+    /// A number that is no value of its boolean, enum, bitmask or character type.
+    Range {
+        /// The number.
+        claimed: u64,
+    },
+    /// Values nested deeper than [`super::DEPTH_MAX`].
+    Depth,
+    /// A value that ended before its bytes did.
+    Left {
+        /// Bytes left over.
+        bytes: u64,
+    },
+}
+
+impl Malformed {
+    /// A number that is no value of its type.
+    #[cold]
+    pub fn range(claimed: impl TryInto<u64>) -> Malformed {
+        Malformed::Range { claimed: claimed.try_into().unwrap_or(u64::MAX) }
+    }
+
+    /// What was claimed and the limit, as a fault is reported.
+    pub(crate) fn claim_and_limit(&self) -> (u64, u64) {
+        match *self {
+            Malformed::Text { at } => (at as u64, 0),
+            Malformed::Bound { claimed, limit } | Malformed::Length { claimed, limit } => {
+                (claimed, limit)
+            }
+            Malformed::Range { claimed } => (claimed, 0),
+            Malformed::Depth => (super::DEPTH_MAX as u64 + 1, super::DEPTH_MAX as u64),
+            Malformed::Left { bytes } => (bytes, 0),
+        }
+    }
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Malformed::Text { at } => write!(f, "text is not UTF-8 at byte {at}"),
+            Malformed::Bound { claimed, limit } => {
+                write!(f, "count {claimed} is over the bound {limit}")
+            }
+            Malformed::Length { claimed, limit } => {
+                write!(f, "length {claimed} is over the {limit} bytes there are")
+            }
+            Malformed::Range { claimed } => write!(f, "{claimed} is no value of its type"),
+            Malformed::Depth => {
+                write!(f, "values are nested deeper than {}", super::DEPTH_MAX)
+            }
+            Malformed::Left { bytes } => write!(f, "{bytes} bytes are left over"),
+        }
+    }
+}
+
+impl std::error::Error for Malformed {}

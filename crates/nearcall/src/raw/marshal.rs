@@ -1,0 +1,422 @@
+//! The conventional way: values that the stubs cannot lay out at compile time (nested, recursive,
+//! optional) are written one after another into private memory and copied as one payload (L32).
+//!
+//! Little endian, unaligned. Lengths and counts are `u32`; a boolean is one byte, 0 or 1; an
+//! optional value is a boolean and then the value. Reading never trusts a count: memory is set
+//! aside for no more elements than the bytes that are left could hold.
+
+use std::collections::BTreeMap;
+
+use super::malformed::Malformed;
+use super::{MESSAGE_BYTES_MAX, Refusal};
+use crate::error::{CallError, OverBound, UsageError};
+use crate::types::{Char, LongDouble};
+
+/// Deepest nesting of recursive values that is read.
+pub const DEPTH_MAX: usize = 64;
+
+/// Most elements of a list whose elements take no bytes, so that a count costs what it says.
+const EMPTY_ELEMENTS_MAX: u32 = 1 << 16;
+
+/// A type that is marshalled the conventional way.
+pub trait Marshal: Sized {
+    /// Fewest bytes that a value takes; 1 for a recursive type.
+    const BYTES_MIN: usize;
+
+    /// Appends the value.
+    fn marshal(&self, writer: &mut Writer);
+
+    /// Takes one value off.
+    fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed>;
+}
+
+/// Collects the bytes of one payload.
+#[derive(Debug, Default)]
+pub struct Writer {
+    bytes: Vec<u8>,
+    breach: Option<OverBound>,
+}
+
+impl Writer {
+    /// An empty one. Allocates when something is put.
+    pub fn new() -> Writer {
+        Writer::default()
+    }
+
+    /// Appends bytes as they are.
+    pub fn put(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Appends a length or count. One over `u32::MAX` is remembered as a breach.
+    pub fn count(&mut self, count: usize) {
+        match u32::try_from(count) {
+            Ok(count) => self.put(&count.to_le_bytes()),
+            Err(_) => self.bound("value", count, u32::MAX),
+        }
+    }
+
+    /// Remembers the first count that is over its type's bound.
+    pub fn bound(&mut self, member: &'static str, count: usize, bound: u32) {
+        if count > bound as usize && self.breach.is_none() {
+            let value = count as u64;
+            self.breach = Some(OverBound { parameter: member, value, limit: bound.into() });
+        }
+    }
+
+    /// The payload, unless a bound was breached or it is over [`MESSAGE_BYTES_MAX`].
+    pub fn finish(self, parameter: &'static str) -> Result<Vec<u8>, CallError> {
+        self.check(parameter).map_err(|breach| CallError::Usage(UsageError::OverBound(breach)))
+    }
+
+    /// The same in a server, whose breach of a bound the client learns as refused results.
+    pub fn finish_results(self) -> Result<Vec<u8>, Refusal> {
+        self.check("results").map_err(Refusal::results)
+    }
+
+    fn check(self, parameter: &'static str) -> Result<Vec<u8>, OverBound> {
+        let value = self.bytes.len() as u64;
+        match self.breach {
+            Some(breach) => Err(breach),
+            None if value > MESSAGE_BYTES_MAX.into() => {
+                Err(OverBound { parameter, value, limit: MESSAGE_BYTES_MAX.into() })
+            }
+            None => Ok(self.bytes),
+        }
+    }
+}
+
+/// Reads one payload, a private copy.
+#[derive(Debug)]
+pub struct Reader<'p> {
+    rest: &'p [u8],
+    depth: usize,
+}
+
+impl<'p> Reader<'p> {
+    /// Reads from the beginning of `payload`.
+    pub fn new(payload: &'p [u8]) -> Reader<'p> {
+        Reader { rest: payload, depth: 0 }
+    }
+
+    /// The next `count` bytes.
+    pub fn bytes(&mut self, count: usize) -> Result<&'p [u8], Malformed> {
+        let limit = self.rest.len() as u64;
+        let (taken, rest) = self
+            .rest
+            .split_at_checked(count)
+            .ok_or(Malformed::Length { claimed: count as u64, limit })?;
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    /// The next length or count.
+    pub fn count(&mut self) -> Result<usize, Malformed> {
+        u32::unmarshal(self).map(|count| count as usize)
+    }
+
+    /// Judges a count by its type's bound.
+    pub fn bound(&self, count: usize, bound: u32) -> Result<(), Malformed> {
+        if count > bound as usize {
+            return Err(Malformed::Bound { claimed: count as u64, limit: bound.into() });
+        }
+        Ok(())
+    }
+
+    /// Reads one level deeper; refused past [`DEPTH_MAX`].
+    pub fn nested<T>(
+        &mut self,
+        inner: impl FnOnce(&mut Self) -> Result<T, Malformed>,
+    ) -> Result<T, Malformed> {
+        if self.depth == DEPTH_MAX {
+            return Err(Malformed::Depth);
+        }
+        self.depth += 1;
+        let value = inner(self);
+        self.depth -= 1;
+        value
+    }
+
+    /// Every byte was used.
+    pub fn finish(self) -> Result<(), Malformed> {
+        match self.rest.len() {
+            0 => Ok(()),
+            bytes => Err(Malformed::Left { bytes: bytes as u64 }),
+        }
+    }
+
+    /// Judges a count by the bytes that so many elements need at the least.
+    fn plausible(&self, count: usize, bytes_min: usize) -> Result<usize, Malformed> {
+        if bytes_min == 0 {
+            return self.bound(count, EMPTY_ELEMENTS_MAX).map(|()| count);
+        }
+        let (claimed, limit) = (count as u64 * bytes_min as u64, self.rest.len() as u64);
+        if claimed > limit { Err(Malformed::Length { claimed, limit }) } else { Ok(count) }
+    }
+}
+
+macro_rules! marshal_numbers {
+    ($($number:ty),*) => {$(
+        impl Marshal for $number {
+            const BYTES_MIN: usize = size_of::<$number>();
+
+            #[inline]
+            fn marshal(&self, writer: &mut Writer) {
+                writer.put(&self.to_le_bytes());
+            }
+
+            #[inline]
+            fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+                let mut bytes = [0; size_of::<$number>()];
+                bytes.copy_from_slice(reader.bytes(size_of::<$number>())?);
+                Ok(<$number>::from_le_bytes(bytes))
+            }
+        }
+    )*};
+}
+
+marshal_numbers!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+
+impl Marshal for bool {
+    const BYTES_MIN: usize = 1;
+
+    fn marshal(&self, writer: &mut Writer) {
+        u8::from(*self).marshal(writer);
+    }
+
+    fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        match u8::unmarshal(reader)? {
+            0 => Ok(false),
+            1 => Ok(true),
+            other => Err(Malformed::range(other)),
+        }
+    }
+}
+
+impl Marshal for char {
+    const BYTES_MIN: usize = 4;
+
+    fn marshal(&self, writer: &mut Writer) {
+        u32::from(*self).marshal(writer);
+    }
+
+    fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let word = u32::unmarshal(reader)?;
+        char::from_u32(word).ok_or_else(|| Malformed::range(word))
+    }
+}
+
+impl Marshal for Char {
+    const BYTES_MIN: usize = 1;
+
+    fn marshal(&self, writer: &mut Writer) {
+        self.0.marshal(writer);
+    }
+
+    fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        u8::unmarshal(reader).map(Char)
+    }
+}
+
+impl Marshal for LongDouble {
+    const BYTES_MIN: usize = 16;
+
+    fn marshal(&self, writer: &mut Writer) {
+        writer.put(&self.0);
+    }
+
+    fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(reader.bytes(16)?);
+        Ok(LongDouble(bytes))
+    }
+}
+
+impl Marshal for String {
+    const BYTES_MIN: usize = 4;
+
+    fn marshal(&self, writer: &mut Writer) {
+        writer.count(self.len());
+        writer.put(self.as_bytes());
+    }
+
+    fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let count = reader.count()?;
+        let text = std::str::from_utf8(reader.bytes(count)?);
+        text.map(str::to_owned).map_err(|bad| Malformed::Text { at: bad.valid_up_to() })
+    }
+}
+
+impl<T: Marshal> Marshal for Vec<T> {
+    const BYTES_MIN: usize = 4;
+
+    fn marshal(&self, writer: &mut Writer) {
+        writer.count(self.len());
+        for element in self {
+            element.marshal(writer);
+        }
+    }
+
+    fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let count = reader.count()?;
+        let mut elements = Vec::with_capacity(reader.plausible(count, T::BYTES_MIN)?);
+        reader.nested(|reader| {
+            for _ in 0..count {
+                elements.push(T::unmarshal(reader)?);
+            }
+            Ok(elements)
+        })
+    }
+}
+
+impl<K: Marshal + Ord, V: Marshal> Marshal for BTreeMap<K, V> {
+    const BYTES_MIN: usize = 4;
+
+    fn marshal(&self, writer: &mut Writer) {
+        writer.count(self.len());
+        for (key, value) in self {
+            key.marshal(writer);
+            value.marshal(writer);
+        }
+    }
+
+    fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let count = reader.count()?;
+        reader.plausible(count, K::BYTES_MIN + V::BYTES_MIN)?;
+        reader.nested(|reader| {
+            let mut map = BTreeMap::new();
+            for _ in 0..count {
+                map.insert(K::unmarshal(reader)?, V::unmarshal(reader)?);
+            }
+            Ok(map)
+        })
+    }
+}
+
+impl<T: Marshal, const N: usize> Marshal for [T; N] {
+    const BYTES_MIN: usize = T::BYTES_MIN * N;
+
+    fn marshal(&self, writer: &mut Writer) {
+        for element in self {
+            element.marshal(writer);
+        }
+    }
+
+    fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let mut elements = Vec::with_capacity(N);
+        for _ in 0..N {
+            elements.push(T::unmarshal(reader)?);
+        }
+        let elements: Result<[T; N], _> = elements.try_into();
+        Ok(elements.unwrap_or_else(|_| unreachable!("exactly N elements were pushed")))
+    }
+}
+
+impl<T: Marshal> Marshal for Option<T> {
+    const BYTES_MIN: usize = 1;
+
+    fn marshal(&self, writer: &mut Writer) {
+        self.is_some().marshal(writer);
+        if let Some(value) = self {
+            value.marshal(writer);
+        }
+    }
+
+    fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        if !bool::unmarshal(reader)? {
+            return Ok(None);
+        }
+        reader.nested(T::unmarshal).map(Some)
+    }
+}
+
+impl<T: Marshal> Marshal for Box<T> {
+    const BYTES_MIN: usize = 1;
+
+    fn marshal(&self, writer: &mut Writer) {
+        T::marshal(self, writer);
+    }
+
+    fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        reader.nested(T::unmarshal).map(Box::new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes_of(value: impl Marshal) -> Vec<u8> {
+        let mut writer = Writer::new();
+        value.marshal(&mut writer);
+        writer.finish("value").unwrap()
+    }
+
+    fn read<T: Marshal>(bytes: &[u8]) -> Result<T, Malformed> {
+        let mut reader = Reader::new(bytes);
+        let value = T::unmarshal(&mut reader)?;
+        reader.finish().map(|()| value)
+    }
+
+    #[test]
+    fn a_nested_value_survives_its_bytes() {
+        type Value = Vec<(BTreeMap<String, Option<char>>, [i16; 2])>;
+        let map = BTreeMap::from([("é".to_owned(), Some('€')), (String::new(), None)]);
+        let value = (map, [-1i16, 2]);
+        assert_eq!(read(&bytes_of(value.0.clone())), Ok(value.0));
+        assert_eq!(read(&bytes_of(value.1)), Ok(value.1));
+        assert_eq!(read::<Vec<u8>>(&bytes_of(Value::new().len() as u32)), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn a_count_that_cannot_be_there_allocates_nothing() {
+        let huge = u32::MAX.to_le_bytes();
+        let limit = 0;
+        let claimed = u64::from(u32::MAX) * 8;
+        assert_eq!(read::<Vec<u64>>(&huge), Err(Malformed::Length { claimed, limit }));
+        assert!(read::<BTreeMap<u8, u8>>(&huge).is_err());
+    }
+
+    #[test]
+    fn a_boolean_of_two_is_out_of_range() {
+        assert_eq!(read::<bool>(&[2]), Err(Malformed::Range { claimed: 2 }));
+        assert_eq!(read::<Option<u8>>(&[7, 0]), Err(Malformed::Range { claimed: 7 }));
+    }
+
+    #[test]
+    fn a_surrogate_is_no_character() {
+        assert_eq!(read::<char>(&0xd800u32.to_le_bytes()), Err(Malformed::range(0xd800u32)));
+    }
+
+    #[test]
+    fn text_names_the_byte_where_it_stops_being_utf_8() {
+        assert_eq!(read::<String>(&[2, 0, 0, 0, b'a', 0xff]), Err(Malformed::Text { at: 1 }));
+    }
+
+    #[test]
+    fn bytes_left_over_are_malformed() {
+        assert_eq!(read::<u8>(&[1, 2]), Err(Malformed::Left { bytes: 1 }));
+    }
+
+    #[test]
+    fn nesting_past_the_limit_is_malformed() {
+        let mut reader = Reader::new(&[]);
+        fn deeper(reader: &mut Reader<'_>, levels: usize) -> Result<usize, Malformed> {
+            match levels {
+                0 => Ok(0),
+                _ => reader.nested(|reader| deeper(reader, levels - 1)),
+            }
+        }
+        assert_eq!(deeper(&mut reader, DEPTH_MAX), Ok(0));
+        assert_eq!(deeper(&mut reader, DEPTH_MAX + 1), Err(Malformed::Depth));
+    }
+
+    #[test]
+    fn a_breached_bound_names_member_value_and_limit() {
+        let mut writer = Writer::new();
+        writer.bound("name", 5, 4);
+        writer.bound("later", 9, 1);
+        let refused = writer.finish("value").unwrap_err().to_string();
+        assert_eq!(refused, "name has 5 bytes or elements, its limit is 4");
+    }
+}

@@ -1,0 +1,12 @@
+//! The server's side: clerks that admit importers, and processors that run their calls.
+
+pub(crate) mod binding;
+pub(crate) mod clerk;
+pub(crate) mod current;
+pub(crate) mod handshake;
+pub(crate) mod processors;
+pub(crate) mod requests;
+pub(crate) mod run;
+pub(crate) mod table;
+pub(crate) mod trust;
+pub(crate) mod watch;

@@ -1,0 +1,282 @@
+//! Clerks: what exports an interface under a name and decides who may bind (L7, L10, L11).
+
+use std::fmt;
+use std::fs::{DirBuilder, File, Permissions};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use nearcall_core::RevokeReason;
+use nearcall_os::clock;
+use nearcall_os::peer::{self, Peer, Process};
+use nearcall_os::socket::{Listener, SocketError, Stream};
+
+use crate::domain::Domain;
+use crate::error::ExportError;
+use crate::name::{self, Scope};
+use crate::raw::Entries;
+
+/// An exported interface. Dropping it withdraws the name and revokes its bindings; calls that run
+/// are finished.
+#[derive(Debug)]
+pub struct Clerk {
+    core: Arc<ClerkCore>,
+    token: u64,
+    domain: Domain,
+}
+
+/// How an interface is exported.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct ExportOptions {
+    /// Where the name goes; `None`: the user scope, or for root without one the system scope.
+    pub scope: Option<Scope>,
+    /// Who may bind; by default processes of this domain's own user.
+    pub policy: Policy,
+}
+
+/// Who may bind.
+#[derive(Default)]
+pub enum Policy {
+    /// Processes whose uid is this domain's.
+    #[default]
+    OwnerOnly,
+    /// Whoever may open the socket.
+    Anyone,
+    /// Asked for every import, on the housekeeping thread: it must not block, and not call.
+    Ask(Box<dyn Fn(&Importer) -> Admission + Send + Sync>),
+}
+
+/// What a policy says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// Bind it. That authorises every procedure of the interface (L7).
+    Admit,
+    /// Refuse it, for this reason, which the importer is told.
+    Refuse(String),
+}
+
+/// A domain that imports, as the kernel knows it.
+#[derive(Debug)]
+pub struct Importer {
+    peer: Peer,
+}
+
+/// What housekeeping knows of a clerk.
+pub(crate) struct ClerkCore {
+    pub name: String,
+    pub entries: Arc<dyn Entries>,
+    /// Later exports have larger numbers (L53: a binding never reaches another life).
+    pub incarnation: u64,
+    policy: Policy,
+    socket: NamedSocket,
+}
+
+/// A listener and the file that names it.
+struct NamedSocket {
+    listener: Listener,
+    path: PathBuf,
+    /// Device and inode: what stands there later may be another domain's.
+    file: (u64, u64),
+}
+
+impl Clerk {
+    /// Exports an interface under `name` (L10).
+    ///
+    /// The socket file of a dead server is replaced.
+    ///
+    /// # Errors: see [`ExportError`]; a name that a living domain exports is refused with its pid.
+    pub fn export(
+        domain: &Domain,
+        name: &str,
+        entries: impl Entries,
+    ) -> Result<Clerk, ExportError> {
+        Clerk::export_with(domain, name, entries, ExportOptions::default())
+    }
+
+    /// The same with a scope or a policy.
+    pub fn export_with(
+        domain: &Domain,
+        name: &str,
+        entries: impl Entries,
+        options: ExportOptions,
+    ) -> Result<Clerk, ExportError> {
+        let scope = match options.scope {
+            Some(scope) => scope,
+            None => name::default_scope().map_err(ExportError::Name)?,
+        };
+        let path = name::socket_path(&scope, name).map_err(ExportError::Name)?;
+        let is_private = matches!(options.policy, Policy::OwnerOnly);
+        let socket = claim_name(name, &scope, path, is_private)?;
+        let core = Arc::new(ClerkCore {
+            name: name.to_owned(),
+            entries: Arc::new(entries),
+            incarnation: clock::now_ns(),
+            policy: options.policy,
+            socket,
+        });
+        let system = |doing: &str| {
+            let doing = doing.to_owned();
+            move |reason| ExportError::System { doing, reason }
+        };
+        let shared = domain.core();
+        shared.processors.start(shared).map_err(system("start server processors"))?;
+        let watched = shared.housekeeping.watch_clerk(shared, &core);
+        let token = watched.map_err(system("watch the clerk's socket"))?;
+        Ok(Clerk { core, token, domain: domain.clone() })
+    }
+
+    /// The name it exports.
+    pub fn name(&self) -> &str {
+        &self.core.name
+    }
+
+    /// The socket file that stands for the name.
+    pub fn path(&self) -> &Path {
+        &self.core.socket.path
+    }
+
+    /// How many bindings there are to it now.
+    pub fn binding_count(&self) -> usize {
+        let snapshot = self.domain.core().table.load();
+        snapshot.bindings().filter(|binding| self.is_of(binding)).count()
+    }
+
+    pub(crate) fn domain(&self) -> &Domain {
+        &self.domain
+    }
+
+    pub(crate) fn core(&self) -> &Arc<ClerkCore> {
+        &self.core
+    }
+
+    fn is_of(&self, binding: &super::binding::ServerBinding) -> bool {
+        Arc::ptr_eq(&binding.entries, &self.core.entries)
+    }
+}
+
+impl Drop for Clerk {
+    fn drop(&mut self) {
+        self.core.socket.withdraw();
+        let core = self.domain.core();
+        core.housekeeping.forget_clerk(self.token);
+        for binding in core.table.load().bindings().filter(|binding| self.is_of(binding)) {
+            binding.revoke(RevokeReason::ShutDown);
+        }
+    }
+}
+
+impl ClerkCore {
+    pub fn listener(&self) -> &Listener {
+        &self.socket.listener
+    }
+
+    /// Asks the policy.
+    pub fn admit(&self, importer: &Importer) -> Admission {
+        match &self.policy {
+            Policy::Anyone => Admission::Admit,
+            Policy::Ask(ask) => ask(importer),
+            Policy::OwnerOnly if importer.uid() == Some(peer::effective_uid()) => Admission::Admit,
+            Policy::OwnerOnly => {
+                Admission::Refuse("only the server's own user may bind".to_owned())
+            }
+        }
+    }
+}
+
+impl Importer {
+    pub(crate) fn of(stream: &Stream) -> io::Result<Importer> {
+        Peer::of(stream).map(|peer| Importer { peer })
+    }
+
+    /// Its user; `None` if this namespace has no number for it.
+    pub fn uid(&self) -> Option<u32> {
+        self.peer.uid
+    }
+
+    /// Its group; `None` likewise.
+    pub fn gid(&self) -> Option<u32> {
+        self.peer.gid
+    }
+
+    /// Its number, for people: another process may have it by now.
+    pub fn pid(&self) -> Option<u32> {
+        self.peer.pid
+    }
+
+    /// Its pidfd: what identifies it.
+    pub fn pidfd(&self) -> BorrowedFd<'_> {
+        self.peer.process.as_fd()
+    }
+
+    pub(crate) fn process(&self) -> &Process {
+        &self.peer.process
+    }
+}
+
+/// Binds the socket of a name, in place of a dead server's.
+fn claim_name(
+    name: &str,
+    scope: &Scope,
+    path: PathBuf,
+    is_private: bool,
+) -> Result<NamedSocket, ExportError> {
+    let system = |doing: &str, path: &Path| {
+        let doing = format!("{doing} {}", path.display());
+        move |reason: io::Error| ExportError::System { doing, reason }
+    };
+    let directory = path.parent().expect("a socket path has a directory").to_owned();
+    let mut builder = DirBuilder::new();
+    builder.recursive(true).mode(scope.directory_mode());
+    builder.create(&directory).map_err(system("create", &directory))?;
+    // Two servers that find the same stale file take turns: the lock goes with the descriptor.
+    let turn = File::open(&directory).map_err(system("open", &directory))?;
+    turn.lock().map_err(system("lock", &directory))?;
+    if let Ok(stream) = Stream::connect(&path) {
+        let pid = Peer::of(&stream).ok().and_then(|peer| peer.pid);
+        return Err(ExportError::AlreadyExported { name: name.to_owned(), pid });
+    }
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(system("replace", &path)(error));
+        }
+        _ => {}
+    }
+    let listener = Listener::bind(&path).map_err(|error| match error {
+        SocketError::System { source, .. } => system("bind", &path)(source),
+        other => system("bind", &path)(io::Error::other(other.to_string())),
+    })?;
+    let mode = if is_private { 0o600 } else { 0o666 };
+    std::fs::set_permissions(&path, Permissions::from_mode(mode))
+        .map_err(system("set the permissions of", &path))?;
+    let metadata = std::fs::symlink_metadata(&path).map_err(system("look at", &path))?;
+    Ok(NamedSocket { listener, path, file: (metadata.dev(), metadata.ino()) })
+}
+
+impl NamedSocket {
+    /// Removes the file if it is still ours.
+    fn withdraw(&self) {
+        let metadata = std::fs::symlink_metadata(&self.path);
+        if metadata.is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == self.file) {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+impl fmt::Debug for ClerkCore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Clerk").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Policy::OwnerOnly => "OwnerOnly",
+            Policy::Anyone => "Anyone",
+            Policy::Ask(_) => "Ask",
+        })
+    }
+}

@@ -1,0 +1,136 @@
+//! What an importer asks for over its binding's socket after the bind: out-of-line segments for
+//! arguments (L50), and more A-stacks (L49). Done by the housekeeping thread.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, PoisonError};
+
+use nearcall_abi::AStackClass;
+use nearcall_abi::message::{Message, RefusalCode};
+use nearcall_core::RevokeReason;
+use nearcall_os::segment::{Sealing, Segment};
+
+use super::binding::ServerBinding;
+use crate::client::linkage::OutOfLine;
+use crate::region::{Region, RegionBytes};
+use crate::wire::Packet;
+
+/// An extension that the importer has not sent its segments for.
+#[derive(Debug)]
+pub(crate) struct Growing {
+    class: u32,
+    replies: Segment,
+}
+
+/// Answers what has come. False: the binding is over.
+pub(crate) fn attend(binding: &ServerBinding) -> bool {
+    loop {
+        match binding.socket.try_receive() {
+            Ok(None) => return true,
+            Ok(Some(packet)) => {
+                if let Err(reason) = answer(binding, packet) {
+                    tracing::warn!(name = binding.name, reason, "a client broke the protocol");
+                    binding.revoke(RevokeReason::Fault);
+                    return false;
+                }
+            }
+            Err(_) => return false,
+        }
+    }
+}
+
+fn answer(binding: &ServerBinding, mut packet: Packet) -> Result<(), String> {
+    match packet.message().map_err(|error| error.to_string())? {
+        Message::OutOfLine { astack, generation, bytes } => {
+            let descriptor = packet.descriptors.remove(0);
+            map(binding, astack, generation, bytes, descriptor)?;
+            send(binding, &Message::Mapped { astack, generation })
+        }
+        Message::Grow { class } => {
+            let Some(known) = binding.classes.get(class as usize) else {
+                return Err(format!("class {class} is not below {}", binding.classes.len()));
+            };
+            match grow(binding, class, *known) {
+                Some(()) => Ok(()),
+                None => {
+                    let code = RefusalCode::Overloaded;
+                    send(binding, &Message::Refused { code, detail: b"no more A-stacks" })
+                }
+            }
+        }
+        Message::GrownSegments { class } => {
+            let own = packet.descriptors.remove(1);
+            let heads = packet.descriptors.remove(0);
+            extend(binding, class, heads, own)?;
+            send(binding, &Message::GrownBound { class })
+        }
+        other => Err(format!("message {other:?} is not for a server")),
+    }
+}
+
+fn send(binding: &ServerBinding, message: &Message<'_>) -> Result<(), String> {
+    binding.socket.send(message, &[]).map_err(|error| error.to_string())
+}
+
+/// Maps a segment for arguments; the one before of that A-stack goes.
+fn map(
+    binding: &ServerBinding,
+    astack: u32,
+    generation: u32,
+    bytes: u64,
+    descriptor: OwnedFd,
+) -> Result<(), String> {
+    let count = binding.astack_count();
+    let limit = u64::from(nearcall_abi::MESSAGE_BYTES_MAX);
+    if astack >= count {
+        return Err(format!("A-stack index {astack} is not below {count}"));
+    }
+    if bytes > limit {
+        return Err(format!("out-of-line segment of {bytes} bytes is over {limit}"));
+    }
+    let region = binding.region_of(astack);
+    let slot = &region.astacks[(astack - region.base) as usize].request;
+    slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let segment = Segment::receive(descriptor, bytes as usize, Sealing::SingleWriter)
+        .map_err(|fault| fault.to_string())?;
+    let segment = Arc::new(segment);
+    *slot.lock().unwrap_or_else(PoisonError::into_inner) =
+        Some(OutOfLine { generation, segment });
+    Ok(())
+}
+
+/// Makes our half of an extension. `None`: there is no room for one.
+fn grow(binding: &ServerBinding, class: u32, known: AStackClass) -> Option<()> {
+    if binding.is_fully_grown() {
+        return None;
+    }
+    let RegionBytes { blocks, .. } = RegionBytes::of(&[known]).ok()?;
+    let made = Segment::create("nearcall-replies", blocks, Sealing::SingleWriter);
+    let (replies, descriptor) = made.ok()?;
+    let grown = Message::Grown { class, count: known.count };
+    binding.socket.send(&grown, &[descriptor.as_fd()]).ok()?;
+    *binding.growing() = Some(Growing { class, replies });
+    Some(())
+}
+
+/// Puts an extension together from our half and the importer's.
+fn extend(
+    binding: &ServerBinding,
+    class: u32,
+    heads: OwnedFd,
+    requests: OwnedFd,
+) -> Result<(), String> {
+    let growing = binding.growing().take().filter(|growing| growing.class == class);
+    let growing = growing.ok_or_else(|| format!("class {class} is not growing"))?;
+    let classes = [binding.classes[class as usize]];
+    let bytes = RegionBytes::of(&classes).map_err(|fault| fault.to_string())?;
+    let heads = Segment::receive(heads, bytes.heads, Sealing::BothWrite)
+        .map_err(|fault| fault.to_string())?;
+    let requests = Segment::receive(requests, bytes.blocks, Sealing::SingleWriter)
+        .map_err(|fault| fault.to_string())?;
+    let region = Region::new(&classes, heads, growing.replies, requests);
+    let count = region.count() as usize;
+    if !binding.add_region(region, std::iter::repeat_n(class, count)) {
+        return Err("no further extension".to_owned());
+    }
+    Ok(())
+}

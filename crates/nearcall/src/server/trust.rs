@@ -1,0 +1,64 @@
+//! Trust classes: importers that could interfere with each other anyway share one bell.
+//!
+//! A client can lose or forge bells of its own class, so there is a class per uid, and one for
+//! importers whose uid the system does not tell. What that costs is time, never correctness.
+
+use std::os::fd::OwnedFd;
+
+use nearcall_abi::BellLine;
+use nearcall_abi::bell::{RELIEF_OFFSET_BYTES, SEGMENT_BYTES, WATCH_OFFSET_BYTES};
+use nearcall_core::bell;
+use nearcall_os::futex;
+use nearcall_os::segment::{Sealing, Segment, SegmentError};
+
+/// One class: its bell, and what new members are given.
+#[derive(Debug)]
+pub(crate) struct TrustClass {
+    /// `None`: the system does not tell.
+    pub uid: Option<u32>,
+    bell: Segment,
+    /// Passed to each importer of the class.
+    pub bell_descriptor: OwnedFd,
+}
+
+impl TrustClass {
+    /// A class without members.
+    pub fn new(uid: Option<u32>) -> Result<TrustClass, SegmentError> {
+        let (bell, bell_descriptor) =
+            Segment::create("nearcall-bell", SEGMENT_BYTES, Sealing::BothWrite)?;
+        Ok(TrustClass { uid, bell, bell_descriptor })
+    }
+
+    /// The line that the watching processor waits on, with the lanes.
+    #[inline]
+    pub fn watch(&self) -> &BellLine {
+        self.line(WATCH_OFFSET_BYTES)
+    }
+
+    /// The line that relief processors wait on.
+    pub fn relief(&self) -> &BellLine {
+        self.line(RELIEF_OFFSET_BYTES)
+    }
+
+    /// Wakes the watching processor: something other than a call has changed.
+    pub fn ring_watch(&self) {
+        ring_gate(self.watch());
+    }
+
+    /// Wakes a relief.
+    pub fn ring_relief(&self) {
+        ring_gate(self.relief());
+    }
+
+    #[inline]
+    fn line(&self, offset: usize) -> &BellLine {
+        let span = self.bell.span_mut().expect("the bell is mapped writable");
+        span.line(offset).expect("a bell segment holds two lines")
+    }
+}
+
+fn ring_gate(line: &BellLine) {
+    if bell::ring_gate(&line.gate) {
+        futex::wake_all(&line.gate);
+    }
+}

@@ -1,0 +1,337 @@
+//! Watching: the loop of the server processor that polls the hottest A-stacks and the bells, and
+//! runs what is posted in place (L30, L35, L36; design note 0003).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nearcall_abi::bell::LANES;
+use nearcall_core::bell;
+use nearcall_core::domain_cache::DomainCache;
+use nearcall_core::turn::Look;
+use nearcall_core::{Mode, Sequence, Step, Waiter, YieldBan};
+use nearcall_os::futex::{self, Woken};
+use nearcall_os::{clock, processor};
+
+use super::binding::ServerBinding;
+use super::run;
+use super::table::Snapshot;
+use crate::domain::DomainCore;
+
+/// Polls before the waiting policy is asked.
+const FIRST_POLLS: u32 = 96;
+
+/// First sleep before everything is looked at for lost bells; doubled up to [`SLICE_MAX`].
+const SLICE_MIN: Duration = Duration::from_millis(10);
+
+/// An idle server looks this often.
+const SLICE_MAX: Duration = Duration::from_secs(1);
+
+/// Not a processor number.
+const NO_PROCESSOR: u32 = u32::MAX;
+
+/// Bits of a hot key that are the A-stack's index.
+const INDEX_BITS: u32 = 20;
+
+/// One processor's watch.
+pub(crate) struct Watch<'c> {
+    core: &'c Arc<DomainCore>,
+    number: u64,
+    snapshot: Arc<Snapshot>,
+    cache: DomainCache,
+    /// What the cache's keys stand for, in no order.
+    hot: Vec<Hot>,
+    ban: YieldBan,
+    /// Processor that the last caller posted from.
+    client_processor: u32,
+    slice: Duration,
+}
+
+/// An A-stack that is polled.
+struct Hot {
+    key: u64,
+    binding: Arc<ServerBinding>,
+    index: u32,
+}
+
+impl<'c> Watch<'c> {
+    pub fn new(core: &'c Arc<DomainCore>, number: u64) -> Watch<'c> {
+        Watch {
+            core,
+            number,
+            snapshot: core.table.load(),
+            cache: DomainCache::new(),
+            hot: Vec::new(),
+            ban: YieldBan::NONE,
+            client_processor: NO_PROCESSOR,
+            slice: SLICE_MIN,
+        }
+    }
+
+    /// Watches until the watch was taken over or the domain stops.
+    pub fn run(&mut self) {
+        self.look_at_all();
+        while !self.core.is_stopping() && self.core.processors.has_watch(self.number) {
+            self.refresh();
+            if !self.poll_for_a_while() {
+                self.wait();
+            }
+        }
+        while !self.cool_down() {}
+    }
+
+    /// Polls until nothing has come for the first short while. True if something came.
+    fn poll_for_a_while(&mut self) -> bool {
+        let mut has_served = false;
+        let mut polls = 0;
+        while polls < FIRST_POLLS {
+            if self.poll() {
+                has_served = true;
+                polls = 0;
+                if !self.core.processors.has_watch(self.number) {
+                    return true;
+                }
+            }
+            if self.client_processor == processor::current() {
+                break;
+            }
+            processor::relax();
+            polls += 1;
+        }
+        has_served && self.client_processor != processor::current()
+    }
+
+    /// One look at what is hot and at the bells. True if a call was run.
+    #[inline]
+    fn poll(&mut self) -> bool {
+        let mut has_served = false;
+        for at in 0..self.hot.len() {
+            let hot = &self.hot[at];
+            match hot.binding.look(hot.index) {
+                Look::Nothing => {}
+                look => {
+                    let (binding, index) = (Arc::clone(&hot.binding), hot.index);
+                    has_served |= self.act(&binding, index, look);
+                    // The list may have changed under us.
+                    break;
+                }
+            }
+        }
+        has_served | self.poll_bells()
+    }
+
+    #[inline]
+    fn poll_bells(&mut self) -> bool {
+        let mut has_served = false;
+        for at in 0..self.snapshot.classes.len() {
+            if bell::is_rung(&self.snapshot.classes[at].watch().gate) {
+                has_served |= self.answer(at);
+            }
+        }
+        has_served
+    }
+
+    /// Looks at the bindings of one class that rang.
+    #[cold]
+    #[inline(never)]
+    fn answer(&mut self, class: usize) -> bool {
+        let snapshot = Arc::clone(&self.snapshot);
+        let class = &snapshot.classes[class];
+        bell::open_gate(&class.watch().gate);
+        let mut has_served = false;
+        for (word, lanes) in (0u32..).zip(&class.watch().lanes) {
+            let mut bits = bell::take_lanes(lanes);
+            while bits != 0 {
+                let lane = word * 32 + bits.trailing_zeros();
+                bits &= bits - 1;
+                for binding in snapshot.rung(class, lane % LANES) {
+                    has_served |= self.look_at(binding);
+                }
+            }
+        }
+        has_served
+    }
+
+    /// Looks at every A-stack of a binding.
+    fn look_at(&mut self, binding: &Arc<ServerBinding>) -> bool {
+        let mut has_served = false;
+        for index in 0..binding.astack_count() {
+            let look = binding.look(index);
+            if look != Look::Nothing {
+                has_served |= self.act(binding, index, look);
+            }
+        }
+        has_served
+    }
+
+    /// Looks at everything: bells may have been lost.
+    fn look_at_all(&mut self) -> bool {
+        let snapshot = Arc::clone(&self.snapshot);
+        let mut has_served = false;
+        for binding in snapshot.bindings() {
+            has_served |= self.look_at(binding);
+        }
+        has_served
+    }
+
+    #[inline]
+    fn act(&mut self, binding: &Arc<ServerBinding>, index: u32, look: Look) -> bool {
+        match look {
+            Look::Posted(sequence) if binding.state.is_open() => {
+                self.serve(binding, index, sequence)
+            }
+            Look::Posted(_) | Look::Nothing => false,
+            Look::Aborted(sequence) => {
+                run::let_go(binding, index, sequence);
+                false
+            }
+            Look::Wrong(seen) => {
+                let claimed = binding.claimed(index);
+                if binding.state.is_open() {
+                    binding.fault(seen.fault(claimed.next(), "posted"));
+                }
+                false
+            }
+        }
+    }
+
+    #[inline]
+    fn serve(&mut self, binding: &Arc<ServerBinding>, index: u32, sequence: Sequence) -> bool {
+        self.make_hot(binding, index);
+        let processors = &self.core.processors;
+        processors.set_watcher_running(true);
+        let served = run::run(binding, index, sequence, Mode::Hot);
+        if processors.has_watch(self.number) {
+            processors.set_watcher_running(false);
+        }
+        if let Some(processor) = served {
+            self.client_processor = processor;
+        }
+        self.slice = SLICE_MIN;
+        served.is_some()
+    }
+
+    /// From now on the A-stack is polled; another one may have to ring instead.
+    #[inline]
+    fn make_hot(&mut self, binding: &Arc<ServerBinding>, index: u32) {
+        let key = hot_key(binding, index);
+        let known = self.cache.contains(key);
+        if let Some(evicted) = self.cache.touch(key) {
+            self.evict(evicted);
+        }
+        if !known {
+            self.hot.push(Hot { key, binding: Arc::clone(binding), index });
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn evict(&mut self, key: u64) {
+        let Some(at) = self.hot.iter().position(|hot| hot.key == key) else { return };
+        let hot = self.hot.swap_remove(at);
+        if !hot.binding.demote(hot.index)
+            && let Look::Posted(sequence) = hot.binding.look(hot.index)
+            && hot.binding.state.is_open()
+        {
+            run::run(&hot.binding, hot.index, sequence, Mode::Bell);
+        }
+    }
+
+    /// Has everything that is hot ring from now on. False if a call has just come.
+    fn cool_down(&mut self) -> bool {
+        while let Some(hot) = self.hot.pop() {
+            self.cache.remove(hot.key);
+            let is_demoted = !hot.binding.state.is_open() || hot.binding.demote(hot.index);
+            if !is_demoted {
+                let look = hot.binding.look(hot.index);
+                if look != Look::Nothing && self.act(&hot.binding, hot.index, look) {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Nothing came for a while: spin, yield or sleep, as the policy says.
+    #[cold]
+    #[inline(never)]
+    fn wait(&mut self) {
+        let policy = &self.core.options.wait;
+        let mut now_ns = clock::now_ns();
+        let mut waiter = Waiter::new(policy, &mut self.ban, policy.spin_ns_max, now_ns);
+        loop {
+            let same_processor = self.client_processor == processor::current();
+            match waiter.next(now_ns, same_processor) {
+                Step::Spin { polls } => {
+                    for _ in 0..polls {
+                        if self.poll() {
+                            return;
+                        }
+                        processor::relax();
+                    }
+                }
+                Step::Yield => {
+                    processor::yield_now();
+                    let after_ns = clock::now_ns();
+                    waiter.told_yield(&mut self.ban, after_ns - now_ns);
+                    if self.poll() {
+                        return;
+                    }
+                }
+                Step::Sleep { .. } | Step::GiveUp => {
+                    self.sleep();
+                    return;
+                }
+            }
+            if self.core.is_stopping() || self.core.table.epoch() != self.snapshot.epoch {
+                return;
+            }
+            now_ns = clock::now_ns();
+        }
+    }
+
+    /// Parks until a bell rings; looks at everything after a slice without one.
+    fn sleep(&mut self) {
+        if !self.cool_down() {
+            return;
+        }
+        let snapshot = Arc::clone(&self.snapshot);
+        let gates = self.core.processors.gates(&snapshot, false);
+        if !gates.iter().all(|gate| bell::fall_asleep(gate)) {
+            // Rung: the poll that follows answers. The idle gate has no lanes to answer for.
+            if snapshot.classes.is_empty() {
+                bell::open_gate(gates[0]);
+            }
+            return;
+        }
+        if self.core.is_stopping() || self.core.table.epoch() != snapshot.epoch {
+            return;
+        }
+        let words: Vec<_> = gates.iter().map(|gate| (*gate, bell::ASLEEP)).collect();
+        let woken = futex::wait_any(&words, self.slice);
+        self.client_processor = NO_PROCESSOR;
+        if woken == Woken::TimedOut {
+            self.slice = (self.slice * 2).min(SLICE_MAX);
+            self.look_at_all();
+        }
+    }
+
+    /// Takes note of bindings that came or went.
+    fn refresh(&mut self) {
+        if self.core.table.epoch() == self.snapshot.epoch {
+            return;
+        }
+        self.snapshot = self.core.table.load();
+        let cache = &mut self.cache;
+        self.hot.retain(|hot| {
+            let is_open = hot.binding.state.is_open();
+            if !is_open {
+                cache.remove(hot.key);
+            }
+            is_open
+        });
+    }
+}
+
+fn hot_key(binding: &ServerBinding, index: u32) -> u64 {
+    binding.key << INDEX_BITS | u64::from(index)
+}

@@ -1,0 +1,84 @@
+//! A binding within one process, over a heap twin of the segments: the same A-stacks, the same
+//! processors, the same socket protocol for what goes out of line, but no memory files for the
+//! A-stacks. Tests run the two-domain facts over it and over real processes.
+
+use std::io;
+use std::sync::Arc;
+
+use nearcall_abi::InterfaceDescriptor;
+use nearcall_abi::bell::LANES;
+use nearcall_os::peer::Peer;
+use nearcall_os::segment::{Sealing, Segment};
+use nearcall_os::socket::Stream;
+
+use crate::binding::ImportOptions;
+use crate::client::binding::{ClientBinding, Parts as ClientParts};
+use crate::client::control::Control;
+use crate::domain::Domain;
+use crate::error::BindError;
+use crate::region::{Region, RegionBytes};
+use crate::server::binding::{Parts as ServerParts, ServerBinding};
+use crate::server::clerk::{Clerk, Importer};
+use crate::server::handshake;
+use crate::wire::Socket;
+
+/// Binds `domain` to a clerk of this process.
+pub(crate) fn import(
+    domain: &Domain,
+    clerk: &Clerk,
+    interface: &'static InterfaceDescriptor,
+    options: &ImportOptions,
+) -> Result<Arc<ClientBinding>, BindError> {
+    let system = |reason: String| BindError::System {
+        doing: "make a twin",
+        reason: io::Error::other(reason),
+    };
+    let server = clerk.domain().core();
+    let (ours, theirs) = Stream::pair().map_err(|error| system(error.to_string()))?;
+    let importer = Importer::of(&theirs).map_err(|error| system(error.to_string()))?;
+    let class = server.trust_class(importer.uid()).map_err(|error| system(error.to_string()))?;
+    let bell = Segment::receive(
+        class.bell_descriptor.try_clone().map_err(|error| system(error.to_string()))?,
+        nearcall_abi::bell::SEGMENT_BYTES,
+        Sealing::BothWrite,
+    )
+    .map_err(|fault| system(fault.to_string()))?;
+    let classes = interface.classes;
+    let bytes = RegionBytes::of(classes).expect("the compiler made a class list");
+    let (client_heads, server_heads) = Segment::heap(bytes.heads, Sealing::BothWrite);
+    let (client_own, server_peer) = Segment::heap(bytes.blocks, Sealing::SingleWriter);
+    let (server_own, client_peer) = Segment::heap(bytes.blocks, Sealing::SingleWriter);
+    let key = server.next_number();
+    let lane = key as u32 % LANES;
+    let served = Arc::new(ServerBinding::new(ServerParts {
+        key,
+        name: clerk.name().to_owned(),
+        entries: Arc::clone(&clerk.core().entries),
+        importer: Arc::new(importer),
+        class,
+        lane,
+        classes: classes.to_vec(),
+        socket: Socket::new(theirs),
+        region: Region::new(classes, server_heads, server_own, server_peer),
+    }));
+    handshake::serve(server, &served);
+    let process = Peer::of(&ours).map_err(|error| system(error.to_string()))?.process;
+    let binding = Arc::new(ClientBinding::new(ClientParts {
+        name: clerk.name().to_owned(),
+        interface,
+        incarnation: clerk.core().incarnation,
+        policy: options.wait.unwrap_or(domain.core().options.wait),
+        when_exhausted: options.when_exhausted,
+        classes: classes.to_vec(),
+        control: Control::new(Socket::new(ours)),
+        region: Region::new(classes, client_heads, client_own, client_peer),
+        bell,
+        lane,
+        domain: domain.clone(),
+    }));
+    let core = domain.core();
+    core.housekeeping
+        .watch_exporter(core, &binding, process)
+        .map_err(|reason| BindError::System { doing: "watch the server", reason })?;
+    Ok(binding)
+}

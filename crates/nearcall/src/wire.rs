@@ -1,0 +1,128 @@
+//! A binding's socket, in messages instead of packets.
+
+use std::fmt;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use nearcall_abi::message::{Garbled, Message, PACKET_BYTES_MAX};
+use nearcall_os::socket::{SocketError, Stream};
+
+/// Longest that a packet may wait for room in the peer's socket. Conversations are short and
+/// strictly in turn, so that an honest peer's has room.
+const SEND_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// Most descriptors that any message carries.
+const DESCRIPTORS_MAX: usize = 2;
+
+/// One end of the socket.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    stream: Stream,
+}
+
+/// A packet that came, and its descriptors.
+pub(crate) struct Packet {
+    bytes: Vec<u8>,
+    pub descriptors: Vec<OwnedFd>,
+}
+
+/// Why there is no message.
+#[derive(Debug)]
+pub(crate) enum WireError {
+    /// The socket's word.
+    Socket(SocketError),
+    /// Not a message.
+    Garbled(Garbled),
+    /// A message with more or fewer descriptors than it has.
+    Descriptors { claimed: usize, wanted: usize },
+}
+
+impl Socket {
+    pub fn new(stream: Stream) -> Socket {
+        Socket { stream }
+    }
+
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// Sends a message with its descriptors.
+    ///
+    /// # Panics
+    ///
+    /// If these are not as many as the message has.
+    pub fn send(
+        &self,
+        message: &Message<'_>,
+        descriptors: &[BorrowedFd<'_>],
+    ) -> Result<(), WireError> {
+        assert_eq!(descriptors.len(), message.descriptor_count(), "descriptors of {message:?}");
+        let mut packet = vec![0; packet_bytes(message)];
+        let packet = message.encode(&mut packet).expect("a message fits its packet");
+        self.stream.send(packet, descriptors, SEND_TIMEOUT).map_err(WireError::Socket)
+    }
+
+    /// The next packet, waiting at most `timeout`.
+    pub fn receive(&self, timeout: Duration) -> Result<Packet, WireError> {
+        let mut bytes = vec![0; PACKET_BYTES_MAX];
+        let received = self
+            .stream
+            .receive(&mut bytes, DESCRIPTORS_MAX, timeout)
+            .map_err(WireError::Socket)?;
+        bytes.truncate(received.bytes);
+        Ok(Packet { bytes, descriptors: received.descriptors })
+    }
+
+    /// The next packet, if it is there.
+    pub fn try_receive(&self) -> Result<Option<Packet>, WireError> {
+        match self.receive(Duration::ZERO) {
+            Ok(packet) => Ok(Some(packet)),
+            Err(WireError::Socket(SocketError::TimedOut)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Ends the conversation; the peer notices.
+    pub fn hang_up(&self) {
+        self.stream.hang_up();
+    }
+}
+
+impl Packet {
+    /// Judges the packet.
+    pub fn message(&self) -> Result<Message<'_>, WireError> {
+        let message = Message::decode(&self.bytes).map_err(WireError::Garbled)?;
+        let (claimed, wanted) = (self.descriptors.len(), message.descriptor_count());
+        if claimed != wanted {
+            return Err(WireError::Descriptors { claimed, wanted });
+        }
+        Ok(message)
+    }
+}
+
+fn packet_bytes(message: &Message<'_>) -> usize {
+    match message {
+        Message::Refused { detail, .. } => 64 + detail.len(),
+        _ => 2048,
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+}
+
+impl fmt::Display for WireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WireError::Socket(error) => error.fmt(f),
+            WireError::Garbled(Garbled { kind, packet_bytes }) => {
+                write!(f, "packet of {packet_bytes} bytes is no message of kind {kind}")
+            }
+            WireError::Descriptors { claimed, wanted } => {
+                write!(f, "message came with {claimed} descriptors, it has {wanted}")
+            }
+        }
+    }
+}
