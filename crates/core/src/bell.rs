@@ -15,7 +15,7 @@
 //! | row | edge | by | order | makes visible | pairs with |
 //! |---|---|---|---|---|---|
 //! | B1 | set the lane bit, fetch_or | client | Release | the posted turn | B3 |
-//! | B2 | gate: fetch_or RUNG; the old word says whether to wake | client | Release | lane bit | B4 |
+//! | B2 | gate: fetch_or RUNG; the old word says to wake | client | Release | lane bit | B4 |
 //! | B3 | lane word: swap 0, if it is not 0 | server | Acquire, Relaxed to look | nothing | B1 |
 //! | B4 | gate: swap 0, before the lanes are taken | server | Acquire | nothing | B2 |
 //! | B5 | gate: 0 to ASLEEP, compare-and-swap | server | Relaxed | nothing | - |

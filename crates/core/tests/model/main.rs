@@ -61,7 +61,8 @@ macro_rules! holds {
 
         #[test]
         fn every_model_is_a_test() {
-            assert_eq!([$(stringify!($model)),*], *MODELS.iter().map(|model| model.0).collect::<Vec<_>>());
+            let names: Vec<_> = MODELS.iter().map(|model| model.0).collect();
+            assert_eq!(names, [$(stringify!($model)),*]);
         }
     };
 }
