@@ -75,6 +75,11 @@ impl Peer {
     }
 }
 
+/// The user that this process acts for: what a peer sees as [`Peer::uid`] when it connects.
+pub fn effective_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
 impl Process {
     /// The process with this number, now. The caller knows that it still is the one it means: a
     /// child that has not been waited for, or itself.
@@ -222,7 +227,7 @@ mod tests {
     fn a_pair_s_other_end_is_this_process() {
         let (here, _there) = Stream::pair().unwrap();
         let peer = Peer::of(&here).unwrap();
-        assert_eq!(peer.uid, Some(rustix::process::getuid().as_raw()));
+        assert_eq!(peer.uid, Some(effective_uid()));
         assert_eq!(peer.gid, Some(rustix::process::getgid().as_raw()));
         assert_eq!(peer.pid, Some(std::process::id()));
         assert!(!peer.process.has_exited());

@@ -10,7 +10,7 @@
 //! | the seals, a superset of what `sealing` demands | shrinking, hole punching, forged replies |
 //! | the file system is tmpfs | hugetlb pages that a sealed file can still lack |
 //! | a regular file | anything else that knows seals one day |
-//! | exactly the size that both computed | SIGBUS past a short file |
+//! | exactly the size that both computed, in whole pages | SIGBUS past a short file |
 //! | every page allocated | pages charged to whoever touches them first |
 //!
 //! What sealing leaves open: in a segment that both write, the peer can punch holes, which read as
@@ -63,8 +63,7 @@ impl Segment {
         bytes: usize,
         sealing: Sealing,
     ) -> Result<(Segment, OwnedFd), SegmentError> {
-        let page = nearcall_abi::PAGE_BYTES as usize;
-        if bytes == 0 || !bytes.is_multiple_of(page) || bytes > isize::MAX as usize {
+        if !is_whole_pages(bytes) {
             return Err(SegmentError::Size { bytes });
         }
         let file = memory_file(name).map_err(failed("make a memory file"))?;
@@ -155,6 +154,12 @@ impl Sealing {
             Sealing::BothWrite => size,
         }
     }
+}
+
+/// Whether a segment may have this size: whole pages, at least one, and addressable.
+fn is_whole_pages(bytes: usize) -> bool {
+    let page = nearcall_abi::PAGE_BYTES as usize;
+    bytes > 0 && bytes.is_multiple_of(page) && bytes <= isize::MAX as usize
 }
 
 /// A memory file that cannot be executed, on kernels that know how to promise it (6.3).
@@ -337,15 +342,16 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_segment_is_refused_even_if_none_was_expected() {
-        let fault = Segment::receive(made(0, 0, SIZE_SEALS), 0, Sealing::BothWrite).unwrap_err();
-        assert!(matches!(
-            fault,
-            SegmentFault::Size {
-                claimed: 0,
-                required: 0
-            }
-        ));
+    fn a_size_of_no_whole_pages_is_refused_even_if_it_was_announced() {
+        for bytes in [0, 100, PAGE + 100] {
+            let file = made(bytes, bytes, SIZE_SEALS);
+            let fault = Segment::receive(file, bytes, Sealing::BothWrite).unwrap_err();
+            let found = bytes as u64;
+            assert!(
+                matches!(fault, SegmentFault::Pages { claimed } if claimed == found),
+                "{fault:?}"
+            );
+        }
     }
 
     #[test]

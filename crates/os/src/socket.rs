@@ -364,7 +364,7 @@ mod tests {
         assert!(flags.contains(rustix::io::FdFlags::CLOEXEC));
     }
 
-    /// Sends `sent` write ends of a pipe where `limit` are allowed, and demands that all are closed.
+    /// Sends `sent` write ends of a pipe where `limit` are allowed; demands that all are closed.
     fn check_excess(sent: usize, limit: usize) {
         let (here, there) = pair();
         let (reader, writer) = rustix::pipe::pipe().unwrap();

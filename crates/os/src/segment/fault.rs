@@ -54,6 +54,11 @@ pub enum SegmentFault {
         /// The size it must have, bytes.
         required: u64,
     },
+    /// As long as announced, but 0 bytes or not a whole number of pages.
+    Pages {
+        /// The file's size, bytes.
+        claimed: u64,
+    },
     /// Pages are missing: we would be charged for them.
     Sparse {
         /// Bytes that are allocated.
@@ -115,6 +120,13 @@ impl fmt::Display for SegmentFault {
             }
             SegmentFault::Size { claimed, required } => {
                 write!(f, "segment size {claimed} is not {required}")
+            }
+            SegmentFault::Pages { claimed } => {
+                let page = nearcall_abi::PAGE_BYTES;
+                write!(
+                    f,
+                    "segment size {claimed} is not a whole number of pages of {page} bytes"
+                )
             }
             SegmentFault::Sparse { claimed, required } => {
                 write!(f, "segment has {claimed} bytes allocated of {required}")
