@@ -29,6 +29,12 @@ const POINTERS: &[&str] = &[
     "crates/c/src/handle.rs",
 ];
 
+/// A raw pointer that is not followed, and why it is there.
+const NOT_FOLLOWED: &[(&str, &str)] = &[(
+    "crates/nearcall/src/housekeeping.rs",
+    "which binding it is, by its address in private memory",
+)];
+
 pub fn check(tree: &Tree) -> Report {
     let mut report = Report::new("absences");
     let (mut core, mut above) = (0, 0);
@@ -40,7 +46,8 @@ pub fn check(tree: &Tree) -> Report {
             core += 1;
             outside_world(file, &mut report);
         }
-        if !POINTERS.iter().any(|place| file.path.starts_with(place)) {
+        let is_followed = NOT_FOLLOWED.iter().all(|(place, _)| file.path != *place);
+        if is_followed && !POINTERS.iter().any(|place| file.path.starts_with(place)) {
             above += 1;
             pointers(file, &mut report);
         }
