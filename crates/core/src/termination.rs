@@ -12,8 +12,10 @@ pub enum Proof {
     Died,
     /// Its socket hung up. It may still be running.
     HungUp,
-    /// It said that it takes no more calls on this binding; it says so after its last claim. What
-    /// it had claimed may still be running.
+    /// It said that it takes no more calls on this binding, and said so after its last claim: its
+    /// processors look whether the binding is open after they have claimed, and run nothing if it
+    /// is not. A server that looks before it claims proves no more than a hang-up. What it had
+    /// claimed may still be running.
     Revoked,
 }
 
