@@ -1,0 +1,592 @@
+//! Scopes and symbols: which name means what, where (clause 7.5).
+//!
+//! Knows nothing of types or values. A scope's names are kept folded to lower case, because names
+//! that differ only in case clash (clause 7.2.3.1), and are compared as spelled when they are used.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::Resolver;
+use crate::diagnostic::Diagnostic;
+use crate::front::omg::ast::{Name, ScopedName};
+use crate::front::omg::rules::semantics as rules;
+use crate::model::{DeclarationId, Type};
+use crate::source::Span;
+
+/// Index of a symbol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct SymbolId(pub u32);
+
+/// Index of a scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ScopeId(pub u32);
+
+/// The scope that nothing encloses.
+pub(super) const ROOT: ScopeId = ScopeId(0);
+
+impl Scope {
+    /// The scope that nothing encloses, empty.
+    pub fn root() -> Scope {
+        Scope {
+            is_module: true,
+            ..Scope::default()
+        }
+    }
+}
+
+/// As many further places as a diagnostic about an unknown name shows.
+const LABELS_MAX: usize = 5;
+
+/// For as many unknown names a similar one is looked for.
+const GUESSES_MAX: usize = 50;
+
+/// A name that something has.
+pub(super) struct Symbol {
+    pub name: Name,
+    pub scope: ScopeId,
+    pub kind: SymbolKind,
+    pub state: State,
+    /// The scope it opens.
+    pub inner: Option<ScopeId>,
+    /// Index in `Resolver::declared`, once it stands there.
+    pub declaration: Option<usize>,
+    /// An alias of a sequence of a type that was incomplete when the alias was made.
+    pub unfinished: Option<SymbolId>,
+    /// Of an alias: how many aliases stand behind it.
+    pub alias_depth: u32,
+}
+
+/// What a name is the name of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SymbolKind {
+    Module,
+    Constant,
+    Alias,
+    Struct,
+    Union,
+    Enum,
+    Bitmask,
+    Bitset,
+    Exception,
+    Interface,
+    Enumerator {
+        of: SymbolId,
+        place: u32,
+    },
+    Operation,
+    Attribute,
+    Member,
+    Parameter,
+    /// Index in `Resolver::annotation_declarations`.
+    Annotation(usize),
+    Outside,
+}
+
+/// How far a definition has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Declared forward.
+    Forward,
+    /// Being defined: what is resolved now stands inside it.
+    Open,
+    /// Defined.
+    Complete,
+}
+
+/// Where names are looked for.
+#[derive(Default)]
+pub(super) struct Scope {
+    pub is_module: bool,
+    pub is_interface: bool,
+    pub parent: Option<ScopeId>,
+    pub owner: Option<SymbolId>,
+    names: HashMap<Rc<str>, SymbolId>,
+    /// In the order of the text.
+    pub symbols: Vec<SymbolId>,
+    /// Names of outer scopes that were used here (clause 7.5.2).
+    used: HashMap<Rc<str>, Name>,
+    /// Scopes of all bases, direct or not, each once, after its own bases.
+    pub ancestors: Vec<ScopeId>,
+}
+
+impl SymbolId {
+    /// The type that this symbol names; ids are those of symbols until the model is made.
+    pub fn named(self) -> Type {
+        Type::Named(self.declaration())
+    }
+
+    pub fn declaration(self) -> DeclarationId {
+        DeclarationId(self.0)
+    }
+}
+
+impl SymbolKind {
+    /// With its article, for messages.
+    pub fn what(self) -> &'static str {
+        match self {
+            SymbolKind::Module => "a module",
+            SymbolKind::Constant => "a constant",
+            SymbolKind::Alias => "a type",
+            SymbolKind::Struct => "a struct",
+            SymbolKind::Union => "a union",
+            SymbolKind::Enum => "an enum",
+            SymbolKind::Bitmask => "a bitmask",
+            SymbolKind::Bitset => "a bitset",
+            SymbolKind::Exception => "an exception",
+            SymbolKind::Interface => "an interface",
+            SymbolKind::Enumerator { .. } => "an enumerator",
+            SymbolKind::Operation => "an operation",
+            SymbolKind::Attribute => "an attribute",
+            SymbolKind::Member => "a member",
+            SymbolKind::Parameter => "a parameter",
+            SymbolKind::Annotation(_) => "an annotation",
+            SymbolKind::Outside => "outside what Nearcall maps",
+        }
+    }
+}
+
+/// Folded to lower case: under which a scope keeps a name.
+pub(super) fn fold(text: &str) -> Rc<str> {
+    text.to_ascii_lowercase().into()
+}
+
+impl Resolver {
+    pub(super) fn symbol(&self, id: SymbolId) -> &Symbol {
+        &self.symbols[id.0 as usize]
+    }
+
+    pub(super) fn symbol_mut(&mut self, id: SymbolId) -> &mut Symbol {
+        &mut self.symbols[id.0 as usize]
+    }
+
+    pub(super) fn scope(&self, id: ScopeId) -> &Scope {
+        &self.scopes[id.0 as usize]
+    }
+
+    pub(super) fn scope_mut(&mut self, id: ScopeId) -> &mut Scope {
+        &mut self.scopes[id.0 as usize]
+    }
+
+    /// Opens a scope in the current one. `owner`: whose name may not be redefined in it.
+    pub(super) fn open_scope(&mut self, owner: Option<SymbolId>) -> ScopeId {
+        let id = ScopeId(self.scopes.len() as u32);
+        let kind = owner.map(|owner| self.symbol(owner).kind);
+        self.scopes.push(Scope {
+            is_module: kind == Some(SymbolKind::Module),
+            is_interface: kind == Some(SymbolKind::Interface),
+            parent: Some(self.current),
+            owner,
+            ..Scope::default()
+        });
+        if let Some(owner) = owner {
+            self.symbol_mut(owner).inner = Some(id);
+        }
+        id
+    }
+
+    /// What the current scope itself calls `text`, in whatever case.
+    pub(super) fn own(&self, text: &str) -> Option<SymbolId> {
+        self.scope(self.current).names.get(&fold(text)).copied()
+    }
+
+    /// Declares a name in the current scope. A clash is reported and the first one stays.
+    pub(super) fn declare(&mut self, name: &Name, kind: SymbolKind) -> SymbolId {
+        let id = SymbolId(self.symbols.len() as u32);
+        self.symbols.push(Symbol {
+            name: name.clone(),
+            scope: self.current,
+            kind,
+            state: State::Complete,
+            inner: None,
+            declaration: None,
+            unfinished: None,
+            alias_depth: 0,
+        });
+        let folded = fold(&name.text);
+        if self.report_clash(name, &folded) {
+            return id;
+        }
+        let current = self.current;
+        let scope = self.scope_mut(current);
+        scope.names.insert(folded, id);
+        scope.symbols.push(id);
+        id
+    }
+
+    fn report_clash(&mut self, name: &Name, folded: &Rc<str>) -> bool {
+        let scope = self.scope(self.current);
+        if let Some(first) = scope.names.get(folded) {
+            let finding = self.clash(name, *first);
+            self.diagnostics.push(finding);
+            return true;
+        }
+        if let Some(owner) = scope.owner.map(|owner| self.symbol(owner)) {
+            let has_reserved_name = !matches!(owner.kind, SymbolKind::Annotation(_));
+            if has_reserved_name && fold(&owner.name.text) == *folded {
+                let what = owner
+                    .kind
+                    .what()
+                    .split_once(' ')
+                    .map_or("scope", |(_, what)| what);
+                let message = format!("`{}` has the name of the {what} it stands in", name.text);
+                let finding = Diagnostic::new(&rules::OWN_NAME, name.span, message)
+                    .label(owner.name.span, "declared here")
+                    .help("choose another name");
+                self.diagnostics.push(finding);
+                return false;
+            }
+        }
+        if let Some(finding) = self.inherited_clash(name, folded) {
+            self.diagnostics.push(finding);
+            return true;
+        }
+        self.report_used(name, folded);
+        false
+    }
+
+    fn clash(&self, name: &Name, first: SymbolId) -> Diagnostic {
+        let first = self.symbol(first);
+        let finding = if first.name.text == name.text {
+            let message = format!(
+                "`{}` is already {} in this scope",
+                name.text,
+                first.kind.what()
+            );
+            Diagnostic::new(&rules::REDEFINED, name.span, message)
+        } else {
+            let message = format!(
+                "`{}` differs from `{}` only in case",
+                name.text, first.name.text
+            );
+            Diagnostic::new(&rules::CASE_CLASH, name.span, message)
+        };
+        finding
+            .label(first.name.span, "first declared here")
+            .help("choose another name")
+    }
+
+    /// Members of a base struct may not come again; of a base interface operations and attributes
+    /// may not, and anything else may (clause 7.4.3.4.3.2).
+    fn inherited_clash(&self, name: &Name, folded: &Rc<str>) -> Option<Diagnostic> {
+        let scope = self.scope(self.current);
+        for ancestor in &scope.ancestors {
+            let Some(first) = self.scope(*ancestor).names.get(folded) else {
+                continue;
+            };
+            let symbol = self.symbol(*first);
+            if !scope.is_interface {
+                return Some(self.clash(name, *first));
+            }
+            if matches!(symbol.kind, SymbolKind::Operation | SymbolKind::Attribute) {
+                let message = format!(
+                    "`{}` is already {} of a base",
+                    name.text,
+                    symbol.kind.what()
+                );
+                let finding = Diagnostic::new(&rules::INHERITED_REDEFINED, name.span, message)
+                    .label(symbol.name.span, "inherited from here")
+                    .help("leave it out, it is inherited, or choose another name");
+                return Some(finding);
+            }
+        }
+        None
+    }
+
+    /// A name that was used in a scope keeps its meaning there (clause 7.5.2).
+    fn report_used(&mut self, name: &Name, folded: &Rc<str>) {
+        let Some(used) = self.scope(self.current).used.get(folded) else {
+            return;
+        };
+        let used = used.clone();
+        if used.text == name.text {
+            let message = format!("`{}` has been used here with another meaning", name.text);
+            let finding = Diagnostic::new(&rules::REDEFINED_AFTER_USE, name.span, message)
+                .label(used.span, "used here")
+                .help("choose another name, or write the used one with its scope: `::M::Name`");
+            self.diagnostics.push(finding);
+        } else if self.noted.insert(folded.clone()) {
+            let message = format!("`{}` differs from `{}` only in case", name.text, used.text);
+            let note = Diagnostic::new(&rules::CASE_AFTER_USE, name.span, message)
+                .label(used.span, "used here")
+                .help("strict compilers refuse it");
+            self.diagnostics.push(note);
+        }
+    }
+
+    /// What a name means in the current scope; what does not mean anything is reported.
+    pub(super) fn lookup(&mut self, name: &ScopedName) -> Option<SymbolId> {
+        let first = &name.parts[0];
+        let mut found = if name.is_global {
+            self.member(ROOT, first)
+        } else {
+            let (scope, symbol) = self.visible(first).unzip();
+            if let Some(scope) = scope {
+                self.mark_used(scope, first);
+            }
+            symbol
+        };
+        if found.is_none() {
+            self.report_unknown(name, first, self.current);
+        }
+        for (index, part) in name.parts.iter().enumerate() {
+            if index > 0 {
+                found = self.lookup_in(found?, name, part);
+            }
+            self.check_case(found?, part)?;
+        }
+        found
+    }
+
+    fn lookup_in(&mut self, outer: SymbolId, name: &ScopedName, part: &Name) -> Option<SymbolId> {
+        let symbol = self.symbol(outer);
+        if symbol.kind == SymbolKind::Outside {
+            return None;
+        }
+        let Some(scope) = symbol.inner else {
+            let message = format!(
+                "`{}` is {}, not a scope",
+                symbol.name.text,
+                symbol.kind.what()
+            );
+            let mut finding = Diagnostic::new(&rules::NOT_A_SCOPE, part.span, message)
+                .label(symbol.name.span, "declared here");
+            if symbol.kind == SymbolKind::Enum {
+                finding = finding.help("enumerators belong to the scope that the enum stands in");
+            }
+            self.diagnostics.push(finding);
+            return None;
+        };
+        let found = self.member(scope, part);
+        if found.is_none() {
+            self.report_unknown(name, part, scope);
+        }
+        found
+    }
+
+    /// The innermost meaning of a name, and the scope that holds it. One that is spelled so comes
+    /// before one that differs in case, wherever they stand.
+    fn visible(&mut self, name: &Name) -> Option<(ScopeId, SymbolId)> {
+        let mut at = Some(self.current);
+        let mut other_case = None;
+        while let Some(scope) = at {
+            if let Some(symbol) = self.member(scope, name) {
+                let found = (self.symbol(symbol).scope, symbol);
+                if self.symbol(symbol).name.text == name.text {
+                    return Some(found);
+                }
+                other_case = other_case.or(Some(found));
+            }
+            at = self.scope(scope).parent;
+        }
+        other_case
+    }
+
+    /// What a scope calls a name, its bases asked too.
+    pub(super) fn member(&mut self, scope: ScopeId, name: &Name) -> Option<SymbolId> {
+        let folded = fold(&name.text);
+        let own = self.scope(scope).names.get(&folded).copied();
+        if own.is_some_and(|own| self.symbol(own).name.text == name.text) {
+            return own;
+        }
+        let candidates: Vec<(ScopeId, SymbolId)> = self
+            .scope(scope)
+            .ancestors
+            .iter()
+            .filter_map(|base| Some((*base, *self.scope(*base).names.get(&folded)?)))
+            .collect();
+        let Some((_, first)) = candidates.first().copied() else {
+            return own;
+        };
+        if let (Some(_), false) = (own, self.symbol(first).name.text == name.text) {
+            return own;
+        }
+        if candidates.len() == 1 {
+            return Some(first);
+        }
+        // A base of another candidate is hidden by it.
+        let is_hidden = |base: ScopeId| {
+            candidates
+                .iter()
+                .any(|(other, _)| self.scope(*other).ancestors.contains(&base))
+        };
+        let left: Vec<SymbolId> = candidates
+            .iter()
+            .filter(|(base, _)| !is_hidden(*base))
+            .map(|(_, id)| *id)
+            .collect();
+        if let [one, other, ..] = left[..] {
+            let spans = [one, other].map(|id| self.symbol(id).name.span);
+            let message = format!("`{}` is inherited from two interfaces", name.text);
+            let finding = Diagnostic::new(&rules::AMBIGUOUS, name.span, message)
+                .label(spans[0], "one is declared here")
+                .label(spans[1], "the other is declared here")
+                .help("say which: write the interface and `::` before it");
+            self.diagnostics.push(finding);
+        }
+        Some(left.first().copied().unwrap_or(first))
+    }
+
+    /// Uses a name in the current scope, and in those that enclose it up to the module.
+    fn mark_used(&mut self, holder: ScopeId, name: &Name) {
+        let folded = fold(&name.text);
+        let mut at = self.current;
+        while at != holder {
+            let scope = self.scope_mut(at);
+            scope
+                .used
+                .entry(folded.clone())
+                .or_insert_with(|| name.clone());
+            let (is_module, parent) = (scope.is_module, scope.parent);
+            match parent {
+                Some(parent) if !is_module && !self.scope(parent).is_module => at = parent,
+                _ => return,
+            }
+        }
+    }
+
+    fn check_case(&mut self, found: SymbolId, name: &Name) -> Option<()> {
+        let symbol = self.symbol(found);
+        if symbol.name.text == name.text {
+            return Some(());
+        }
+        let message = format!("`{}` is declared as `{}`", name.text, symbol.name.text);
+        let finding = Diagnostic::new(&rules::OTHER_CASE, name.span, message)
+            .label(symbol.name.span, "declared here")
+            .help(format!("write `{}`", symbol.name.text));
+        self.diagnostics.push(finding);
+        None
+    }
+
+    /// One diagnostic for each unknown name, however often it is used.
+    fn report_unknown(&mut self, name: &ScopedName, part: &Name, scope: ScopeId) {
+        if self.has_foreign_names {
+            return;
+        }
+        let spelled: Rc<str> = name.to_string().into();
+        if let Some(unknown) = self.unknown.get(&spelled) {
+            let known = &mut self.diagnostics[unknown.diagnostic];
+            if known.labels.len() < LABELS_MAX {
+                known.labels.push((part.span, "and here".to_owned()));
+            }
+            return;
+        }
+        let message = match self.scope(scope).owner {
+            Some(owner) if name.parts.len() > 1 && part.span != name.parts[0].span => {
+                format!(
+                    "`{}` has nothing called `{}`",
+                    self.symbol(owner).name.text,
+                    part.text
+                )
+            }
+            _ => format!("nothing called `{}` is declared here", part.text),
+        };
+        let unknown = Unknown {
+            diagnostic: self.diagnostics.len(),
+            scope,
+            name: part.clone(),
+        };
+        self.unknown.insert(spelled, unknown);
+        self.diagnostics
+            .push(Diagnostic::new(&rules::NOT_FOUND, part.span, message));
+    }
+
+    /// Looks again for the unknown names, now that everything is declared, and says what helps.
+    pub(super) fn explain_unknown(&mut self) {
+        let mut unknown: Vec<Unknown> = self.unknown.drain().map(|(_, name)| name).collect();
+        unknown.sort_by_key(|unknown| unknown.diagnostic);
+        for (
+            index,
+            Unknown {
+                diagnostic,
+                scope,
+                name,
+            },
+        ) in unknown.into_iter().enumerate()
+        {
+            let folded = fold(&name.text);
+            let mut at = Some(scope);
+            let mut later = None;
+            while let (Some(scope), None) = (at, later) {
+                later = self.scope(scope).names.get(&folded).copied();
+                at = self.scope(scope).parent;
+            }
+            let later: Option<(Span, &str)> =
+                later.map(|id| (self.symbol(id).name.span, "declared here, after its use"));
+            let is_guessed = index < GUESSES_MAX;
+            let near = if is_guessed {
+                self.nearest(scope, &name.text)
+            } else {
+                None
+            };
+            let finding = &mut self.diagnostics[diagnostic];
+            match (later, near) {
+                (Some((span, text)), _) => {
+                    finding.labels.insert(0, (span, text.to_owned()));
+                    finding.help = Some("move the declaration up".to_owned());
+                }
+                (None, Some(near)) => finding.help = Some(format!("did you mean `{near}`?")),
+                (None, None) => {
+                    finding.help = Some("declare it, or `#include` the file that does".to_owned());
+                }
+            }
+        }
+    }
+
+    /// A visible name that differs in a letter or two.
+    fn nearest(&self, scope: ScopeId, text: &str) -> Option<Rc<str>> {
+        const NAMES_MAX: usize = 2_000;
+        let mut at = Some(scope);
+        let mut best: Option<(usize, Rc<str>)> = None;
+        let mut left = NAMES_MAX;
+        while let Some(scope) = at {
+            for id in self.scope(scope).symbols.iter().take(left) {
+                let name = &self.symbol(*id).name.text;
+                let limit = (text.len() / 4).clamp(1, 2);
+                let distance = distance(text, name, limit);
+                if distance <= limit && best.as_ref().is_none_or(|(least, _)| distance < *least) {
+                    best = Some((distance, name.clone()));
+                }
+            }
+            left = left.saturating_sub(self.scope(scope).symbols.len());
+            at = self.scope(scope).parent;
+        }
+        best.map(|(_, name)| name)
+    }
+}
+
+/// A name that was not found, and where its diagnostic is.
+pub(super) struct Unknown {
+    pub diagnostic: usize,
+    pub scope: ScopeId,
+    pub name: Name,
+}
+
+/// Letters to change, add or remove; anything above `limit` if it is more than that.
+fn distance(one: &str, other: &str, limit: usize) -> usize {
+    const BYTES_MAX: usize = 64;
+    if one.len().abs_diff(other.len()) > limit || one.len().max(other.len()) > BYTES_MAX {
+        return limit + 1;
+    }
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, a) in one.bytes().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in other.bytes().enumerate() {
+            let cost = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = cost.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_distance_counts_letters() {
+        assert_eq!(distance("Color", "Color", 2), 0);
+        assert_eq!(distance("Color", "Colour", 2), 1);
+        assert_eq!(distance("Color", "Shape", 2), 5);
+    }
+}

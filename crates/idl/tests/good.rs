@@ -1,0 +1,40 @@
+//! Every file under `tests/idl/good` is accepted without a finding, and means something.
+
+use std::path::{Path, PathBuf};
+
+use nearcall_idl::diagnostic::render::texts;
+use nearcall_idl::front::compile;
+use nearcall_idl::front::options::Options;
+use nearcall_idl::source::SourceMap;
+
+fn files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/idl/good");
+    let entries = std::fs::read_dir(folder).expect("tests/idl/good is there");
+    let paths = entries.map(|entry| entry.expect("it can be listed").path());
+    let mut files: Vec<PathBuf> = paths
+        .filter(|path| path.extension().is_some_and(|end| end == "idl"))
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn every_good_file_is_accepted() {
+    let files = files();
+    for path in &files {
+        let mut sources = SourceMap::default();
+        let compilation = compile(path, &Options::default(), &mut sources);
+        let said = texts(&compilation.diagnostics, &sources, false);
+        assert!(said.is_empty(), "{}:\n{said}", path.display());
+        let model = compilation
+            .model
+            .expect("nothing was found, so there is a model");
+        assert!(
+            !model.declarations.is_empty(),
+            "{} declares nothing",
+            path.display()
+        );
+    }
+    println!("{} good files", files.len());
+    assert!(files.len() >= 10, "only {} good files", files.len());
+}
