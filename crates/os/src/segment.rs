@@ -199,11 +199,14 @@ fn check_file(file: BorrowedFd<'_>, exact_bytes: usize) -> Result<(), SegmentFau
         });
     }
     let claimed = status.st_size as u64;
-    if claimed != exact_bytes as u64 || claimed == 0 {
+    if claimed != exact_bytes as u64 {
         return Err(SegmentFault::Size {
             claimed,
             required: exact_bytes as u64,
         });
+    }
+    if !is_whole_pages(exact_bytes) {
+        return Err(SegmentFault::Pages { claimed });
     }
     let allocated = (status.st_blocks as u64).saturating_mul(STAT_BLOCK_BYTES);
     if allocated < claimed {
