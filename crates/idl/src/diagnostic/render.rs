@@ -14,7 +14,7 @@ use crate::source::{SourceMap, Span};
 /// A longer line is cut.
 const LINE_BYTES_MAX: u32 = 400;
 /// What is shown of a long line before and after the place.
-const AROUND_BYTES: u32 = 60;
+const AROUND_BYTES: u32 = 36;
 /// Places this near to each other are shown in one excerpt.
 const LINES_APART_MAX: u32 = 6;
 
