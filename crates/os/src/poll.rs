@@ -194,6 +194,33 @@ mod tests {
     }
 
     #[test]
+    fn who_waits_for_the_end_only_is_not_told_of_packets() {
+        let poller = Poller::new().unwrap();
+        let (here, there) = crate::Stream::pair().unwrap();
+        poller.add_hang_up(&here, 3).unwrap();
+        there.send(b"packet", &[], Duration::ZERO).unwrap();
+        assert_eq!(ready_now(&poller), []);
+        there.hang_up();
+        let ready = ready_now(&poller);
+        assert_eq!((ready.len(), ready[0].is_hung_up), (1, true));
+    }
+
+    #[test]
+    fn after_a_hang_up_both_ends_read_the_end_past_what_was_sent() {
+        let (here, there) = crate::Stream::pair().unwrap();
+        there.send(b"last", &[], Duration::ZERO).unwrap();
+        there.hang_up();
+        there.hang_up();
+        let received = |end: &crate::Stream| end.try_receive(&mut [0; 8], 0);
+        assert_eq!(received(&here).unwrap().unwrap().bytes, 4);
+        for end in [&here, &there] {
+            assert!(matches!(received(end), Err(crate::SocketError::HungUp)));
+            let sent = end.send(b"x", &[], Duration::ZERO);
+            assert!(matches!(sent, Err(crate::SocketError::HungUp)));
+        }
+    }
+
+    #[test]
     fn a_removed_descriptor_is_not_reported() {
         let (poller, waker) = (Poller::new().unwrap(), Waker::new().unwrap());
         poller.add(&waker, 1).unwrap();
