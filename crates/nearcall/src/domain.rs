@@ -59,7 +59,11 @@ pub(crate) struct DomainCore {
 
 impl Default for DomainOptions {
     fn default() -> DomainOptions {
-        DomainOptions { wait: WaitPolicy::default(), processors_max: 64, bindings_max: 10_000 }
+        DomainOptions {
+            wait: WaitPolicy::default(),
+            processors_max: 64,
+            bindings_max: 10_000,
+        }
     }
 }
 
@@ -81,7 +85,9 @@ impl Domain {
             is_stopping: AtomicBool::new(false),
         });
         Housekeeping::start(&core)?;
-        Ok(Domain { life: Arc::new(Life { core }) })
+        Ok(Domain {
+            life: Arc::new(Life { core }),
+        })
     }
 
     pub(crate) fn core(&self) -> &Arc<DomainCore> {

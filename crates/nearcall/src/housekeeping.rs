@@ -88,7 +88,8 @@ impl Housekeeping {
     pub fn watch_clerk(&self, core: &DomainCore, clerk: &Arc<ClerkCore>) -> io::Result<u64> {
         let token = core.next_number();
         // Known first: the descriptor may be ready before `add` returns.
-        self.watched().insert(token, Watched::Importers(Arc::clone(clerk)));
+        self.watched()
+            .insert(token, Watched::Importers(Arc::clone(clerk)));
         self.poller.add(clerk.listener(), token)?;
         Ok(token)
     }
@@ -109,7 +110,10 @@ impl Housekeeping {
         let (socket, death) = (core.next_number(), core.next_number());
         let weak = Arc::downgrade(binding);
         let mut watched = self.watched();
-        watched.insert(socket, Watched::Exporter(Weak::clone(&weak), Arc::clone(&process)));
+        watched.insert(
+            socket,
+            Watched::Exporter(Weak::clone(&weak), Arc::clone(&process)),
+        );
         watched.insert(death, Watched::ExporterDeath(weak, Arc::clone(&process)));
         drop(watched);
         self.poller.add_hang_up(binding.control.socket(), socket)?;
@@ -157,16 +161,16 @@ impl Housekeeping {
     /// Stops watching what `is_gone` says.
     fn forget(&self, is_gone: impl Fn(u64, &Watched) -> bool) {
         let mut watched = self.watched();
-        let gone: Vec<_> = watched.extract_if(|token, entry| is_gone(*token, entry)).collect();
+        let gone: Vec<_> = watched
+            .extract_if(|token, entry| is_gone(*token, entry))
+            .collect();
         drop(watched);
         for (_, entry) in gone {
             // What is refused has left the set already: its descriptor was closed.
             let _ = match &entry {
                 Watched::Importers(clerk) => self.poller.remove(clerk.listener()),
                 Watched::Importer(binding) => self.poller.remove(&binding.socket),
-                Watched::ImporterDeath(binding) => {
-                    self.poller.remove(binding.importer.process())
-                }
+                Watched::ImporterDeath(binding) => self.poller.remove(binding.importer.process()),
                 Watched::ExporterDeath(_, process) => self.poller.remove(&**process),
                 Watched::Exporter(binding, _) => match binding.upgrade() {
                     Some(binding) => self.poller.remove(binding.control.socket()),
@@ -178,14 +182,19 @@ impl Housekeeping {
 
     /// When the next handshake is over time.
     fn next_deadline(&self) -> Option<Duration> {
-        let deadline = self.handshakes().values().map(|under_way| under_way.deadline).min();
+        let deadline = self
+            .handshakes()
+            .values()
+            .map(|under_way| under_way.deadline)
+            .min();
         deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
     /// Ends handshakes that are over time.
     fn end_late_handshakes(&self) {
         let now = Instant::now();
-        self.handshakes().retain(|_, under_way| under_way.deadline > now);
+        self.handshakes()
+            .retain(|_, under_way| under_way.deadline > now);
     }
 
     fn watched(&self) -> MutexGuard<'_, HashMap<u64, Watched>> {
@@ -193,7 +202,9 @@ impl Housekeeping {
     }
 
     fn handshakes(&self) -> MutexGuard<'_, HashMap<u64, UnderWay>> {
-        self.handshakes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.handshakes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -274,7 +285,13 @@ fn accept(core: &Arc<DomainCore>, clerk: &Arc<ClerkCore>) {
         }
         if house.poller.add(handshake.socket(), token).is_ok() {
             let deadline = Instant::now() + HANDSHAKE_TIMEOUT;
-            house.handshakes().insert(token, UnderWay { handshake, deadline });
+            house.handshakes().insert(
+                token,
+                UnderWay {
+                    handshake,
+                    deadline,
+                },
+            );
         }
     }
 }
@@ -282,7 +299,9 @@ fn accept(core: &Arc<DomainCore>, clerk: &Arc<ClerkCore>) {
 /// An importer has sent the next message of its bind, or has gone.
 fn step_handshake(core: &Arc<DomainCore>, token: u64) {
     let house = &core.housekeeping;
-    let Some(mut under_way) = house.handshakes().remove(&token) else { return };
+    let Some(mut under_way) = house.handshakes().remove(&token) else {
+        return;
+    };
     match under_way.handshake.step(core) {
         Progress::Waits => {
             house.handshakes().insert(token, under_way);

@@ -42,11 +42,19 @@ pub const UNBOUNDED: u32 = u32::MAX;
 /// # Errors: [`CallError::Usage`] naming parameter, value and limit.
 #[inline]
 pub fn check_bound(parameter: &'static str, count: usize, bound: u32) -> Result<(), CallError> {
-    if count > bound as usize { Err(over_bound(parameter, count, bound)) } else { Ok(()) }
+    if count > bound as usize {
+        Err(over_bound(parameter, count, bound))
+    } else {
+        Ok(())
+    }
 }
 
 #[cold]
 fn over_bound(parameter: &'static str, count: usize, bound: u32) -> CallError {
     let (value, limit) = (count as u64, bound.into());
-    CallError::Usage(UsageError::OverBound(OverBound { parameter, value, limit }))
+    CallError::Usage(UsageError::OverBound(OverBound {
+        parameter,
+        value,
+        limit,
+    }))
 }

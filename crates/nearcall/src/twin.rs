@@ -16,7 +16,7 @@ use crate::client::binding::{ClientBinding, Parts as ClientParts};
 use crate::client::control::Control;
 use crate::domain::Domain;
 use crate::error::BindError;
-use crate::region::{Region, RegionBytes};
+use crate::region::{self, RegionBytes};
 use crate::server::binding::{Parts as ServerParts, ServerBinding};
 use crate::server::clerk::{Clerk, Importer};
 use crate::server::handshake;
@@ -36,9 +36,14 @@ pub(crate) fn import(
     let server = clerk.domain().core();
     let (ours, theirs) = Stream::pair().map_err(|error| system(error.to_string()))?;
     let importer = Importer::of(&theirs).map_err(|error| system(error.to_string()))?;
-    let class = server.trust_class(importer.uid()).map_err(|error| system(error.to_string()))?;
+    let class = server
+        .trust_class(importer.uid())
+        .map_err(|error| system(error.to_string()))?;
     let bell = Segment::receive(
-        class.bell_descriptor.try_clone().map_err(|error| system(error.to_string()))?,
+        class
+            .bell_descriptor
+            .try_clone()
+            .map_err(|error| system(error.to_string()))?,
         nearcall_abi::bell::SEGMENT_BYTES,
         Sealing::BothWrite,
     )
@@ -59,10 +64,12 @@ pub(crate) fn import(
         lane,
         classes: classes.to_vec(),
         socket: Socket::new(theirs),
-        region: Region::new(classes, server_heads, server_own, server_peer),
+        region: region::table(classes, server_heads, server_own, server_peer),
     }));
     handshake::serve(server, &served);
-    let process = Peer::of(&ours).map_err(|error| system(error.to_string()))?.process;
+    let process = Peer::of(&ours)
+        .map_err(|error| system(error.to_string()))?
+        .process;
     let binding = Arc::new(ClientBinding::new(ClientParts {
         name: clerk.name().to_owned(),
         interface,
@@ -71,7 +78,7 @@ pub(crate) fn import(
         when_exhausted: options.when_exhausted,
         classes: classes.to_vec(),
         control: Control::new(Socket::new(ours)),
-        region: Region::new(classes, client_heads, client_own, client_peer),
+        region: region::table(classes, client_heads, client_own, client_peer),
         bell,
         lane,
         domain: domain.clone(),
@@ -79,6 +86,9 @@ pub(crate) fn import(
     let core = domain.core();
     core.housekeeping
         .watch_exporter(core, &binding, process)
-        .map_err(|reason| BindError::System { doing: "watch the server", reason })?;
+        .map_err(|reason| BindError::System {
+            doing: "watch the server",
+            reason,
+        })?;
     Ok(binding)
 }

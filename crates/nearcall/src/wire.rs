@@ -56,10 +56,18 @@ impl Socket {
         message: &Message<'_>,
         descriptors: &[BorrowedFd<'_>],
     ) -> Result<(), WireError> {
-        assert_eq!(descriptors.len(), message.descriptor_count(), "descriptors of {message:?}");
+        assert_eq!(
+            descriptors.len(),
+            message.descriptor_count(),
+            "descriptors of {message:?}"
+        );
         let mut packet = vec![0; packet_bytes(message)];
-        let packet = message.encode(&mut packet).expect("a message fits its packet");
-        self.stream.send(packet, descriptors, SEND_TIMEOUT).map_err(WireError::Socket)
+        let packet = message
+            .encode(&mut packet)
+            .expect("a message fits its packet");
+        self.stream
+            .send(packet, descriptors, SEND_TIMEOUT)
+            .map_err(WireError::Socket)
     }
 
     /// The next packet, waiting at most `timeout`.
@@ -70,7 +78,10 @@ impl Socket {
             .receive(&mut bytes, DESCRIPTORS_MAX, timeout)
             .map_err(WireError::Socket)?;
         bytes.truncate(received.bytes);
-        Ok(Packet { bytes, descriptors: received.descriptors })
+        Ok(Packet {
+            bytes,
+            descriptors: received.descriptors,
+        })
     }
 
     /// The next packet, if it is there.
@@ -118,10 +129,16 @@ impl fmt::Display for WireError {
         match self {
             WireError::Socket(error) => error.fmt(f),
             WireError::Garbled(Garbled { kind, packet_bytes }) => {
-                write!(f, "packet of {packet_bytes} bytes is no message of kind {kind}")
+                write!(
+                    f,
+                    "packet of {packet_bytes} bytes is no message of kind {kind}"
+                )
             }
             WireError::Descriptors { claimed, wanted } => {
-                write!(f, "message came with {claimed} descriptors, it has {wanted}")
+                write!(
+                    f,
+                    "message came with {claimed} descriptors, it has {wanted}"
+                )
             }
         }
     }

@@ -9,6 +9,7 @@
 #![warn(missing_docs)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
+pub mod astack;
 pub mod segment;
 pub mod span;
 

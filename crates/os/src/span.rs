@@ -94,6 +94,11 @@ impl<'a> Span<'a> {
         }
     }
 
+    /// Where the piece begins.
+    pub(crate) fn base(self) -> NonNull<u8> {
+        self.base
+    }
+
     /// Bytes of the piece.
     #[inline]
     pub fn bytes(self) -> usize {

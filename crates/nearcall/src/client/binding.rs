@@ -21,7 +21,7 @@ use super::linkage::Linkage;
 use crate::binding::WhenExhausted;
 use crate::domain::Domain;
 use crate::error::{CallError, NotExecuted};
-use crate::region::{AStack, Region};
+use nearcall_os::astack::{AStack, AStackTable};
 
 /// Most extensions of a binding past the A-stacks it was bound with (L49).
 pub(crate) const EXTENSIONS_MAX: usize = 15;
@@ -62,7 +62,7 @@ pub(crate) struct Parts {
     pub when_exhausted: WhenExhausted,
     pub classes: Vec<AStackClass>,
     pub control: Control,
-    pub region: Region,
+    pub region: AStackTable,
     pub bell: Segment,
     pub lane: u32,
     pub domain: Domain,
@@ -72,7 +72,7 @@ pub(crate) struct Parts {
 #[derive(Debug)]
 pub(crate) struct ClientRegion {
     pub base: u32,
-    pub region: Region,
+    pub region: AStackTable,
     pub linkages: Vec<Linkage>,
 }
 
@@ -89,7 +89,12 @@ impl ClientBinding {
     /// Puts a binding together; all its A-stacks are free.
     pub fn new(parts: Parts) -> ClientBinding {
         let count = parts.region.count();
-        let growth = parts.classes.iter().map(|class| class.count).max().unwrap_or(0);
+        let growth = parts
+            .classes
+            .iter()
+            .map(|class| class.count)
+            .max()
+            .unwrap_or(0);
         let count_max = count + growth * EXTENSIONS_MAX as u32;
         let binding = ClientBinding {
             name: parts.name,
@@ -112,14 +117,24 @@ impl ClientBinding {
         for (class, AStackClass { count, .. }) in (0u32..).zip(&binding.classes) {
             linkages.extend((0..*count).map(|_| Linkage::new(class)));
         }
-        binding.add_region(0, ClientRegion { base: 0, region: parts.region, linkages });
+        binding.add_region(
+            0,
+            ClientRegion {
+                base: 0,
+                region: parts.region,
+                linkages,
+            },
+        );
         binding
     }
 
     /// Takes A-stacks in and offers them.
     pub fn add_region(&self, at: usize, region: ClientRegion) {
         let (base, count) = (region.base, region.region.count());
-        assert!(self.regions[at].set(region).is_ok(), "region {at} is there already");
+        assert!(
+            self.regions[at].set(region).is_ok(),
+            "region {at} is there already"
+        );
         // The last one pushed is the first one used.
         for index in (base..base + count).rev() {
             self.release(index);
@@ -152,7 +167,11 @@ impl ClientBinding {
         deadline_ns: u64,
     ) -> Result<u32, CallError> {
         let start_ns = clock::now_ns();
-        let deadline_ns = if deadline_ns == 0 { u64::MAX } else { deadline_ns };
+        let deadline_ns = if deadline_ns == 0 {
+            u64::MAX
+        } else {
+            deadline_ns
+        };
         loop {
             self.reap();
             if let Some(index) = self.lists.pop(class) {
@@ -163,7 +182,9 @@ impl ClientBinding {
             }
             let waited_ns = clock::now_ns() - start_ns;
             if waited_ns >= deadline_ns {
-                return Err(CallError::NoAStack { procedure: self.procedure_name(procedure) });
+                return Err(CallError::NoAStack {
+                    procedure: self.procedure_name(procedure),
+                });
             }
             if let Some(expected) = self.lists.prepare_wait(class) {
                 let slice = CLAIM_SLICE.min(Duration::from_nanos(deadline_ns - waited_ns));
@@ -190,8 +211,14 @@ impl ClientBinding {
     /// Most A-stacks are in region 0: one comparison; the others take a second look-up (L49).
     #[inline]
     pub fn region_of(&self, index: u32) -> &ClientRegion {
-        let first = self.regions[0].get().expect("a binding begins with a region");
-        if index < first.region.count() { first } else { self.extension_of(index) }
+        let first = self.regions[0]
+            .get()
+            .expect("a binding begins with a region");
+        if index < first.region.count() {
+            first
+        } else {
+            self.extension_of(index)
+        }
     }
 
     #[cold]
@@ -222,19 +249,30 @@ impl ClientBinding {
         let mut captured = self.captured.lock().unwrap_or_else(PoisonError::into_inner);
         let is_idle = |index: nearcall_core::AStackIndex, sequence| {
             let region = self.region_of(index.as_u32());
-            turn::is_idle(&region.region.head(index.as_u32() - region.base).turn, sequence)
+            turn::is_idle(
+                &region
+                    .region
+                    .astack(index.as_u32() - region.base)
+                    .head()
+                    .turn,
+                sequence,
+            )
         };
         while let Some(index) = captured.reap(is_idle) {
             self.release(index.as_u32());
         }
         // Relaxed: as above.
-        self.captured_count.store(captured.count(), Ordering::Relaxed);
+        self.captured_count
+            .store(captured.count(), Ordering::Relaxed);
     }
 
     /// How many A-stacks there are, of all classes.
     pub fn astack_count(&self) -> u32 {
         let regions = self.regions.iter().filter_map(OnceLock::get);
-        regions.map(|region| region.base + region.region.count()).max().unwrap_or(0)
+        regions
+            .map(|region| region.base + region.region.count())
+            .max()
+            .unwrap_or(0)
     }
 
     /// How many A-stacks the server holds captured.
@@ -273,7 +311,7 @@ impl ClientBinding {
         self.control.hang_up();
         for region in self.regions.iter().filter_map(OnceLock::get) {
             for (at, linkage) in (0u32..).zip(&region.linkages) {
-                let turn = &region.region.head(at).turn;
+                let turn = &region.region.astack(at).head().turn;
                 if turn::bury(turn, linkage.sequence()) == Bury::WakeClient {
                     futex::wake_all(turn);
                 }
@@ -292,7 +330,10 @@ impl ClientBinding {
     #[cold]
     fn revoked(&self, procedure: u32) -> CallError {
         let procedure = self.procedure_name(procedure);
-        CallError::NotExecuted { procedure, reason: NotExecuted::Revoked }
+        CallError::NotExecuted {
+            procedure,
+            reason: NotExecuted::Revoked,
+        }
     }
 }
 
@@ -309,11 +350,19 @@ impl<'b> Held<'b> {
     #[inline(never)]
     pub fn capture(self, sequence: Sequence) {
         let held = ManuallyDrop::new(self);
-        let index = ClaimedIndex(held.index).check(u32::MAX).expect("below every limit");
-        let mut captured = held.binding.captured.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = ClaimedIndex(held.index)
+            .check(u32::MAX)
+            .expect("below every limit");
+        let mut captured = held
+            .binding
+            .captured
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         captured.add(index, sequence);
         // Relaxed: see `reap`.
-        held.binding.captured_count.store(captured.count(), Ordering::Relaxed);
+        held.binding
+            .captured_count
+            .store(captured.count(), Ordering::Relaxed);
     }
 
     /// The binding is revoked and the A-stack with it.
@@ -324,7 +373,9 @@ impl<'b> Held<'b> {
     /// The post found a word that the server must not have written.
     #[cold]
     pub fn lose_to_fault(self, procedure: u32, fault: PeerFault) -> CallError {
-        let error = self.binding.fault(self.binding.procedure_name(procedure), fault);
+        let error = self
+            .binding
+            .fault(self.binding.procedure_name(procedure), fault);
         self.lose();
         error
     }

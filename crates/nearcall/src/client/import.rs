@@ -10,6 +10,7 @@ use nearcall_abi::bell::SEGMENT_BYTES;
 use nearcall_abi::message::{Classes, Message, ProcedureList, RefusalCode};
 use nearcall_abi::{ABI_VERSION, InterfaceDescriptor};
 use nearcall_core::admission::first_difference;
+use nearcall_os::astack::AStackTable;
 use nearcall_os::peer::Peer;
 use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::{SocketError, Stream};
@@ -20,7 +21,7 @@ use crate::binding::ImportOptions;
 use crate::domain::Domain;
 use crate::error::BindError;
 use crate::name;
-use crate::region::{Region, RegionBytes};
+use crate::region::{self, RegionBytes};
 use crate::wire::{Packet, Socket, WireError};
 
 /// A bind under way.
@@ -40,15 +41,26 @@ pub(crate) fn import(
     options: &ImportOptions,
 ) -> Result<Arc<ClientBinding>, BindError> {
     let stream = connect(name, options)?;
-    let peer = Peer::of(&stream)
-        .map_err(|reason| BindError::System { doing: "identify the server", reason })?;
+    let peer = Peer::of(&stream).map_err(|reason| BindError::System {
+        doing: "identify the server",
+        reason,
+    })?;
     let socket = Socket::new(stream);
-    let import = Import { name, interface, options, socket, begin: Instant::now() };
+    let import = Import {
+        name,
+        interface,
+        options,
+        socket,
+        begin: Instant::now(),
+    };
     let binding = Arc::new(import.run(domain)?);
     let core = domain.core();
     core.housekeeping
         .watch_exporter(core, &binding, peer.process)
-        .map_err(|reason| BindError::System { doing: "watch the server", reason })?;
+        .map_err(|reason| BindError::System {
+            doing: "watch the server",
+            reason,
+        })?;
     Ok(binding)
 }
 
@@ -65,22 +77,36 @@ fn connect(name: &str, options: &ImportOptions) -> Result<Stream, BindError> {
                 | io::ErrorKind::ConnectionRefused => tried.push(path),
                 io::ErrorKind::PermissionDenied => {
                     let reason = format!("{}: {source}", path.display());
-                    return Err(BindError::NotAdmitted { name: name.to_owned(), reason });
+                    return Err(BindError::NotAdmitted {
+                        name: name.to_owned(),
+                        reason,
+                    });
                 }
                 _ => {
-                    return Err(BindError::System { doing: "connect", reason: source });
+                    return Err(BindError::System {
+                        doing: "connect",
+                        reason: source,
+                    });
                 }
             },
             Err(SocketError::Busy) => {
-                return Err(BindError::Overloaded { name: name.to_owned() });
+                return Err(BindError::Overloaded {
+                    name: name.to_owned(),
+                });
             }
             Err(other) => {
                 let reason = other.to_string();
-                return Err(BindError::Peer { name: name.to_owned(), reason });
+                return Err(BindError::Peer {
+                    name: name.to_owned(),
+                    reason,
+                });
             }
         }
     }
-    Err(BindError::NoSuchName { name: name.to_owned(), tried })
+    Err(BindError::NoSuchName {
+        name: name.to_owned(),
+        tried,
+    })
 }
 
 impl Import<'_> {
@@ -94,7 +120,12 @@ impl Import<'_> {
             &[],
         )?;
         let mut packet = self.receive()?;
-        let Message::Admit { incarnation, lane, classes } = self.admitted(&packet)? else {
+        let Message::Admit {
+            incarnation,
+            lane,
+            classes,
+        } = self.admitted(&packet)?
+        else {
             return Err(self.peer("it did not answer the import"));
         };
         let bell = packet.descriptors.remove(1);
@@ -127,11 +158,14 @@ impl Import<'_> {
         &self,
         classes: &Classes,
         replies: std::os::fd::OwnedFd,
-    ) -> Result<Region, BindError> {
+    ) -> Result<AStackTable, BindError> {
         let classes = classes.as_slice();
         let needed = self.interface.classes;
         let suffices = classes.len() == needed.len()
-            && classes.iter().zip(needed).all(|(has, needs)| has.block_bytes >= needs.block_bytes);
+            && classes
+                .iter()
+                .zip(needed)
+                .all(|(has, needs)| has.block_bytes >= needs.block_bytes);
         if !suffices {
             return Err(self.peer("its A-stack classes are too small for the interface"));
         }
@@ -147,8 +181,11 @@ impl Import<'_> {
         let (own, own_descriptor) =
             Segment::create("nearcall-requests", bytes.blocks, Sealing::SingleWriter)
                 .map_err(system)?;
-        self.send(&Message::Segments, &[heads_descriptor.as_fd(), own_descriptor.as_fd()])?;
-        Ok(Region::new(classes, heads, own, peer))
+        self.send(
+            &Message::Segments,
+            &[heads_descriptor.as_fd(), own_descriptor.as_fd()],
+        )?;
+        Ok(region::table(classes, heads, own, peer))
     }
 
     fn send(
@@ -156,7 +193,9 @@ impl Import<'_> {
         message: &Message<'_>,
         descriptors: &[std::os::fd::BorrowedFd<'_>],
     ) -> Result<(), BindError> {
-        self.socket.send(message, descriptors).map_err(|error| self.wire(error))
+        self.socket
+            .send(message, descriptors)
+            .map_err(|error| self.wire(error))
     }
 
     fn receive(&self) -> Result<Packet, BindError> {
@@ -179,11 +218,18 @@ impl Import<'_> {
             RefusalCode::NotAdmitted => BindError::NotAdmitted { name, reason },
             RefusalCode::OtherInterface => {
                 let expected = self.interface.name;
-                BindError::OtherInterface { name, expected, exported: reason }
+                BindError::OtherInterface {
+                    name,
+                    expected,
+                    exported: reason,
+                }
             }
             RefusalCode::Hash => {
                 let interface = self.interface.name;
-                BindError::Hash { interface, difference: self.difference(detail) }
+                BindError::Hash {
+                    interface,
+                    difference: self.difference(detail),
+                }
             }
             RefusalCode::Overloaded => BindError::Overloaded { name },
             RefusalCode::AbiVersion | RefusalCode::Protocol => BindError::Peer { name, reason },
@@ -202,16 +248,23 @@ impl Import<'_> {
     }
 
     fn peer(&self, reason: &str) -> BindError {
-        BindError::Peer { name: self.name.to_owned(), reason: reason.to_owned() }
+        BindError::Peer {
+            name: self.name.to_owned(),
+            reason: reason.to_owned(),
+        }
     }
 
     fn wire(&self, error: WireError) -> BindError {
         let name = self.name.to_owned();
         match error {
-            WireError::Socket(SocketError::TimedOut) => {
-                BindError::TimedOut { name, waited: self.options.timeout }
-            }
-            other => BindError::Peer { name, reason: other.to_string() },
+            WireError::Socket(SocketError::TimedOut) => BindError::TimedOut {
+                name,
+                waited: self.options.timeout,
+            },
+            other => BindError::Peer {
+                name,
+                reason: other.to_string(),
+            },
         }
     }
 }

@@ -83,7 +83,7 @@ impl Wait<'_> {
     }
 
     fn turn(&self) -> &AtomicU32 {
-        &self.held.astack.head.turn
+        &self.held.astack.head().turn
     }
 
     fn spin(&self, polls: u32) {
@@ -136,7 +136,10 @@ impl Wait<'_> {
                 self.held.binding.ring();
                 let deadline = Duration::from_nanos(self.deadline_ns);
                 let procedure = self.procedure;
-                Err(NoReply::Captured(CallError::CallAborted { procedure, deadline }))
+                Err(NoReply::Captured(CallError::CallAborted {
+                    procedure,
+                    deadline,
+                }))
             }
             Err(Poll::Replied { .. }) => Ok(()),
             Err(Poll::Dead) => self.classify(),
@@ -154,12 +157,15 @@ impl Wait<'_> {
             _ => Proof::HungUp,
         };
         let dead = TurnWord::new(self.sequence, Phase::Dead);
-        Err(NoReply::Lost(match classify(dead, self.sequence, was_claimed, proof) {
-            Outcome::NotExecuted => {
-                CallError::NotExecuted { procedure, reason: NotExecuted::ServerEnded }
-            }
-            _ => CallError::CallFailed { procedure },
-        }))
+        Err(NoReply::Lost(
+            match classify(dead, self.sequence, was_claimed, proof) {
+                Outcome::NotExecuted => CallError::NotExecuted {
+                    procedure,
+                    reason: NotExecuted::ServerEnded,
+                },
+                _ => CallError::CallFailed { procedure },
+            },
+        ))
     }
 
     /// Judges a private copy of the claim word, which is mapped read-only.
@@ -169,7 +175,11 @@ impl Wait<'_> {
     }
 
     fn wrong(&self, seen: TurnWord) -> NoReply {
-        let fault = PeerFault::Turn { seen, sequence: self.sequence, wanted: "posted or idle" };
+        let fault = PeerFault::Turn {
+            seen,
+            sequence: self.sequence,
+            wanted: "posted or idle",
+        };
         NoReply::Lost(self.held.binding.fault(self.procedure, fault))
     }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use nearcall_abi::{InterfaceDescriptor, MESSAGE_BYTES_MAX, Status};
+use nearcall_os::astack::AStack;
 use nearcall_os::segment::Segment;
 
 use super::area::{Inbound, Outgoing};
@@ -14,7 +15,6 @@ use super::opaque::OpaqueOut;
 use super::variable::Variable;
 use crate::client::linkage::OutOfLine;
 use crate::error::OverBound;
-use crate::region::AStack;
 use crate::server::binding::ServerBinding;
 
 /// The entry stubs of one interface, over a server's procedures.
@@ -115,18 +115,28 @@ macro_rules! puts {
 impl<'a> Arguments<'a> {
     #[inline]
     pub(crate) fn new(
-        astack: &AStack<'a>,
+        astack: AStack<'a>,
         message_bytes: u32,
         out_of_line: Option<&'a Segment>,
         (binding, index): (&'a ServerBinding, u32),
         place: &'a ReplyPlace,
     ) -> Arguments<'a> {
         Arguments {
-            inbound: Inbound { inline: astack.inline.as_span(), block: astack.peer },
-            outgoing: Outgoing { inline: astack.inline, block: astack.own },
+            inbound: Inbound {
+                inline: astack.inline().as_span(),
+                block: astack.peer(),
+            },
+            outgoing: Outgoing {
+                inline: astack.inline(),
+                block: astack.own(),
+            },
             message_bytes,
             out_of_line,
-            owner: Owner { binding, index, place },
+            owner: Owner {
+                binding,
+                index,
+                place,
+            },
         }
     }
 
@@ -143,7 +153,10 @@ impl<'a> Arguments<'a> {
     pub fn variable<const AT: usize>(&self) -> Result<Incoming<'a>, Malformed> {
         let end = self.message_bytes as usize;
         let Some(bytes) = end.checked_sub(AT) else {
-            return Err(Malformed::Length { claimed: AT as u64, limit: end as u64 });
+            return Err(Malformed::Length {
+                claimed: AT as u64,
+                limit: end as u64,
+            });
         };
         match self.out_of_line {
             None => Ok(Incoming::in_place(self.inbound, AT, end)),
@@ -158,14 +171,21 @@ impl<'a> Arguments<'a> {
         const { assert!(AT.is_multiple_of(8) && AT >= nearcall_abi::INLINE_BYTES as usize) };
         let at = AT - nearcall_abi::INLINE_BYTES as usize;
         let block = self.outgoing.block;
-        let room = block.slice(at, block.bytes() - at).expect("the fixed part fits its block");
+        let room = block
+            .slice(at, block.bytes() - at)
+            .expect("the fixed part fits its block");
         OpaqueOut::new(room, bound.min(MESSAGE_BYTES_MAX), self.owner)
     }
 
     /// The procedure has run: from here on the A-stack holds results.
     #[inline]
     pub fn results(self) -> Results<'a> {
-        Results { outgoing: self.outgoing, owner: self.owner, variable_end: 0, segment: None }
+        Results {
+            outgoing: self.outgoing,
+            owner: self.owner,
+            variable_end: 0,
+            segment: None,
+        }
     }
 }
 
@@ -199,7 +219,11 @@ impl<'a> Results<'a> {
         if place.out_of_line.is_none() && end <= capacity as u64 {
             drop(place);
             self.variable_end = end as u32;
-            return Ok(Variable::in_place(self.outgoing, AT + lent as usize, end as usize));
+            return Ok(Variable::in_place(
+                self.outgoing,
+                AT + lent as usize,
+                end as usize,
+            ));
         }
         drop(place);
         self.variable_out_of_line(AT, lent, bytes)
@@ -219,20 +243,28 @@ impl<'a> Results<'a> {
         let place = self.owner.place.state.borrow();
         let out_of_line = place.out_of_line.as_ref().expect("moved there just now");
         let segment = self.segment.insert(Arc::clone(&out_of_line.segment));
-        let span = segment.span_mut().expect("our own segment is mapped writable");
+        let span = segment
+            .span_mut()
+            .expect("our own segment is mapped writable");
         Ok(Variable::out_of_line(span, lent as usize, total as usize))
     }
 
     /// The procedure returned.
     #[inline]
     pub fn reply(self, fixed_bytes: u32) -> Outcome {
-        Ok(Replied { status: Status::Returned, message_bytes: fixed_bytes.max(self.variable_end) })
+        Ok(Replied {
+            status: Status::Returned,
+            message_bytes: fixed_bytes.max(self.variable_end),
+        })
     }
 
     /// The procedure raised its exception `number`, counted from 1. Lent results are dropped.
     pub fn raise(self, number: u16, fixed_bytes: u32) -> Outcome {
         let message_bytes = fixed_bytes.max(self.variable_end);
-        Ok(Replied { status: Status::Raised(number), message_bytes })
+        Ok(Replied {
+            status: Status::Raised(number),
+            message_bytes,
+        })
     }
 
     /// Forgets what the procedure put into its lent results: it raises instead.
@@ -254,7 +286,11 @@ impl<'a> Owner<'a> {
         let limit = MESSAGE_BYTES_MAX.into();
         if bytes > limit {
             let value = bytes;
-            return Err(Refusal::results(OverBound { parameter: "results", value, limit }));
+            return Err(Refusal::results(OverBound {
+                parameter: "results",
+                value,
+                limit,
+            }));
         }
         let mut state = self.place.state.borrow_mut();
         let before = state.out_of_line.take();
@@ -268,7 +304,10 @@ impl<'a> Owner<'a> {
         let made = made.ok_or(Refusal::NoMemory { bytes })?;
         let lent = state.lent_bytes as usize;
         if lent > 0 {
-            let target = made.segment.span_mut().expect("our own segment is mapped writable");
+            let target = made
+                .segment
+                .span_mut()
+                .expect("our own segment is mapped writable");
             let mut copy = Vec::with_capacity(lent);
             match &before {
                 Some(before) => before.segment.span().append_to(0, lent, &mut copy),
@@ -288,7 +327,11 @@ impl ReplyPlace {
     /// Which out-of-line segment holds the variable part, if one does.
     #[inline]
     pub fn generation(&self) -> Option<u32> {
-        self.state.borrow().out_of_line.as_ref().map(|made| made.generation)
+        self.state
+            .borrow()
+            .out_of_line
+            .as_ref()
+            .map(|made| made.generation)
     }
 
     pub(super) fn state(&self) -> &RefCell<ReplyState> {
@@ -299,7 +342,10 @@ impl ReplyPlace {
 impl Replied {
     /// A reply without results.
     pub(crate) fn refused(status: Status) -> Replied {
-        Replied { status, message_bytes: 0 }
+        Replied {
+            status,
+            message_bytes: 0,
+        }
     }
 }
 
@@ -336,6 +382,8 @@ impl fmt::Display for Refusal {
 
 impl fmt::Debug for Owner<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Owner").field("index", &self.index).finish_non_exhaustive()
+        f.debug_struct("Owner")
+            .field("index", &self.index)
+            .finish_non_exhaustive()
     }
 }

@@ -46,8 +46,18 @@ macro_rules! puts {
 impl<'b> Call<'b> {
     #[inline]
     pub(super) fn new(held: Held<'b>, procedure: u32, deadline_ns: u64) -> Call<'b> {
-        let outgoing = Outgoing { inline: held.astack.inline, block: held.astack.own };
-        Call { held, outgoing, procedure, deadline_ns, variable_end: 0, out_of_line: None }
+        let outgoing = Outgoing {
+            inline: held.astack.inline(),
+            block: held.astack.own(),
+        };
+        Call {
+            held,
+            outgoing,
+            procedure,
+            deadline_ns,
+            variable_end: 0,
+            out_of_line: None,
+        }
     }
 
     puts!(put_u8: u8, put_u16: u16, put_u32: u32, put_u64: u64);
@@ -79,7 +89,11 @@ impl<'b> Call<'b> {
     fn variable_out_of_line(&mut self, at: usize, bytes: u64) -> Result<Variable<'_>, CallError> {
         let limit = u64::from(MESSAGE_BYTES_MAX);
         if bytes > limit {
-            let over = OverBound { parameter: "arguments", value: bytes, limit };
+            let over = OverBound {
+                parameter: "arguments",
+                value: bytes,
+                limit,
+            };
             return Err(CallError::Usage(UsageError::OverBound(over)));
         }
         let out_of_line = self.held.request_segment(bytes as usize)?;
@@ -87,7 +101,9 @@ impl<'b> Call<'b> {
         line.generation.store(out_of_line.generation, Relaxed);
         self.variable_end = (at as u64 + bytes) as u32;
         let segment = self.out_of_line.insert(out_of_line.segment);
-        let span = segment.span_mut().expect("our own segment is mapped writable");
+        let span = segment
+            .span_mut()
+            .expect("our own segment is mapped writable");
         Ok(Variable::out_of_line(span, 0, bytes as usize))
     }
 
@@ -97,10 +113,15 @@ impl<'b> Call<'b> {
     #[inline]
     pub fn post(self, fixed_bytes: u32) -> Result<Reply<'b>, CallError> {
         let processor = self.write_words(fixed_bytes);
-        let Call { held, procedure, deadline_ns, .. } = self;
+        let Call {
+            held,
+            procedure,
+            deadline_ns,
+            ..
+        } = self;
         let sequence = held.linkage.sequence().next();
         held.linkage.set_sequence(sequence);
-        let posted = match turn::post(&held.astack.head.turn, sequence) {
+        let posted = match turn::post(&held.astack.head().turn, sequence) {
             Ok(posted) => posted,
             Err(fault) => return Err(held.lose_to_fault(procedure, fault)),
         };
@@ -110,10 +131,10 @@ impl<'b> Call<'b> {
         let same_processor = processor == held.linkage.server_processor();
         if !same_processor {
             for _ in 0..FIRST_POLLS {
-                match turn::poll(&held.astack.head.turn, sequence) {
+                match turn::poll(&held.astack.head().turn, sequence) {
                     Poll::Pending => {
                         processor::relax();
-                        processor::prefetch_write(held.astack.head);
+                        processor::prefetch_write(held.astack.head());
                     }
                     Poll::Replied { .. } => return Reply::new(held, procedure),
                     _ => break,
@@ -127,10 +148,12 @@ impl<'b> Call<'b> {
     #[inline]
     pub fn post_oneway(self, fixed_bytes: u32) -> Result<(), CallError> {
         self.write_words(fixed_bytes);
-        let Call { held, procedure, .. } = self;
+        let Call {
+            held, procedure, ..
+        } = self;
         let sequence = held.linkage.sequence().next();
         held.linkage.set_sequence(sequence);
-        match turn::post(&held.astack.head.turn, sequence) {
+        match turn::post(&held.astack.head().turn, sequence) {
             Ok(posted) if posted.rings => held.binding.ring(),
             Ok(_) => {}
             Err(fault) => return Err(held.lose_to_fault(procedure, fault)),
@@ -142,11 +165,16 @@ impl<'b> Call<'b> {
     /// Fills the head's words but for the turn; returns the processor we run on.
     #[inline]
     fn write_words(&self, fixed_bytes: u32) -> u32 {
-        let flags = if self.out_of_line.is_some() { flag::OUT_OF_LINE } else { 0 };
+        let flags = if self.out_of_line.is_some() {
+            flag::OUT_OF_LINE
+        } else {
+            0
+        };
         let origin = origin_word(flags);
-        let head = self.held.astack.head;
+        let head = self.held.astack.head();
         head.selector.store(self.procedure, Relaxed);
-        head.message_bytes.store(fixed_bytes.max(self.variable_end), Relaxed);
+        head.message_bytes
+            .store(fixed_bytes.max(self.variable_end), Relaxed);
         head.origin.store(origin, Relaxed);
         origin & flag::PROCESSOR
     }
@@ -162,8 +190,14 @@ fn wait(
 ) -> Result<Reply<'_>, CallError> {
     let sequence = held.linkage.sequence();
     let name = held.binding.procedure_name(procedure);
-    let waited =
-        Wait { held: &held, procedure: name, sequence, deadline_ns, same_processor }.finish();
+    let waited = Wait {
+        held: &held,
+        procedure: name,
+        sequence,
+        deadline_ns,
+        same_processor,
+    }
+    .finish();
     match waited {
         Ok(()) => Reply::new(held, procedure),
         Err(NoReply::Captured(error)) => {

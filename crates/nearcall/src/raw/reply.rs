@@ -42,14 +42,23 @@ impl<'b> Reply<'b> {
     /// Each word of the head is loaded once and judged.
     #[inline]
     pub(super) fn new(held: Held<'b>, procedure: u32) -> Result<Reply<'b>, CallError> {
-        let head = held.astack.head;
+        let head = held.astack.head();
         let status = head.selector.load(Relaxed);
         let message_bytes = head.message_bytes.load(Relaxed);
         let origin = head.origin.load(Relaxed);
         held.linkage.set_server_processor(origin & flag::PROCESSOR);
-        let inbound = Inbound { inline: held.astack.inline.as_span(), block: held.astack.peer };
-        let mut reply =
-            Reply { held, inbound, procedure, raised: status, message_bytes, out_of_line: None };
+        let inbound = Inbound {
+            inline: held.astack.inline().as_span(),
+            block: held.astack.peer(),
+        };
+        let mut reply = Reply {
+            held,
+            inbound,
+            procedure,
+            raised: status,
+            message_bytes,
+            out_of_line: None,
+        };
         if status > u16::MAX.into() {
             return Err(reply.not_returned(status));
         }
@@ -83,7 +92,10 @@ impl<'b> Reply<'b> {
         let end = self.message_bytes as usize;
         let Some(bytes) = end.checked_sub(AT) else {
             let limit = self.message_bytes.into();
-            return Err(self.malformed(Malformed::Length { claimed: AT as u64, limit }));
+            return Err(self.malformed(Malformed::Length {
+                claimed: AT as u64,
+                limit,
+            }));
         };
         match &self.out_of_line {
             None => Ok(Incoming::in_place(self.inbound, AT, end)),
@@ -98,7 +110,9 @@ impl<'b> Reply<'b> {
     pub fn malformed(&self, malformed: Malformed) -> CallError {
         let (claimed, limit) = malformed.claim_and_limit();
         self.fault(match malformed {
-            Malformed::Text { at } => PeerFault::Text { valid_bytes: at as u32 },
+            Malformed::Text { at } => PeerFault::Text {
+                valid_bytes: at as u32,
+            },
             Malformed::Range { claimed } => PeerFault::Discriminator { claimed, count: 0 },
             _ => PeerFault::Length { claimed, limit },
         })
@@ -107,12 +121,18 @@ impl<'b> Reply<'b> {
     /// The procedure does not raise as many exceptions. The binding is revoked.
     #[cold]
     pub fn unknown_exception(&self) -> CallError {
-        self.fault(PeerFault::Exception { claimed: self.raised, count: 0 })
+        self.fault(PeerFault::Exception {
+            claimed: self.raised,
+            count: 0,
+        })
     }
 
     #[cold]
     fn too_long(&self, limit: u32) -> CallError {
-        self.fault(PeerFault::MessageBytes { claimed: self.message_bytes, limit })
+        self.fault(PeerFault::MessageBytes {
+            claimed: self.message_bytes,
+            limit,
+        })
     }
 
     #[cold]
@@ -130,7 +150,10 @@ impl<'b> Reply<'b> {
             return Err(self.too_long(OUT_OF_LINE_END_MAX));
         }
         let generation = self.held.astack.peer_line::<ReplyLine>().generation();
-        let segment = self.held.reply_segment(generation).map_err(|fault| self.fault(fault))?;
+        let segment = self
+            .held
+            .reply_segment(generation)
+            .map_err(|fault| self.fault(fault))?;
         self.out_of_line = Some(segment);
         Ok(())
     }

@@ -34,7 +34,10 @@ pub struct Text {
 
 #[derive(Debug)]
 enum Place {
-    Stack { array: [u8; STACK_BYTES], count: usize },
+    Stack {
+        array: [u8; STACK_BYTES],
+        count: usize,
+    },
     Heap(Vec<u8>),
 }
 
@@ -44,11 +47,15 @@ impl Bytes {
     pub(super) fn copy_of(source: Payload<'_>) -> Bytes {
         let count = source.len();
         if count > STACK_BYTES {
-            return Bytes { place: Place::Heap(copy_to_heap(source)) };
+            return Bytes {
+                place: Place::Heap(copy_to_heap(source)),
+            };
         }
         let mut array = [0; STACK_BYTES];
         source.copy_out(&mut array[..count]);
-        Bytes { place: Place::Stack { array, count } }
+        Bytes {
+            place: Place::Stack { array, count },
+        }
     }
 }
 
@@ -59,7 +66,9 @@ impl Text {
         let bytes = Bytes::copy_of(source);
         match std::str::from_utf8(&bytes) {
             Ok(_) => Ok(Text { bytes }),
-            Err(bad) => Err(Malformed::Text { at: bad.valid_up_to() }),
+            Err(bad) => Err(Malformed::Text {
+                at: bad.valid_up_to(),
+            }),
         }
     }
 }
@@ -96,7 +105,9 @@ impl Drop for Bytes {
 #[cold]
 fn copy_to_heap(source: Payload<'_>) -> Vec<u8> {
     let kept = KEPT.with_borrow_mut(|kept| {
-        let fits = kept.iter().position(|buffer| buffer.capacity() >= source.len());
+        let fits = kept
+            .iter()
+            .position(|buffer| buffer.capacity() >= source.len());
         fits.map(|index| kept.swap_remove(index))
     });
     let mut bytes = kept.unwrap_or_default();

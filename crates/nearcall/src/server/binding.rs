@@ -9,6 +9,7 @@ use nearcall_abi::{AStackClass, ReplyLine};
 use nearcall_core::claim;
 use nearcall_core::turn::{self, Look};
 use nearcall_core::{BindingState, Mode, PeerFault, RevokeReason, Sequence};
+use nearcall_os::astack::{AStack, AStackTable};
 use nearcall_os::futex;
 use nearcall_os::segment::{Sealing, Segment};
 
@@ -18,7 +19,6 @@ use super::trust::TrustClass;
 use crate::client::binding::EXTENSIONS_MAX;
 use crate::client::linkage::OutOfLine;
 use crate::raw::Entries;
-use crate::region::Region;
 use crate::wire::Socket;
 
 /// Smallest out-of-line segment, bytes.
@@ -45,7 +45,7 @@ pub(crate) struct ServerBinding {
 /// A-stacks that came together.
 pub(crate) struct ServerRegion {
     pub base: u32,
-    pub region: Region,
+    pub region: AStackTable,
     pub astacks: Vec<ServerAStack>,
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct Parts {
     pub lane: u32,
     pub classes: Vec<AStackClass>,
     pub socket: Socket,
-    pub region: Region,
+    pub region: AStackTable,
 }
 
 impl ServerBinding {
@@ -99,16 +99,27 @@ impl ServerBinding {
 
     /// Takes A-stacks in, whose classes are given one by one; false if there are as many extensions
     /// as there may be.
-    pub fn add_region(&self, region: Region, classes: impl Iterator<Item = u32>) -> bool {
+    pub fn add_region(&self, region: AStackTable, classes: impl Iterator<Item = u32>) -> bool {
         // Relaxed: only the thread that keeps house adds regions.
         let base = self.astack_count.load(Ordering::Relaxed);
         let count = region.count();
-        let astack = |class| ServerAStack { class, ..ServerAStack::default() };
+        let astack = |class| ServerAStack {
+            class,
+            ..ServerAStack::default()
+        };
         let astacks = classes.take(count as usize).map(astack).collect();
         let Some(free) = self.regions.iter().find(|region| region.get().is_none()) else {
             return false;
         };
-        assert!(free.set(ServerRegion { base, region, astacks }).is_ok(), "one thread adds");
+        assert!(
+            free.set(ServerRegion {
+                base,
+                region,
+                astacks
+            })
+            .is_ok(),
+            "one thread adds"
+        );
         // Release: whoever sees the count finds the region set.
         self.astack_count.store(base + count, Ordering::Release);
         true
@@ -126,9 +137,7 @@ impl ServerBinding {
 
     /// The last call taken on A-stack `index`.
     pub fn claimed(&self, index: u32) -> Sequence {
-        let region = self.region_of(index);
-        let line: &ReplyLine = region.region.own_line(index - region.base);
-        claim::claimed(&line.claim)
+        claim::claimed(&self.astack(index).own_line::<ReplyLine>().claim)
     }
 
     /// How many A-stacks there are.
@@ -141,8 +150,14 @@ impl ServerBinding {
     /// The region of A-stack `index`, which is below the count.
     #[inline]
     pub fn region_of(&self, index: u32) -> &ServerRegion {
-        let first = self.regions[0].get().expect("a binding begins with a region");
-        if index < first.region.count() { first } else { self.extension_of(index) }
+        let first = self.regions[0]
+            .get()
+            .expect("a binding begins with a region");
+        if index < first.region.count() {
+            first
+        } else {
+            self.extension_of(index)
+        }
     }
 
     #[cold]
@@ -154,21 +169,24 @@ impl ServerBinding {
             .expect("an A-stack lies in a region")
     }
 
+    /// A-stack `index`, which is below the count.
+    #[inline]
+    pub fn astack(&self, index: u32) -> AStack<'_> {
+        let region = self.region_of(index);
+        region.region.astack(index - region.base)
+    }
+
     /// Whether A-stack `index` holds a call that nobody has claimed (row O3).
     #[inline]
     pub fn look(&self, index: u32) -> Look {
-        let region = self.region_of(index);
-        let at = index - region.base;
-        let line: &ReplyLine = region.region.own_line(at);
-        turn::look(&region.region.head(at).turn, &line.claim)
+        let astack = self.astack(index);
+        turn::look(&astack.head().turn, &astack.own_line::<ReplyLine>().claim)
     }
 
     /// From here on the client rings for A-stack `index`. False: look, a call may have come.
     pub fn demote(&self, index: u32) -> bool {
-        let region = self.region_of(index);
-        let at = index - region.base;
-        let line: &ReplyLine = region.region.own_line(at);
-        turn::demote(&region.region.head(at).turn, claim::claimed(&line.claim))
+        let astack = self.astack(index);
+        turn::demote(&astack.head().turn, self.claimed(index))
     }
 
     /// Refuses every call that was posted and not claimed: the binding is being revoked in an
@@ -176,11 +194,9 @@ impl ServerBinding {
     pub fn refuse_posted(&self) {
         for index in 0..self.astack_count() {
             if let Look::Posted(sequence) | Look::Aborted(sequence) = self.look(index) {
-                let region = self.region_of(index);
-                let at = index - region.base;
-                let line: &ReplyLine = region.region.own_line(at);
-                if claim::claim(&line.claim, sequence) {
-                    let head = region.region.head(at);
+                let astack = self.astack(index);
+                if claim::claim(&astack.own_line::<ReplyLine>().claim, sequence) {
+                    let head = astack.head();
                     // Relaxed: made visible by the reply (row O4).
                     let refused = nearcall_abi::Status::Refused.to_word();
                     head.selector.store(refused, Ordering::Relaxed);
@@ -219,10 +235,14 @@ impl ServerBinding {
         let known = slot.lock().unwrap_or_else(PoisonError::into_inner);
         match &*known {
             Some(known) if known.generation == generation => Ok(Arc::clone(&known.segment)),
-            Some(known) => {
-                Err(PeerFault::Generation { claimed: generation, known: known.generation })
-            }
-            None => Err(PeerFault::Generation { claimed: generation, known: 0 }),
+            Some(known) => Err(PeerFault::Generation {
+                claimed: generation,
+                known: known.generation,
+            }),
+            None => Err(PeerFault::Generation {
+                claimed: generation,
+                known: 0,
+            }),
         }
     }
 
@@ -238,13 +258,22 @@ impl ServerBinding {
         {
             return Some(known.clone());
         }
-        let generation = known.take().map_or(1, |before| before.generation.wrapping_add(1));
+        let generation = known
+            .take()
+            .map_or(1, |before| before.generation.wrapping_add(1));
         let bytes = bytes.next_power_of_two().max(OUT_OF_LINE_BYTES_MIN);
         let made = Segment::create("nearcall-results", bytes, Sealing::SingleWriter);
         let (segment, descriptor) = made.ok()?;
-        let announced = Message::OutOfLine { astack: index, generation, bytes: bytes as u64 };
+        let announced = Message::OutOfLine {
+            astack: index,
+            generation,
+            bytes: bytes as u64,
+        };
         self.socket.send(&announced, &[descriptor.as_fd()]).ok()?;
-        let made = OutOfLine { generation, segment: Arc::new(segment) };
+        let made = OutOfLine {
+            generation,
+            segment: Arc::new(segment),
+        };
         *known = Some(made.clone());
         Some(made)
     }
@@ -253,7 +282,9 @@ impl ServerBinding {
 impl std::fmt::Debug for ServerBinding {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut out = f.debug_struct("ServerBinding");
-        out.field("key", &self.key).field("name", &self.name).finish_non_exhaustive()
+        out.field("key", &self.key)
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }
 

@@ -35,7 +35,9 @@ pub(crate) fn leave_call(before: u64) {
 
 /// If this thread runs a call, it is about to sleep in it: somebody else is to watch.
 pub(crate) fn call_for_relief() {
-    if BINDING.get() != NONE && let Some(domain) = domain() {
+    if BINDING.get() != NONE
+        && let Some(domain) = domain()
+    {
         domain.processors.call_for_relief(&domain);
     }
 }
@@ -46,7 +48,11 @@ pub(crate) fn call_for_relief() {
 pub fn caller() -> Option<Arc<Importer>> {
     let key = BINDING.get();
     let domain = domain()?;
-    domain.table.load().binding(key).map(|binding| Arc::clone(&binding.importer))
+    domain
+        .table
+        .load()
+        .binding(key)
+        .map(|binding| Arc::clone(&binding.importer))
 }
 
 /// Whether this thread is a server processor.

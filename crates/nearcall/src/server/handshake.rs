@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use nearcall_abi::message::{Classes, Message, PACKET_BYTES_MAX, ProcedureList, RefusalCode};
 use nearcall_abi::{ABI_VERSION, InterfaceDescriptor};
+use nearcall_os::astack::AStackTable;
 use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::Stream;
 
@@ -13,7 +14,7 @@ use super::binding::{Parts, ServerBinding};
 use super::clerk::{Admission, ClerkCore, Importer};
 use super::trust::TrustClass;
 use crate::domain::DomainCore;
-use crate::region::{Region, RegionBytes};
+use crate::region::{self, RegionBytes};
 use crate::wire::{Packet, Socket};
 
 /// A bind under way.
@@ -23,7 +24,7 @@ pub(crate) struct Handshake {
     /// Set once the importer is admitted.
     admitted: Option<Admitted>,
     /// Set once it has sent its segments.
-    region: Option<Region>,
+    region: Option<AStackTable>,
 }
 
 struct Admitted {
@@ -49,7 +50,12 @@ struct Refused(RefusalCode, Vec<u8>);
 
 impl Handshake {
     pub fn new(clerk: Arc<ClerkCore>, stream: Stream) -> Handshake {
-        Handshake { clerk, socket: Socket::new(stream), admitted: None, region: None }
+        Handshake {
+            clerk,
+            socket: Socket::new(stream),
+            admitted: None,
+            region: None,
+        }
     }
 
     pub fn socket(&self) -> &Socket {
@@ -81,10 +87,15 @@ impl Handshake {
     }
 
     fn answer(&mut self, core: &DomainCore, mut packet: Packet) -> Result<Progress, Refused> {
-        match packet.message().map_err(|error| Refused::protocol(error.to_string()))? {
-            Message::Import { abi_version, interface_hash, interface_name }
-                if self.admitted.is_none() =>
-            {
+        match packet
+            .message()
+            .map_err(|error| Refused::protocol(error.to_string()))?
+        {
+            Message::Import {
+                abi_version,
+                interface_hash,
+                interface_name,
+            } if self.admitted.is_none() => {
                 self.judge_interface(abi_version, interface_name, interface_hash)?;
                 self.admit(core)?;
                 Ok(Progress::Waits)
@@ -110,7 +121,10 @@ impl Handshake {
             return Err(Refused(RefusalCode::AbiVersion, detail.into_bytes()));
         }
         if name != ours.name {
-            return Err(Refused(RefusalCode::OtherInterface, ours.name.as_bytes().to_vec()));
+            return Err(Refused(
+                RefusalCode::OtherInterface,
+                ours.name.as_bytes().to_vec(),
+            ));
         }
         if hash != ours.hash {
             let mut detail = vec![0; PACKET_BYTES_MAX - 64];
@@ -133,7 +147,9 @@ impl Handshake {
         if snapshot.count() >= core.options.bindings_max as usize {
             return Err(Refused::overloaded());
         }
-        let class = core.trust_class(importer.uid()).map_err(|_| Refused::overloaded())?;
+        let class = core
+            .trust_class(importer.uid())
+            .map_err(|_| Refused::overloaded())?;
         let lane = snapshot.free_lane(&class);
         let classes = self.interface().classes;
         let bytes = RegionBytes::of(classes).expect("the compiler made a class list");
@@ -148,24 +164,32 @@ impl Handshake {
         self.socket
             .send(&admitted, &descriptors)
             .map_err(|error| Refused::protocol(error.to_string()))?;
-        self.admitted = Some(Admitted { importer, class, lane, replies: Some(replies) });
+        self.admitted = Some(Admitted {
+            importer,
+            class,
+            lane,
+            replies: Some(replies),
+        });
         Ok(())
     }
 
     /// Maps the importer's half.
-    fn map(&mut self, heads: OwnedFd, requests: OwnedFd) -> Result<Region, Refused> {
+    fn map(&mut self, heads: OwnedFd, requests: OwnedFd) -> Result<AStackTable, Refused> {
         let classes = self.interface().classes;
         let bytes = RegionBytes::of(classes).expect("the compiler made a class list");
         let refused = |which: &'static str| {
             move |fault| Refused::protocol(format!("{which} segment: {fault}"))
         };
-        let heads = Segment::receive(heads, bytes.heads, Sealing::BothWrite)
-            .map_err(refused("heads"))?;
+        let heads =
+            Segment::receive(heads, bytes.heads, Sealing::BothWrite).map_err(refused("heads"))?;
         let requests = Segment::receive(requests, bytes.blocks, Sealing::SingleWriter)
             .map_err(refused("requests"))?;
-        let admitted = self.admitted.as_mut().expect("admitted before it sent segments");
+        let admitted = self
+            .admitted
+            .as_mut()
+            .expect("admitted before it sent segments");
         let replies = admitted.replies.take().expect("segments come once");
-        Ok(Region::new(classes, heads, replies, requests))
+        Ok(region::table(classes, heads, replies, requests))
     }
 
     /// Puts the binding together, serves it, and tells the importer.

@@ -87,7 +87,8 @@ impl Processors {
     #[inline]
     pub fn set_watcher_running(&self, is_running: bool) {
         // Relaxed: a hint; a relief that is misled looks at everything once, or parks once more.
-        self.is_watcher_running.store(is_running.into(), Ordering::Relaxed);
+        self.is_watcher_running
+            .store(is_running.into(), Ordering::Relaxed);
     }
 
     /// Whether processor `number` still has the watch.
@@ -103,9 +104,18 @@ impl Processors {
             return vec![&self.idle_gate];
         }
         let gate = |class: &'s Arc<super::trust::TrustClass>| {
-            if is_relief { &class.relief().gate } else { &class.watch().gate }
+            if is_relief {
+                &class.relief().gate
+            } else {
+                &class.watch().gate
+            }
         };
-        snapshot.classes.iter().take(futex::WORDS_MAX).map(gate).collect()
+        snapshot
+            .classes
+            .iter()
+            .take(futex::WORDS_MAX)
+            .map(gate)
+            .collect()
     }
 
     fn crew(&self) -> std::sync::MutexGuard<'_, Crew> {

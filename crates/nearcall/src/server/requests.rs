@@ -11,7 +11,7 @@ use nearcall_os::segment::{Sealing, Segment};
 
 use super::binding::ServerBinding;
 use crate::client::linkage::OutOfLine;
-use crate::region::{Region, RegionBytes};
+use crate::region::{self, RegionBytes};
 use crate::wire::Packet;
 
 /// An extension that the importer has not sent its segments for.
@@ -40,20 +40,33 @@ pub(crate) fn attend(binding: &ServerBinding) -> bool {
 
 fn answer(binding: &ServerBinding, mut packet: Packet) -> Result<(), String> {
     match packet.message().map_err(|error| error.to_string())? {
-        Message::OutOfLine { astack, generation, bytes } => {
+        Message::OutOfLine {
+            astack,
+            generation,
+            bytes,
+        } => {
             let descriptor = packet.descriptors.remove(0);
             map(binding, astack, generation, bytes, descriptor)?;
             send(binding, &Message::Mapped { astack, generation })
         }
         Message::Grow { class } => {
             let Some(known) = binding.classes.get(class as usize) else {
-                return Err(format!("class {class} is not below {}", binding.classes.len()));
+                return Err(format!(
+                    "class {class} is not below {}",
+                    binding.classes.len()
+                ));
             };
             match grow(binding, class, *known) {
                 Some(()) => Ok(()),
                 None => {
                     let code = RefusalCode::Overloaded;
-                    send(binding, &Message::Refused { code, detail: b"no more A-stacks" })
+                    send(
+                        binding,
+                        &Message::Refused {
+                            code,
+                            detail: b"no more A-stacks",
+                        },
+                    )
                 }
             }
         }
@@ -68,7 +81,10 @@ fn answer(binding: &ServerBinding, mut packet: Packet) -> Result<(), String> {
 }
 
 fn send(binding: &ServerBinding, message: &Message<'_>) -> Result<(), String> {
-    binding.socket.send(message, &[]).map_err(|error| error.to_string())
+    binding
+        .socket
+        .send(message, &[])
+        .map_err(|error| error.to_string())
 }
 
 /// Maps a segment for arguments; the one before of that A-stack goes.
@@ -85,7 +101,9 @@ fn map(
         return Err(format!("A-stack index {astack} is not below {count}"));
     }
     if bytes > limit {
-        return Err(format!("out-of-line segment of {bytes} bytes is over {limit}"));
+        return Err(format!(
+            "out-of-line segment of {bytes} bytes is over {limit}"
+        ));
     }
     let region = binding.region_of(astack);
     let slot = &region.astacks[(astack - region.base) as usize].request;
@@ -93,8 +111,10 @@ fn map(
     let segment = Segment::receive(descriptor, bytes as usize, Sealing::SingleWriter)
         .map_err(|fault| fault.to_string())?;
     let segment = Arc::new(segment);
-    *slot.lock().unwrap_or_else(PoisonError::into_inner) =
-        Some(OutOfLine { generation, segment });
+    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(OutOfLine {
+        generation,
+        segment,
+    });
     Ok(())
 }
 
@@ -106,7 +126,10 @@ fn grow(binding: &ServerBinding, class: u32, known: AStackClass) -> Option<()> {
     let RegionBytes { blocks, .. } = RegionBytes::of(&[known]).ok()?;
     let made = Segment::create("nearcall-replies", blocks, Sealing::SingleWriter);
     let (replies, descriptor) = made.ok()?;
-    let grown = Message::Grown { class, count: known.count };
+    let grown = Message::Grown {
+        class,
+        count: known.count,
+    };
     binding.socket.send(&grown, &[descriptor.as_fd()]).ok()?;
     *binding.growing() = Some(Growing { class, replies });
     Some(())
@@ -119,7 +142,10 @@ fn extend(
     heads: OwnedFd,
     requests: OwnedFd,
 ) -> Result<(), String> {
-    let growing = binding.growing().take().filter(|growing| growing.class == class);
+    let growing = binding
+        .growing()
+        .take()
+        .filter(|growing| growing.class == class);
     let growing = growing.ok_or_else(|| format!("class {class} is not growing"))?;
     let classes = [binding.classes[class as usize]];
     let bytes = RegionBytes::of(&classes).map_err(|fault| fault.to_string())?;
@@ -127,7 +153,7 @@ fn extend(
         .map_err(|fault| fault.to_string())?;
     let requests = Segment::receive(requests, bytes.blocks, Sealing::SingleWriter)
         .map_err(|fault| fault.to_string())?;
-    let region = Region::new(&classes, heads, growing.replies, requests);
+    let region = region::table(&classes, heads, growing.replies, requests);
     let count = region.count() as usize;
     if !binding.add_region(region, std::iter::repeat_n(class, count)) {
         return Err("no further extension".to_owned());

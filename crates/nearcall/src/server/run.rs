@@ -10,12 +10,13 @@ use nearcall_abi::head::flag;
 use nearcall_abi::{ReplyLine, RequestLine, Status};
 use nearcall_core::turn::{self, Reply};
 use nearcall_core::{ClaimedIndex, Mode, PeerFault, Sequence, claim};
+use nearcall_os::astack::AStack;
 use nearcall_os::segment::Segment;
 
 use super::binding::{ServerBinding, wake_after};
 use super::current;
 use crate::raw::{Arguments, OUT_OF_LINE_END_MAX, Refusal, Replied, ReplyPlace};
-use crate::region::{AStack, origin_word};
+use crate::region::origin_word;
 
 /// What a client wrote into the head, once judged.
 struct Request {
@@ -39,12 +40,12 @@ pub(crate) fn run(
     if !claim::claim(&line.claim, sequence) {
         return None;
     }
-    let head = astack.head;
+    let head = astack.head();
     let origin = head.origin.load(Relaxed);
     let class = region.astacks[(index - region.base) as usize].class;
     let place = ReplyPlace::default();
-    let replied = match judge(binding, &astack, (index, class), origin) {
-        Ok(request) => enter(binding, &astack, index, &request, &place),
+    let replied = match judge(binding, astack, (index, class), origin) {
+        Ok(request) => enter(binding, astack, index, &request, &place),
         Err(fault) => {
             binding.fault(fault);
             Replied::refused(Status::Malformed)
@@ -62,7 +63,11 @@ pub(crate) fn run(
     head.origin.store(origin_word(flags), Relaxed);
     let reply = turn::reply(&head.turn, sequence, mode);
     if let Reply::Wrong(seen) = reply {
-        binding.fault(PeerFault::Turn { seen, sequence, wanted: "posted" });
+        binding.fault(PeerFault::Turn {
+            seen,
+            sequence,
+            wanted: "posted",
+        });
     }
     wake_after(reply, &head.turn);
     Some(origin & flag::PROCESSOR)
@@ -71,11 +76,9 @@ pub(crate) fn run(
 /// Lets an A-stack go whose call was given up before anyone claimed it (L55).
 #[cold]
 pub(crate) fn let_go(binding: &ServerBinding, index: u32, sequence: Sequence) {
-    let region = binding.region_of(index);
-    let at = index - region.base;
-    let line: &ReplyLine = region.region.own_line(at);
-    if claim::claim(&line.claim, sequence) {
-        let head = region.region.head(at);
+    let astack = binding.astack(index);
+    if claim::claim(&astack.own_line::<ReplyLine>().claim, sequence) {
+        let head = astack.head();
         wake_after(turn::reply(&head.turn, sequence, Mode::Bell), &head.turn);
     }
 }
@@ -84,17 +87,20 @@ pub(crate) fn let_go(binding: &ServerBinding, index: u32, sequence: Sequence) {
 #[inline]
 fn judge(
     binding: &ServerBinding,
-    astack: &AStack<'_>,
+    astack: AStack<'_>,
     (index, class): (u32, u32),
     origin: u32,
 ) -> Result<Request, PeerFault> {
-    let procedure = ClaimedIndex(astack.head.selector.load(Relaxed));
+    let procedure = ClaimedIndex(astack.head().selector.load(Relaxed));
     let procedures = binding.entries.interface().procedures;
     let procedure = procedure.check_procedure(procedures.len() as u32)?.as_u32() as usize;
-    let message_bytes = astack.head.message_bytes.load(Relaxed);
+    let message_bytes = astack.head().message_bytes.load(Relaxed);
     let wanted = u32::from(procedures[procedure].class);
     if class != wanted {
-        return Err(PeerFault::ClassOfProcedure { claimed: class, wanted });
+        return Err(PeerFault::ClassOfProcedure {
+            claimed: class,
+            wanted,
+        });
     }
     let is_out_of_line = origin & flag::OUT_OF_LINE != 0;
     let limit = if is_out_of_line {
@@ -103,7 +109,10 @@ fn judge(
         astack.capacity_bytes() as u32
     };
     if message_bytes > limit {
-        return Err(PeerFault::MessageBytes { claimed: message_bytes, limit });
+        return Err(PeerFault::MessageBytes {
+            claimed: message_bytes,
+            limit,
+        });
     }
     let out_of_line = if is_out_of_line {
         let generation = astack.peer_line::<RequestLine>().generation();
@@ -111,13 +120,17 @@ fn judge(
     } else {
         None
     };
-    Ok(Request { procedure, message_bytes, out_of_line })
+    Ok(Request {
+        procedure,
+        message_bytes,
+        out_of_line,
+    })
 }
 
 #[inline]
 fn enter(
     binding: &ServerBinding,
-    astack: &AStack<'_>,
+    astack: AStack<'_>,
     index: u32,
     request: &Request,
     place: &ReplyPlace,

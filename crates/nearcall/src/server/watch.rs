@@ -108,15 +108,25 @@ impl<'c> Watch<'c> {
             let hot = &self.hot[at];
             match hot.binding.look(hot.index) {
                 Look::Nothing => {}
+                Look::Posted(sequence) => has_served |= self.serve_hot(at, sequence),
                 look => {
-                    let (binding, index) = (Arc::clone(&hot.binding), hot.index);
-                    has_served |= self.act(&binding, index, look);
-                    // The list may have changed under us.
-                    break;
+                    act_otherwise(&hot.binding, hot.index, look);
                 }
             }
         }
         has_served | self.poll_bells()
+    }
+
+    /// Runs a call that came on an A-stack which is polled: the common case.
+    #[inline]
+    fn serve_hot(&mut self, at: usize, sequence: Sequence) -> bool {
+        let hot = &self.hot[at];
+        self.cache.touch(hot.key);
+        if !hot.binding.state.is_open() {
+            return false;
+        }
+        let served = run_watched(self.core, self.number, &hot.binding, hot.index, sequence);
+        self.note(served)
     }
 
     #[inline]
@@ -173,45 +183,32 @@ impl<'c> Watch<'c> {
         has_served
     }
 
-    #[inline]
+    /// Acts on what a look at any A-stack found.
     fn act(&mut self, binding: &Arc<ServerBinding>, index: u32, look: Look) -> bool {
-        match look {
-            Look::Posted(sequence) if binding.state.is_open() => {
-                self.serve(binding, index, sequence)
-            }
-            Look::Posted(_) | Look::Nothing => false,
-            Look::Aborted(sequence) => {
-                run::let_go(binding, index, sequence);
-                false
-            }
-            Look::Wrong(seen) => {
-                let claimed = binding.claimed(index);
-                if binding.state.is_open() {
-                    binding.fault(seen.fault(claimed.next(), "posted"));
-                }
-                false
-            }
+        let Look::Posted(sequence) = look else {
+            act_otherwise(binding, index, look);
+            return false;
+        };
+        if !binding.state.is_open() {
+            return false;
         }
+        self.make_hot(binding, index);
+        let served = run_watched(self.core, self.number, binding, index, sequence);
+        self.note(served)
     }
 
+    /// Remembers where the last caller runs. True if a call was run.
     #[inline]
-    fn serve(&mut self, binding: &Arc<ServerBinding>, index: u32, sequence: Sequence) -> bool {
-        self.make_hot(binding, index);
-        let processors = &self.core.processors;
-        processors.set_watcher_running(true);
-        let served = run::run(binding, index, sequence, Mode::Hot);
-        if processors.has_watch(self.number) {
-            processors.set_watcher_running(false);
-        }
-        if let Some(processor) = served {
-            self.client_processor = processor;
-        }
+    fn note(&mut self, served: Option<u32>) -> bool {
+        let Some(processor) = served else {
+            return false;
+        };
+        self.client_processor = processor;
         self.slice = SLICE_MIN;
-        served.is_some()
+        true
     }
 
     /// From now on the A-stack is polled; another one may have to ring instead.
-    #[inline]
     fn make_hot(&mut self, binding: &Arc<ServerBinding>, index: u32) {
         let key = hot_key(binding, index);
         let known = self.cache.contains(key);
@@ -219,20 +216,29 @@ impl<'c> Watch<'c> {
             self.evict(evicted);
         }
         if !known {
-            self.hot.push(Hot { key, binding: Arc::clone(binding), index });
+            self.hot.push(Hot {
+                key,
+                binding: Arc::clone(binding),
+                index,
+            });
         }
     }
 
     #[cold]
     #[inline(never)]
     fn evict(&mut self, key: u64) {
-        let Some(at) = self.hot.iter().position(|hot| hot.key == key) else { return };
+        let Some(at) = self.hot.iter().position(|hot| hot.key == key) else {
+            return;
+        };
         let hot = self.hot.swap_remove(at);
-        if !hot.binding.demote(hot.index)
-            && let Look::Posted(sequence) = hot.binding.look(hot.index)
-            && hot.binding.state.is_open()
-        {
-            run::run(&hot.binding, hot.index, sequence, Mode::Bell);
+        if hot.binding.demote(hot.index) || !hot.binding.state.is_open() {
+            return;
+        }
+        match hot.binding.look(hot.index) {
+            Look::Posted(sequence) => {
+                run::run(&hot.binding, hot.index, sequence, Mode::Bell);
+            }
+            look => act_otherwise(&hot.binding, hot.index, look),
         }
     }
 
@@ -329,6 +335,37 @@ impl<'c> Watch<'c> {
             }
             is_open
         });
+    }
+}
+
+/// Runs a call, and lets a relief know that this processor is in a procedure meanwhile.
+#[inline]
+fn run_watched(
+    core: &DomainCore,
+    number: u64,
+    binding: &ServerBinding,
+    index: u32,
+    sequence: Sequence,
+) -> Option<u32> {
+    core.processors.set_watcher_running(true);
+    let served = run::run(binding, index, sequence, Mode::Hot);
+    if core.processors.has_watch(number) {
+        core.processors.set_watcher_running(false);
+    }
+    served
+}
+
+/// What a look found that is no call to run.
+#[cold]
+fn act_otherwise(binding: &ServerBinding, index: u32, look: Look) {
+    match look {
+        Look::Nothing | Look::Posted(_) => {}
+        Look::Aborted(sequence) => run::let_go(binding, index, sequence),
+        Look::Wrong(seen) => {
+            if binding.state.is_open() {
+                binding.fault(seen.fault(binding.claimed(index).next(), "posted"));
+            }
+        }
     }
 }
 

@@ -1,0 +1,220 @@
+//! The A-stacks of three segments, looked up once: a call finds the lines and blocks of its
+//! A-stack by one comparison and a few loads, not by checking offsets again.
+//!
+//! ```text
+//!  heads           own (this side writes)      peer (the other side writes)
+//!  │ head of i │   │ line of i │ block of i │  │ line of i │ block of i │
+//!        ▲               ▲                           ▲
+//!        └─── Place i ───┴───────────────────────────┘
+//! ```
+
+use std::ptr::NonNull;
+
+use nearcall_abi::{AStackHead, Extent, INLINE_BYTES, LINE_BYTES};
+
+use crate::segment::Segment;
+use crate::span::{ReadLine, SharedLine, Span, SpanMut};
+
+/// Offset of the inline bytes in a head.
+const INLINE_OFFSET_BYTES: usize = std::mem::offset_of!(AStackHead, inline);
+
+/// Three segments and where in them each A-stack lies.
+#[derive(Debug)]
+pub struct AStackTable {
+    places: Box<[Place]>,
+    heads: Segment,
+    own: Segment,
+    peer: Segment,
+}
+
+/// One A-stack's addresses.
+///
+/// Invariant: `head` is a line of the table's `heads`; `own_line` and `peer_line` are lines of
+/// `own` and `peer`, each with `block_bytes` bytes of its segment behind it; `heads` and `own` are
+/// mapped writable.
+#[derive(Debug)]
+struct Place {
+    head: NonNull<u8>,
+    own_line: NonNull<u8>,
+    peer_line: NonNull<u8>,
+    block_bytes: usize,
+}
+
+// SAFETY: the addresses are those of segments, which are valid from every thread; all access goes
+// through `Span`, whose accesses are atomic or stand for atomics.
+unsafe impl Send for Place {}
+// SAFETY: as above.
+unsafe impl Sync for Place {}
+
+/// One A-stack, as one side sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct AStack<'t> {
+    place: &'t Place,
+}
+
+impl AStackTable {
+    /// Looks every A-stack up. `None` if an extent does not lie in its segments, or `heads` or `own`
+    /// is not mapped writable.
+    pub fn new(
+        heads: Segment,
+        own: Segment,
+        peer: Segment,
+        extents: impl Iterator<Item = Extent>,
+    ) -> Option<AStackTable> {
+        let places = extents.map(|extent| place(&heads, &own, &peer, extent));
+        let places = places.collect::<Option<Box<[Place]>>>()?;
+        Some(AStackTable { places, heads, own, peer })
+    }
+
+    /// How many A-stacks there are.
+    #[inline]
+    pub fn count(&self) -> u32 {
+        self.places.len() as u32
+    }
+
+    /// A-stack `index`. Panics if there is none.
+    #[inline]
+    pub fn astack(&self, index: u32) -> AStack<'_> {
+        AStack { place: &self.places[index as usize] }
+    }
+
+    /// Bytes of the three segments together.
+    pub fn bytes(&self) -> usize {
+        self.heads.bytes() + self.own.bytes() + self.peer.bytes()
+    }
+}
+
+fn place(heads: &Segment, own: &Segment, peer: &Segment, extent: Extent) -> Option<Place> {
+    let head_offset = extent.head_offset_bytes as usize;
+    let line_offset = extent.line_offset_bytes as usize;
+    let block_bytes = extent.block_bytes as usize;
+    let with_block = LINE_BYTES as usize + block_bytes;
+    let head = heads.span_mut()?.slice(head_offset, LINE_BYTES as usize)?;
+    head.line::<AStackHead>(0)?;
+    let own = own.span_mut()?.slice(line_offset, with_block)?;
+    own.line::<nearcall_abi::ReplyLine>(0)?;
+    let peer = peer.span().slice(line_offset, with_block)?;
+    peer.line::<nearcall_abi::ReplyLine>(0)?;
+    Some(Place {
+        head: head.as_span().base(),
+        own_line: own.as_span().base(),
+        peer_line: peer.base(),
+        block_bytes,
+    })
+}
+
+impl<'t> AStack<'t> {
+    /// The line that both sides write in turn.
+    #[inline]
+    pub fn head(self) -> &'t AStackHead {
+        // SAFETY: `head` is a line of a segment that is mapped writable as long as the table
+        // lives, aligned and inside (`place` asked for it as a line); all atomics.
+        unsafe { self.place.head.cast::<AStackHead>().as_ref() }
+    }
+
+    /// The head's inline bytes.
+    #[inline]
+    pub fn inline(self) -> SpanMut<'t> {
+        self.writable(self.place.head, INLINE_OFFSET_BYTES, INLINE_BYTES as usize)
+    }
+
+    /// The block that this side writes.
+    #[inline]
+    pub fn own(self) -> SpanMut<'t> {
+        self.writable(self.place.own_line, LINE_BYTES as usize, self.place.block_bytes)
+    }
+
+    /// The block that the peer writes.
+    #[inline]
+    pub fn peer(self) -> Span<'t> {
+        self.readable(self.place.peer_line, LINE_BYTES as usize, self.place.block_bytes)
+    }
+
+    /// Bytes of message that fit in place: inline and in a block.
+    #[inline]
+    pub fn capacity_bytes(self) -> usize {
+        INLINE_BYTES as usize + self.place.block_bytes
+    }
+
+    /// The line in front of the block that this side writes.
+    #[inline]
+    pub fn own_line<T: SharedLine>(self) -> &'t T {
+        const { assert!(size_of::<T>() <= LINE_BYTES as usize) };
+        const { assert!(align_of::<T>() <= LINE_BYTES as usize) };
+        // SAFETY: a line of a segment that is mapped writable as long as the table lives, aligned
+        // to and as long as a cache line (`place` asked for it as a line); `T` is all atomics and
+        // valid for any bytes by `SharedLine`.
+        unsafe { self.place.own_line.cast::<T>().as_ref() }
+    }
+
+    /// The line in front of the block that the peer writes.
+    #[inline]
+    pub fn peer_line<T: SharedLine>(self) -> ReadLine<'t, T> {
+        let line = self.readable(self.place.peer_line, 0, LINE_BYTES as usize);
+        line.line(0).expect("a place begins with a line")
+    }
+
+    #[inline]
+    fn readable(self, line: NonNull<u8>, offset: usize, bytes: usize) -> Span<'t> {
+        // SAFETY: by the place's invariant the line and its block lie behind `line`, and every
+        // caller stays inside them.
+        let base = unsafe { line.add(offset) };
+        // SAFETY: S1 live: the segment is mapped as long as the table lives. S2 aligned: a line
+        // begins at a multiple of 64, and `offset` is 0, 16 or 64.
+        unsafe { Span::new(base, bytes) }
+    }
+
+    #[inline]
+    fn writable(self, line: NonNull<u8>, offset: usize, bytes: usize) -> SpanMut<'t> {
+        // SAFETY: S1 writable: `head` and `own_line` are in segments mapped writable.
+        unsafe { SpanMut::new(self.readable(line, offset, bytes)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::Sealing;
+
+    fn extent(index: u32) -> Extent {
+        Extent { head_offset_bytes: index * 64, line_offset_bytes: index * 320, block_bytes: 256 }
+    }
+
+    fn tables(count: u32) -> (Option<AStackTable>, Option<AStackTable>) {
+        let (first_heads, second_heads) = Segment::heap(4096, Sealing::BothWrite);
+        let (requests, requests_read) = Segment::heap(4096, Sealing::SingleWriter);
+        let (replies, replies_read) = Segment::heap(4096, Sealing::SingleWriter);
+        let extents = || (0..count).map(extent);
+        let client = AStackTable::new(first_heads, requests, replies_read, extents());
+        (client, AStackTable::new(second_heads, replies, requests_read, extents()))
+    }
+
+    #[test]
+    fn what_one_side_puts_the_other_finds() {
+        let (client, server) = tables(12);
+        let (client, server) = (client.unwrap(), server.unwrap());
+        let (ours, theirs) = (client.astack(11), server.astack(11));
+        ours.inline().store_u64(40, 7);
+        ours.own().copy_in(250, b"block!");
+        assert_eq!(theirs.inline().load_u64(40), 7);
+        let mut end = [0; 6];
+        theirs.peer().copy_out(250, &mut end);
+        assert_eq!(&end, b"block!");
+        let word = &ours.own_line::<nearcall_abi::RequestLine>().generation;
+        word.store(9, std::sync::atomic::Ordering::Relaxed);
+        assert_eq!(theirs.peer_line::<nearcall_abi::RequestLine>().generation(), 9);
+    }
+
+    #[test]
+    fn an_extent_past_a_segment_has_no_table() {
+        let (client, server) = tables(13);
+        assert!(client.is_none() && server.is_none());
+    }
+
+    #[test]
+    fn a_table_needs_its_own_segment_writable() {
+        let (heads, _) = Segment::heap(4096, Sealing::BothWrite);
+        let (peer, own) = Segment::heap(4096, Sealing::SingleWriter);
+        assert!(AStackTable::new(heads, own, peer, (0..1).map(extent)).is_none());
+    }
+}
