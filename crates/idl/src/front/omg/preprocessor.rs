@@ -92,7 +92,7 @@ impl Default for Limits {
             include_depth_max: 64,
             include_count_max: 10_000,
             text_bytes_max: 64 << 20,
-            made_count_max: 1 << 20,
+            made_count_max: 4 << 20,
             argument_depth_max: 200,
             findings_count_max: 1_000,
         }

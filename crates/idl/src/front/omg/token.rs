@@ -9,9 +9,11 @@ use crate::source::Span;
 pub struct Token {
     /// What it is.
     pub kind: TokenKind,
-    /// Where it stands. A token that a macro made carries the place where the macro was used.
+    /// Where it stands. A token that a macro made carries the place where the macro was used; one
+    /// that came to it as an argument keeps its own.
     pub span: Span,
-    /// The comment lines directly above it that begin with `///` or stand in `/** */`.
+    /// The comment lines directly above it that begin with `///` or stand in `/** */`, without
+    /// those marks.
     pub doc: Option<Rc<str>>,
 }
 

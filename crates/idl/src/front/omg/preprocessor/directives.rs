@@ -93,8 +93,8 @@ impl Preprocessor<'_> {
             let name = self.spellings.keep(name);
             self.macros.insert(name, Rc::new(built_in));
         }
-        let file = self.take_in(id, PathBuf::new(), false);
-        self.open(file);
+        let file = self.take_in(id, PathBuf::new());
+        self.open(file, false);
     }
 
     fn define(&mut self, directive: &Word, line: &[Word]) {

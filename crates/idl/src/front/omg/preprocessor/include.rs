@@ -49,12 +49,12 @@ impl Preprocessor<'_> {
             source::decode(bytes)
         };
         let id = self.sources.add(path, text);
-        let file = self.take_in(id, directory, false);
+        let file = self.take_in(id, directory);
         self.read.insert(canonical, file.clone());
         if is_too_long {
             self.pass_text_limit(self.start_of(id));
         } else if self.admit(&file, self.start_of(id)) {
-            self.open(file);
+            self.open(file, false);
         }
         id
     }
@@ -75,7 +75,7 @@ impl Preprocessor<'_> {
         if self.open.len() >= self.limits.include_depth_max {
             self.pass_depth_limit(wanted.span);
         } else if self.admit(&file, wanted.span) {
-            self.open(file);
+            self.open(file, true);
         }
     }
 
@@ -176,7 +176,7 @@ impl Preprocessor<'_> {
         }
         let id = self.sources.add(path, source::decode(bytes));
         let directory = path.parent().unwrap_or(Path::new("")).to_owned();
-        let file = self.take_in(id, directory, true);
+        let file = self.take_in(id, directory);
         self.read.insert(canonical, file.clone());
         Ok(Some(file))
     }
@@ -218,10 +218,7 @@ impl Preprocessor<'_> {
             names.push("...".to_owned());
         }
         let depth = self.limits.include_depth_max;
-        let message = format!(
-            "files nest deeper than {depth}: {}",
-            names.join(" -> ")
-        );
+        let message = format!("files nest deeper than {depth}: {}", names.join(" -> "));
         let finding = Diagnostic::new(&rules::INCLUDE_DEPTH, span, message);
         self.findings
             .push(finding.help("guard each file with `#pragma once`"));

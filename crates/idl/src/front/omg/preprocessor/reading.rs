@@ -23,14 +23,14 @@ pub(super) struct ReadFile {
     pub directory: PathBuf,
     /// `#pragma once`
     pub is_once: Cell<bool>,
-    /// Its beginning and end are marked for the parser.
-    pub is_included: bool,
 }
 
 /// A file that is being taken word by word.
 #[derive(Debug)]
 pub(super) struct OpenFile {
     pub file: Rc<ReadFile>,
+    /// Its beginning and end are marked for the parser.
+    is_included: bool,
     /// Index of the next piece.
     next: usize,
     /// Index of the next documentation.
@@ -40,12 +40,7 @@ pub(super) struct OpenFile {
 
 impl Preprocessor<'_> {
     /// Takes in a text: cuts it and reports a comment without an end.
-    pub(super) fn take_in(
-        &mut self,
-        id: FileId,
-        directory: PathBuf,
-        is_included: bool,
-    ) -> Rc<ReadFile> {
+    pub(super) fn take_in(&mut self, id: FileId, directory: PathBuf) -> Rc<ReadFile> {
         let pieces = lexer::scan(&self.sources.file(id).text);
         if let Some(start) = pieces.unterminated_comment {
             let span = Span {
@@ -62,20 +57,21 @@ impl Preprocessor<'_> {
             pieces,
             directory,
             is_once: Cell::new(false),
-            is_included,
         })
     }
 
-    pub(super) fn open(&mut self, file: Rc<ReadFile>) {
-        if file.is_included {
+    pub(super) fn open(&mut self, file: Rc<ReadFile>, is_included: bool) {
+        if is_included {
             self.tokens
                 .push(marker(TokenKind::FileStart, self.start_of(file.id)));
         }
+        let (next, next_doc, conditionals) = (0, 0, Vec::new());
         self.open.push(OpenFile {
             file,
-            next: 0,
-            next_doc: 0,
-            conditionals: Vec::new(),
+            is_included,
+            next,
+            next_doc,
+            conditionals,
         });
     }
 
@@ -193,7 +189,7 @@ impl Preprocessor<'_> {
             }
             self.findings.push(finding);
         }
-        if open.file.is_included {
+        if open.is_included {
             let end = self.sources.file(open.file.id).text.len() as u32;
             let span = Span {
                 file: open.file.id,
