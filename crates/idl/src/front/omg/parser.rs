@@ -348,18 +348,18 @@ impl Parser {
             }
             return Ok(());
         }
-        let finding = if keyword == &**text {
+        let is_exact = keyword == &**text;
+        if is_exact {
             let message = format!("expected the name of {what}, found the keyword `{keyword}`");
-            Diagnostic::new(&rules::KEYWORD_AS_NAME, span, message)
-        } else {
+            self.report(Diagnostic::new(&rules::KEYWORD_AS_NAME, span, message).help(help));
+        } else if self.noted.insert(text.clone()) {
             let message = format!("`{text}` differs from the keyword `{keyword}` only in case");
-            Diagnostic::new(&rules::KEYWORD_CASE, span, message)
-        };
-        self.report(finding.help(help));
+            self.report(Diagnostic::new(&rules::KEYWORD_CASE, span, message).help(help));
+        }
         let follows = &self.tokens[(self.at + 1).min(self.tokens.len() - 1)].kind;
         match follows {
             TokenKind::Punctuation(";" | "," | "{" | "(" | ")" | ":" | "=" | "[" | "}") => Ok(()),
-            TokenKind::Identifier { .. } if keyword != &**text => Ok(()),
+            _ if !is_exact => Ok(()),
             _ => Err(Failed),
         }
     }

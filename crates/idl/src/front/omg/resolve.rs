@@ -5,12 +5,12 @@
 //! diagnostic; a model is made only if there was none. Refuses to know how values are laid out.
 //!
 //! ```text
-//! scope        which name means what                constant     values of expressions
+//! scope        which name means what                unknown      names that mean nothing
+//! repository   repository ids                       constant     values of expressions
 //! types        types where they are used            aggregate    struct, union, exception
 //! enumeration  enum, bitmask, bitset                interface    operations, attributes, bases
 //! annotation   applied and declared annotations     standard     the table of standard ones
-//! repository   repository ids                       limits       what no type may exceed
-//! finish       from symbols to the model
+//! limits       what no type may exceed              finish       from symbols to the model
 //! ```
 
 mod aggregate;
@@ -24,13 +24,15 @@ mod repository;
 mod scope;
 mod standard;
 mod types;
+mod unknown;
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use self::annotation::{AnnotationDeclaration, Applied, Subject};
 use self::repository::Prefixes;
-use self::scope::{ROOT, Scope, ScopeId, State, Symbol, SymbolId, SymbolKind, Unknown};
+use self::scope::{ROOT, Scope, ScopeId, State, Symbol, SymbolId, SymbolKind};
+use self::unknown::Unknown;
 use super::ast::{Definition, DefinitionKind, Forward, Item, Name};
 use super::parser::Parsed;
 use super::rules::semantics as rules;

@@ -86,8 +86,9 @@ impl Parser {
         self.expect("(")?;
         let discriminator = self.type_use()?;
         self.expect(")")?;
+        let found = self.diagnostics.len();
         let cases = self.body(&name, Parser::case)?;
-        self.require_entries(&name, cases.len(), "a union has at least one case");
+        self.require_entries(&name, cases.len(), found, "a union has at least one case");
         Ok(DefinitionKind::Union {
             name,
             discriminator,
@@ -134,10 +135,12 @@ impl Parser {
     fn enumeration(&mut self) -> Result<DefinitionKind> {
         self.advance();
         let name = self.name("an enum")?;
+        let found = self.diagnostics.len();
         let enumerators = self.literals(&name, "an enumerator")?;
         self.require_entries(
             &name,
             enumerators.len(),
+            found,
             "an enum has at least one enumerator",
         );
         Ok(DefinitionKind::Enum { name, enumerators })
@@ -146,13 +149,15 @@ impl Parser {
     fn bitmask(&mut self) -> Result<DefinitionKind> {
         self.advance();
         let name = self.name("a bitmask")?;
+        let found = self.diagnostics.len();
         let flags = self.literals(&name, "a flag")?;
-        self.require_entries(&name, flags.len(), "a bitmask has at least one flag");
+        self.require_entries(&name, flags.len(), found, "a bitmask has at least one flag");
         Ok(DefinitionKind::Bitmask { name, flags })
     }
 
-    fn require_entries(&mut self, name: &Name, count: usize, rule: &str) {
-        if count == 0 && self.failed_at.is_none_or(|at| at + 1 < self.at) {
+    /// `found`: how many findings there were before the entries; a later one explains their lack.
+    fn require_entries(&mut self, name: &Name, count: usize, found: usize, rule: &str) {
+        if count == 0 && self.diagnostics.len() == found {
             let message = format!("`{}` is empty: {rule}", name.text);
             self.diagnostics
                 .push(Diagnostic::new(&rules::EMPTY_BODY, name.span, message));

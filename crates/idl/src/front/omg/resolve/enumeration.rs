@@ -275,12 +275,12 @@ impl Resolver {
         };
         let width = width?;
         let (bits_max, holder) = match declared {
-            Some(Primitive::Boolean) => (1, "boolean"),
-            Some(primitive) => (type_bits(primitive), spelled(primitive)),
-            None => (BITSET_BITS_MAX, "bit field"),
+            Some(Primitive::Boolean) => (1, "`boolean`".to_owned()),
+            Some(primitive) => (type_bits(primitive), format!("`{}`", spelled(primitive))),
+            None => (BITSET_BITS_MAX, "a bit field".to_owned()),
         };
         if width > bits_max {
-            let message = format!("a `{holder}` has {bits_max} bits at most, not {width}");
+            let message = format!("{holder} holds {bits_max} bits at most, not {width}");
             let finding = Diagnostic::new(&rules::FIELD_WIDTH, field.width.span, message);
             self.diagnostics.push(finding);
             return None;

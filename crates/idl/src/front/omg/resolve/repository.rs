@@ -68,17 +68,10 @@ impl Resolver {
                     self.give_id(symbol, id, span);
                 }
             }
+            // Its form is the preprocessor's to check.
             Pragma::Version { name, version } => {
-                let Some(symbol) = self.pragma_name(name, span) else {
-                    return;
-                };
-                if is_version(version) {
+                if let Some(symbol) = self.pragma_name(name, span) {
                     self.prefixes.versions.insert(symbol, version.clone());
-                } else {
-                    let message = format!("`{version}` is not a version");
-                    let finding = Diagnostic::new(&rules::VERSION, span, message)
-                        .help("write two numbers below 65536 with a dot between: `1.2`");
-                    self.diagnostics.push(finding);
                 }
             }
         }
@@ -95,9 +88,7 @@ impl Resolver {
                 span,
             })
             .collect();
-        // Only relative names mark a use; from the outermost scope each name is its own.
-        let current = self.current;
-        let mut at = Some(if is_global { super::ROOT } else { current });
+        let mut at = Some(if is_global { super::ROOT } else { self.current });
         while let Some(scope) = at {
             if let Some(symbol) = self.member(scope, &parts[0]) {
                 let found = parts[1..].iter().try_fold(symbol, |symbol, part| {
@@ -168,27 +159,5 @@ impl Resolver {
             .at_definition
             .get(&symbol)
             .map(|prefix| &**prefix)
-    }
-}
-
-fn is_version(text: &str) -> bool {
-    let is_number =
-        |part: &str| part.bytes().all(|byte| byte.is_ascii_digit()) && part.parse::<u16>().is_ok();
-    text.split_once('.')
-        .is_some_and(|(major, minor)| is_number(major) && is_number(minor))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_version_is_two_numbers_of_16_bits() {
-        assert!(is_version("1.0"));
-        assert!(is_version("65535.0"));
-        assert!(!is_version("65536.0"));
-        assert!(!is_version("1"));
-        assert!(!is_version("1.2.3"));
-        assert!(!is_version("+1.2"));
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Knows nothing of types or values. A scope's names are kept folded to lower case, because names
 //! that differ only in case clash (clause 7.2.3.1), and are compared as spelled when they are used.
+//! Two declarations that clash so are an error. A declaration that clashes so with what its scope
+//! only uses or is called (`Color color;`) is noted: half of all interface files have one.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -11,7 +13,6 @@ use crate::diagnostic::Diagnostic;
 use crate::front::omg::ast::{Name, ScopedName};
 use crate::front::omg::rules::semantics as rules;
 use crate::model::{DeclarationId, Type};
-use crate::source::Span;
 
 /// Index of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,12 +34,6 @@ impl Scope {
         }
     }
 }
-
-/// As many further places as a diagnostic about an unknown name shows.
-const LABELS_MAX: usize = 5;
-
-/// For as many unknown names a similar one is looked for.
-const GUESSES_MAX: usize = 50;
 
 /// A name that something has.
 pub(super) struct Symbol {
@@ -100,7 +95,7 @@ pub(super) struct Scope {
     pub is_interface: bool,
     pub parent: Option<ScopeId>,
     pub owner: Option<SymbolId>,
-    names: HashMap<Rc<str>, SymbolId>,
+    pub names: HashMap<Rc<str>, SymbolId>,
     /// In the order of the text.
     pub symbols: Vec<SymbolId>,
     /// Names of outer scopes that were used here (clause 7.5.2).
@@ -221,17 +216,24 @@ impl Resolver {
             return true;
         }
         if let Some(owner) = scope.owner.map(|owner| self.symbol(owner)) {
-            let has_reserved_name = !matches!(owner.kind, SymbolKind::Annotation(_));
-            if has_reserved_name && fold(&owner.name.text) == *folded {
+            if fold(&owner.name.text) == *folded {
                 let what = owner
                     .kind
                     .what()
                     .split_once(' ')
                     .map_or("scope", |(_, what)| what);
-                let message = format!("`{}` has the name of the {what} it stands in", name.text);
-                let finding = Diagnostic::new(&rules::OWN_NAME, name.span, message)
+                let is_same = owner.name.text == name.text;
+                let (rule, has, help) = match is_same {
+                    true => (&rules::OWN_NAME, "has the name", "choose another name"),
+                    false => {
+                        let has = "differs only in case from the name";
+                        (&rules::OWN_NAME_CASE, has, "strict compilers refuse it")
+                    }
+                };
+                let message = format!("`{}` {has} of the {what} it stands in", name.text);
+                let finding = Diagnostic::new(rule, name.span, message)
                     .label(owner.name.span, "declared here")
-                    .help("choose another name");
+                    .help(help);
                 self.diagnostics.push(finding);
                 return false;
             }
@@ -455,138 +457,5 @@ impl Resolver {
             .help(format!("write `{}`", symbol.name.text));
         self.diagnostics.push(finding);
         None
-    }
-
-    /// One diagnostic for each unknown name, however often it is used.
-    fn report_unknown(&mut self, name: &ScopedName, part: &Name, scope: ScopeId) {
-        if self.has_foreign_names {
-            return;
-        }
-        let spelled: Rc<str> = name.to_string().into();
-        if let Some(unknown) = self.unknown.get(&spelled) {
-            let known = &mut self.diagnostics[unknown.diagnostic];
-            if known.labels.len() < LABELS_MAX {
-                known.labels.push((part.span, "and here".to_owned()));
-            }
-            return;
-        }
-        let message = match self.scope(scope).owner {
-            Some(owner) if name.parts.len() > 1 && part.span != name.parts[0].span => {
-                format!(
-                    "`{}` has nothing called `{}`",
-                    self.symbol(owner).name.text,
-                    part.text
-                )
-            }
-            _ => format!("nothing called `{}` is declared here", part.text),
-        };
-        let unknown = Unknown {
-            diagnostic: self.diagnostics.len(),
-            scope,
-            name: part.clone(),
-        };
-        self.unknown.insert(spelled, unknown);
-        self.diagnostics
-            .push(Diagnostic::new(&rules::NOT_FOUND, part.span, message));
-    }
-
-    /// Looks again for the unknown names, now that everything is declared, and says what helps.
-    pub(super) fn explain_unknown(&mut self) {
-        let mut unknown: Vec<Unknown> = self.unknown.drain().map(|(_, name)| name).collect();
-        unknown.sort_by_key(|unknown| unknown.diagnostic);
-        for (
-            index,
-            Unknown {
-                diagnostic,
-                scope,
-                name,
-            },
-        ) in unknown.into_iter().enumerate()
-        {
-            let folded = fold(&name.text);
-            let mut at = Some(scope);
-            let mut later = None;
-            while let (Some(scope), None) = (at, later) {
-                later = self.scope(scope).names.get(&folded).copied();
-                at = self.scope(scope).parent;
-            }
-            let later: Option<(Span, &str)> =
-                later.map(|id| (self.symbol(id).name.span, "declared here, after its use"));
-            let is_guessed = index < GUESSES_MAX;
-            let near = if is_guessed {
-                self.nearest(scope, &name.text)
-            } else {
-                None
-            };
-            let finding = &mut self.diagnostics[diagnostic];
-            match (later, near) {
-                (Some((span, text)), _) => {
-                    finding.labels.insert(0, (span, text.to_owned()));
-                    finding.help = Some("move the declaration up".to_owned());
-                }
-                (None, Some(near)) => finding.help = Some(format!("did you mean `{near}`?")),
-                (None, None) => {
-                    finding.help = Some("declare it, or `#include` the file that does".to_owned());
-                }
-            }
-        }
-    }
-
-    /// A visible name that differs in a letter or two.
-    fn nearest(&self, scope: ScopeId, text: &str) -> Option<Rc<str>> {
-        const NAMES_MAX: usize = 2_000;
-        let mut at = Some(scope);
-        let mut best: Option<(usize, Rc<str>)> = None;
-        let mut left = NAMES_MAX;
-        while let Some(scope) = at {
-            for id in self.scope(scope).symbols.iter().take(left) {
-                let name = &self.symbol(*id).name.text;
-                let limit = (text.len() / 4).clamp(1, 2);
-                let distance = distance(text, name, limit);
-                if distance <= limit && best.as_ref().is_none_or(|(least, _)| distance < *least) {
-                    best = Some((distance, name.clone()));
-                }
-            }
-            left = left.saturating_sub(self.scope(scope).symbols.len());
-            at = self.scope(scope).parent;
-        }
-        best.map(|(_, name)| name)
-    }
-}
-
-/// A name that was not found, and where its diagnostic is.
-pub(super) struct Unknown {
-    pub diagnostic: usize,
-    pub scope: ScopeId,
-    pub name: Name,
-}
-
-/// Letters to change, add or remove; anything above `limit` if it is more than that.
-fn distance(one: &str, other: &str, limit: usize) -> usize {
-    const BYTES_MAX: usize = 64;
-    if one.len().abs_diff(other.len()) > limit || one.len().max(other.len()) > BYTES_MAX {
-        return limit + 1;
-    }
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (i, a) in one.bytes().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in other.bytes().enumerate() {
-            let cost = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = cost.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[other.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_distance_counts_letters() {
-        assert_eq!(distance("Color", "Color", 2), 0);
-        assert_eq!(distance("Color", "Colour", 2), 1);
-        assert_eq!(distance("Color", "Shape", 2), 5);
     }
 }

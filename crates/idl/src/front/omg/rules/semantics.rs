@@ -23,7 +23,8 @@ rules! {
     NOT_A_SCOPE = "E0204", "7.5.1", "what stands before `::` is a scope";
     OWN_NAME = "E0205", "7.5.2", "a scope does not redefine its own name";
     REDEFINED_AFTER_USE = "E0206", "7.5.2", "a name used in a scope is not redefined there";
-    CASE_AFTER_USE = "N0207", "7.5.2", "a name used in a scope differs from its names by more than case";
+    CASE_AFTER_USE = "N0207", "7.5.2",
+        "a name used in a scope differs from its names by more than case";
     AMBIGUOUS = "E0208", "7.4.3.4.3.2", "an inherited name comes from one interface only";
     NOT_A_TYPE = "E0209", "7.4.1.4.4", "what is used as a type is one";
     EXCEPTION_AS_TYPE = "E0210", "7.4.3.4.2", "an exception is only raised";
@@ -36,11 +37,13 @@ rules! {
     RECURSIVE = "E0216", "7.4.1.4.4.4.4", "a type holds itself only through a sequence or a map";
     RECURSIVE_ELSEWHERE = "E0217", "7.4.1.4.4.4.4",
         "a sequence of an incomplete type is a member of that type only";
+    OWN_NAME_CASE = "N0218", "7.5.2", "a name differs from that of its scope by more than case";
 
     CONSTANT_TYPE = "E0220", "7.4.1.4.3", "a constant is a number, character, string or enumerator";
     MISMATCH = "E0221", "7.4.1.4.3", "a value is of the kind that its place wants";
     OUT_OF_RANGE = "E0222", "7.4.1.4.3", "a value is in the range of its type";
-    OVERFLOW = "E0223", "7.4.1.4.3", "every part of an expression is in the range it is computed in";
+    OVERFLOW = "E0223", "7.4.1.4.3",
+        "every part of an expression is in the range it is computed in";
     DIVISION = "E0224", "7.4.1.4.3", "nothing is divided by zero";
     SHIFT = "E0225", "7.4.1.4.3", "a shift is by 0 to 63 bits";
     OPERATOR = "E0226", "7.4.1.4.3", "an operator has operands that it is defined for";
@@ -52,7 +55,8 @@ rules! {
     LABEL_REPEATED = "E0231", "7.4.1.4.4.4.2", "a value labels one case";
     DEFAULT_REPEATED = "E0232", "7.4.1.4.4.4.2", "a union has one default at most";
     DEFAULT_COVERED = "E0233", "7.4.1.4.4.4.2", "a default is for values without a label";
-    MAP_KEY = "E0234", "ours", "a map key is an integer, a character, a boolean, a string or an enum";
+    MAP_KEY = "E0234", "ours",
+        "a map key is an integer, a character, a boolean, a string or an enum";
     STRUCT_BASE = "E0235", "7.4.13.4.1", "a struct extends a complete struct";
     VALUE_REPEATED = "E0236", "8.3.1.5", "enumerators have different values";
     VALUE_RANGE = "E0237", "8.3.1.5", "the value of an enumerator fits in the bits of its enum";
@@ -65,7 +69,8 @@ rules! {
     BITSET_BASE = "E0244", "7.4.13.4.3.2", "a bitset extends a bitset";
 
     BASE_KIND = "E0250", "7.4.3.4.3.2", "an interface inherits from interfaces";
-    BASE_INCOMPLETE = "E0251", "7.4.3.4.3.2", "an interface inherits from interfaces defined before";
+    BASE_INCOMPLETE = "E0251", "7.4.3.4.3.2",
+        "an interface inherits from interfaces defined before";
     BASE_REPEATED = "E0252", "7.4.3.4.3.2", "an interface is a direct base once";
     INHERITED_REDEFINED = "E0253", "7.4.3.4.3.2",
         "an inherited operation or attribute is not redefined";
@@ -79,7 +84,8 @@ rules! {
 
     ANNOTATION_REPEATED = "E0270", "7.4.15.4.2", "an annotation is applied once to one thing";
     ANNOTATION_PLACE = "E0271", "8.3", "an annotation is applied to what it is for";
-    ARGUMENT_MISSING = "E0272", "7.4.15.4.2", "an annotation is given every parameter without default";
+    ARGUMENT_MISSING = "E0272", "7.4.15.4.2",
+        "an annotation is given every parameter without default";
     ARGUMENT_UNKNOWN = "E0273", "7.4.15.4.2", "an annotation is given the parameters that it has";
     ARGUMENT_VALUE = "E0274", "8.3", "a parameter of an annotation has one of the values it takes";
     EXTENSIBILITY_CLASH = "E0275", "8.3.1.6", "a type has one extensibility";
@@ -93,7 +99,6 @@ rules! {
     PARAMETER_TYPE = "E0283", "7.4.15.4.1", "a parameter of an annotation has a constant's type";
     ARGUMENT_REPEATED = "E0284", "7.4.15.4.2", "a parameter of an annotation is given once";
 
-    VERSION = "E0290", "7.4.6.4", "a version is two numbers below 65536 with a dot between";
     ID_FORMAT = "E0291", "7.4.6.4", "a repository id is a format, a colon and a name";
     ID_CHANGED = "E0292", "7.4.6.4", "a repository id is given once";
     TOO_DEEP = "E0295", "ours", "types nest 64 deep at most";
@@ -101,5 +106,6 @@ rules! {
     TOO_WIDE = "E0297", "ours", "a type comes down to 65536 scalars and strings at most";
     TOO_MANY_OPERATIONS = "E0298", "ours",
         "the interfaces of a compilation have 65536 operations at most, inherited ones counted";
-    TOO_MANY_BASES = "E0299", "ours", "a type or interface has 255 bases at most, indirect ones counted";
+    TOO_MANY_BASES = "E0299", "ours",
+        "a type or interface has 255 bases at most, indirect ones counted";
 }

@@ -1,0 +1,207 @@
+//! Every rule of the parser and the resolver finds its bad input and says so in these words.
+//!
+//! `tests/idl/bad/CODE-name.idl` breaks rule CODE; `CODE-name.expect` is what is printed.
+//! `UPDATE_EXPECT=1` rewrites them. Inputs that have to be long are made here.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use expect_test::{Expect, expect, expect_file};
+use nearcall_idl::diagnostic::{Diagnostic, Severity, render};
+use nearcall_idl::front::omg::compile_from;
+use nearcall_idl::front::omg::preprocessor::files::InMemory;
+use nearcall_idl::front::omg::rules::{semantics, syntax};
+use nearcall_idl::front::options::Options;
+use nearcall_idl::source::SourceMap;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/idl/bad")
+}
+
+fn inputs() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder()).expect("tests/idl/bad is there");
+    let paths = entries.map(|entry| entry.expect("it can be listed").path());
+    let mut files: Vec<PathBuf> = paths
+        .filter(|path| path.extension().is_some_and(|end| end == "idl"))
+        .collect();
+    files.sort();
+    files
+}
+
+fn code(path: &Path) -> String {
+    let name = path.file_name().expect("it is a file").to_string_lossy();
+    name.split('-')
+        .next()
+        .expect("it has a first part")
+        .to_owned()
+}
+
+/// What is found in a text, and how it is printed.
+fn compile(name: &str, text: &str) -> (Vec<Diagnostic>, String) {
+    let mut files = InMemory::default();
+    files.insert(name, text);
+    let mut sources = SourceMap::default();
+    let compilation = compile_from(&files, Path::new(name), &Options::default(), &mut sources);
+    let has_error = compilation
+        .diagnostics
+        .iter()
+        .any(|one| one.rule.severity() == Severity::Error);
+    assert_eq!(
+        compilation.model.is_none(),
+        has_error,
+        "a model if nothing is wrong: {name}"
+    );
+    let printed = render::texts(&compilation.diagnostics, &sources, false);
+    (compilation.diagnostics, printed)
+}
+
+#[test]
+fn every_bad_file_is_explained() {
+    let inputs = inputs();
+    for path in &inputs {
+        let name = path.file_name().expect("it is a file").to_string_lossy();
+        let text = std::fs::read_to_string(path).expect("it is text");
+        let (found, printed) = compile(&name, &text);
+        let code = code(path);
+        assert!(
+            found.iter().any(|one| one.rule.code == code),
+            "{name} finds no {code}:\n{printed}"
+        );
+        expect_file![path.with_extension("expect")].assert_eq(&printed);
+    }
+    println!("{} bad files", inputs.len());
+    assert!(!inputs.is_empty());
+}
+
+#[test]
+fn every_rule_has_a_bad_input() {
+    let files = inputs();
+    let made = long_inputs();
+    let checked: BTreeSet<String> = files
+        .iter()
+        .map(|path| code(path))
+        .chain(made.iter().map(|one| one.0.to_owned()))
+        .collect();
+    let rules: Vec<_> = syntax::ALL.iter().chain(semantics::ALL).collect();
+    let missing: Vec<&str> = rules
+        .iter()
+        .map(|rule| rule.code)
+        .filter(|code| !checked.contains(*code))
+        .collect();
+    assert!(missing.is_empty(), "no bad input for {missing:?}");
+    println!(
+        "{} rules, {} bad inputs",
+        rules.len(),
+        files.len() + made.len()
+    );
+    assert!(rules.len() > 80);
+}
+
+#[test]
+fn every_expectation_has_an_input() {
+    let entries = std::fs::read_dir(folder()).expect("tests/idl/bad is there");
+    for entry in entries {
+        let path = entry.expect("it can be listed").path();
+        assert!(
+            path.with_extension("idl").exists(),
+            "{} has no input",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn what_is_too_much_is_refused() {
+    let made = long_inputs();
+    for (code, text, want) in &made {
+        let (found, _) = compile("long.idl", text);
+        let said: Vec<String> = found
+            .iter()
+            .map(|one| format!("{} {}", one.rule.code, one.message))
+            .collect();
+        want.assert_eq(&said.join("\n"));
+        assert!(said.iter().any(|one| one.starts_with(code)));
+    }
+    println!("{} long inputs", made.len());
+}
+
+/// Inputs that break a limit: the code of the rule, the text, what is said.
+fn long_inputs() -> Vec<(&'static str, String, Expect)> {
+    vec![
+        (
+            "E0105",
+            (0..10_000)
+                .map(|index| format!("module m{index} {{ "))
+                .collect(),
+            expect![[r#"
+                E0105 this is nested more than 64 deep
+                E0104 the text ends inside `m63`"#]],
+        ),
+        (
+            "E0106",
+            format!("const long sum = 1{};", " + 1".repeat(100_000)),
+            expect!["E0106 this expression has more than 256 operators"],
+        ),
+        (
+            "E0295",
+            aliases(1_000),
+            expect!["E0295 `A64` nests more than 64 types"],
+        ),
+        (
+            "E0296",
+            "typedef octet A[65536]; typedef A B[65536]; typedef B C[65536]; struct S { C all; };"
+                .to_owned(),
+            expect!["E0296 a value of `B` takes more than 1073741824 bytes"],
+        ),
+        (
+            "E0297",
+            doubled(30),
+            expect!["E0297 `S15` comes down to more than 65536 scalars"],
+        ),
+        (
+            "E0298",
+            heirs(1_000),
+            expect!["E0298 with `I65` the interfaces have more than 65536 operations"],
+        ),
+        (
+            "E0299",
+            bases(1_000),
+            expect!["E0299 `Bottom` has more than 255 bases"],
+        ),
+    ]
+}
+
+fn aliases(count: u32) -> String {
+    (1..count).fold("typedef long A0;".to_owned(), |mut text, index| {
+        let _ = write!(text, " typedef A{} A{index};", index - 1);
+        text
+    })
+}
+
+fn doubled(count: u32) -> String {
+    (1..count).fold("struct S0 { char a; };".to_owned(), |mut text, index| {
+        let _ = write!(text, " struct S{index} {{ S{0} a; S{0} b; }};", index - 1);
+        text
+    })
+}
+
+/// An interface of a thousand operations, and many that inherit them.
+fn heirs(count: u32) -> String {
+    let operations: String = (0..1_000)
+        .map(|index| format!(" void o{index}();"))
+        .collect();
+    let heirs: String = (1..count)
+        .map(|index| format!(" interface I{index} : I0 {{}};"))
+        .collect();
+    format!("interface I0 {{{operations} }};{heirs}")
+}
+
+fn bases(count: u32) -> String {
+    let mut text: String = (0..count)
+        .map(|index| format!("interface I{index} {{}}; "))
+        .collect();
+    let names: Vec<String> = (0..count).map(|index| format!("I{index}")).collect();
+    let _ = write!(text, "interface Bottom : {} {{}};", names.join(", "));
+    text
+}

@@ -1,0 +1,73 @@
+//! What the compiler makes of the files under `tests/idl/plan` and `tests/idl/rust`, to the letter.
+//! `UPDATE_EXPECT=1 cargo test` writes the goldens anew.
+
+use std::path::{Path, PathBuf};
+
+use expect_test::expect_file;
+use nearcall_idl::back::rust::compile_rust;
+use nearcall_idl::diagnostic::Severity;
+use nearcall_idl::diagnostic::render::texts;
+use nearcall_idl::front::compile;
+use nearcall_idl::front::options::Options;
+use nearcall_idl::model::Model;
+use nearcall_idl::plan::{dump, plan};
+use nearcall_idl::source::SourceMap;
+
+fn interface_files(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../tests/idl")
+        .join(folder);
+    let entries = std::fs::read_dir(folder).expect("the folder is there");
+    let paths = entries.map(|entry| entry.expect("it can be listed").path());
+    let is_interface = |path: &PathBuf| path.extension().is_some_and(|end| end == "idl");
+    let mut files: Vec<PathBuf> = paths.filter(is_interface).collect();
+    files.sort();
+    files
+}
+
+fn model(path: &Path) -> Model {
+    let mut sources = SourceMap::default();
+    let mut compilation = compile(path, &Options::default(), &mut sources);
+    compilation
+        .diagnostics
+        .retain(|finding| finding.rule.severity() == Severity::Error);
+    let said = texts(&compilation.diagnostics, &sources, false);
+    compilation
+        .model
+        .unwrap_or_else(|| panic!("{}:\n{said}", path.display()))
+}
+
+fn check(folder: &str, golden: &str, least: usize, print: impl Fn(&Model) -> String) {
+    let files = interface_files(folder);
+    for path in &files {
+        expect_file![path.with_extension(golden)].assert_eq(&print(&model(path)));
+    }
+    println!("{} files", files.len());
+    assert!(files.len() >= least, "only {} files", files.len());
+}
+
+#[test]
+fn plans_are_as_agreed() {
+    check("plan", "plan", 6, |model| dump(model, &plan(model)));
+}
+
+#[test]
+fn rust_is_as_agreed() {
+    check("rust", "rs", 3, compile_rust);
+}
+
+#[test]
+fn output_is_the_same_every_time() {
+    for path in interface_files("rust") {
+        assert_eq!(compile_rust(&model(&path)), compile_rust(&model(&path)));
+    }
+}
+
+#[test]
+fn output_has_neither_unsafe_code_nor_paths_of_this_machine() {
+    for path in interface_files("rust") {
+        let text = compile_rust(&model(&path));
+        assert!(!text.contains("unsafe"), "{}", path.display());
+        assert!(!text.contains("/tests/"), "{}", path.display());
+    }
+}
