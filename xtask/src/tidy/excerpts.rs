@@ -1,6 +1,7 @@
 //! The code in README.md is the code of an example: each block stands in a file, word for word.
 //!
-//! A block of a language we compile follows a line `<!-- from PATH -->`. Indentation may differ.
+//! A block of a language we compile follows a line `<!-- from PATH -->`. Indentation may differ; a
+//! line `// …` stands for what is left out.
 
 use super::report::Report;
 use super::tree::Tree;
@@ -80,10 +81,23 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
     blocks
 }
 
-/// Whether these lines follow each other in `text`, whatever their indentation.
+/// What stands for lines that are left out.
+const LEFT_OUT: &str = "// …";
+
+/// Whether the parts between the gaps stand in `text`, one after the other, whatever their
+/// indentation.
 fn contains(text: &str, wanted: &[&str]) -> bool {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    !wanted.is_empty() && lines.windows(wanted.len()).any(|window| window == wanted)
+    let mut rest = &lines[..];
+    for part in wanted.split(|line| *line == LEFT_OUT) {
+        let found = match part.len() {
+            0 => return false,
+            count => rest.windows(count).position(|window| window == part),
+        };
+        let Some(at) = found else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    true
 }
 
 #[cfg(test)]
@@ -107,6 +121,24 @@ mod tests {
         );
         let text = readme("one();\ntwo();\n");
         canary::passes(check, &[FILE, ("README.md", &text)]);
+    }
+
+    #[test]
+    fn what_is_left_out_is_between_what_stands_there_in_order() {
+        let text = readme("fn main() {\n// …\ntwo();\n}\n");
+        canary::passes(check, &[FILE, ("README.md", &text)]);
+        let text = readme("two();\n// …\none();\n");
+        canary::finds(
+            check,
+            &[FILE, ("README.md", &text)],
+            "does not stand in a.rs",
+        );
+        let text = readme("// …\none();\n");
+        canary::finds(
+            check,
+            &[FILE, ("README.md", &text)],
+            "does not stand in a.rs",
+        );
     }
 
     #[test]
