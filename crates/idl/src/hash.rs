@@ -53,7 +53,11 @@ pub fn canonical(model: &Model, operation: &Operation, layout: &OperationLayout)
     if operation.is_oneway {
         text.push_str("oneway\n");
     }
-    let mut writer = Canonical { model, text, open: Vec::new() };
+    let mut writer = Canonical {
+        model,
+        text,
+        open: Vec::new(),
+    };
     for parameter in &operation.parameters {
         writer.text.push_str(match parameter.direction {
             Direction::In => "in ",
@@ -67,7 +71,11 @@ pub fn canonical(model: &Model, operation: &Operation, layout: &OperationLayout)
         writer.text.push('\n');
     }
     if let Some(returns) = &operation.returns {
-        let opaque = if operation.returns_opaque { "opaque " } else { "" };
+        let opaque = if operation.returns_opaque {
+            "opaque "
+        } else {
+            ""
+        };
         writer.text.push_str("returns ");
         writer.text.push_str(opaque);
         writer.declared(returns);
@@ -102,7 +110,10 @@ impl Canonical<'_> {
         exception: Option<DeclarationId>,
         message: &MessageLayout,
     ) {
-        self.add(format_args!("{title} {} {}\n", message.fixed_bytes, message.variable_at));
+        self.add(format_args!(
+            "{title} {} {}\n",
+            message.fixed_bytes, message.variable_at
+        ));
         if let Some(id) = exception {
             let all = members(self.model, id).len() as u32;
             for root in (0..all).map(Root::Member) {
@@ -129,7 +140,10 @@ impl Canonical<'_> {
         }
         for payload in &message.payloads {
             self.place(&payload.place);
-            self.add(format_args!(" payload {:?} bound {:?}\n", payload.form, payload.bound));
+            self.add(format_args!(
+                " payload {:?} bound {:?}\n",
+                payload.form, payload.bound
+            ));
         }
     }
 
@@ -156,7 +170,10 @@ impl Canonical<'_> {
                 self.declared(element);
                 self.text.push(')');
             }
-            Type::Array { element, dimensions } => {
+            Type::Array {
+                element,
+                dimensions,
+            } => {
                 self.add(format_args!("array{dimensions:?}("));
                 self.declared(element);
                 self.text.push(')');

@@ -6,6 +6,7 @@
 //! layout      sizes, offsets, which class of A-stack     model -> layout
 //! plan        the steps of every stub, as data           layout -> plan
 //! back/rust   prints steps; decides nothing              plan  -> text
+//! build       for build scripts                          file  -> file
 //! ```
 //!
 //! Never imports the runtime, and the runtime never parses text.
@@ -15,4 +16,11 @@
 pub mod diagnostic;
 pub mod front;
 pub mod model;
+pub mod layout;
+pub mod hash;
+pub mod plan;
+pub mod back;
+pub mod build;
 pub mod source;
+
+pub use build::build;

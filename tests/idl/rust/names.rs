@@ -1421,7 +1421,7 @@ pub mod nearcall {
                 count: 5,
             },
             ::nearcall::AStackClass {
-                block_bytes: 32,
+                block_bytes: 64,
                 count: 5,
             },
             ::nearcall::AStackClass {

@@ -3022,7 +3022,7 @@ pub mod types {
                 count: 5,
             },
             ::nearcall::AStackClass {
-                block_bytes: 32,
+                block_bytes: 64,
                 count: 5,
             },
             ::nearcall::AStackClass {
@@ -5695,7 +5695,7 @@ pub mod types {
                 count: 5,
             },
             ::nearcall::AStackClass {
-                block_bytes: 32,
+                block_bytes: 64,
                 count: 5,
             },
             ::nearcall::AStackClass {

@@ -10,6 +10,7 @@ mod constants;
 mod constructed;
 mod docs;
 mod interface;
+mod lints;
 mod marshal;
 mod names;
 mod server;
@@ -37,7 +38,11 @@ struct Rust<'m> {
 
 /// The Rust source for every declaration of a model.
 pub fn compile_rust(model: &Model) -> String {
-    let rust = Rust { model, plan: plan::plan(model), names: Names::new(model) };
+    let rust = Rust {
+        model,
+        plan: plan::plan(model),
+        names: Names::new(model),
+    };
     let mut modules: Vec<TokenStream> = vec![TokenStream::new(); rust.names.scopes.len()];
     for id in (0u32..).map(DeclarationId).take(model.declarations.len()) {
         modules[rust.names.scope_of(id)].extend(rust.declaration(id));
@@ -52,7 +57,9 @@ pub fn compile_rust(model: &Model) -> String {
         let name = scope.path.last().map(String::as_str).unwrap_or_default();
         let (doc, name) = (doc(&None, &format!("Scope `{name}`.")), ident(name));
         let around = std::mem::take(&mut modules[scope.parent]);
-        modules[scope.parent] = quote!(#around #doc pub mod #name { #content });
+        // Who includes the file may well do so in a module of the same name.
+        let inception = (scope.parent == 0).then(|| quote!(#[allow(clippy::module_inception)]));
+        modules[scope.parent] = quote!(#around #doc #inception pub mod #name { #content });
     }
     rust.heading() + &printed(std::mem::take(&mut modules[0]))
 }
@@ -118,7 +125,10 @@ impl Rust<'_> {
     }
 
     fn interface_plan(&self, id: DeclarationId) -> &InterfacePlan {
-        let index = self.plan.interfaces.binary_search_by_key(&id, |plan| plan.id);
+        let index = self
+            .plan
+            .interfaces
+            .binary_search_by_key(&id, |plan| plan.id);
         // Plans are made for every interface, in the order of their indices.
         &self.plan.interfaces[index.unwrap_or_default()]
     }

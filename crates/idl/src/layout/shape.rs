@@ -80,9 +80,7 @@ pub fn shape(model: &Model, declared: &Type) -> Shape {
     }
     let resolved = model.resolved(declared);
     match (resolved, size::fixed_bytes(model, resolved)) {
-        (Type::Named(id), Some(_)) if leaf_count(model, *id) <= super::LEAVES_MAX => {
-            Shape::Leaves(*id)
-        }
+        (Type::Named(id), Some(_)) if is_taken_apart(model, *id) => Shape::Leaves(*id),
         (_, Some(bytes)) => Shape::Image { bytes },
         (_, None) => payload(model, resolved),
     }
@@ -93,9 +91,18 @@ fn scalar(model: &Model, declared: &Type) -> Option<Scalar> {
         Type::Primitive(Primitive::LongDouble) => None,
         Type::Primitive(primitive) => Some(Scalar::Primitive(*primitive)),
         Type::Named(id) => match &model.declaration(*id).kind {
-            Kind::Enum(shape) => Some(Scalar::Enum { id: *id, width: word(shape.bit_bound) }),
-            Kind::Bitmask(shape) => Some(Scalar::Bits { id: *id, width: word(shape.bit_bound) }),
-            Kind::Bitset(shape) => Some(Scalar::Bits { id: *id, width: word(shape.width) }),
+            Kind::Enum(shape) => Some(Scalar::Enum {
+                id: *id,
+                width: word(shape.bit_bound),
+            }),
+            Kind::Bitmask(shape) => Some(Scalar::Bits {
+                id: *id,
+                width: word(shape.bit_bound),
+            }),
+            Kind::Bitset(shape) => Some(Scalar::Bits {
+                id: *id,
+                width: word(shape.width),
+            }),
             _ => None,
         },
         _ => None,
@@ -115,14 +122,20 @@ fn payload(model: &Model, resolved: &Type) -> Shape {
         _ => (Form::Marshalled, None),
     };
     // A conventional payload counts bytes: its bounds are checked where it is marshalled.
-    let bound = if form == Form::Marshalled { None } else { bound };
+    let bound = if form == Form::Marshalled {
+        None
+    } else {
+        bound
+    };
     Shape::Payload { form, bound }
 }
 
 fn sequence_form(model: &Model, element: &Type) -> Form {
     match (model.resolved(element), element_bytes(model, element)) {
         (Type::Primitive(Primitive::Octet), _) => Form::Octets,
-        (_, Some(bytes)) if bytes <= u64::from(u32::MAX) => Form::Elements { width: bytes as u32 },
+        (_, Some(bytes)) if bytes <= u64::from(u32::MAX) => Form::Elements {
+            width: bytes as u32,
+        },
         _ => Form::Marshalled,
     }
 }
@@ -133,11 +146,14 @@ pub fn element_bytes(model: &Model, declared: &Type) -> Option<u64> {
     match model.resolved(declared) {
         Type::Primitive(Primitive::Boolean | Primitive::WideChar) => None,
         Type::Primitive(primitive) => Some(u64::from(primitive_bytes(*primitive))),
-        Type::Array { element, dimensions } => {
-            dimensions.iter().try_fold(element_bytes(model, element)?, |bytes, dimension| {
+        Type::Array {
+            element,
+            dimensions,
+        } => dimensions
+            .iter()
+            .try_fold(element_bytes(model, element)?, |bytes, dimension| {
                 bytes.checked_mul(u64::from(*dimension))
-            })
-        }
+            }),
         _ => None,
     }
 }
@@ -157,13 +173,18 @@ pub fn primitive_bytes(primitive: Primitive) -> u8 {
     }
 }
 
+/// Has a struct members, and few enough? One without is one byte, as wherever it is marshalled.
+fn is_taken_apart(model: &Model, id: DeclarationId) -> bool {
+    (1..=super::LEAVES_MAX).contains(&leaf_count(model, id))
+}
+
 /// Scalars and arrays that a struct comes apart into; stops counting past the limit.
 fn leaf_count(model: &Model, id: DeclarationId) -> usize {
     let mut count = 0;
     for member in members(model, id) {
         count += match model.resolved(&member.declared) {
             Type::Named(inner) if matches!(model.declaration(*inner).kind, Kind::Struct(_)) => {
-                leaf_count(model, *inner)
+                leaf_count(model, *inner).max(1)
             }
             _ => 1,
         };
@@ -178,7 +199,10 @@ fn leaf_count(model: &Model, id: DeclarationId) -> usize {
 pub fn members(model: &Model, id: DeclarationId) -> Vec<&Member> {
     match &model.declaration(id).kind {
         Kind::Struct(own) => {
-            let mut all = own.base.map(|base| members(model, base)).unwrap_or_default();
+            let mut all = own
+                .base
+                .map(|base| members(model, base))
+                .unwrap_or_default();
             all.extend(&own.members);
             all
         }

@@ -41,7 +41,11 @@ pub enum Count {
 /// marshalled, so that the walk ends at them.
 pub fn bound_checks(model: &Model, declared: &Type, is_optional: bool) -> Vec<BoundCheck> {
     let mut checks = Vec::new();
-    let hops = if is_optional { vec![Hop::Present] } else { Vec::new() };
+    let hops = if is_optional {
+        vec![Hop::Present]
+    } else {
+        Vec::new()
+    };
     walk(model, declared, &hops, &mut checks);
     checks
 }
@@ -49,7 +53,11 @@ pub fn bound_checks(model: &Model, declared: &Type, is_optional: bool) -> Vec<Bo
 fn walk(model: &Model, declared: &Type, hops: &[Hop], checks: &mut Vec<BoundCheck>) {
     let mut bounded = |bound: Option<u32>, count| {
         if let Some(limit) = bound {
-            checks.push(BoundCheck { hops: hops.to_vec(), count, limit });
+            checks.push(BoundCheck {
+                hops: hops.to_vec(),
+                count,
+                limit,
+            });
         }
     };
     let and = |hop| [hops, &[hop]].concat();
@@ -65,7 +73,10 @@ fn walk(model: &Model, declared: &Type, hops: &[Hop], checks: &mut Vec<BoundChec
             walk(model, key, &and(Hop::Keys), checks);
             walk(model, value, &and(Hop::Values), checks);
         }
-        Type::Array { element, dimensions } => {
+        Type::Array {
+            element,
+            dimensions,
+        } => {
             let each = dimensions.iter().map(|_| Hop::Each);
             let hops: Vec<Hop> = hops.iter().copied().chain(each).collect();
             walk(model, element, &hops, checks);

@@ -6,8 +6,8 @@ use crate::hash::hex;
 use crate::layout::{Form, Place, Root, Scalar, members, root_type};
 use crate::model::{DeclarationId, Kind, Model, Operation, Type};
 use crate::plan::{
-    BoundCheck, Check, Copy, Count, Hop, InterfacePlan, Passing, Plan, ProcedurePlan, Step,
-    Stub, TypePlan,
+    BoundCheck, Check, Copy, Count, Hop, InterfacePlan, Passing, Plan, ProcedurePlan, Step, Stub,
+    TypePlan,
 };
 
 /// Writes a plan down.
@@ -31,8 +31,16 @@ macro_rules! line {
 
 fn dump_type(model: &Model, declared: &TypePlan, text: &mut String) {
     let name = &model.declaration(declared.id).name;
-    let recursive = if declared.is_recursive { ", recursive" } else { "" };
-    line!(text, "type {name}: at least {} bytes{recursive}", declared.bytes_min);
+    let recursive = if declared.is_recursive {
+        ", recursive"
+    } else {
+        ""
+    };
+    line!(
+        text,
+        "type {name}: at least {} bytes{recursive}",
+        declared.bytes_min
+    );
     for (member, index) in declared.members.iter().zip(0..) {
         let boxed = if member.is_boxed { ": boxed" } else { "" };
         let name = type_member_name(model, declared.id, index);
@@ -56,9 +64,16 @@ fn dump_interface(model: &Model, interface: &InterfacePlan, text: &mut String) {
     let name = &model.declaration(interface.id).name;
     line!(text, "interface {name}: hash {}", hex(&interface.hash));
     for (class, index) in interface.classes.iter().zip(0..) {
-        line!(text, "  class {index}: {} A-stacks, {} bytes", class.count, class.block_bytes);
+        line!(
+            text,
+            "  class {index}: {} A-stacks, {} bytes",
+            class.count,
+            class.block_bytes
+        );
     }
-    let Kind::Interface(declared) = &model.declaration(interface.id).kind else { return };
+    let Kind::Interface(declared) = &model.declaration(interface.id).kind else {
+        return;
+    };
     for (procedure, operation) in interface.procedures.iter().zip(&declared.operations) {
         dump_procedure(&Names { model, operation }, procedure, text);
     }
@@ -67,10 +82,18 @@ fn dump_interface(model: &Model, interface: &InterfacePlan, text: &mut String) {
 fn dump_procedure(names: &Names<'_>, procedure: &ProcedurePlan, text: &mut String) {
     let (index, class) = (procedure.index, procedure.class);
     let name = &names.operation.name;
-    line!(text, "  procedure {index} {name}: class {class}, hash {}", hex(&procedure.hash));
+    line!(
+        text,
+        "  procedure {index} {name}: class {class}, hash {}",
+        hex(&procedure.hash)
+    );
     for argument in &procedure.arguments {
         let parameter = names.root(Root::Parameter(argument.parameter), None);
-        line!(text, "    argument {parameter} {}", passing(argument.passing));
+        line!(
+            text,
+            "    argument {parameter} {}",
+            passing(argument.passing)
+        );
     }
     dump_stub(names, "client", &procedure.client, text);
     dump_stub(names, "server", &procedure.server, text);
@@ -116,7 +139,9 @@ impl Names<'_> {
             Root::Returned => String::from("returned"),
             Root::Parameter(index) => self.operation.parameters[index as usize].name.clone(),
             Root::Member(index) => {
-                let all = exception.map(|id| members(self.model, id)).unwrap_or_default();
+                let all = exception
+                    .map(|id| members(self.model, id))
+                    .unwrap_or_default();
                 all[index as usize].name.clone()
             }
         }
@@ -127,7 +152,9 @@ impl Names<'_> {
         let mut declared = root_type(self.model, self.operation, exception, place.root);
         for index in &place.path {
             let resolved = declared.map(|declared| self.model.resolved(declared));
-            let Some(Type::Named(id)) = resolved else { break };
+            let Some(Type::Named(id)) = resolved else {
+                break;
+            };
             let member = members(self.model, *id)[*index as usize];
             name.push('.');
             name.push_str(&member.name);
@@ -140,7 +167,11 @@ impl Names<'_> {
         let name = |place: &Place| self.place(place, exception);
         let root = |root: &Root| self.root(*root, exception);
         match step {
-            Step::CheckBound { place, count, limit } => {
+            Step::CheckBound {
+                place,
+                count,
+                limit,
+            } => {
                 format!("check {} has at most {limit} {}", name(place), unit(*count))
             }
             Step::Marshal { place, checks } => {
@@ -159,10 +190,17 @@ impl Names<'_> {
                 format!("put {} at {at}: image of {bytes}", name(place))
             }
             Step::PutLength { place, at, form } => {
-                format!("put length of {} at {at}: {}", name(place), length_unit(*form))
+                format!(
+                    "put length of {} at {at}: {}",
+                    name(place),
+                    length_unit(*form)
+                )
             }
             Step::PutLentLength { place, at } => {
-                format!("put length of {} at {at}: what was written in place", name(place))
+                format!(
+                    "put length of {} at {at}: what was written in place",
+                    name(place)
+                )
             }
             Step::Variable { at, payloads } => {
                 let all: Vec<String> = payloads.iter().map(|(place, _)| name(place)).collect();
@@ -183,7 +221,10 @@ impl Names<'_> {
             }
             Step::ReturnRaised { number } => format!("return exception {number}"),
             Step::Reply { fixed_bytes } => format!("reply {fixed_bytes} bytes"),
-            Step::Raise { number, fixed_bytes } => {
+            Step::Raise {
+                number,
+                fixed_bytes,
+            } => {
                 format!("raise exception {number}, {fixed_bytes} bytes")
             }
             step => self.reading_step(step, exception),
@@ -193,8 +234,18 @@ impl Names<'_> {
     fn reading_step(&self, step: &Step, exception: Option<DeclarationId>) -> String {
         let name = |place: &Place| self.place(place, exception);
         match step {
-            Step::GetScalar { place, at, scalar, check } => {
-                format!("get {} at {at}: {}{}", name(place), self.scalar(*scalar), checked(*check))
+            Step::GetScalar {
+                place,
+                at,
+                scalar,
+                check,
+            } => {
+                format!(
+                    "get {} at {at}: {}{}",
+                    name(place),
+                    self.scalar(*scalar),
+                    checked(*check)
+                )
             }
             Step::GetBlock { place, at, bytes } => {
                 format!("get {} at {at}: block of {bytes}", name(place))
@@ -204,7 +255,12 @@ impl Names<'_> {
             }
             Step::GetLength { place, at } => format!("get length of {} at {at}", name(place)),
             Step::Incoming { at } => format!("variable part at {at}"),
-            Step::Take { place, form, copy, limit } => {
+            Step::Take {
+                place,
+                form,
+                copy,
+                limit,
+            } => {
                 let (form, copy) = (form_name(*form), copy_name(*copy));
                 format!("take {}: {form}, {copy}{}", name(place), limited(*limit))
             }
@@ -280,7 +336,9 @@ fn checked(check: Check) -> &'static str {
 }
 
 fn limited(limit: Option<u32>) -> String {
-    limit.map(|limit| format!(", at most {limit}")).unwrap_or_default()
+    limit
+        .map(|limit| format!(", at most {limit}"))
+        .unwrap_or_default()
 }
 
 fn bounds(checks: &[BoundCheck]) -> String {

@@ -1,8 +1,8 @@
 //! The steps that write and read the messages of one procedure.
 
 use crate::layout::{
-    Form, ItemKind, MessageLayout, OperationLayout, Payload, Place, Root, Scalar, Shape, members,
-    root_type, shape,
+    Form, Item, ItemKind, MessageLayout, OperationLayout, Payload, Place, Root, Scalar, members,
+    root_type,
 };
 use crate::model::{DeclarationId, Direction, Model, Operation, Primitive, Type};
 use crate::plan::{BoundCheck, Check, Copy, Count, Step, Stub, bound_checks};
@@ -35,18 +35,28 @@ impl Planner<'_> {
     /// The call stub.
     pub fn client(&self) -> Stub {
         let mut request = self.prepared(&self.layout.request, None);
-        request.push(Step::Claim { class: self.layout.class });
+        request.push(Step::Claim {
+            class: self.layout.class,
+        });
         request.extend(written(&self.layout.request, None));
         let fixed_bytes = self.layout.request.fixed_bytes;
         if self.operation.is_oneway {
             request.push(Step::PostOneway { fixed_bytes });
-            request.push(Step::Return { results: Vec::new() });
-            return Stub { request, reply: Vec::new(), raised: Vec::new() };
+            request.push(Step::Return {
+                results: Vec::new(),
+            });
+            return Stub {
+                request,
+                reply: Vec::new(),
+                raised: Vec::new(),
+            };
         }
         request.push(Step::Post { fixed_bytes });
         request.push(match self.operation.raises.len() {
             0 => Step::NothingRaised,
-            exceptions => Step::Dispatch { exceptions: exceptions as u32 },
+            exceptions => Step::Dispatch {
+                exceptions: exceptions as u32,
+            },
         });
         let mut reply = self.read(&self.layout.reply, None, Reader::Client);
         let inout = (0u32..).zip(&self.operation.parameters);
@@ -61,7 +71,11 @@ impl Planner<'_> {
             steps.push(Step::ReturnRaised { number });
             steps
         });
-        Stub { request, reply, raised }
+        Stub {
+            request,
+            reply,
+            raised,
+        }
     }
 
     /// The entry stub.
@@ -71,40 +85,67 @@ impl Planner<'_> {
             let at = self.layout.reply.variable_at;
             let payloads = &self.layout.reply.payloads;
             let lent = payloads.iter().find(|payload| payload.form == Form::Lent);
-            request.push(Step::Lend { root, at, limit: lent.and_then(|lent| lent.bound) });
+            request.push(Step::Lend {
+                root,
+                at,
+                limit: lent.and_then(|lent| lent.bound),
+            });
         }
         request.push(Step::Run);
         let mut reply = self.prepared(&self.layout.reply, self.layout.lent_result);
         reply.push(Step::Results { exception: false });
         reply.extend(written(&self.layout.reply, self.layout.lent_result));
-        reply.push(Step::Reply { fixed_bytes: self.layout.reply.fixed_bytes });
+        reply.push(Step::Reply {
+            fixed_bytes: self.layout.reply.fixed_bytes,
+        });
         let raised = self.exceptions(|id, message, number| {
             let mut steps = self.prepared_exception(message, id);
             steps.push(Step::Results { exception: true });
             steps.extend(written(message, None));
-            steps.push(Step::Raise { number, fixed_bytes: message.fixed_bytes });
+            steps.push(Step::Raise {
+                number,
+                fixed_bytes: message.fixed_bytes,
+            });
             steps
         });
-        Stub { request, reply, raised }
+        Stub {
+            request,
+            reply,
+            raised,
+        }
     }
 
     fn exceptions(
         &self,
         steps: impl Fn(DeclarationId, &MessageLayout, u32) -> Vec<Step>,
     ) -> Vec<Vec<Step>> {
-        let raised = self.operation.raises.iter().zip(&self.layout.raised).zip(1u32..);
-        raised.map(|((id, message), number)| steps(*id, message, number)).collect()
+        let raised = self
+            .operation
+            .raises
+            .iter()
+            .zip(&self.layout.raised)
+            .zip(1u32..);
+        raised
+            .map(|((id, message), number)| steps(*id, message, number))
+            .collect()
     }
 
     /// What comes before an A-stack is touched: bounds, and marshalling to private memory.
     fn prepared(&self, message: &MessageLayout, lent: Option<Root>) -> Vec<Step> {
-        let copied = message.payloads.iter().filter(|payload| lent != Some(payload.place.root));
-        copied.filter_map(|payload| self.prepare(payload, None)).collect()
+        let copied = message
+            .payloads
+            .iter()
+            .filter(|payload| lent != Some(payload.place.root));
+        copied
+            .filter_map(|payload| self.prepare(payload, None))
+            .collect()
     }
 
     fn prepared_exception(&self, message: &MessageLayout, id: DeclarationId) -> Vec<Step> {
         let payloads = message.payloads.iter();
-        payloads.filter_map(|payload| self.prepare(payload, Some(id))).collect()
+        payloads
+            .filter_map(|payload| self.prepare(payload, Some(id)))
+            .collect()
     }
 
     fn prepare(&self, payload: &Payload, exception: Option<DeclarationId>) -> Option<Step> {
@@ -118,22 +159,26 @@ impl Planner<'_> {
             Form::WideText => Count::Characters,
             Form::Octets | Form::Lent | Form::Elements { .. } => Count::Items,
         };
-        payload.bound.map(|limit| Step::CheckBound { place, count, limit })
+        payload.bound.map(|limit| Step::CheckBound {
+            place,
+            count,
+            limit,
+        })
     }
 
-    fn checks_inside(
-        &self,
-        place: &Place,
-        exception: Option<DeclarationId>,
-    ) -> Vec<BoundCheck> {
+    fn checks_inside(&self, place: &Place, exception: Option<DeclarationId>) -> Vec<BoundCheck> {
         let declared = self.place_type(place, exception);
-        declared.map(|declared| bound_checks(self.model, declared, false)).unwrap_or_default()
+        declared
+            .map(|declared| bound_checks(self.model, declared, false))
+            .unwrap_or_default()
     }
 
     fn place_type(&self, place: &Place, exception: Option<DeclarationId>) -> Option<&Type> {
         let mut declared = root_type(self.model, self.operation, exception, place.root)?;
         for index in &place.path {
-            let Type::Named(id) = self.model.resolved(declared) else { return None };
+            let Type::Named(id) = self.model.resolved(declared) else {
+                return None;
+            };
             declared = &members(self.model, *id).get(*index as usize)?.declared;
         }
         Some(declared)
@@ -146,74 +191,28 @@ impl Planner<'_> {
         exception: Option<DeclarationId>,
         reader: Reader,
     ) -> Vec<Step> {
-        let mut steps: Vec<Step> = message.items.iter().map(|item| self.load(item)).collect();
+        let mut steps: Vec<Step> = message.items.iter().map(load).collect();
         if !message.payloads.is_empty() {
-            steps.push(Step::Incoming { at: message.variable_at });
+            steps.push(Step::Incoming {
+                at: message.variable_at,
+            });
         }
         for payload in &message.payloads {
             self.take(payload, exception, reader, &mut steps);
         }
         let mut roots: Vec<Root> = Vec::new();
-        for item in message.items.iter().filter(|item| !item.place.path.is_empty()) {
+        for item in message
+            .items
+            .iter()
+            .filter(|item| !item.place.path.is_empty())
+        {
             if !roots.contains(&item.place.root) {
                 roots.push(item.place.root);
             }
         }
-        self.add_empty_structs(exception, reader, &mut roots);
         roots.sort();
         steps.extend(roots.into_iter().map(|root| Step::Assemble { root }));
         steps
-    }
-
-    /// A struct without a member has no item, and must be made all the same.
-    fn add_empty_structs(
-        &self,
-        exception: Option<DeclarationId>,
-        reader: Reader,
-        roots: &mut Vec<Root>,
-    ) {
-        let all: Vec<Root> = match (exception, reader) {
-            (Some(id), _) => (0..members(self.model, id).len() as u32).map(Root::Member).collect(),
-            (None, Reader::Client) => self.passing(Direction::In, true),
-            (None, Reader::Server) => self.passing(Direction::Out, false),
-        };
-        for root in all {
-            let declared = root_type(self.model, self.operation, exception, root);
-            let shape = declared.map(|declared| shape(self.model, declared));
-            if matches!(shape, Some(Shape::Leaves(_))) && !roots.contains(&root) {
-                roots.push(root);
-            }
-        }
-    }
-
-    /// Roots of a message: all but the parameters of one direction.
-    fn passing(&self, other: Direction, returned: bool) -> Vec<Root> {
-        let parameters = (0u32..).zip(&self.operation.parameters);
-        let parameters = parameters.filter(|(_, parameter)| parameter.direction != other);
-        let parameters = parameters.map(|(index, _)| Root::Parameter(index));
-        returned.then_some(Root::Returned).into_iter().chain(parameters).collect()
-    }
-
-    fn load(&self, item: &crate::layout::Item) -> Step {
-        let (place, at) = (item.place.clone(), item.at);
-        match item.kind {
-            ItemKind::Scalar(scalar) => {
-                Step::GetScalar { place, at, scalar, check: self.check(scalar) }
-            }
-            ItemKind::Block { bytes } => Step::GetBlock { place, at, bytes },
-            ItemKind::Image { bytes } => Step::GetImage { place, at, bytes },
-            ItemKind::Length => Step::GetLength { place, at },
-        }
-    }
-
-    fn check(&self, scalar: Scalar) -> Check {
-        match scalar {
-            Scalar::Primitive(Primitive::Boolean) => Check::Boolean,
-            Scalar::Primitive(Primitive::WideChar) => Check::Character,
-            Scalar::Primitive(_) => Check::Any,
-            Scalar::Enum { .. } => Check::Enumerator,
-            Scalar::Bits { .. } => Check::Bits,
-        }
     }
 
     fn take(
@@ -235,7 +234,12 @@ impl Planner<'_> {
             Form::WideText | Form::Marshalled => self.checks_inside(&place, exception),
             _ => Vec::new(),
         };
-        steps.push(Step::Take { place: place.clone(), form, copy, limit });
+        steps.push(Step::Take {
+            place: place.clone(),
+            form,
+            copy,
+            limit,
+        });
         if !checks.is_empty() {
             steps.push(Step::CheckInside { place, checks });
         }
@@ -262,7 +266,10 @@ impl Planner<'_> {
 /// Writes a message: words and blocks by offset, then the payloads. `lent` is in place already.
 fn written(message: &MessageLayout, lent: Option<Root>) -> Vec<Step> {
     let form = |place: &Place| {
-        let payload = message.payloads.iter().find(|payload| payload.place == *place);
+        let payload = message
+            .payloads
+            .iter()
+            .find(|payload| payload.place == *place);
         payload.map_or(Form::Marshalled, |payload| payload.form)
     };
     let mut steps: Vec<Step> = message
@@ -275,16 +282,53 @@ fn written(message: &MessageLayout, lent: Option<Root>) -> Vec<Step> {
                 ItemKind::Block { bytes } => Step::PutBlock { place, at, bytes },
                 ItemKind::Image { bytes } => Step::PutImage { place, at, bytes },
                 ItemKind::Length if lent == Some(place.root) => Step::PutLentLength { place, at },
-                ItemKind::Length => Step::PutLength { form: form(&place), place, at },
+                ItemKind::Length => Step::PutLength {
+                    form: form(&place),
+                    place,
+                    at,
+                },
             }
         })
         .collect();
-    let copied = message.payloads.iter().filter(|payload| lent != Some(payload.place.root));
-    let copied: Vec<_> = copied.map(|payload| (payload.place.clone(), payload.form)).collect();
+    let copied = message
+        .payloads
+        .iter()
+        .filter(|payload| lent != Some(payload.place.root));
+    let copied: Vec<_> = copied
+        .map(|payload| (payload.place.clone(), payload.form))
+        .collect();
     if !copied.is_empty() {
-        steps.push(Step::Variable { at: message.variable_at, payloads: copied.clone() });
+        steps.push(Step::Variable {
+            at: message.variable_at,
+            payloads: copied.clone(),
+        });
     }
     let payloads = copied.into_iter();
     steps.extend(payloads.map(|(place, form)| Step::PutPayload { place, form }));
     steps
+}
+
+fn check(scalar: Scalar) -> Check {
+    match scalar {
+        Scalar::Primitive(Primitive::Boolean) => Check::Boolean,
+        Scalar::Primitive(Primitive::WideChar) => Check::Character,
+        Scalar::Primitive(_) => Check::Any,
+        Scalar::Enum { .. } => Check::Enumerator,
+        Scalar::Bits { .. } => Check::Bits,
+    }
+}
+
+fn load(item: &Item) -> Step {
+    let (place, at) = (item.place.clone(), item.at);
+    match item.kind {
+        ItemKind::Scalar(scalar) => Step::GetScalar {
+            place,
+            at,
+            scalar,
+            check: check(scalar),
+        },
+        ItemKind::Block { bytes } => Step::GetBlock { place, at, bytes },
+        ItemKind::Image { bytes } => Step::GetImage { place, at, bytes },
+        ItemKind::Length => Step::GetLength { place, at },
+    }
 }

@@ -46,7 +46,11 @@ fn type_plan(model: &Model, id: DeclarationId) -> TypePlan {
         is_boxed: holds_directly(model, &member.declared, id, &mut Vec::new()),
     };
     let members = match &model.declaration(id).kind {
-        Kind::Union(union) => union.cases.iter().map(|case| member(&case.member)).collect(),
+        Kind::Union(union) => union
+            .cases
+            .iter()
+            .map(|case| member(&case.member))
+            .collect(),
         _ => layout::members(model, id).into_iter().map(member).collect(),
     };
     TypePlan {
@@ -71,15 +75,19 @@ fn holds_directly(
         Type::Named(id) => {
             seen.push(*id);
             let inner: Vec<&Type> = match &model.declaration(*id).kind {
-                Kind::Union(union) => {
-                    union.cases.iter().map(|case| &case.member.declared).collect()
-                }
+                Kind::Union(union) => union
+                    .cases
+                    .iter()
+                    .map(|case| &case.member.declared)
+                    .collect(),
                 _ => {
                     let members = layout::members(model, *id);
                     members.into_iter().map(|member| &member.declared).collect()
                 }
             };
-            inner.into_iter().any(|inner| holds_directly(model, inner, target, seen))
+            inner
+                .into_iter()
+                .any(|inner| holds_directly(model, inner, target, seen))
         }
         _ => false,
     }

@@ -6,10 +6,10 @@ use quote::quote;
 use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
 use crate::back::rust::docs::doc;
-use crate::back::rust::interface::{Procedure, allowed};
-use crate::back::rust::stub::{Printer, Side, number};
+use crate::back::rust::interface::Procedure;
+use crate::back::rust::stub::{Printer, Side, literal, number};
 use crate::layout::{Place, Root};
-use crate::model::DeclarationId;
+use crate::model::{AttributeHalf, DeclarationId, Operation};
 use crate::plan::Step;
 
 impl Rust<'_> {
@@ -18,11 +18,16 @@ impl Rust<'_> {
         let names = self.names.interface(id);
         let (client, descriptor) = (ident(&names.client), ident(&names.descriptor));
         let declaration = self.model.declaration(id);
-        let text = format!("Calls `{}` in the domain that exports it.", declaration.name);
+        let text = format!(
+            "Calls `{}` in the domain that exports it.",
+            declaration.name
+        );
         let doc = doc(&declaration.doc, &text);
-        let functions = procedures.iter().map(|procedure| self.call_stub(*procedure));
-        let allow = has_length(&names.functions)
-            .then(|| quote!(#[allow(clippy::len_without_is_empty)]));
+        let functions = procedures
+            .iter()
+            .map(|procedure| self.call_stub(*procedure));
+        let allow =
+            has_length(&names.functions).then(|| quote!(#[allow(clippy::len_without_is_empty)]));
         quote! {
             #doc
             #[derive(Clone, Debug)]
@@ -52,13 +57,18 @@ impl Rust<'_> {
     }
 
     fn call_stub(&self, procedure: Procedure<'_>) -> TokenStream {
-        let Procedure { interface, operation, plan } = procedure;
+        let Procedure {
+            interface,
+            operation,
+            plan,
+        } = procedure;
         let scope = self.names.scope_of(interface);
-        let text = format!("Calls `{}`.", operation.name);
-        let doc = doc(&operation.doc, &text);
+        let doc = doc(&operation.doc, &does(operation));
         let function = &self.names.interface(interface).functions[plan.index as usize];
-        let (name, allow) = (ident(function), allowed(procedure, function));
-        let parameters = self.client_parameters(scope, procedure);
+        let (name, parameters) = (ident(function), self.client_parameters(scope, procedure));
+        let allow = self
+            .function_lints(procedure, function, parameters.len())
+            .attribute();
         let results = self.result_type(scope, operation, &plan.results);
         let error = if operation.raises.is_empty() {
             quote!(::nearcall::CallError)
@@ -77,7 +87,9 @@ impl Rust<'_> {
     }
 
     fn call_body(&self, scope: usize, procedure: Procedure<'_>) -> TokenStream {
-        let Procedure { operation, plan, .. } = procedure;
+        let Procedure {
+            operation, plan, ..
+        } = procedure;
         let mut printer = Printer::new(self, scope, operation, plan, Side::Client);
         let is_written = plan.client.request.iter().any(Step::is_write);
         let mut body = TokenStream::new();
@@ -135,7 +147,9 @@ impl Rust<'_> {
             body.extend(match step {
                 Step::Store { root } => {
                     let local = printer.local(&Place::whole(*root), "");
-                    let Root::Parameter(index) = root else { continue };
+                    let Root::Parameter(index) = root else {
+                        continue;
+                    };
                     let parameter = ident(&printer.parameters[*index as usize]);
                     quote!(*#parameter = #local;)
                 }
@@ -165,12 +179,8 @@ impl Rust<'_> {
                     let fields = self.field_names(id);
                     let locals = (0..fields.len() as u32)
                         .map(|index| printer.local(&Place::whole(Root::Member(index)), ""));
-                    let locals: Vec<_> = locals.collect();
-                    let value = if fields.is_empty() {
-                        quote!(#path)
-                    } else {
-                        quote!(#path { #(#fields: #locals),* })
-                    };
+                    let locals: Vec<TokenStream> = locals.map(|local| quote!(#local)).collect();
+                    let value = literal(&path, &fields, &locals);
                     quote! {
                         ::core::result::Result::Err(
                             ::nearcall::Error::Exception(#all::#variant(#value)),
@@ -184,6 +194,17 @@ impl Rust<'_> {
     }
 }
 
+/// What a procedure without a comment does.
+fn does(operation: &Operation) -> String {
+    let name = &operation.name;
+    let attribute = |prefix| name.strip_prefix(prefix).unwrap_or(name);
+    match operation.attribute {
+        Some(AttributeHalf::Getter) => format!("Reads `{}`.", attribute("_get_")),
+        Some(AttributeHalf::Setter) => format!("Writes `{}`.", attribute("_set_")),
+        None => format!("Calls `{name}`."),
+    }
+}
+
 fn claim(printer: &mut Printer<'_, '_>, procedure: u32, is_written: bool) -> TokenStream {
     let (call, procedure) = (printer.fixed("call"), number(procedure));
     let changed = is_written.then(|| quote!(mut));
@@ -191,8 +212,10 @@ fn claim(printer: &mut Printer<'_, '_>, procedure: u32, is_written: bool) -> Tok
 }
 
 fn returned(printer: &mut Printer<'_, '_>, results: &[Root]) -> TokenStream {
-    let locals: Vec<_> =
-        results.iter().map(|root| printer.local(&Place::whole(*root), "")).collect();
+    let locals: Vec<_> = results
+        .iter()
+        .map(|root| printer.local(&Place::whole(*root), ""))
+        .collect();
     match locals.as_slice() {
         [one] => quote!(::core::result::Result::Ok(#one)),
         all => quote!(::core::result::Result::Ok((#(#all),*))),

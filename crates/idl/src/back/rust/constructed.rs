@@ -6,6 +6,7 @@ use quote::quote;
 use crate::back::rust::Rust;
 use crate::back::rust::casing::{Case, cased, ident};
 use crate::back::rust::docs::{doc, optional_doc};
+use crate::back::rust::lints::{Lints, member_lints};
 use crate::back::rust::names::NameSet;
 use crate::layout::members;
 use crate::model::{DeclarationId, Type};
@@ -16,9 +17,9 @@ impl Rust<'_> {
         let declaration = self.model.declaration(id);
         let doc = doc(&declaration.doc, &format!("Type `{}`.", declaration.name));
         let name = ident(self.names.declaration(id));
+        let allow = self.holder_lints(Lints::default(), &[behind]).attribute();
         let behind = self.owned(self.names.scope_of(id), behind);
-        // Arrays of arrays and maps of sequences are what the interface file names here.
-        quote!(#doc #[allow(clippy::type_complexity)] pub type #name = #behind;)
+        quote!(#doc #allow pub type #name = #behind;)
     }
 
     /// `struct`
@@ -65,18 +66,21 @@ impl Rust<'_> {
         if all.is_empty() {
             return quote!(#doc #derive pub struct #name;);
         }
-        let undocumented = all.iter().any(|member| member.doc.is_none());
-        let allow = undocumented.then(|| quote!(#[allow(missing_docs)]));
+        let is_documented = all.iter().all(|member| member.doc.is_some());
+        let types: Vec<&Type> = all.iter().map(|member| &member.declared).collect();
+        let allow = self
+            .holder_lints(member_lints(is_documented, &[]), &types)
+            .attribute();
         let names = self.field_names(id);
         let docs = all.iter().map(|member| optional_doc(&member.doc));
-        let declared =
-            all.iter().zip(boxed).map(|(member, is_boxed)| self.member(scope, member, *is_boxed));
-        // A member may be an array of maps of sequences.
+        let declared = all
+            .iter()
+            .zip(boxed)
+            .map(|(member, is_boxed)| self.member(scope, member, *is_boxed));
         quote! {
             #doc
             #derive
             #allow
-            #[allow(clippy::type_complexity)]
             pub struct #name { #(#docs pub #names: #declared,)* }
         }
     }

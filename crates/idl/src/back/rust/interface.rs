@@ -28,15 +28,18 @@ impl Rust<'_> {
     pub fn interface(&self, id: DeclarationId, interface: &Interface) -> TokenStream {
         let descriptor = self.descriptor(id, interface);
         let exceptions = interface.operations.iter().enumerate();
-        let exceptions = exceptions.filter(|(_, operation)| {
-            operation.declared_in == id && !operation.raises.is_empty()
-        });
+        let exceptions = exceptions
+            .filter(|(_, operation)| operation.declared_in == id && !operation.raises.is_empty());
         let exceptions = exceptions.map(|(index, operation)| self.exceptions(id, index, operation));
         let procedures: Vec<Procedure<'_>> = interface
             .operations
             .iter()
             .zip(&self.interface_plan(id).procedures)
-            .map(|(operation, plan)| Procedure { interface: id, operation, plan })
+            .map(|(operation, plan)| Procedure {
+                interface: id,
+                operation,
+                plan,
+            })
             .collect();
         let client = self.client(id, &procedures);
         let server = self.server(id, &procedures);
@@ -46,7 +49,10 @@ impl Rust<'_> {
     fn descriptor(&self, id: DeclarationId, interface: &Interface) -> TokenStream {
         let plan = self.interface_plan(id);
         let name = self.model.declaration(id).name.to_string();
-        let doc = doc(&None, &format!("What both sides of `{name}` must agree on."));
+        let doc = doc(
+            &None,
+            &format!("What both sides of `{name}` must agree on."),
+        );
         let own = ident(&self.names.interface(id).descriptor);
         let hash = hash(&plan.hash);
         let procedures = interface.operations.iter().zip(&plan.procedures);
@@ -87,17 +93,21 @@ impl Rust<'_> {
         let text = format!("What `{}` raises.", operation.name);
         let doc = doc(&None, &text);
         let variants: Vec<_> = self.exception_variants(operation);
-        let types: Vec<TokenStream> =
-            operation.raises.iter().map(|raised| self.names.path(scope, *raised)).collect();
+        let types: Vec<TokenStream> = operation
+            .raises
+            .iter()
+            .map(|raised| self.names.path(scope, *raised))
+            .collect();
         let docs = operation.raises.iter().map(|raised| {
             let text = format!(" `{}`", self.model.declaration(*raised).name);
             quote!(#[doc = #text])
         });
-        // A union of exceptions is as large as the largest of them.
+        let spelled: Vec<String> = variants.iter().map(ToString::to_string).collect();
+        let allow = self.exception_lints(&spelled, operation).attribute();
         quote! {
             #doc
             #[derive(Clone, Debug, PartialEq)]
-            #[allow(clippy::enum_variant_names, clippy::large_enum_variant)]
+            #allow
             pub enum #name { #(#docs #variants(#types),)* }
             impl ::core::fmt::Display for #name {
                 fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -116,8 +126,13 @@ impl Rust<'_> {
     /// Variants for what an operation raises, in order.
     pub fn exception_variants(&self, operation: &Operation) -> Vec<proc_macro2::Ident> {
         let mut taken = NameSet::default();
-        let names = operation.raises.iter().map(|raised| self.names.declaration(*raised));
-        names.map(|name| ident(&taken.take(name.trim_end_matches('_')))).collect()
+        let names = operation
+            .raises
+            .iter()
+            .map(|raised| self.names.declaration(*raised));
+        names
+            .map(|name| ident(&taken.take(name.trim_end_matches('_'))))
+            .collect()
     }
 
     /// Path to the type of what an operation raises, which the interface that declares it has.
@@ -127,9 +142,12 @@ impl Rust<'_> {
             return TokenStream::new();
         };
         let mut operations = interface.operations.iter();
-        let index = operations.position(|one| one.name == operation.name).unwrap_or_default();
+        let index = operations
+            .position(|one| one.name == operation.name)
+            .unwrap_or_default();
         let name = &self.names.interface(declared_in).exceptions[index];
-        self.names.path_to(scope, self.names.scope_of(declared_in), name)
+        self.names
+            .path_to(scope, self.names.scope_of(declared_in), name)
     }
 
     /// The parameters of the client's function.
@@ -139,7 +157,8 @@ impl Rust<'_> {
         arguments
             .map(|argument| {
                 let index = argument.parameter as usize;
-                let (name, parameter) = (ident(&names[index]), &procedure.operation.parameters[index]);
+                let (name, parameter) =
+                    (ident(&names[index]), &procedure.operation.parameters[index]);
                 let declared = match argument.passing {
                     Passing::Value => self.owned(scope, &parameter.declared),
                     Passing::Shared => self.borrowed(scope, &parameter.declared),
@@ -173,34 +192,6 @@ impl Rust<'_> {
         }
     }
 }
-
-/// Lints that a function of these parameters may set off though its interface is what it is.
-pub fn allowed(procedure: Procedure<'_>, name: &str) -> TokenStream {
-    let mut lints = Vec::new();
-    if procedure.plan.arguments.len() > 5 {
-        lints.push(quote!(clippy::too_many_arguments));
-    }
-    if procedure.plan.results.len() + procedure.plan.arguments.len() > 0 {
-        lints.push(quote!(clippy::type_complexity));
-    }
-    if !procedure.operation.raises.is_empty() {
-        lints.push(quote!(clippy::result_large_err));
-    }
-    if ["from_", "into_", "to_", "as_", "is_"].iter().any(|prefix| name.starts_with(prefix)) {
-        lints.push(quote!(clippy::wrong_self_convention));
-    }
-    if STANDARD.contains(&name) {
-        lints.push(quote!(clippy::should_implement_trait));
-    }
-    if lints.is_empty() { TokenStream::new() } else { quote!(#[allow(#(#lints),*)]) }
-}
-
-/// Methods of the standard library's traits, whose names an interface may use for its own.
-const STANDARD: &[&str] = &[
-    "add", "as_mut", "as_ref", "bitand", "bitor", "bitxor", "borrow", "borrow_mut", "cmp",
-    "default", "deref", "deref_mut", "div", "drop", "eq", "from_iter", "from_str", "hash", "index",
-    "index_mut", "into_iter", "mul", "neg", "next", "not", "rem", "shl", "shr", "sub",
-];
 
 fn hash_of(plan: &ProcedurePlan) -> TokenStream {
     hash(&plan.hash)

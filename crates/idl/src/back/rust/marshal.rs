@@ -34,8 +34,7 @@ impl Rust<'_> {
     /// `Marshal` for a type that is one word.
     pub fn marshal_word(&self, id: DeclarationId, word: &TokenStream) -> TokenStream {
         let put = quote!(::nearcall::raw::Marshal::marshal(&self.to_wire(), writer););
-        let get =
-            quote!(Self::from_wire(<#word as ::nearcall::raw::Marshal>::unmarshal(reader)?));
+        let get = quote!(Self::from_wire(<#word as ::nearcall::raw::Marshal>::unmarshal(reader)?));
         self.marshal_impl(id, put, get)
     }
 
@@ -63,7 +62,12 @@ impl Rust<'_> {
         for (index, ((member, field), plan)) in
             all.iter().zip(&fields).zip(&plan.members).enumerate()
         {
-            let bounds = self.put_bounds(&ident("writer"), quote!(self.#field), &member.name, &plan.checks);
+            let bounds = self.put_bounds(
+                &ident("writer"),
+                quote!(self.#field),
+                &member.name,
+                &plan.checks,
+            );
             let put = quote!(::nearcall::raw::Marshal::marshal(&self.#field, writer););
             puts.extend(quote!(#bounds #put));
             let declared = self.member(scope, member, plan.is_boxed);
@@ -118,7 +122,9 @@ pub fn each(
     hops: &[Hop],
     body: &dyn Fn(TokenStream) -> TokenStream,
 ) -> TokenStream {
-    let Some((hop, rest)) = hops.split_first() else { return body(value) };
+    let Some((hop, rest)) = hops.split_first() else {
+        return body(value);
+    };
     let inner = each(quote!(item), rest, body);
     match hop {
         Hop::Present => {

@@ -10,7 +10,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::back::rust::casing::{Case, cased, ident};
-use crate::model::{DeclarationId, Declaration, Kind, Model, Operation};
+use crate::model::{Declaration, DeclarationId, Kind, Model, Operation};
 
 /// A module must not shadow a primitive type.
 const PRIMITIVES: &[&str] = &[
@@ -82,7 +82,10 @@ impl NameSet {
 impl Names {
     /// Names everything.
     pub fn new(model: &Model) -> Names {
-        let root = Scope { used: NameSet::with(PRIMITIVES), ..Scope::default() };
+        let root = Scope {
+            used: NameSet::with(PRIMITIVES),
+            ..Scope::default()
+        };
         let mut names = Names {
             scopes: vec![root],
             by_name: BTreeMap::from([(Vec::new(), 0)]),
@@ -137,7 +140,11 @@ impl Names {
     pub fn path_to(&self, from: usize, to: usize, name: &str) -> TokenStream {
         let name = ident(name);
         let (from, to) = (&self.scopes[from].path, &self.scopes[to].path);
-        let common = from.iter().zip(to).take_while(|(one, other)| one == other).count();
+        let common = from
+            .iter()
+            .zip(to)
+            .take_while(|(one, other)| one == other)
+            .count();
         let up = (common..from.len()).map(|_| quote!(super::));
         let down = to[common..].iter().map(|module| {
             let module = ident(module);
@@ -156,7 +163,11 @@ impl Names {
             if let std::collections::btree_map::Entry::Vacant(entry) = self.by_name.entry(name) {
                 entry.insert(next);
                 let used = NameSet::with(PRIMITIVES);
-                self.scopes.push(Scope { path: Vec::new(), parent, used });
+                self.scopes.push(Scope {
+                    path: Vec::new(),
+                    parent,
+                    used,
+                });
             }
         }
     }
@@ -168,12 +179,12 @@ impl Names {
         for (name, index) in &self.by_name {
             own_names[*index] = name.last().cloned().unwrap_or_default();
         }
-        for index in 1..self.scopes.len() {
+        for (index, own_name) in own_names.iter().enumerate().skip(1) {
             let parent = self.scopes[index].parent;
             if let Some(around) = self.scopes[parent].path.last().cloned() {
                 self.scopes[parent].used.0.insert(around);
             }
-            let module = self.take(parent, &own_names[index], Case::Snake);
+            let module = self.take(parent, own_name, Case::Snake);
             let mut path = self.scopes[parent].path.clone();
             path.push(module);
             self.scopes[index].path = path;
@@ -199,13 +210,27 @@ impl Names {
             let is_own = operation.declared_in == id && !operation.raises.is_empty();
             let name = function_name(operation, Case::Camel);
             let name = format!("{stem}{}Exception", name.trim_end_matches('_'));
-            exceptions.push(if is_own { used.take(&name) } else { String::new() });
+            exceptions.push(if is_own {
+                used.take(&name)
+            } else {
+                String::new()
+            });
         }
         let mut functions = NameSet::with(CLIENT_METHODS);
-        let names = operations.iter().map(|operation| function_name(operation, Case::Snake));
+        let names = operations
+            .iter()
+            .map(|operation| function_name(operation, Case::Snake));
         let functions = names.map(|name| functions.take(&name)).collect();
         let generic = used.clone().take("S");
-        InterfaceNames { client, server, entries, descriptor, exceptions, functions, generic }
+        InterfaceNames {
+            client,
+            server,
+            entries,
+            descriptor,
+            exceptions,
+            functions,
+            generic,
+        }
     }
 
     fn take(&mut self, scope: usize, name: &str, case: Case) -> String {

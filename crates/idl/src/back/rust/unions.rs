@@ -7,8 +7,11 @@ use quote::quote;
 use crate::back::rust::Rust;
 use crate::back::rust::casing::{Case, cased, ident};
 use crate::back::rust::docs::{doc, optional_doc};
+use crate::back::rust::lints::member_lints;
 use crate::back::rust::names::NameSet;
-use crate::model::{Case as UnionCase, DeclarationId, Kind, Primitive, Type, Union, UnionDefault};
+use crate::model::{
+    Case as UnionCase, DeclarationId, Kind, Primitive, Type, Union, UnionDefault, Value,
+};
 
 /// How a case is selected.
 enum Selection {
@@ -30,7 +33,11 @@ impl Rust<'_> {
         let derive = self.union_traits(id).derive();
         let discriminator = self.owned(scope, &union.discriminator);
         let (variants, other) = variants(union);
-        let boxed = self.type_plan(id).members.iter().map(|member| member.is_boxed);
+        let boxed = self
+            .type_plan(id)
+            .members
+            .iter()
+            .map(|member| member.is_boxed);
         let cases = union.cases.iter().zip(boxed).zip(&variants).zip(0..);
         let cases = cases.map(|(((case, is_boxed), variant), index)| {
             let doc = optional_doc(&case.member.doc);
@@ -46,15 +53,22 @@ impl Rust<'_> {
                 #other(#discriminator)
             }
         });
-        let undocumented = union.cases.iter().any(|case| case.member.doc.is_none());
-        let allow = undocumented.then(|| quote!(#[allow(missing_docs)]));
+        let is_documented = union.cases.iter().all(|case| case.member.doc.is_some());
+        let spelled: Vec<String> = variants.iter().map(ToString::to_string).collect();
+        let types: Vec<Type> = union
+            .cases
+            .iter()
+            .map(|case| case.member.declared.clone())
+            .collect();
+        let allow = self
+            .variant_lints(member_lints(is_documented, &spelled), &types)
+            .attribute();
         let variants = cases.chain(other);
         let marshal = self.marshal_union(id, union);
         quote! {
             #doc
             #derive
             #allow
-            #[allow(clippy::enum_variant_names, clippy::large_enum_variant)]
             pub enum #name { #(#variants,)* }
             #marshal
         }
@@ -73,18 +87,38 @@ impl Rust<'_> {
 
     /// The labels of a case, as a pattern.
     fn labels(&self, scope: usize, union: &Union, case: &UnionCase) -> TokenStream {
+        self.pattern(scope, union, case.labels.clone())
+    }
+
+    /// Labels as a pattern; numbers and characters in a row as a range.
+    fn pattern(&self, scope: usize, union: &Union, mut labels: Vec<Value>) -> TokenStream {
         let resolved = self.model.resolved(&union.discriminator);
-        let labels = case.labels.iter().map(|label| self.value(scope, resolved, label));
-        quote!(#(#labels)|*)
+        let is_char = matches!(resolved, Type::Primitive(Primitive::Char));
+        labels.sort_by_key(ordinal);
+        let runs = labels.chunk_by(|one, next| {
+            let pair = (ordinal(one), ordinal(next));
+            !is_char && matches!(pair, (Some(one), Some(next)) if one + 1 == next)
+        });
+        let patterns = runs.map(|run| match run {
+            [first, _, .., last] => {
+                let first = self.value(scope, resolved, first);
+                let last = self.value(scope, resolved, last);
+                quote!(#first..=#last)
+            }
+            few => {
+                let few = few.iter().map(|label| self.value(scope, resolved, label));
+                quote!(#(#few)|*)
+            }
+        });
+        quote!(#(#patterns)|*)
     }
 
     /// Labels of every case but this, as a pattern; `None` if there are none.
     fn other_labels(&self, scope: usize, union: &Union, own: Option<usize>) -> Option<TokenStream> {
         let others = union.cases.iter().enumerate();
         let others = others.filter(|(index, case)| Some(*index) != own && !case.labels.is_empty());
-        let labels: Vec<TokenStream> =
-            others.map(|(_, case)| self.labels(scope, union, case)).collect();
-        (!labels.is_empty()).then(|| quote!(#(#labels)|*))
+        let labels: Vec<Value> = others.flat_map(|(_, case)| case.labels.clone()).collect();
+        (!labels.is_empty()).then(|| self.pattern(scope, union, labels))
     }
 
     fn marshal_union(&self, id: DeclarationId, union: &Union) -> TokenStream {
@@ -102,8 +136,7 @@ impl Rust<'_> {
             let get = quote!(let value = ::nearcall::raw::Marshal::unmarshal(reader)?;);
             let checks = self.get_bounds(quote!(value), &member.checks);
             // The type of `value` must be known before it is counted.
-            let declared =
-                self.member(scope, &union.cases[case as usize].member, member.is_boxed);
+            let declared = self.member(scope, &union.cases[case as usize].member, member.is_boxed);
             let get = if member.checks.is_empty() {
                 get
             } else {
@@ -154,21 +187,34 @@ impl Rust<'_> {
         case: Option<usize>,
         name: &str,
     ) -> TokenStream {
-        let is_default = match case {
-            Some(index) => union.default == UnionDefault::Case(index as u32),
-            None => true,
-        };
-        let pattern = match (is_default, case) {
-            (false, Some(index)) => Some(self.labels(scope, union, &union.cases[index])),
-            _ => self.other_labels(scope, union, case),
-        };
+        let others = self.other_labels(scope, union, case);
+        let own = case.filter(|index| union.default != UnionDefault::Case(*index as u32));
         let word = self.discriminator_word(union);
         let refuse = quote!(writer.range(#name, #word));
-        let check = pattern.map(|pattern| match is_default {
-            true => quote!(if let #pattern = *discriminator { #refuse; }),
-            false => quote!(match *discriminator { #pattern => {} _ => #refuse, }),
-        });
+        let check = match (own, others) {
+            // Every value selects this case.
+            (Some(_), None) if union.default == UnionDefault::Covered => TokenStream::new(),
+            (Some(index), _) => {
+                let labels = self.labels(scope, union, &union.cases[index]);
+                quote!(match *discriminator { #labels => {} _ => #refuse, })
+            }
+            (None, None) => TokenStream::new(),
+            (None, Some(_)) if self.is_boolean(union) => {
+                let labels = union.cases.iter().flat_map(|case| &case.labels);
+                let is_true = labels
+                    .into_iter()
+                    .any(|label| *label == Value::Boolean(true));
+                let not = (!is_true).then(|| quote!(!));
+                quote!(if #not *discriminator { #refuse; })
+            }
+            (None, Some(labels)) => quote!(if let #labels = *discriminator { #refuse; }),
+        };
         quote!(#check ::nearcall::raw::Marshal::marshal(discriminator, writer);)
+    }
+
+    fn is_boolean(&self, union: &Union) -> bool {
+        let resolved = self.model.resolved(&union.discriminator);
+        matches!(resolved, Type::Primitive(Primitive::Boolean))
     }
 
     /// A discriminator as the word that an error names.
@@ -188,10 +234,22 @@ impl Rust<'_> {
     }
 }
 
+/// Where a label stands among those that can be written as a range.
+fn ordinal(label: &Value) -> Option<i128> {
+    match label {
+        Value::Integer(value) => Some(*value),
+        Value::Char(value) => Some(i128::from(u32::from(*value))),
+        _ => None,
+    }
+}
+
 /// Names of the variants, and of the one for no case.
 fn variants(union: &Union) -> (Vec<Ident>, Ident) {
     let mut taken = NameSet::default();
-    let names = union.cases.iter().map(|case| cased(&case.member.name, Case::Camel));
+    let names = union
+        .cases
+        .iter()
+        .map(|case| cased(&case.member.name, Case::Camel));
     let names = names.map(|name| ident(&taken.take(&name))).collect();
     (names, ident(&taken.take("Other")))
 }

@@ -6,6 +6,7 @@ use quote::{format_ident, quote};
 use crate::back::rust::Rust;
 use crate::back::rust::casing::{Case, cased, ident};
 use crate::back::rust::docs::{doc, optional_doc};
+use crate::back::rust::lints::member_lints;
 use crate::back::rust::names::NameSet;
 use crate::back::rust::types::{primitive_type, word_type};
 use crate::model::{Bitfield, Bitmask, Bitset, DeclarationId, Enum, Primitive};
@@ -14,7 +15,11 @@ use crate::model::{Bitfield, Bitmask, Bitset, DeclarationId, Enum, Primitive};
 pub fn variants(shape: &Enum) -> Vec<String> {
     let mut names = NameSet::default();
     let cased = |name: &str| cased(name, Case::Camel);
-    shape.enumerators.iter().map(|one| names.take(&cased(&one.name))).collect()
+    shape
+        .enumerators
+        .iter()
+        .map(|one| names.take(&cased(&one.name)))
+        .collect()
 }
 
 impl Rust<'_> {
@@ -23,28 +28,44 @@ impl Rust<'_> {
         let declaration = self.model.declaration(id);
         let doc = doc(&declaration.doc, &format!("{what} `{}`.", declaration.name));
         let width = self.type_plan(id).bytes_min as u8;
-        (width, word_type(width), ident(self.names.declaration(id)), doc)
+        (
+            width,
+            word_type(width),
+            ident(self.names.declaration(id)),
+            doc,
+        )
     }
 
     /// `enum`
     pub fn enumeration(&self, id: DeclarationId, shape: &Enum) -> TokenStream {
         let (width, word, name, doc) = self.word(id, "Enum");
         let is_signed = shape.enumerators.iter().any(|one| one.value < 0);
-        let repr = if is_signed { format_ident!("i{}", width * 8) } else { ident(&word.to_string()) };
+        let repr = if is_signed {
+            format_ident!("i{}", width * 8)
+        } else {
+            ident(&word.to_string())
+        };
         let names: Vec<Ident> = variants(shape).iter().map(|name| ident(name)).collect();
         let docs = shape.enumerators.iter().map(|one| optional_doc(&one.doc));
-        let undocumented = shape.enumerators.iter().any(|one| one.doc.is_none());
-        let allow = undocumented.then(|| quote!(#[allow(missing_docs)]));
+        let is_documented = shape.enumerators.iter().all(|one| one.doc.is_some());
+        let allow = member_lints(is_documented, &variants(shape)).attribute();
         let values = shape.enumerators.iter().map(|one| {
             let sign = (one.value < 0).then(|| quote!(-));
             let literal = Literal::u64_unsuffixed(one.value.unsigned_abs());
             quote!(#sign #literal)
         });
         let mask = u64::MAX >> (64 - u32::from(width) * 8);
-        let words = shape.enumerators.iter().map(|one| (one.value as u64) & mask);
+        let words = shape
+            .enumerators
+            .iter()
+            .map(|one| (one.value as u64) & mask);
         let words = words.map(Literal::u64_unsuffixed);
         let first = (0..names.len()).map(|index| (index == 0).then(|| quote!(#[default])));
-        let to_word = if is_signed { quote!(self as #repr as #word) } else { quote!(self as #word) };
+        let to_word = if is_signed {
+            quote!(self as #repr as #word)
+        } else {
+            quote!(self as #word)
+        };
         let from_word = quote! {
             match word {
                 #(#words => ::core::result::Result::Ok(Self::#names),)*
@@ -59,7 +80,6 @@ impl Rust<'_> {
             #allow
             #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
             #[repr(#repr)]
-            #[allow(clippy::enum_variant_names)]
             pub enum #name { #(#docs #first #names = #values,)* }
             #methods
         }
@@ -75,7 +95,10 @@ impl Rust<'_> {
             let value = hexadecimal(1 << position, width);
             quote!(#[doc = #doc] pub const #name: Self = Self(#value);)
         });
-        let all = shape.flags.iter().fold(0u64, |all, (_, position)| all | 1 << position);
+        let all = shape
+            .flags
+            .iter()
+            .fold(0u64, |all, (_, position)| all | 1 << position);
         let methods =
             self.word_methods(id, &word, quote!(self.0), checked(quote!(word), all, width));
         let is_known = only(quote!(bits), all, width);
@@ -125,12 +148,21 @@ impl Rust<'_> {
     pub fn bitset(&self, id: DeclarationId, shape: &Bitset) -> TokenStream {
         let (width, word, name, doc) = self.word(id, "Bitset");
         let mut taken = NameSet::with(&["from_wire", "to_wire"]);
-        let fields: Vec<TokenStream> =
-            shape.fields.iter().map(|field| accessors(field, &mut taken)).collect();
-        let all = shape.fields.iter().fold(0, |all, field| all | mask(field) << field.position);
+        let fields: Vec<TokenStream> = shape
+            .fields
+            .iter()
+            .map(|field| accessors(field, &mut taken))
+            .collect();
+        let all = shape
+            .fields
+            .iter()
+            .fold(0, |all, field| all | mask(field) << field.position);
         let (to_word, bits) = match width {
             8 => (quote!(self.0), quote!(word)),
-            _ => (quote!(self.0 as #word), quote!(::core::convert::Into::into(word))),
+            _ => (
+                quote!(self.0 as #word),
+                quote!(::core::convert::Into::into(word)),
+            ),
         };
         let methods = self.word_methods(id, &word, to_word, checked(bits, all, width));
         quote! {
@@ -204,7 +236,11 @@ fn only(word: TokenStream, all: u64, width: u8) -> Option<TokenStream> {
         return None;
     }
     let mask = hexadecimal(all, width);
-    Some(if all == 0 { quote!(#word == 0) } else { quote!(#word & #mask == #word) })
+    Some(if all == 0 {
+        quote!(#word == 0)
+    } else {
+        quote!(#word & #mask == #word)
+    })
 }
 
 /// Getter and setter of a bit field.
@@ -215,7 +251,10 @@ fn accessors(field: &Bitfield, taken: &mut NameSet) -> TokenStream {
     let declared = primitive_type(field.declared);
     let (get_doc, set_doc) = (
         format!(" Field `{}`, {} bits.", field.name, field.width),
-        format!(" Sets field `{}` to the low {} bits of `value`.", field.name, field.width),
+        format!(
+            " Sets field `{}` to the low {} bits of `value`.",
+            field.name, field.width
+        ),
     );
     let down = masked(shifted(quote!(self.0), quote!(>>), field.position), field);
     let got = match field.declared {
@@ -223,7 +262,11 @@ fn accessors(field: &Bitfield, taken: &mut NameSet) -> TokenStream {
         Primitive::Uint64 => down,
         Primitive::Int8 | Primitive::Int16 | Primitive::Int32 | Primitive::Int64 => {
             // To the top and down again, so that the sign goes with it.
-            let up = shifted(quote!(self.0), quote!(<<), 64 - field.position - field.width);
+            let up = shifted(
+                quote!(self.0),
+                quote!(<<),
+                64 - field.position - field.width,
+            );
             let signed = shifted(quote!(#up as i64), quote!(>>), 64 - field.width);
             match field.declared {
                 Primitive::Int64 => signed,
@@ -239,7 +282,11 @@ fn accessors(field: &Bitfield, taken: &mut NameSet) -> TokenStream {
     };
     let put = shifted(masked(value, field), quote!(<<), field.position);
     let hole = hexadecimal(!(mask(field) << field.position), 8);
-    let kept = if mask(field) == u64::MAX { put } else { quote!((self.0 & #hole) | #put) };
+    let kept = if mask(field) == u64::MAX {
+        put
+    } else {
+        quote!((self.0 & #hole) | #put)
+    };
     quote! {
         #[doc = #get_doc]
         pub const fn #getter(self) -> #declared { #got }

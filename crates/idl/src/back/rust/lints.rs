@@ -1,0 +1,209 @@
+//! Which lints an item is excused from, because what they find fault with is what the interface
+//! file says. Nothing is excused that the item does not do.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::back::rust::Rust;
+use crate::back::rust::interface::Procedure;
+use crate::layout::members;
+use crate::model::{DeclarationId, Kind, Model, Operation, Type};
+
+/// Clippy's limits.
+const ARGUMENTS_MAX: usize = 7;
+const ERROR_BYTES_MAX: u64 = 100;
+const VARIANT_BYTES_MAX: u64 = 150;
+const NESTING_MAX: u32 = 3;
+
+/// Lints of one item.
+#[derive(Default)]
+pub struct Lints(Vec<TokenStream>);
+
+impl Lints {
+    /// Adds a lint if `excused`.
+    pub fn allow(mut self, excused: bool, lint: TokenStream) -> Lints {
+        if excused {
+            self.0.push(lint);
+        }
+        self
+    }
+
+    /// The attribute, if there is anything to excuse.
+    pub fn attribute(self) -> TokenStream {
+        let lints = self.0;
+        if lints.is_empty() {
+            TokenStream::new()
+        } else {
+            quote!(#[allow(#(#lints),*)])
+        }
+    }
+}
+
+/// For a type with members or variants of these names.
+pub fn member_lints(is_documented: bool, variants: &[String]) -> Lints {
+    Lints::default()
+        .allow(!is_documented, quote!(missing_docs))
+        .allow(
+            have_common_word(variants),
+            quote!(clippy::enum_variant_names),
+        )
+}
+
+/// Is there a word that all names begin or end with? Clippy asks from three on.
+fn have_common_word(names: &[String]) -> bool {
+    let words: Vec<Vec<&str>> = names.iter().map(|name| camel_words(name)).collect();
+    let [first, rest @ ..] = words.as_slice() else {
+        return false;
+    };
+    let begins_alike = rest.iter().all(|words| words.first() == first.first());
+    let ends_alike = rest.iter().all(|words| words.last() == first.last());
+    rest.len() > 1 && (begins_alike || ends_alike)
+}
+
+fn camel_words(name: &str) -> Vec<&str> {
+    let rises = name
+        .char_indices()
+        .skip(1)
+        .filter(|(_, letter)| letter.is_uppercase());
+    let cuts: Vec<usize> = rises.map(|(at, _)| at).chain([name.len()]).collect();
+    let starts = std::iter::once(0).chain(cuts.iter().copied());
+    starts
+        .zip(&cuts)
+        .map(|(start, end)| &name[start..*end])
+        .collect()
+}
+
+impl Rust<'_> {
+    /// For a function with so many parameters, `self` not counted.
+    pub fn function_lints(&self, procedure: Procedure<'_>, name: &str, parameters: usize) -> Lints {
+        let operation = procedure.operation;
+        let is_conversion = name.starts_with("from_") || name.starts_with("into_");
+        let nested = procedure
+            .plan
+            .results
+            .iter()
+            .filter_map(|root| crate::layout::root_type(self.model, operation, None, *root));
+        let nested = nested.map(nesting).max().unwrap_or(0);
+        let passed = operation
+            .parameters
+            .iter()
+            .map(|one| nesting(&one.declared))
+            .max();
+        let nested = nested.max(passed.unwrap_or(0)) + procedure.plan.results.len() as u32 / 3;
+        Lints::default()
+            .allow(
+                parameters + 1 > ARGUMENTS_MAX,
+                quote!(clippy::too_many_arguments),
+            )
+            .allow(nested > NESTING_MAX, quote!(clippy::type_complexity))
+            .allow(
+                self.is_large_error(operation),
+                quote!(clippy::result_large_err),
+            )
+            .allow(is_conversion, quote!(clippy::wrong_self_convention))
+            .allow(name == "cmp", quote!(clippy::should_implement_trait))
+    }
+
+    fn is_large_error(&self, operation: &Operation) -> bool {
+        let sizes = operation.raises.iter().map(|id| self.members_size(*id));
+        sizes.max().unwrap_or(0) > ERROR_BYTES_MAX
+    }
+
+    fn members_size(&self, id: DeclarationId) -> u64 {
+        let all = members(self.model, id);
+        all.into_iter()
+            .map(|member| memory_bytes(self.model, &member.declared))
+            .sum()
+    }
+
+    /// For a type whose variants hold these.
+    pub fn variant_lints(&self, lints: Lints, types: &[Type]) -> Lints {
+        let sizes = types
+            .iter()
+            .map(|declared| memory_bytes(self.model, declared));
+        let is_large = types.len() > 1 && sizes.max().unwrap_or(0) > VARIANT_BYTES_MAX;
+        lints.allow(is_large, quote!(clippy::large_enum_variant))
+    }
+
+    /// For an enum of exceptions.
+    pub fn exception_lints(&self, variants: &[String], operation: &Operation) -> Lints {
+        let sizes = operation.raises.iter().map(|id| self.members_size(*id));
+        let is_large = variants.len() > 1 && sizes.max().unwrap_or(0) > VARIANT_BYTES_MAX;
+        member_lints(true, variants).allow(is_large, quote!(clippy::large_enum_variant))
+    }
+
+    /// For a struct or alias that holds these.
+    pub fn holder_lints(&self, lints: Lints, types: &[&Type]) -> Lints {
+        let nested = types
+            .iter()
+            .map(|declared| nesting(declared))
+            .max()
+            .unwrap_or(0);
+        lints.allow(nested > NESTING_MAX, quote!(clippy::type_complexity))
+    }
+}
+
+/// How deep a type is written.
+pub fn nesting(declared: &Type) -> u32 {
+    match declared {
+        Type::Sequence { element, .. } => 1 + nesting(element),
+        Type::Array {
+            element,
+            dimensions,
+        } => dimensions.len() as u32 + nesting(element),
+        Type::Map { key, value, .. } => 2 + nesting(key).max(nesting(value)),
+        _ => 0,
+    }
+}
+
+/// About how many bytes of memory a value takes, what it points to not counted.
+fn memory_bytes(model: &Model, declared: &Type) -> u64 {
+    match model.resolved(declared) {
+        Type::Array {
+            element,
+            dimensions,
+        } => {
+            let all = dimensions
+                .iter()
+                .fold(1u64, |all, one| all.saturating_mul((*one).into()));
+            all.saturating_mul(memory_bytes(model, element))
+        }
+        Type::Named(id) => match &model.declaration(*id).kind {
+            Kind::Struct(_) => {
+                let all = members(model, *id);
+                // 8 for an optional one and for alignment.
+                let bytes = all.iter().map(|one| memory_bytes(model, &one.declared) + 8);
+                bytes.fold(0, u64::saturating_add)
+            }
+            Kind::Union(union) => {
+                let cases = union.cases.iter();
+                let sizes = cases.map(|case| memory_bytes(model, &case.member.declared));
+                sizes.max().unwrap_or(0).saturating_add(16)
+            }
+            _ => 8,
+        },
+        Type::Primitive(_) => 16,
+        _ => 24,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::have_common_word;
+
+    #[test]
+    fn three_names_with_a_common_word_are_found() {
+        let check = |names: &[&str]| {
+            have_common_word(
+                &names
+                    .iter()
+                    .map(|name| (*name).to_owned())
+                    .collect::<Vec<_>>(),
+            )
+        };
+        assert!(check(&["ColorRed", "ColorGreen", "ColorBlue"]));
+        assert!(check(&["RedColor", "GreenColor", "BlueColor"]));
+        assert!(!check(&["ColorRed", "ColorGreen"]));
+        assert!(!check(&["Read", "Write", "ReadWrite"]));
+    }
+}

@@ -1,0 +1,175 @@
+//! Steps that read a message: arguments by the entry stub, results by the call stub. What a peer
+//! sent is judged where it is copied (L44).
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use crate::back::rust::marshal::{counted, each};
+use crate::back::rust::stub::{Printer, Side, literal, number};
+use crate::back::rust::types::primitive_type;
+use crate::layout::{Form, Place, Scalar, Shape, shape};
+use crate::model::{Primitive, Type};
+use crate::plan::{BoundCheck, Check, Copy, Passing, Step};
+
+impl Printer<'_, '_> {
+    /// Steps that read a message.
+    pub fn read(&mut self, step: &Step) -> TokenStream {
+        let source = self.source();
+        match step {
+            Step::GetScalar {
+                place,
+                at,
+                scalar,
+                check,
+            } => {
+                let get = format_ident!("get_u{}", scalar.width() * 8);
+                let at = number(*at);
+                let value = self.value(quote!(#source.#get::<#at>()), *scalar, *check);
+                self.bind(place, value)
+            }
+            Step::GetBlock { place, at, .. } => {
+                let (at, declared) = (number(*at), self.owned(place));
+                self.bind(place, quote!(#source.get_element::<#at, #declared>()))
+            }
+            Step::GetImage { place, at, bytes } => {
+                let (at, bytes, declared) = (number(*at), number(*bytes), self.owned(place));
+                let value = self.judged(quote!(#source.get_image::<#at, #bytes, #declared>()));
+                self.bind(place, value)
+            }
+            Step::GetLength { place, at } => {
+                let (at, length) = (number(*at), self.local(place, "_length"));
+                quote!(let #length = #source.get_u32::<#at>();)
+            }
+            Step::Incoming { at } => {
+                let (at, incoming) = (number(*at), self.fixed("incoming"));
+                quote!(let mut #incoming = #source.variable::<#at>()?;)
+            }
+            Step::Take {
+                place,
+                form,
+                copy,
+                limit,
+            } => self.take(place, *form, *copy, *limit),
+            Step::CheckInside { place, checks } => self.check_inside(place, checks),
+            Step::Assemble { root } => {
+                let place = Place::whole(*root);
+                let value = self.assembled(&place);
+                self.bind(&place, value)
+            }
+            _ => TokenStream::new(),
+        }
+    }
+
+    fn bind(&mut self, place: &Place, value: TokenStream) -> TokenStream {
+        let is_changed = self.side == Side::Server
+            && place.path.is_empty()
+            && self.passing(place.root) == Some(Passing::Exclusive);
+        let (changed, local) = (is_changed.then(|| quote!(mut)), self.local(place, ""));
+        quote!(let #changed #local = #value;)
+    }
+
+    /// A word as the value it stands for, judged.
+    fn value(&mut self, word: TokenStream, scalar: Scalar, check: Check) -> TokenStream {
+        let declared = match scalar {
+            Scalar::Enum { id, .. } | Scalar::Bits { id, .. } => {
+                self.rust.names.path(self.scope, id)
+            }
+            Scalar::Primitive(primitive) => primitive_type(primitive),
+        };
+        match (check, scalar) {
+            (Check::Boolean, _) => self.judged(quote!(::nearcall::raw::boolean(#word))),
+            (Check::Character, _) => self.judged(quote!(::nearcall::raw::character(#word))),
+            (Check::Enumerator | Check::Bits, _) => {
+                self.judged(quote!(#declared::from_wire(#word)))
+            }
+            (Check::Any, Scalar::Primitive(Primitive::Char)) => quote!(#declared(#word)),
+            (Check::Any, Scalar::Primitive(Primitive::Float | Primitive::Double)) => {
+                quote!(#declared::from_bits(#word))
+            }
+            (
+                Check::Any,
+                Scalar::Primitive(
+                    Primitive::Int8 | Primitive::Int16 | Primitive::Int32 | Primitive::Int64,
+                ),
+            ) => quote!(#word as #declared),
+            _ => word,
+        }
+    }
+
+    fn take(&mut self, place: &Place, form: Form, copy: Copy, limit: Option<u32>) -> TokenStream {
+        let (incoming, length) = (self.fixed("incoming"), self.local(place, "_length"));
+        let limit = match limit {
+            Some(limit) => number(limit),
+            None => quote!(::nearcall::raw::UNBOUNDED),
+        };
+        let taken = match (form, copy) {
+            (Form::Text | Form::WideText, Copy::Private) => quote!(text(#length, #limit)),
+            (Form::Text | Form::WideText, _) => quote!(string(#length, #limit)),
+            (_, Copy::None) => quote!(lend(#length, #limit)),
+            (_, Copy::Into) => {
+                let target = self.receiver(place);
+                let taken = quote!(#incoming.vec_into(#length, #limit, #target));
+                let taken = self.judged(taken);
+                return quote!(#taken;);
+            }
+            (Form::Octets, Copy::Private) => quote!(bytes(#length, #limit)),
+            (Form::Octets | Form::Lent, _) => quote!(vec(#length, #limit)),
+            (Form::Elements { .. }, _) => {
+                let element = match self.rust.model.resolved(self.place_type(place)) {
+                    Type::Sequence { element, .. } => self.rust.owned(self.scope, element),
+                    _ => quote!(_),
+                };
+                quote!(elements::<#element>(#length, #limit))
+            }
+            (Form::Marshalled, _) => {
+                let declared = self.owned(place);
+                quote!(unmarshal::<#declared>(#length))
+            }
+        };
+        let value = self.judged(quote!(#incoming.#taken));
+        self.bind(place, value)
+    }
+
+    fn check_inside(&mut self, place: &Place, checks: &[BoundCheck]) -> TokenStream {
+        let local = self.local(place, "");
+        let mut all = TokenStream::new();
+        for check in checks {
+            let limit = number(check.limit);
+            let one = |item: TokenStream| {
+                let count = counted(item, check.count);
+                quote!(::nearcall::raw::check_received(#count, #limit))
+            };
+            let refused = match self.side {
+                Side::Client => {
+                    let reply = self.fixed("reply");
+                    quote!(.map_err(|malformed| #reply.malformed(malformed))?;)
+                }
+                Side::Server => quote!(?;),
+            };
+            all.extend(each(quote!(#local), &check.hops, &|item| {
+                let result = one(item);
+                quote!(#result #refused)
+            }));
+        }
+        all
+    }
+
+    /// A struct made of the locals of its members.
+    fn assembled(&mut self, place: &Place) -> TokenStream {
+        let declared = self.place_type(place);
+        match shape(self.rust.model, declared) {
+            Shape::Leaves(id) => {
+                let path = self.rust.names.path(self.scope, id);
+                let fields = self.rust.field_names(id);
+                let values: Vec<TokenStream> = (0..fields.len() as u32)
+                    .map(|index| self.assembled(&place.member(index)))
+                    .collect();
+                literal(&path, &fields, &values)
+            }
+            _ => {
+                let local = self.local(place, "");
+                quote!(#local)
+            }
+        }
+    }
+}

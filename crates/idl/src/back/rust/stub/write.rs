@@ -1,0 +1,172 @@
+//! Steps that write a message: arguments by the call stub, results by the entry stub.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use crate::back::rust::marshal::counted;
+use crate::back::rust::stub::{Printer, Side, number};
+use crate::layout::{Form, Place, Scalar};
+use crate::model::{Primitive, Type};
+use crate::plan::{BoundCheck, Count, Passing, Step};
+
+impl Printer<'_, '_> {
+    /// Steps that write a message.
+    pub fn write(&mut self, step: &Step) -> TokenStream {
+        let target = self.target();
+        match step {
+            Step::CheckBound {
+                place,
+                count,
+                limit,
+            } => self.check_bound(place, *count, *limit),
+            Step::Marshal { place, checks } => self.marshal(place, checks),
+            Step::PutScalar { place, at, scalar } => {
+                let put = format_ident!("put_u{}", scalar.width() * 8);
+                let (at, word) = (number(*at), self.word(place, *scalar));
+                quote!(#target.#put::<#at>(#word);)
+            }
+            Step::PutBlock { place, at, .. } => {
+                let (at, bytes) = (number(*at), self.element_bytes(place));
+                quote!(#target.put_bytes::<#at>(#bytes);)
+            }
+            Step::PutImage { place, at, .. } => {
+                let (at, value) = (number(*at), self.reference(place));
+                quote!(#target.put_image::<#at, _>(#value);)
+            }
+            Step::PutLength { place, at, form } => {
+                let (at, length) = (number(*at), self.length(place, *form));
+                quote!(#target.put_u32::<#at>(#length as u32);)
+            }
+            Step::PutLentLength { at, .. } => {
+                let at = number(*at);
+                let lent = self.fixed("lent_bytes");
+                quote!(let #lent = #target.lent_bytes(); #target.put_u32::<#at>(#lent);)
+            }
+            Step::Variable { at, payloads } => {
+                let (at, variable) = (number(*at), self.fixed("variable"));
+                let bytes = payloads.iter().map(|(place, form)| {
+                    let length = self.length(place, *form);
+                    let bytes = match form {
+                        Form::Elements { width } if *width > 1 => {
+                            let width = number(*width);
+                            quote!((#length as u64 * #width))
+                        }
+                        _ => quote!((#length as u64)),
+                    };
+                    quote!(#bytes.next_multiple_of(8))
+                });
+                let bytes: Vec<TokenStream> = bytes.collect();
+                quote!(let mut #variable = #target.variable::<#at>(#(#bytes)+*)?;)
+            }
+            Step::PutPayload { place, form } => {
+                let (variable, bytes) = (self.fixed("variable"), self.payload(place, *form));
+                quote!(#variable.put(#bytes);)
+            }
+            _ => TokenStream::new(),
+        }
+    }
+
+    fn check_bound(&mut self, place: &Place, count: Count, limit: u32) -> TokenStream {
+        let check = match self.side {
+            Side::Client => quote!(check_bound),
+            Side::Server => quote!(check_result),
+        };
+        let (name, value) = (self.reported_name(place.root), self.receiver(place));
+        let (count, limit) = (counted(value, count), number(limit));
+        quote!(::nearcall::raw::#check(#name, #count, #limit)?;)
+    }
+
+    fn marshal(&mut self, place: &Place, checks: &[BoundCheck]) -> TokenStream {
+        let (bytes, name) = (self.local(place, "_bytes"), self.reported_name(place.root));
+        let (receiver, value) = (self.receiver(place), self.reference(place));
+        let writer = self.fixed("writer");
+        let bounds = self.rust.put_bounds(&writer, receiver, &name, checks);
+        let is_slice = self.passing(place.root) == Some(Passing::Shared)
+            && matches!(
+                self.rust.model.resolved(self.place_type(place)),
+                Type::Sequence { .. }
+            );
+        let put = if is_slice {
+            quote!(#writer.slice(#value);)
+        } else {
+            quote!(::nearcall::raw::Marshal::marshal(#value, &mut #writer);)
+        };
+        let finish = match self.side {
+            Side::Client => quote!(finish(#name)),
+            Side::Server => quote!(finish_results()),
+        };
+        quote! {
+            let #bytes = {
+                let mut #writer = ::nearcall::raw::Writer::new();
+                #bounds
+                #put
+                #writer.#finish?
+            };
+        }
+    }
+
+    /// A value as the word that is stored.
+    fn word(&mut self, place: &Place, scalar: Scalar) -> TokenStream {
+        let (receiver, value) = (self.receiver(place), self.copied(place));
+        match scalar {
+            Scalar::Enum { .. } | Scalar::Bits { .. } => quote!(#receiver.to_wire()),
+            Scalar::Primitive(primitive) => match primitive {
+                Primitive::Boolean => quote!(u8::from(#value)),
+                Primitive::WideChar => quote!(u32::from(#value)),
+                Primitive::Char => quote!(#receiver.0),
+                Primitive::Int8 => quote!(#value as u8),
+                Primitive::Int16 => quote!(#value as u16),
+                Primitive::Int32 => quote!(#value as u32),
+                Primitive::Int64 => quote!(#value as u64),
+                Primitive::Float | Primitive::Double => quote!(#receiver.to_bits()),
+                _ => value,
+            },
+        }
+    }
+
+    fn element_bytes(&mut self, place: &Place) -> TokenStream {
+        let value = self.reference(place);
+        match self.rust.model.resolved(self.place_type(place)) {
+            Type::Array {
+                element,
+                dimensions,
+            } if dimensions.len() == 1 => match self.rust.model.resolved(element) {
+                Type::Primitive(Primitive::Octet | Primitive::Uint8) => value,
+                _ => quote!(::nearcall::raw::element_bytes(#value)),
+            },
+            Type::Array { .. } => quote!(::nearcall::raw::element_bytes(#value)),
+            _ => quote!(::nearcall::raw::element_bytes(::core::slice::from_ref(#value))),
+        }
+    }
+
+    fn length(&mut self, place: &Place, form: Form) -> TokenStream {
+        match form {
+            Form::Marshalled => {
+                let bytes = self.local(place, "_bytes");
+                quote!(#bytes.len())
+            }
+            _ => {
+                let value = self.receiver(place);
+                quote!(#value.len())
+            }
+        }
+    }
+
+    fn payload(&mut self, place: &Place, form: Form) -> TokenStream {
+        match form {
+            Form::Text | Form::WideText => {
+                let value = self.receiver(place);
+                quote!(#value.as_bytes())
+            }
+            Form::Octets | Form::Lent => self.reference(place),
+            Form::Elements { .. } => {
+                let value = self.reference(place);
+                quote!(::nearcall::raw::element_bytes(#value))
+            }
+            Form::Marshalled => {
+                let bytes = self.local(place, "_bytes");
+                quote!(&#bytes)
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! From a build script: interface files to Rust in `$OUT_DIR`.
+//!
+//! ```no_run
+//! // build.rs
+//! nearcall_idl::build("files.idl");
+//! ```
+//!
+//! ```text
+//! // lib.rs
+//! pub mod files {
+//!     include!(concat!(env!("OUT_DIR"), "/files.rs"));
+//! }
+//! ```
+//!
+//! Decides what cargo is told and what happens to mistakes: they are shown as the compiler shows
+//! them, and the build script ends. Knows no rule of the language.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+use crate::back::rust::compile_rust;
+use crate::diagnostic::render;
+use crate::front;
+use crate::front::options::Options;
+use crate::source::SourceMap;
+
+/// Compiles one interface file with no option. See [`Builder::compile`].
+pub fn build(path: impl AsRef<Path>) {
+    Builder::new().compile(path);
+}
+
+/// How to compile interface files from a build script.
+#[derive(Clone, Debug, Default)]
+pub struct Builder {
+    options: Options,
+    out_directory: Option<PathBuf>,
+}
+
+/// Why an interface file did not become Rust.
+#[derive(Debug)]
+enum Failed {
+    /// Findings, as they are shown.
+    Findings(String),
+    /// The output could not be written.
+    Output(PathBuf, io::Error),
+    /// `OUT_DIR` is not set: this is no build script.
+    NoOutDirectory,
+}
+
+impl Builder {
+    /// No option.
+    pub fn new() -> Builder {
+        Builder::default()
+    }
+
+    /// Searches a directory for included files, after those given before.
+    pub fn include(mut self, directory: impl Into<PathBuf>) -> Builder {
+        self.options.include_directories.push(directory.into());
+        self
+    }
+
+    /// Defines a macro of the preprocessor.
+    pub fn define(mut self, name: impl Into<String>, value: impl Into<String>) -> Builder {
+        self.options.defines.push((name.into(), value.into()));
+        self
+    }
+
+    /// Writes here and not to `$OUT_DIR`.
+    pub fn out_directory(mut self, directory: impl Into<PathBuf>) -> Builder {
+        self.out_directory = Some(directory.into());
+        self
+    }
+
+    /// Compiles `x.idl` to `$OUT_DIR/x.rs`, and has cargo watch every file that was read.
+    ///
+    /// Ends the process with code 1 if the file has a mistake, which is shown, or if the output
+    /// cannot be written.
+    pub fn compile(&self, path: impl AsRef<Path>) {
+        if let Err(failed) = self.try_compile(path.as_ref()) {
+            eprintln!("{failed}");
+            std::process::exit(1);
+        }
+    }
+
+    fn try_compile(&self, path: &Path) -> Result<(), Failed> {
+        let mut sources = SourceMap::default();
+        let compilation = front::compile(path, &self.options, &mut sources);
+        // A file that could not be read is watched too: it may appear.
+        println!("cargo::rerun-if-changed={}", path.display());
+        for read in sources.paths().into_iter().filter(|read| *read != path) {
+            println!("cargo::rerun-if-changed={}", read.display());
+        }
+        let findings = render::texts(&compilation.diagnostics, &sources, false);
+        let Some(model) = compilation.model else {
+            return Err(Failed::Findings(findings));
+        };
+        eprint!("{findings}");
+        let directory = match &self.out_directory {
+            Some(directory) => directory.clone(),
+            None => env::var_os("OUT_DIR")
+                .map(PathBuf::from)
+                .ok_or(Failed::NoOutDirectory)?,
+        };
+        let mut name = path.file_stem().unwrap_or(path.as_os_str()).to_os_string();
+        name.push(".rs");
+        let output = directory.join(name);
+        write_if_changed(&output, &compile_rust(&model))
+            .map_err(|error| Failed::Output(output, error))
+    }
+}
+
+/// What is the same stays untouched, so that nothing is compiled again for it.
+fn write_if_changed(path: &Path, text: &str) -> io::Result<()> {
+    if fs::read_to_string(path).is_ok_and(|present| present == text) {
+        return Ok(());
+    }
+    fs::write(path, text)
+}
+
+impl std::fmt::Display for Failed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Failed::Findings(findings) => f.write_str(findings.trim_end()),
+            Failed::Output(path, error) => write!(f, "{}: {error}", path.display()),
+            Failed::NoOutDirectory => {
+                f.write_str("OUT_DIR is not set; outside of a build script use `nearcall compile`")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_becomes_rust_of_the_same_name() {
+        let directory = env::temp_dir().join(format!("nearcall-build-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let (input, output) = (
+            directory.join("adder.v1.idl"),
+            directory.join("adder.v1.rs"),
+        );
+        fs::write(
+            &input,
+            "interface Adder { long add(in long a, in long b); };",
+        )
+        .unwrap();
+        let builder = Builder::new().out_directory(&directory);
+        builder.try_compile(&input).unwrap();
+        let text = fs::read_to_string(&output).unwrap();
+        assert!(text.starts_with("// @generated by nearcall-idl"), "{text}");
+        assert!(text.contains("pub trait AdderServer"), "{text}");
+        fs::remove_dir_all(directory).unwrap();
+    }
+
+    #[test]
+    fn a_missing_file_is_a_finding_and_no_panic() {
+        let builder = Builder::new().out_directory("/");
+        let failed = builder
+            .try_compile(Path::new("no/such/file.idl"))
+            .unwrap_err();
+        assert!(failed.to_string().contains("no/such/file.idl"), "{failed}");
+    }
+}
