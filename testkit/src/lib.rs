@@ -1,1 +1,17 @@
-//! testkit
+//! Two-domain tests: written once, run over a heap twin as threads and over sealed segments as
+//! processes.
+//!
+//! ```text
+//! tests/*.rs ── each_world(|world| …) ─┬─ Threads    Binding::import_twin in this process
+//!                                      └─ Processes  the program testkit-server, over a socket
+//! ```
+
+#![forbid(unsafe_code)]
+
+pub mod server;
+pub mod world;
+
+/// Stubs of `faults.idl`.
+pub mod faults {
+    include!(concat!(env!("OUT_DIR"), "/faults.rs"));
+}

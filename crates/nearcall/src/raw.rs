@@ -49,6 +49,48 @@ pub fn check_bound(parameter: &'static str, count: usize, bound: u32) -> Result<
     }
 }
 
+/// Refuses a result of a procedure that is over its bound.
+#[inline]
+pub fn check_result(parameter: &'static str, count: usize, bound: u32) -> Result<(), Refusal> {
+    if count <= bound as usize {
+        return Ok(());
+    }
+    let (value, limit) = (count as u64, bound.into());
+    Err(Refusal::results(OverBound {
+        parameter,
+        value,
+        limit,
+    }))
+}
+
+/// Judges a count inside what was unmarshalled.
+#[inline]
+pub fn check_received(count: usize, bound: u32) -> Result<(), Malformed> {
+    if count > bound as usize {
+        return Err(Malformed::Bound {
+            claimed: count as u64,
+            limit: bound.into(),
+        });
+    }
+    Ok(())
+}
+
+/// Judges a byte that is to be a boolean.
+#[inline]
+pub fn boolean(word: u8) -> Result<bool, Malformed> {
+    match word {
+        0 => Ok(false),
+        1 => Ok(true),
+        other => Err(Malformed::range(other)),
+    }
+}
+
+/// Judges a word that is to be a character.
+#[inline]
+pub fn character(word: u32) -> Result<char, Malformed> {
+    char::from_u32(word).ok_or_else(|| Malformed::range(word))
+}
+
 #[cold]
 fn over_bound(parameter: &'static str, count: usize, bound: u32) -> CallError {
     let (value, limit) = (count as u64, bound.into());

@@ -1,11 +1,15 @@
 //! Rust types for IDL types that Rust has no own type for.
 
+use bytemuck::{Pod, Zeroable};
+
 /// IDL `char`: one byte of ISO 8859-1.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
+#[repr(transparent)]
 pub struct Char(pub u8);
 
 /// IDL `long double`: 16 bytes as the sender had them, carried and not interpreted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Pod, Zeroable)]
+#[repr(transparent)]
 pub struct LongDouble(pub [u8; 16]);
 
 impl From<Char> for char {

@@ -127,3 +127,83 @@ fn it_calls() {
         println!("add {} ns {round}", t.elapsed().as_nanos() / n);
     }
 }
+
+fn raw_1line() -> f64 {
+    use std::sync::atomic::{AtomicU32, Ordering::*};
+    #[repr(align(64))]
+    struct L(AtomicU32);
+    let l = std::sync::Arc::new(L(AtomicU32::new(0)));
+    let l2 = l.clone();
+    let n = 200_000u32;
+    let t = std::thread::spawn(move || {
+        nearcall_os::processor::pin(1).unwrap();
+        for i in 0..n {
+            while l2.0.load(Acquire) != 2 * i + 1 {
+                std::hint::spin_loop();
+            }
+            l2.0.store(2 * i + 2, Release);
+        }
+    });
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    let s = Instant::now();
+    for i in 0..n {
+        l.0.store(2 * i + 1, Release);
+        while l.0.load(Acquire) != 2 * i + 2 {
+            std::hint::spin_loop();
+        }
+    }
+    let e = s.elapsed().as_nanos() as f64 / n as f64;
+    t.join().unwrap();
+    e
+}
+#[test]
+fn ratio() {
+    let dir = std::env::temp_dir().join(format!("ncr-{}", std::process::id()));
+    nearcall_os::processor::pin(1).unwrap();
+    let (_s, _k, _d, c) = domain_in(&dir);
+    nearcall_os::processor::pin(0).unwrap();
+    let big = [7u8; 200];
+    for _ in 0..12 {
+        let raw = raw_1line();
+        let n = 200_000;
+        let t = Instant::now();
+        for _ in 0..n {
+            null(&c).unwrap();
+        }
+        let nu = t.elapsed().as_nanos() as f64 / n as f64;
+        let t = Instant::now();
+        for _ in 0..n {
+            add(&c, 1, 2).unwrap();
+        }
+        let ad = t.elapsed().as_nanos() as f64 / n as f64;
+        let t = Instant::now();
+        for _ in 0..n {
+            echo(&c, &big).unwrap();
+        }
+        let ec = t.elapsed().as_nanos() as f64 / n as f64;
+        println!(
+            "raw {raw:.1} null {nu:.1} ({:.2}) add {:.2} echo200 {:.2}",
+            nu / raw,
+            ad / raw,
+            ec / raw
+        );
+    }
+}
+#[test]
+fn parts() {
+    let dir = std::env::temp_dir().join(format!("ncp-{}", std::process::id()));
+    let (_s, _k, _d, c) = domain_in(&dir);
+    null(&c).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    for _ in 0..3 {
+        let n = 1_000_000;
+        let t = Instant::now();
+        for _ in 0..n {
+            std::hint::black_box(c.claim(0).unwrap());
+        }
+        println!(
+            "claim+release {:.1}",
+            t.elapsed().as_nanos() as f64 / n as f64
+        );
+    }
+}

@@ -4,6 +4,10 @@
 
 use nearcall_os::span::{Span, SpanMut};
 
+use super::element::Element;
+use super::malformed::Malformed;
+use super::marshal::{Marshal, Reader, Writer};
+
 const INLINE: usize = nearcall_abi::INLINE_BYTES as usize;
 
 /// A message that is being written.
@@ -68,6 +72,13 @@ impl Outgoing<'_> {
             self.block.copy_in(0, rest);
         }
     }
+
+    /// Marshals a fixed value, which cannot breach a bound.
+    pub fn put_image<T: Marshal>(&self, at: usize, value: &T) {
+        let mut writer = Writer::new();
+        value.marshal(&mut writer);
+        self.put_bytes(at, writer.as_bytes());
+    }
 }
 
 impl Inbound<'_> {
@@ -85,11 +96,22 @@ impl Inbound<'_> {
         }
     }
 
-    /// A fixed block of constant size.
+    /// A fixed array of elements, in one copy.
     #[inline(always)]
-    pub fn get_bytes<const AT: usize, const N: usize>(&self) -> [u8; N] {
-        let mut bytes = [0; N];
-        self.copy_out(AT, &mut bytes);
-        bytes
+    pub fn get_element<const AT: usize, T: Element>(&self) -> T {
+        let mut value = T::zeroed();
+        self.copy_out(AT, bytemuck::bytes_of_mut(&mut value));
+        value
+    }
+
+    /// A fixed value of `BYTES` bytes that was marshalled.
+    pub fn get_image<const AT: usize, const BYTES: usize, T: Marshal>(
+        &self,
+    ) -> Result<T, Malformed> {
+        let mut image = [0; BYTES];
+        self.copy_out(AT, &mut image);
+        let mut reader = Reader::new(&image);
+        let value = T::unmarshal(&mut reader)?;
+        reader.finish().map(|()| value)
     }
 }

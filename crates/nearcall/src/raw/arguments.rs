@@ -9,8 +9,10 @@ use nearcall_os::astack::AStack;
 use nearcall_os::segment::Segment;
 
 use super::area::{Inbound, Outgoing};
+use super::element::Element;
 use super::incoming::Incoming;
 use super::malformed::Malformed;
+use super::marshal::Marshal;
 use super::opaque::OpaqueOut;
 use super::variable::Variable;
 use crate::client::linkage::OutOfLine;
@@ -62,6 +64,8 @@ pub(super) struct ReplyState {
     pub out_of_line: Option<OutOfLine>,
     /// Bytes of the lent results, which come first.
     pub lent_bytes: u32,
+    /// Where in the message they begin; 0: none are lent.
+    pub lent_at: u32,
 }
 
 /// The arguments of a call, on its A-stack. What is loaded is private from then on.
@@ -142,10 +146,17 @@ impl<'a> Arguments<'a> {
 
     gets!(get_u8: u8, get_u16: u16, get_u32: u32, get_u64: u64);
 
-    /// A fixed block at byte `AT` of the fixed part, copied.
+    /// A fixed array of elements at byte `AT` of the fixed part, in one copy.
     #[inline(always)]
-    pub fn get_bytes<const AT: usize, const N: usize>(&self) -> [u8; N] {
-        self.inbound.get_bytes::<AT, N>()
+    pub fn get_element<const AT: usize, T: Element>(&self) -> T {
+        self.inbound.get_element::<AT, T>()
+    }
+
+    /// A fixed value of `BYTES` bytes at byte `AT` of the fixed part, copied and then judged.
+    pub fn get_image<const AT: usize, const BYTES: usize, T: Marshal>(
+        &self,
+    ) -> Result<T, Malformed> {
+        self.inbound.get_image::<AT, BYTES, T>()
     }
 
     /// The variable part, which begins at byte `AT`.
@@ -174,7 +185,15 @@ impl<'a> Arguments<'a> {
         let room = block
             .slice(at, block.bytes() - at)
             .expect("the fixed part fits its block");
+        self.owner.place.state.borrow_mut().lent_at = AT as u32;
         OpaqueOut::new(room, bound.min(MESSAGE_BYTES_MAX), self.owner)
+    }
+
+    /// The procedure has raised: from here on the A-stack holds the exception's members, and what
+    /// was put into lent results is forgotten.
+    pub fn exception(self) -> Results<'a> {
+        *self.owner.place.state.borrow_mut() = ReplyState::default();
+        self.results()
     }
 
     /// The procedure has run: from here on the A-stack holds results.
@@ -196,6 +215,11 @@ impl<'a> Results<'a> {
     #[inline(always)]
     pub fn put_bytes<const AT: usize>(&mut self, value: &[u8]) {
         self.outgoing.put_bytes(AT, value);
+    }
+
+    /// Marshals a fixed value to byte `AT` of the fixed part.
+    pub fn put_image<const AT: usize, T: Marshal>(&mut self, value: &T) {
+        self.outgoing.put_image(AT, value);
     }
 
     /// Bytes that the procedure put into its lent results.
@@ -252,24 +276,22 @@ impl<'a> Results<'a> {
     /// The procedure returned.
     #[inline]
     pub fn reply(self, fixed_bytes: u32) -> Outcome {
+        let state = self.owner.place.state.borrow();
+        let lent_end = state.lent_at + state.lent_bytes.next_multiple_of(8);
+        let message_bytes = fixed_bytes.max(self.variable_end).max(lent_end);
         Ok(Replied {
             status: Status::Returned,
-            message_bytes: fixed_bytes.max(self.variable_end),
+            message_bytes,
         })
     }
 
-    /// The procedure raised its exception `number`, counted from 1. Lent results are dropped.
+    /// The procedure raised its exception `number`, counted from 1.
     pub fn raise(self, number: u16, fixed_bytes: u32) -> Outcome {
         let message_bytes = fixed_bytes.max(self.variable_end);
         Ok(Replied {
             status: Status::Raised(number),
             message_bytes,
         })
-    }
-
-    /// Forgets what the procedure put into its lent results: it raises instead.
-    pub fn drop_lent(&mut self) {
-        *self.owner.place.state.borrow_mut() = ReplyState::default();
     }
 }
 

@@ -15,12 +15,10 @@ use crate::types::{Char, LongDouble};
 /// Deepest nesting of recursive values that is read.
 pub const DEPTH_MAX: usize = 64;
 
-/// Most elements of a list whose elements take no bytes, so that a count costs what it says.
-const EMPTY_ELEMENTS_MAX: u32 = 1 << 16;
-
 /// A type that is marshalled the conventional way.
 pub trait Marshal: Sized {
-    /// Fewest bytes that a value takes; 1 for a recursive type.
+    /// Fewest bytes that a value takes; 1 for a recursive type. Never 0, so that a count can be
+    /// judged by the bytes that are left: a struct without members is marshalled as one 0.
     const BYTES_MIN: usize;
 
     /// Appends the value.
@@ -66,6 +64,29 @@ impl Writer {
                 limit: bound.into(),
             });
         }
+    }
+
+    /// Remembers a union whose discriminator selects another case than its value.
+    pub fn range(&mut self, member: &'static str, value: u64) {
+        if self.breach.is_none() {
+            self.breach = Some(OverBound {
+                parameter: member,
+                value,
+                limit: 0,
+            });
+        }
+    }
+
+    /// Appends a list, as `Vec<T>` is marshalled.
+    pub fn slice<T: Marshal>(&mut self, items: &[T]) {
+        self.count(items.len());
+        for item in items {
+            item.marshal(self);
+        }
+    }
+
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// The payload, unless a bound was breached or it is over [`MESSAGE_BYTES_MAX`].
@@ -162,9 +183,6 @@ impl<'p> Reader<'p> {
 
     /// Judges a count by the bytes that so many elements need at the least.
     fn plausible(&self, count: usize, bytes_min: usize) -> Result<usize, Malformed> {
-        if bytes_min == 0 {
-            return self.bound(count, EMPTY_ELEMENTS_MAX).map(|()| count);
-        }
         let (claimed, limit) = (count as u64 * bytes_min as u64, self.rest.len() as u64);
         if claimed > limit {
             Err(Malformed::Length { claimed, limit })
@@ -204,11 +222,7 @@ impl Marshal for bool {
     }
 
     fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
-        match u8::unmarshal(reader)? {
-            0 => Ok(false),
-            1 => Ok(true),
-            other => Err(Malformed::range(other)),
-        }
+        super::boolean(u8::unmarshal(reader)?)
     }
 }
 
@@ -220,8 +234,7 @@ impl Marshal for char {
     }
 
     fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
-        let word = u32::unmarshal(reader)?;
-        char::from_u32(word).ok_or_else(|| Malformed::range(word))
+        super::character(u32::unmarshal(reader)?)
     }
 }
 
@@ -272,10 +285,7 @@ impl<T: Marshal> Marshal for Vec<T> {
     const BYTES_MIN: usize = 4;
 
     fn marshal(&self, writer: &mut Writer) {
-        writer.count(self.len());
-        for element in self {
-            element.marshal(writer);
-        }
+        writer.slice(self);
     }
 
     fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {

@@ -11,8 +11,10 @@ use nearcall_core::PeerFault;
 use nearcall_os::segment::Segment;
 
 use super::area::Inbound;
+use super::element::Element;
 use super::incoming::Incoming;
 use super::malformed::Malformed;
+use super::marshal::Marshal;
 use super::variable::OUT_OF_LINE_END_MAX;
 use crate::client::binding::Held;
 use crate::error::{CallError, NotExecuted};
@@ -72,10 +74,17 @@ impl<'b> Reply<'b> {
 
     gets!(get_u8: u8, get_u16: u16, get_u32: u32, get_u64: u64);
 
-    /// A fixed block at byte `AT` of the fixed part.
+    /// A fixed array of elements at byte `AT` of the fixed part, in one copy.
     #[inline(always)]
-    pub fn get_bytes<const AT: usize, const N: usize>(&self) -> [u8; N] {
-        self.inbound.get_bytes::<AT, N>()
+    pub fn get_element<const AT: usize, T: Element>(&self) -> T {
+        self.inbound.get_element::<AT, T>()
+    }
+
+    /// A fixed value of `BYTES` bytes at byte `AT` of the fixed part, copied and then judged.
+    pub fn get_image<const AT: usize, const BYTES: usize, T: Marshal>(
+        &self,
+    ) -> Result<T, Malformed> {
+        self.inbound.get_image::<AT, BYTES, T>()
     }
 
     /// 0 if the procedure returned, n if it raised the n-th of its exceptions.

@@ -18,6 +18,14 @@ use super::current;
 use crate::raw::{Arguments, OUT_OF_LINE_END_MAX, Refusal, Replied, ReplyPlace};
 use crate::region::origin_word;
 
+/// The words of the head as the client wrote them, each loaded once.
+#[derive(Clone, Copy)]
+struct Claims {
+    selector: u32,
+    message_bytes: u32,
+    origin: u32,
+}
+
 /// What a client wrote into the head, once judged.
 struct Request {
     procedure: usize,
@@ -37,14 +45,19 @@ pub(crate) fn run(
     let region = binding.region_of(index);
     let astack = region.region.astack(index - region.base);
     let line: &ReplyLine = astack.own_line();
+    let head = astack.head();
+    // Loaded before the claim, while the line is here: the client may ask for it back any time.
+    let claims = Claims {
+        selector: head.selector.load(Relaxed),
+        message_bytes: head.message_bytes.load(Relaxed),
+        origin: head.origin.load(Relaxed),
+    };
     if !claim::claim(&line.claim, sequence) {
         return None;
     }
-    let head = astack.head();
-    let origin = head.origin.load(Relaxed);
     let class = region.astacks[(index - region.base) as usize].class;
     let place = ReplyPlace::default();
-    let replied = match judge(binding, astack, (index, class), origin) {
+    let replied = match judge(binding, astack, (index, class), claims) {
         Ok(request) => enter(binding, astack, index, &request, &place),
         Err(fault) => {
             binding.fault(fault);
@@ -70,7 +83,7 @@ pub(crate) fn run(
         });
     }
     wake_after(reply, &head.turn);
-    Some(origin & flag::PROCESSOR)
+    Some(claims.origin & flag::PROCESSOR)
 }
 
 /// Lets an A-stack go whose call was given up before anyone claimed it (L55).
@@ -83,18 +96,18 @@ pub(crate) fn let_go(binding: &ServerBinding, index: u32, sequence: Sequence) {
     }
 }
 
-/// Every word that the client wrote is loaded once here, and judged.
+/// Judges the private copies of the words that the client wrote.
 #[inline]
 fn judge(
     binding: &ServerBinding,
     astack: AStack<'_>,
     (index, class): (u32, u32),
-    origin: u32,
+    claims: Claims,
 ) -> Result<Request, PeerFault> {
-    let procedure = ClaimedIndex(astack.head().selector.load(Relaxed));
+    let procedure = ClaimedIndex(claims.selector);
     let procedures = binding.entries.interface().procedures;
     let procedure = procedure.check_procedure(procedures.len() as u32)?.as_u32() as usize;
-    let message_bytes = astack.head().message_bytes.load(Relaxed);
+    let message_bytes = claims.message_bytes;
     let wanted = u32::from(procedures[procedure].class);
     if class != wanted {
         return Err(PeerFault::ClassOfProcedure {
@@ -102,7 +115,7 @@ fn judge(
             wanted,
         });
     }
-    let is_out_of_line = origin & flag::OUT_OF_LINE != 0;
+    let is_out_of_line = claims.origin & flag::OUT_OF_LINE != 0;
     let limit = if is_out_of_line {
         OUT_OF_LINE_END_MAX
     } else {

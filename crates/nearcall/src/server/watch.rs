@@ -70,13 +70,19 @@ impl<'c> Watch<'c> {
     /// Watches until the watch was taken over or the domain stops.
     pub fn run(&mut self) {
         self.look_at_all();
-        while !self.core.is_stopping() && self.core.processors.has_watch(self.number) {
+        while !self.is_over() {
             self.refresh();
             if !self.poll_for_a_while() {
                 self.wait();
             }
         }
         while !self.cool_down() {}
+    }
+
+    /// The watch was taken over, or the domain stops.
+    #[inline]
+    fn is_over(&self) -> bool {
+        self.core.is_stopping() || !self.core.processors.has_watch(self.number)
     }
 
     /// Polls until nothing has come for the first short while. True if something came.
@@ -87,7 +93,7 @@ impl<'c> Watch<'c> {
             if self.poll() {
                 has_served = true;
                 polls = 0;
-                if !self.core.processors.has_watch(self.number) {
+                if self.is_over() {
                     return true;
                 }
             }
@@ -288,7 +294,7 @@ impl<'c> Watch<'c> {
                     return;
                 }
             }
-            if self.core.is_stopping() || self.core.table.epoch() != self.snapshot.epoch {
+            if self.is_over() || self.core.table.epoch() != self.snapshot.epoch {
                 return;
             }
             now_ns = clock::now_ns();
@@ -309,7 +315,7 @@ impl<'c> Watch<'c> {
             }
             return;
         }
-        if self.core.is_stopping() || self.core.table.epoch() != snapshot.epoch {
+        if self.is_over() || self.core.table.epoch() != snapshot.epoch {
             return;
         }
         let words: Vec<_> = gates.iter().map(|gate| (*gate, bell::ASLEEP)).collect();
