@@ -68,10 +68,26 @@ fn every_bad_file_is_explained() {
             found.iter().any(|one| one.rule.code == code),
             "{name} finds no {code}:\n{printed}"
         );
+        found.iter().for_each(check_wording);
         expect_file![path.with_extension("expect")].assert_eq(&printed);
     }
     println!("{} bad files", inputs.len());
     assert!(!inputs.is_empty());
+}
+
+/// Lower-case fragments; and a note never says `error`, which build logs are searched for.
+fn check_wording(finding: &Diagnostic) {
+    let texts = std::iter::once(&finding.message)
+        .chain(finding.labels.iter().map(|(_, text)| text))
+        .chain(&finding.help);
+    for text in texts {
+        assert!(
+            !text.starts_with(char::is_uppercase) && !text.ends_with('.'),
+            "{text}"
+        );
+        let is_note = finding.rule.severity() == Severity::Note;
+        assert!(!is_note || !text.contains("error"), "{text}");
+    }
 }
 
 #[test]

@@ -43,6 +43,8 @@ pub struct Parsed {
     /// Some names come from where this compiler does not look (`import`), so that an unknown name
     /// says nothing.
     pub has_foreign_names: bool,
+    /// Words that were reported for being like a keyword: that nobody declares them is no news.
+    pub misspelled: HashSet<Rc<str>>,
 }
 
 /// A diagnostic has been made; the caller skips to where it can go on.
@@ -74,6 +76,7 @@ struct Parser {
     outside: HashMap<&'static str, usize>,
     /// Words that have been noted.
     noted: HashSet<Rc<str>>,
+    misspelled: HashSet<Rc<str>>,
     has_foreign_names: bool,
 }
 
@@ -100,6 +103,7 @@ pub fn parse(stream: TokenStream) -> Parsed {
         items,
         diagnostics: parser.diagnostics,
         has_foreign_names: parser.has_foreign_names,
+        misspelled: parser.misspelled,
     }
 }
 
@@ -141,6 +145,7 @@ impl Parser {
             failed_at: None,
             outside: HashMap::new(),
             noted: HashSet::new(),
+            misspelled: HashSet::new(),
             has_foreign_names: false,
         }
     }
@@ -228,10 +233,10 @@ impl Parser {
                     }
                     _ => depth -= 1,
                 }
-            } else if depth == 0 {
-                if self.take(";") || self.word().is_some_and(words::begins_definition) {
-                    return;
-                }
+            } else if depth == 0
+                && (self.take(";") || self.word().is_some_and(words::begins_definition))
+            {
+                return;
             }
             self.advance();
         }
@@ -352,7 +357,7 @@ impl Parser {
         if is_exact {
             let message = format!("expected the name of {what}, found the keyword `{keyword}`");
             self.report(Diagnostic::new(&rules::KEYWORD_AS_NAME, span, message).help(help));
-        } else if self.noted.insert(text.clone()) {
+        } else if self.misspelled.insert(text.clone()) {
             let message = format!("`{text}` differs from the keyword `{keyword}` only in case");
             self.report(Diagnostic::new(&rules::KEYWORD_CASE, span, message).help(help));
         }

@@ -62,6 +62,8 @@ struct Resolver {
     declared: Vec<Declared>,
     diagnostics: Vec<Diagnostic>,
     has_foreign_names: bool,
+    /// Words that the parser has reported.
+    misspelled: HashSet<Rc<str>>,
     prefixes: Prefixes,
     annotation_declarations: Vec<AnnotationDeclaration>,
     /// Inside an annotation declaration.
@@ -77,9 +79,10 @@ struct Resolver {
 
 /// Resolves what the parser left. The diagnostics are those of the parser and the resolver; there
 /// is a model if none of them is an error.
-pub fn resolve(parsed: Parsed) -> (Option<Model>, Vec<Diagnostic>) {
-    let mut resolver = Resolver::new(parsed.diagnostics, parsed.has_foreign_names);
-    resolver.items(&parsed.items);
+pub fn resolve(mut parsed: Parsed) -> (Option<Model>, Vec<Diagnostic>) {
+    let items = std::mem::take(&mut parsed.items);
+    let mut resolver = Resolver::new(parsed);
+    resolver.items(&items);
     resolver.check_forwards();
     resolver.explain_unknown();
     resolver.check_limits();
@@ -92,14 +95,15 @@ pub fn resolve(parsed: Parsed) -> (Option<Model>, Vec<Diagnostic>) {
 }
 
 impl Resolver {
-    fn new(diagnostics: Vec<Diagnostic>, has_foreign_names: bool) -> Resolver {
+    fn new(parsed: Parsed) -> Resolver {
         Resolver {
             symbols: Vec::new(),
             scopes: vec![Scope::root()],
             current: ROOT,
             declared: Vec::new(),
-            diagnostics,
-            has_foreign_names,
+            diagnostics: parsed.diagnostics,
+            has_foreign_names: parsed.has_foreign_names,
+            misspelled: parsed.misspelled,
             prefixes: Prefixes::default(),
             annotation_declarations: Vec::new(),
             is_hidden: false,

@@ -76,10 +76,10 @@ impl Parser {
         self.advance();
         let declared = self.type_use()?;
         // `typedef struct S;` is a forward declaration with a word too many.
-        if let TypeKind::Constructed(definition) = &declared.kind {
-            if matches!(definition.kind, DefinitionKind::Forward { .. }) {
-                return Err(self.unexpected("a name for the type"));
-            }
+        if let TypeKind::Constructed(definition) = &declared.kind
+            && matches!(definition.kind, DefinitionKind::Forward { .. })
+        {
+            return Err(self.unexpected("a name for the type"));
         }
         let declarators = self.declarators("a type")?;
         Ok(DefinitionKind::Typedef {

@@ -323,12 +323,10 @@ impl Resolver {
             is_global: false,
             parts,
         }) = &expression.kind
+            && let [only] = &parts[..]
+            && let Some(value) = self.enumerator(of, &only.text)
         {
-            if let [only] = &parts[..] {
-                if let Some(value) = self.enumerator(of, &only.text) {
-                    return Some(value);
-                }
-            }
+            return Some(value);
         }
         self.evaluate(expression, wanted)
     }
@@ -432,10 +430,10 @@ impl Resolver {
                     self.symbol(symbol).inner
                 });
             }
-            if let Some(symbol) = inner.and_then(|inner| self.member(inner, &last)) {
-                if let SymbolKind::Annotation(index) = self.symbol(symbol).kind {
-                    return Some(index);
-                }
+            if let Some(symbol) = inner.and_then(|inner| self.member(inner, &last))
+                && let SymbolKind::Annotation(index) = self.symbol(symbol).kind
+            {
+                return Some(index);
             }
             scope = if name.is_global {
                 None
@@ -535,14 +533,14 @@ impl Resolver {
         };
         let least = given("range", "min").or_else(|| given("min", "value"));
         let greatest = given("range", "max").or_else(|| given("max", "value"));
-        if let (Some((least, _)), Some((greatest, span))) = (least, greatest) {
-            if is_above(least, greatest) {
-                let [least, greatest] = [least, greatest].map(|value| self.value_text(value));
-                let message = format!("no value is from {least} to {greatest}");
-                self.diagnostics
-                    .push(Diagnostic::new(&rules::RANGE_EMPTY, span, message));
-                return;
-            }
+        if let (Some((least, _)), Some((greatest, span))) = (least, greatest)
+            && is_above(least, greatest)
+        {
+            let [least, greatest] = [least, greatest].map(|value| self.value_text(value));
+            let message = format!("no value is from {least} to {greatest}");
+            self.diagnostics
+                .push(Diagnostic::new(&rules::RANGE_EMPTY, span, message));
+            return;
         }
         let Some((default, span)) = given("default", "value") else {
             return;

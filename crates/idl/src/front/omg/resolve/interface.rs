@@ -224,10 +224,10 @@ impl Resolver {
         definition: &Definition,
         operation: &ast::Operation,
     ) -> Option<Operation> {
-        let returns = match &operation.returns {
-            Some(used) => Some(self.complete_type(used)),
-            None => None,
-        };
+        let returns = operation
+            .returns
+            .as_ref()
+            .map(|used| self.complete_type(used));
         let returned = returns.as_ref().and_then(Option::as_ref);
         let head = self.head(definition, Subject::of(Place::Operation, returned));
         self.declare(&operation.name, SymbolKind::Operation);

@@ -6,11 +6,12 @@
 //! around the circle of a recursive type.
 
 use super::Resolver;
-use super::scope::SymbolId;
-use crate::diagnostic::Diagnostic;
+use super::scope::{SymbolId, fold};
+use crate::diagnostic::{Diagnostic, Rule};
 use crate::front::omg::ast::Name;
 use crate::front::omg::rules::semantics as rules;
 use crate::model::{Kind, Member, Primitive, Type};
+use crate::source::Span;
 
 /// Types nest this deep at most.
 pub(super) const DEPTH_MAX: u32 = 64;
@@ -43,6 +44,19 @@ impl Measure {
         }
     }
 
+    /// The rule that something so large breaks.
+    fn broken(self) -> Option<&'static Rule> {
+        if self.depth > DEPTH_MAX {
+            Some(&rules::TOO_DEEP)
+        } else if self.bytes > BYTES_MAX {
+            Some(&rules::TOO_LARGE)
+        } else if self.leaves > LEAVES_MAX {
+            Some(&rules::TOO_WIDE)
+        } else {
+            None
+        }
+    }
+
     fn with(self, member: Measure) -> Measure {
         Measure {
             depth: self.depth.max(member.depth + 1),
@@ -60,23 +74,18 @@ impl Resolver {
         for index in self.by_need() {
             let measure = self.measure_kind(&self.declared[index].declaration.kind, &measures);
             measures[index] = measure;
-            let rule = if measure.depth > DEPTH_MAX {
-                &rules::TOO_DEEP
-            } else if measure.bytes > BYTES_MAX {
-                &rules::TOO_LARGE
-            } else if measure.leaves > LEAVES_MAX {
-                &rules::TOO_WIDE
-            } else {
+            let Some(rule) = measure.broken() else {
                 continue;
             };
             // What holds it is too large as well, and a consequence.
             broken[index] = true;
             let kind = &self.declared[index].declaration.kind;
-            if self.needs(kind).iter().any(|need| broken[*need]) {
+            if self.needs(kind).iter().any(|need| *need != index && broken[*need]) {
                 continue;
             }
             findings.push((rule, self.symbol(self.declared[index].symbol).name.clone()));
         }
+        self.measure_operations(&measures, &broken, &mut findings);
         for (rule, name) in findings {
             match rule.code {
                 "E0295" => self.report_too_deep(&name),
@@ -84,6 +93,54 @@ impl Resolver {
                 _ => self.report_too_wide(&name),
             }
         }
+    }
+
+    /// What an operation passes is one value, in a way: its parameters and what it returns.
+    fn measure_operations(
+        &self,
+        measures: &[Measure],
+        broken: &[bool],
+        findings: &mut Vec<(&'static Rule, Name)>,
+    ) {
+        for declared in &self.declared {
+            let Kind::Interface(interface) = &declared.declaration.kind else {
+                continue;
+            };
+            let own = interface
+                .operations
+                .iter()
+                .filter(|operation| operation.declared_in == declared.symbol.declaration());
+            for operation in own {
+                let passed = operation
+                    .parameters
+                    .iter()
+                    .map(|parameter| &parameter.declared);
+                let passed: Vec<&Type> = passed.chain(&operation.returns).collect();
+                let mut needs = Vec::new();
+                passed
+                    .iter()
+                    .for_each(|declared| self.named(declared, &mut needs));
+                if needs.iter().any(|need| broken[*need]) {
+                    continue;
+                }
+                let measure = passed.iter().fold(Measure::default(), |sum, declared| {
+                    sum.with(self.measure(declared, measures))
+                });
+                if let Some(rule) = measure.broken() {
+                    let text = operation.name.as_str().into();
+                    let span = self.operation_span(declared.symbol, &operation.name);
+                    findings.push((rule, Name { text, span }));
+                }
+            }
+        }
+    }
+
+    fn operation_span(&self, interface: SymbolId, name: &str) -> Span {
+        let symbol = self.symbol(interface);
+        let name = name.trim_start_matches("_get_").trim_start_matches("_set_");
+        let inner = symbol.inner.map(|scope| self.scope(scope));
+        let own = inner.and_then(|scope| scope.names.get(&fold(name)).copied());
+        self.symbol(own.unwrap_or(interface)).name.span
     }
 
     pub(super) fn report_too_deep(&mut self, name: &Name) {

@@ -215,28 +215,12 @@ impl Resolver {
             self.diagnostics.push(finding);
             return true;
         }
-        if let Some(owner) = scope.owner.map(|owner| self.symbol(owner)) {
-            if fold(&owner.name.text) == *folded {
-                let what = owner
-                    .kind
-                    .what()
-                    .split_once(' ')
-                    .map_or("scope", |(_, what)| what);
-                let is_same = owner.name.text == name.text;
-                let (rule, has, help) = match is_same {
-                    true => (&rules::OWN_NAME, "has the name", "choose another name"),
-                    false => {
-                        let has = "differs only in case from the name";
-                        (&rules::OWN_NAME_CASE, has, "strict compilers refuse it")
-                    }
-                };
-                let message = format!("`{}` {has} of the {what} it stands in", name.text);
-                let finding = Diagnostic::new(rule, name.span, message)
-                    .label(owner.name.span, "declared here")
-                    .help(help);
-                self.diagnostics.push(finding);
-                return false;
-            }
+        if let Some(owner) = scope.owner.map(|owner| self.symbol(owner))
+            && fold(&owner.name.text) == *folded
+        {
+            let finding = own_name(name, owner);
+            self.diagnostics.push(finding);
+            return false;
         }
         if let Some(finding) = self.inherited_clash(name, folded) {
             self.diagnostics.push(finding);
@@ -458,4 +442,24 @@ impl Resolver {
         self.diagnostics.push(finding);
         None
     }
+}
+
+/// A name that is that of the scope it stands in, or differs from it only in case.
+fn own_name(name: &Name, owner: &Symbol) -> Diagnostic {
+    let what = owner
+        .kind
+        .what()
+        .split_once(' ')
+        .map_or("scope", |(_, what)| what);
+    let (rule, has, help) = match owner.name.text == name.text {
+        true => (&rules::OWN_NAME, "has the name", "choose another name"),
+        false => {
+            let has = "differs only in case from the name";
+            (&rules::OWN_NAME_CASE, has, "strict compilers refuse it")
+        }
+    };
+    let message = format!("`{}` {has} of the {what} it stands in", name.text);
+    Diagnostic::new(rule, name.span, message)
+        .label(owner.name.span, "declared here")
+        .help(help)
 }

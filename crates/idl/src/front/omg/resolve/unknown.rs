@@ -6,7 +6,7 @@ use super::Resolver;
 use super::scope::{ScopeId, fold};
 use crate::diagnostic::Diagnostic;
 use crate::front::omg::ast::{Name, ScopedName};
-use crate::front::omg::rules::{semantics as rules, syntax};
+use crate::front::omg::rules::semantics as rules;
 use crate::source::Span;
 
 /// As many further places as a diagnostic about an unknown name shows.
@@ -28,11 +28,7 @@ pub(super) struct Unknown {
 impl Resolver {
     /// One diagnostic for each unknown name, however often it is used.
     pub(super) fn report_unknown(&mut self, name: &ScopedName, part: &Name, scope: ScopeId) {
-        let is_explained = |finding: &Diagnostic| {
-            finding.rule == &syntax::KEYWORD_CASE
-                && finding.message.starts_with(&format!("`{}` ", part.text))
-        };
-        if self.has_foreign_names || self.diagnostics.iter().any(is_explained) {
+        if self.has_foreign_names || self.misspelled.contains(&part.text) {
             return;
         }
         let spelled: Rc<str> = name.to_string().into();
