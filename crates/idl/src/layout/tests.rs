@@ -1,1 +1,193 @@
+use std::path::Path;
 
+use super::*;
+use crate::front::omg::compile_from;
+use crate::front::omg::preprocessor::files::InMemory;
+use crate::front::options::Options;
+use crate::source::SourceMap;
+
+/// The layout of the first interface of a file.
+fn layout(text: &str) -> InterfaceLayout {
+    let model = model(text);
+    let (_, _, first) = model.interfaces().next().expect("there is an interface");
+    interface(&model, first)
+}
+
+fn model(text: &str) -> Model {
+    let mut files = InMemory::default();
+    files.insert("a.idl", text);
+    let mut sources = SourceMap::default();
+    let compilation = compile_from(
+        &files,
+        Path::new("a.idl"),
+        &Options::default(),
+        &mut sources,
+    );
+    compilation
+        .model
+        .unwrap_or_else(|| panic!("{:?}", compilation.diagnostics))
+}
+
+/// Offsets of the whole roots of a message, by parameter.
+fn offsets(message: &MessageLayout) -> Vec<(Root, u32)> {
+    let mut offsets: Vec<(Root, u32)> = message
+        .items
+        .iter()
+        .map(|item| (item.place.root, item.at))
+        .collect();
+    offsets.sort();
+    offsets
+}
+
+#[test]
+fn words_lie_in_falling_width_without_a_gap() {
+    let layout =
+        layout("interface I { void f(in octet a, in long long b, in short c, in long d); };");
+    let request = &layout.operations[0].request;
+    let parameter = Root::Parameter;
+    let want = [
+        (parameter(0), 14),
+        (parameter(1), 0),
+        (parameter(2), 12),
+        (parameter(3), 8),
+    ];
+    assert_eq!(offsets(request), want);
+    assert_eq!((request.fixed_bytes, request.variable_at), (15, 16));
+}
+
+#[test]
+fn inout_words_lie_at_the_same_place_of_both_messages() {
+    let layout =
+        layout("interface I { octet f(in double a, inout octet b, inout string c, out long d); };");
+    let [request, reply] = [&layout.operations[0].request, &layout.operations[0].reply];
+    let inout = [Root::Parameter(1), Root::Parameter(2)];
+    let both = |message| -> Vec<(Root, u32)> {
+        offsets(message)
+            .into_iter()
+            .filter(|(root, _)| inout.contains(root))
+            .collect()
+    };
+    assert_eq!(both(request), both(reply));
+    assert_eq!(
+        both(request),
+        [(Root::Parameter(1), 4), (Root::Parameter(2), 0)]
+    );
+}
+
+#[test]
+fn the_gap_behind_the_inout_words_is_filled() {
+    let layout =
+        layout("interface I { void f(inout octet a, in double b, in octet c, in short d); };");
+    let request = &layout.operations[0].request;
+    assert_eq!(request.fixed_bytes, 16);
+    let places: Vec<u32> = offsets(request).into_iter().map(|(_, at)| at).collect();
+    assert_eq!(places, [0, 8, 1, 2]);
+}
+
+#[test]
+fn a_lent_payload_never_begins_in_the_head() {
+    let layout = layout(
+        "typedef sequence<octet> O; interface I { \
+         void small(in O a); void lent(@opaque in O a); long got(@opaque out O a); };",
+    );
+    let at = |index: usize| layout.operations[index].request.variable_at;
+    assert_eq!((at(0), at(1)), (8, 48));
+    assert_eq!(layout.operations[2].reply.variable_at, 48);
+    assert_eq!(layout.operations[2].lent_result, Some(Root::Parameter(0)));
+}
+
+#[test]
+fn the_lent_result_is_the_first_payload() {
+    let layout = layout(
+        "typedef sequence<octet> O; interface I { string f(out string a, @opaque out O b); };",
+    );
+    let payloads = &layout.operations[0].reply.payloads;
+    let roots: Vec<Root> = payloads.iter().map(|payload| payload.place.root).collect();
+    assert_eq!(
+        roots,
+        [Root::Parameter(1), Root::Returned, Root::Parameter(0)]
+    );
+}
+
+#[test]
+fn a_struct_of_64_scalars_is_taken_apart_and_one_of_65_is_not() {
+    let file = |count: usize| {
+        let members: String = (0..count).map(|index| format!("long m{index}; ")).collect();
+        format!("struct S {{ {members} }}; interface I {{ void f(in S s); }};")
+    };
+    assert_eq!(layout(&file(64)).operations[0].request.items.len(), 64);
+    let request = &layout(&file(65)).operations[0].request;
+    assert_eq!(request.items.len(), 1);
+    assert_eq!(request.items[0].kind, ItemKind::Image { bytes: 260 });
+}
+
+#[test]
+fn a_block_past_the_largest_a_stack_becomes_a_payload() {
+    let layout = layout(
+        "typedef octet Small[1000]; typedef octet Large[1048576]; \
+         interface I { void f(in Large a, in Small b); void g(in Small a); };",
+    );
+    let request = &layout.operations[0].request;
+    assert_eq!(request.payloads.len(), 1);
+    assert_eq!(request.payloads[0].place, Place::whole(Root::Parameter(0)));
+    assert_eq!(request.payloads[0].form, Form::Marshalled);
+    assert_eq!(layout.operations[1].request.payloads, []);
+}
+
+#[test]
+fn classes_are_whole_lines_shared_and_in_order_of_size() {
+    let layout = layout(
+        "typedef octet Past[49]; interface I { void a(in string s); void b(in Past p); void c(); \
+         @astack(count = 7) void d(in wstring s); void e(in string<30> s); };",
+    );
+    let blocks: Vec<(u32, u32)> = layout
+        .classes
+        .iter()
+        .map(|class| (class.block_bytes, class.count))
+        .collect();
+    assert_eq!(blocks, [(0, 5), (64, 5), (2048, 7)]);
+    let classes: Vec<u8> = layout.operations.iter().map(|one| one.class).collect();
+    assert_eq!(classes, [2, 1, 0, 2, 0]);
+}
+
+#[test]
+fn an_interface_without_a_procedure_can_still_be_bound() {
+    let layout = layout("interface I {};");
+    assert_eq!(
+        layout.classes,
+        [AStackClass {
+            block_bytes: 0,
+            count: 1
+        }]
+    );
+}
+
+#[test]
+fn sizes_of_marshalled_values_are_known() {
+    let model = model(
+        "struct Empty {}; struct Plain { boolean a; long b[2]; Empty c; }; \
+         struct Bounded { string<10> a; @optional Plain b; }; struct Open { sequence<Plain> a; }; \
+         struct Tree; typedef sequence<Tree> Trees; struct Tree { Trees below; Plain value; };",
+    );
+    let named = |name: &str| {
+        let mut all = model.declarations.iter();
+        let index = all
+            .position(|one| one.name.0 == [name])
+            .expect("it is declared");
+        DeclarationId(index as u32)
+    };
+    let sizes = |name: &str| {
+        let declared = crate::model::Type::Named(named(name));
+        let least = declared_bytes_min(&model, named(name));
+        (
+            fixed_bytes(&model, &declared),
+            least,
+            bytes_max(&model, &declared),
+        )
+    };
+    assert_eq!(sizes("Empty"), (Some(1), 1, Some(1)));
+    assert_eq!(sizes("Plain"), (Some(10), 10, Some(10)));
+    assert_eq!(sizes("Bounded"), (None, 5, Some(25)));
+    assert_eq!(sizes("Open"), (None, 4, None));
+    assert_eq!(sizes("Tree"), (None, 1, None));
+}

@@ -1,1 +1,140 @@
+use std::path::Path;
 
+use super::*;
+use crate::front::omg::compile_from;
+use crate::front::omg::preprocessor::files::InMemory;
+use crate::front::options::Options;
+use crate::source::SourceMap;
+
+fn planned(text: &str) -> InterfacePlan {
+    let mut files = InMemory::default();
+    files.insert("a.idl", text);
+    let mut sources = SourceMap::default();
+    let compilation = compile_from(
+        &files,
+        Path::new("a.idl"),
+        &Options::default(),
+        &mut sources,
+    );
+    let model = compilation
+        .model
+        .unwrap_or_else(|| panic!("{:?}", compilation.diagnostics));
+    plan(&model).interfaces.remove(0)
+}
+
+fn position(steps: &[Step], is_it: impl Fn(&Step) -> bool) -> usize {
+    steps.iter().position(is_it).expect("the step is there")
+}
+
+#[test]
+fn arguments_are_checked_and_marshalled_before_an_a_stack_is_taken() {
+    let plan =
+        planned("interface I { void f(in string<3> a, in sequence<string> b, in long c); };");
+    let steps = &plan.procedures[0].client.request;
+    let claim = position(steps, |step| matches!(step, Step::Claim { .. }));
+    assert!(position(steps, |step| matches!(step, Step::CheckBound { .. })) < claim);
+    assert!(position(steps, |step| matches!(step, Step::Marshal { .. })) < claim);
+    assert!(position(steps, Step::is_write) > claim);
+}
+
+#[test]
+fn every_peer_written_word_that_has_wrong_values_is_judged() {
+    let plan = planned(
+        "enum E { A }; @bit_bound(8) bitmask M { B }; interface I { \
+         wchar f(in boolean a, in E b, in M c, in long d, in wchar e); };",
+    );
+    let checks: Vec<Check> = plan.procedures[0]
+        .server
+        .request
+        .iter()
+        .filter_map(|step| match step {
+            Step::GetScalar { check, .. } => Some(*check),
+            _ => None,
+        })
+        .collect();
+    let count = |check| checks.iter().filter(|one| **one == check).count();
+    let all = [
+        Check::Boolean,
+        Check::Enumerator,
+        Check::Bits,
+        Check::Character,
+        Check::Any,
+    ];
+    assert_eq!(all.map(count), [1, 1, 1, 1, 1]);
+}
+
+#[test]
+fn opaque_arguments_are_not_copied_and_others_once() {
+    let plan = planned(
+        "typedef sequence<octet> O; interface I { void f(@opaque in O a, in O b, inout O c); };",
+    );
+    let copies: Vec<Copy> = plan.procedures[0]
+        .server
+        .request
+        .iter()
+        .filter_map(|step| match step {
+            Step::Take { copy, .. } => Some(*copy),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(copies, [Copy::None, Copy::Private, Copy::Owned]);
+}
+
+#[test]
+fn a_oneway_procedure_has_no_reply() {
+    let plan = planned("interface I { oneway void f(in long a); };");
+    let client = &plan.procedures[0].client;
+    assert!(client.reply.is_empty() && client.raised.is_empty());
+    assert!(
+        client
+            .request
+            .contains(&Step::PostOneway { fixed_bytes: 4 })
+    );
+}
+
+#[test]
+fn names_of_parameters_are_not_in_the_hash_and_types_are() {
+    let hash =
+        |parameters: &str| planned(&format!("interface I {{ void f({parameters}); }};")).hash;
+    let one = hash("in long a, in string<5> b");
+    assert_eq!(one, hash("in long x, in string<5> y"));
+    let others = [
+        "in string<5> b, in long a",
+        "inout long a, in string<5> b",
+        "in unsigned long a, in string<5> b",
+        "in long a, in string<6> b",
+        "in long a, in string b",
+    ];
+    for other in others {
+        assert_ne!(one, hash(other), "{other}");
+    }
+}
+
+#[test]
+fn what_is_behind_an_alias_and_what_is_raised_is_in_the_hash() {
+    let hash = |before: &str, raises: &str| {
+        planned(&format!(
+            "{before} interface I {{ void f(in T a) {raises}; }};"
+        ))
+        .hash
+    };
+    let plain = hash("typedef long T;", "");
+    assert_eq!(plain, hash("typedef long U; typedef U T;", ""));
+    assert_ne!(plain, hash("typedef short T;", ""));
+    assert_ne!(plain, hash("typedef long T; exception E {};", "raises (E)"));
+    let one = hash("enum T { A, B };", "");
+    assert_ne!(one, hash("enum T { A, B, C };", ""));
+    let list = "struct T { sequence<T> next; long value; };";
+    assert_ne!(
+        hash(list, ""),
+        hash("struct T { sequence<T> next; short value; };", "")
+    );
+}
+
+#[test]
+fn an_operation_that_moves_changes_the_interface() {
+    let one = planned("interface I { void f(); void g(in long a); };");
+    let other = planned("interface I { void g(in long a); void f(); };");
+    assert_ne!(one.hash, other.hash);
+    assert_eq!(one.procedures[0].hash, other.procedures[1].hash);
+}
