@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod server;
+pub mod signal;
 pub mod world;
 
 /// Stubs of `faults.idl`.

@@ -20,8 +20,7 @@ use crate::server::trust::TrustClass;
 
 /// One process's part in Nearcall. Cloning gives another handle on the same.
 ///
-/// When the last handle, clerk and binding of a domain is gone, its exports are withdrawn, calls
-/// that were not taken are refused, calls that run are finished, and its threads end.
+/// When the last handle, clerk and binding of a domain is gone, [`Domain::shut_down`] follows.
 #[derive(Clone, Debug)]
 pub struct Domain {
     life: Arc<Life>,
@@ -90,6 +89,16 @@ impl Domain {
         })
     }
 
+    /// Ends the domain's part in an orderly way, and waits for it: calls that were not taken are
+    /// refused, calls that run are finished and their results arrive, the threads end. Idempotent.
+    /// For a server whose procedures hold a handle on their own domain, and before `exit`.
+    ///
+    /// Called from a procedure of this domain it does not wait: that procedure is one of those
+    /// that are finished.
+    pub fn shut_down(&self) {
+        self.core().shut_down();
+    }
+
     pub(crate) fn core(&self) -> &Arc<DomainCore> {
         &self.life.core
     }
@@ -106,6 +115,21 @@ impl DomainCore {
     pub fn is_stopping(&self) -> bool {
         // Relaxed: a thread that sees it late stops late; rings follow the store.
         self.is_stopping.load(Ordering::Relaxed)
+    }
+
+    fn shut_down(&self) {
+        // Relaxed: see `is_stopping`.
+        self.is_stopping.store(true, Ordering::Relaxed);
+        self.processors.stop(self);
+        self.housekeeping.stop();
+    }
+
+    /// Refuses to begin anything in a domain that was shut down.
+    pub fn check_open(&self) -> io::Result<()> {
+        match self.is_stopping() {
+            true => Err(io::Error::other("the domain was shut down")),
+            false => Ok(()),
+        }
     }
 
     /// The class of importers with this uid.
@@ -125,9 +149,6 @@ impl DomainCore {
 
 impl Drop for Life {
     fn drop(&mut self) {
-        // Relaxed: see `is_stopping`.
-        self.core.is_stopping.store(true, Ordering::Relaxed);
-        self.core.processors.stop(&self.core);
-        self.core.housekeeping.stop();
+        self.core.shut_down();
     }
 }

@@ -138,11 +138,16 @@ impl ClientBinding {
     /// Has the server add A-stacks of `class` (L49). False if it does not, or if there are as many
     /// extensions as there may be.
     pub fn grow(&self, class: u32) -> bool {
+        let before = self.astack_count();
         let growing = self
             .control
             .growing
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
+        if self.astack_count() > before {
+            // Another thread found none free either, and has had some added.
+            return true;
+        }
         let Some(at) = self
             .regions
             .iter()

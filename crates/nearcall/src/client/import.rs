@@ -40,6 +40,11 @@ pub(crate) fn import(
     interface: &'static InterfaceDescriptor,
     options: &ImportOptions,
 ) -> Result<Arc<ClientBinding>, BindError> {
+    let closed = |reason| BindError::System {
+        doing: "import",
+        reason,
+    };
+    domain.core().check_open().map_err(closed)?;
     let stream = connect(name, options)?;
     let peer = Peer::of(&stream).map_err(|reason| BindError::System {
         doing: "identify the server",

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use nearcall_abi::message::Message;
-use nearcall_abi::{AStackClass, ReplyLine};
+use nearcall_abi::{AStackClass, ReplyLine, Status};
 use nearcall_core::claim;
 use nearcall_core::turn::{self, Look};
 use nearcall_core::{BindingState, Mode, PeerFault, RevokeReason, Sequence};
@@ -189,36 +189,50 @@ impl ServerBinding {
         turn::demote(&astack.head().turn, self.claimed(index))
     }
 
-    /// Refuses every call that was posted and not claimed: the binding is being revoked in an
-    /// orderly way, so that the client may know that they did not run.
-    pub fn refuse_posted(&self) {
-        for index in 0..self.astack_count() {
-            if let Look::Posted(sequence) | Look::Aborted(sequence) = self.look(index) {
-                let astack = self.astack(index);
-                if claim::claim(&astack.own_line::<ReplyLine>().claim, sequence) {
-                    let head = astack.head();
-                    // Relaxed: made visible by the reply (row O4).
-                    let refused = nearcall_abi::Status::Refused.to_word();
-                    head.selector.store(refused, Ordering::Relaxed);
-                    head.message_bytes.store(0, Ordering::Relaxed);
-                    head.origin.store(0, Ordering::Relaxed);
-                    wake_after(turn::reply(&head.turn, sequence, Mode::Bell), &head.turn);
-                }
-            }
+    /// Refuses call `sequence` on A-stack `index`, unless somebody has claimed it: the binding is
+    /// being revoked in an orderly way, and the client may know that the call did not run.
+    #[cold]
+    pub fn refuse(&self, index: u32, sequence: Sequence) {
+        let astack = self.astack(index);
+        if !claim::claim(&astack.own_line::<ReplyLine>().claim, sequence) {
+            return;
         }
+        let head = astack.head();
+        // Relaxed: all three are made visible by the reply (row O4).
+        head.selector
+            .store(Status::Refused.to_word(), Ordering::Relaxed);
+        head.message_bytes.store(0, Ordering::Relaxed);
+        head.origin.store(0, Ordering::Relaxed);
+        wake_after(turn::reply(&head.turn, sequence, Mode::Bell), &head.turn);
     }
 
-    /// Makes the binding unusable. Idempotent. What it runs is left to finish (L54).
+    /// Makes the binding unusable. Idempotent. What runs is left to finish (L54); in an orderly
+    /// revocation its results still arrive, and the client is hung up on after the last of them.
     pub fn revoke(&self, reason: RevokeReason) {
         if !self.state.revoke(reason) {
             return;
         }
-        if matches!(reason, RevokeReason::ShutDown | RevokeReason::Released) {
-            self.refuse_posted();
+        if reason == RevokeReason::ShutDown {
+            for index in 0..self.astack_count() {
+                if let Look::Posted(sequence) | Look::Aborted(sequence) = self.look(index) {
+                    self.refuse(index, sequence);
+                }
+            }
+            self.hang_up_when_idle();
+        } else {
+            self.socket.hang_up();
+        }
+    }
+
+    /// A revoked binding has run a call to its end: if it was the last one, hangs up.
+    #[cold]
+    pub fn hang_up_when_idle(&self) {
+        let is_running = |index| turn::is_pending(&self.astack(index).head().turn);
+        if !(0..self.astack_count()).any(is_running) {
             // The client learns it from the hang-up too, if its socket is full.
             let _ = self.socket.send(&Message::Revoked, &[]);
+            self.socket.hang_up();
         }
-        self.socket.hang_up();
     }
 
     /// The client broke the protocol.

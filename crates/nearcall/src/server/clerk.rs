@@ -103,11 +103,16 @@ impl Clerk {
         entries: impl Entries,
         options: ExportOptions,
     ) -> Result<Clerk, ExportError> {
+        let system = |doing: &str| {
+            let doing = doing.to_owned();
+            move |reason| ExportError::System { doing, reason }
+        };
         let scope = match options.scope {
             Some(scope) => scope,
             None => name::default_scope().map_err(ExportError::Name)?,
         };
         let path = name::socket_path(&scope, name).map_err(ExportError::Name)?;
+        domain.core().check_open().map_err(system("export"))?;
         let is_private = matches!(options.policy, Policy::OwnerOnly);
         let socket = claim_name(name, &scope, path, is_private)?;
         let core = Arc::new(ClerkCore {
@@ -117,10 +122,6 @@ impl Clerk {
             policy: options.policy,
             socket,
         });
-        let system = |doing: &str| {
-            let doing = doing.to_owned();
-            move |reason| ExportError::System { doing, reason }
-        };
         let shared = domain.core();
         shared
             .processors

@@ -83,6 +83,9 @@ pub(crate) fn run(
         });
     }
     wake_after(reply, &head.turn);
+    if !binding.state.is_open() {
+        binding.hang_up_when_idle();
+    }
     Some(claims.origin & flag::PROCESSOR)
 }
 

@@ -129,6 +129,7 @@ impl<'c> Watch<'c> {
         let hot = &self.hot[at];
         self.cache.touch(hot.key);
         if !hot.binding.state.is_open() {
+            hot.binding.refuse(hot.index, sequence);
             return false;
         }
         let served = run_watched(self.core, self.number, &hot.binding, hot.index, sequence);
@@ -196,6 +197,7 @@ impl<'c> Watch<'c> {
             return false;
         };
         if !binding.state.is_open() {
+            binding.refuse(index, sequence);
             return false;
         }
         self.make_hot(binding, index);

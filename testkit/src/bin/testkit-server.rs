@@ -1,0 +1,41 @@
+//! A server process of the two-domain tests: `testkit-server DIRECTORY NAME` exports `Faults` until
+//! its standard input ends; `testkit-server DIRECTORY NAME doze` is a client that calls `doze`.
+
+#![forbid(unsafe_code)]
+
+use std::io::Read;
+use std::path::Path;
+
+use nearcall::{Binding, Domain};
+use testkit::faults::faults::{FAULTS, FaultsClient};
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let domain = Domain::new().expect("a domain");
+    match &arguments[1..] {
+        [directory, name] => serve(&domain, Path::new(directory), name),
+        [directory, name, doze] if doze == "doze" => call(&domain, Path::new(directory), name),
+        _ => {
+            eprintln!("usage: testkit-server DIRECTORY NAME [doze]");
+            std::process::exit(2);
+        }
+    }
+}
+
+fn serve(domain: &Domain, directory: &Path, name: &str) {
+    let clerk = testkit::server::export(domain, directory, name).expect("an export");
+    println!("exported");
+    let mut line = String::new();
+    std::io::stdin()
+        .read_to_string(&mut line)
+        .expect("standard input");
+    drop(clerk);
+    domain.shut_down();
+}
+
+fn call(domain: &Domain, directory: &Path, name: &str) {
+    let options = testkit::server::import_options(directory);
+    let binding = Binding::import_with(domain, name, &FAULTS, options).expect("a server");
+    let outcome = FaultsClient::new(binding).doze(60_000);
+    println!("{outcome:?}");
+}

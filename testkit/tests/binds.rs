@@ -1,0 +1,193 @@
+//! Export and import: names, admission, hashes, what is left behind.
+
+use std::path::Path;
+
+use nearcall::name::Scope;
+use nearcall::{
+    Admission, BindError, Binding, CallError, Clerk, Domain, ExportError, ExportOptions,
+    InterfaceDescriptor, NotExecuted, Policy, ProcedureDescriptor,
+};
+use testkit::faults::faults::{FAULTS, FaultsClient};
+use testkit::server::{export, import_options};
+use testkit::world::{Kind, World, each_world, in_world};
+
+const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
+
+fn import(directory: &Path, name: &str) -> Result<Binding, BindError> {
+    let domain = Domain::new().unwrap();
+    Binding::import_with(&domain, name, &FAULTS, import_options(directory))
+}
+
+fn in_processes(test: impl Fn(&World)) {
+    in_world(Kind::Processes, SERVER, test);
+}
+
+#[test]
+fn a_name_that_nobody_exports_is_named_with_the_places_tried() {
+    let directory = tempfile::tempdir().unwrap();
+    let error = import(directory.path(), "nobody").unwrap_err();
+    let socket = directory.path().join("nobody.socket");
+    let want = format!(
+        r#"no domain exports "nobody": looked for {}"#,
+        socket.display()
+    );
+    assert_eq!(error.to_string(), want);
+}
+
+#[test]
+fn a_name_that_is_none_is_refused_by_both_sides() {
+    let directory = tempfile::tempdir().unwrap();
+    let domain = Domain::new().unwrap();
+    let long = "n".repeat(108);
+    for name in ["", "a/../b", "/a", "a b", long.as_str()] {
+        let refused = export(&domain, directory.path(), name).unwrap_err();
+        assert!(matches!(refused, ExportError::Name(_)), "{refused}");
+        let refused = import(directory.path(), name).unwrap_err();
+        assert!(matches!(refused, BindError::Name(_)), "{refused}");
+    }
+}
+
+#[test]
+fn a_living_export_is_not_replaced() {
+    in_processes(|world| {
+        let server = world.serve("taken");
+        let domain = Domain::new().unwrap();
+        let error = export(&domain, world.directory(), "taken").unwrap_err();
+        let pid = server.pid().unwrap();
+        let want = format!(r#""taken" is already exported, by process {pid}"#);
+        assert_eq!(error.to_string(), want);
+        world.import(&server).null().unwrap();
+    });
+}
+
+#[test]
+fn the_socket_of_a_killed_server_is_replaced() {
+    in_processes(|world| {
+        let mut dead = world.serve("reborn");
+        let before = world.import(&dead).binding().incarnation();
+        dead.kill();
+        assert!(world.directory().join("reborn.socket").exists());
+        let refused = import(world.directory(), "reborn").unwrap_err();
+        assert!(matches!(refused, BindError::NoSuchName { .. }), "{refused}");
+        let server = world.serve("reborn");
+        let client = world.import(&server);
+        assert!(client.binding().incarnation() > before);
+        client.null().unwrap();
+    });
+}
+
+#[test]
+fn an_orderly_end_leaves_no_file() {
+    each_world(SERVER, |world| {
+        let mut server = world.serve("passing");
+        let client = world.import(&server);
+        client.null().unwrap();
+        server.shut_down();
+        assert_eq!(std::fs::read_dir(world.directory()).unwrap().count(), 0);
+    });
+}
+
+#[test]
+fn a_name_may_have_parts() {
+    in_processes(|world| {
+        let server = world.serve("acme/eu/kv");
+        world.import(&server).null().unwrap();
+    });
+}
+
+#[test]
+fn another_hash_names_the_first_operation_that_differs() {
+    static PROCEDURES: [ProcedureDescriptor; 3] = {
+        let mut second = FAULTS.procedures[1];
+        second.hash[0] ^= 1;
+        [FAULTS.procedures[0], second, FAULTS.procedures[2]]
+    };
+    static CHANGED: InterfaceDescriptor = InterfaceDescriptor {
+        name: FAULTS.name,
+        hash: [9; 16],
+        procedures: &PROCEDURES,
+        classes: FAULTS.classes,
+    };
+    in_processes(|world| {
+        let _server = world.serve("changed");
+        let options = world.import_options();
+        let domain = world.client_domain();
+        let error = Binding::import_with(domain, "changed", &CHANGED, options).unwrap_err();
+        let BindError::Hash {
+            interface: "faults::Faults",
+            difference,
+        } = &error
+        else {
+            panic!("{error}");
+        };
+        assert!(difference.contains("add"), "{difference}");
+    });
+}
+
+#[test]
+fn another_interface_under_the_name_is_named() {
+    static OTHER: InterfaceDescriptor = InterfaceDescriptor {
+        name: "other::Other",
+        ..FAULTS
+    };
+    in_processes(|world| {
+        let _server = world.serve("other");
+        let options = world.import_options();
+        let error =
+            Binding::import_with(world.client_domain(), "other", &OTHER, options).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            r#""other" is interface faults::Faults, not other::Other"#
+        );
+    });
+}
+
+#[test]
+fn a_policy_that_refuses_says_why() {
+    let directory = tempfile::tempdir().unwrap();
+    let domain = Domain::new().unwrap();
+    let mut options = ExportOptions::default();
+    options.scope = Some(Scope::Directory(directory.path().to_owned()));
+    options.policy = Policy::Ask(Box::new(|importer| {
+        assert_eq!(importer.pid(), Some(std::process::id()));
+        assert!(importer.uid().is_some() && importer.gid().is_some());
+        Admission::Refuse("closed on Saturdays".to_owned())
+    }));
+    let entries = testkit::server::entries(&domain, directory.path());
+    let _clerk = Clerk::export_with(&domain, "shop", entries, options).unwrap();
+    let error = import(directory.path(), "shop").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        r#"not admitted to "shop": closed on Saturdays"#
+    );
+}
+
+#[test]
+fn a_withdrawn_export_revokes_its_bindings() {
+    each_world(SERVER, |world| {
+        let mut server = world.serve("leaving");
+        let client = world.import(&server);
+        client.null().unwrap();
+        server.shut_down();
+        while !client.binding().is_revoked() {
+            std::thread::yield_now();
+        }
+        let error = client.null().unwrap_err();
+        let want = NotExecuted::Revoked;
+        assert!(matches!(error, CallError::NotExecuted { reason, .. } if reason == want));
+    });
+}
+
+#[test]
+fn a_dropped_binding_is_forgotten_by_its_server() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = Domain::new().unwrap();
+    let clerk = export(&server, directory.path(), "short").unwrap();
+    for _ in 0..50 {
+        let client = FaultsClient::new(import(directory.path(), "short").unwrap());
+        client.null().unwrap();
+    }
+    while clerk.binding_count() > 0 {
+        std::thread::yield_now();
+    }
+}

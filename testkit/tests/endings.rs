@@ -1,0 +1,129 @@
+//! Either side ends: what the survivor is told (DESIGN 8).
+
+use std::time::Duration;
+
+use nearcall::{CallError, NotExecuted, Ran};
+use testkit::world::{Kind, World, in_world};
+
+const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
+
+fn check(test: impl Fn(&World)) {
+    in_world(Kind::Processes, SERVER, test);
+}
+
+#[test]
+fn a_server_that_dies_in_a_procedure_fails_the_call() {
+    check(|world| {
+        let server = world.serve("dying");
+        let client = world.import(&server);
+        client.null().unwrap();
+        let error = client.die().unwrap_err();
+        assert!(
+            matches!(error, CallError::CallFailed { procedure: "die" }),
+            "{error}"
+        );
+        assert_eq!(error.ran(), Ran::Maybe);
+        let error = client.null().unwrap_err();
+        let want = NotExecuted::Revoked;
+        assert!(matches!(error, CallError::NotExecuted { reason, .. } if reason == want));
+    });
+}
+
+#[test]
+fn a_server_that_is_killed_fails_every_call_that_it_had_taken() {
+    check(|world| {
+        let mut server = world.serve("killed");
+        let client = world.import(&server);
+        let outcomes: Vec<_> = std::thread::scope(|threads| {
+            let call = || threads.spawn(|| client.doze(60_000));
+            let calls: Vec<_> = (0..4).map(|_| call()).collect();
+            let other = world.import(&server);
+            while other.runs().unwrap() < 4 {}
+            server.kill();
+            calls.into_iter().map(|call| call.join().unwrap()).collect()
+        });
+        for outcome in outcomes {
+            let error = outcome.unwrap_err();
+            assert!(
+                matches!(error, CallError::CallFailed { procedure: "doze" }),
+                "{error}"
+            );
+        }
+    });
+}
+
+#[test]
+fn a_call_that_a_stopped_server_never_took_was_not_executed() {
+    check(|world| {
+        let mut server = world.serve("stopped");
+        let client = world.import(&server);
+        client.null().unwrap();
+        let pid = server.pid().unwrap();
+        testkit::signal::stop(pid);
+        let error = std::thread::scope(|threads| {
+            let call = threads.spawn(|| client.add(1, 2));
+            // Long enough for the post; the server sees nothing of it.
+            std::thread::sleep(Duration::from_millis(200));
+            server.kill();
+            call.join().unwrap().unwrap_err()
+        });
+        let want = NotExecuted::ServerEnded;
+        assert!(matches!(error, CallError::NotExecuted { reason, .. } if reason == want));
+        assert_eq!(error.ran(), Ran::No);
+    });
+}
+
+#[test]
+fn a_deadline_holds_against_a_stopped_server() {
+    check(|world| {
+        let server = world.serve("stopped");
+        let client = world
+            .import(&server)
+            .with_deadline(Duration::from_millis(50));
+        client.null().unwrap();
+        testkit::signal::stop(server.pid().unwrap());
+        let error = client.add(1, 2).unwrap_err();
+        assert!(matches!(error, CallError::CallAborted { .. }), "{error}");
+        testkit::signal::resume(server.pid().unwrap());
+        // The late call is let go, and its A-stack comes back.
+        while client.binding().captured_count() > 0 {
+            std::thread::yield_now();
+        }
+        assert_eq!(client.add(1, 2).unwrap(), 3);
+    });
+}
+
+#[test]
+fn a_server_outlives_clients_that_are_killed_in_a_call() {
+    check(|world| {
+        let server = world.serve("lasting");
+        let client = world.import(&server);
+        for _ in 0..5 {
+            let mut other = testkit::signal::spawn_dozer(SERVER, world.directory(), "lasting");
+            let before = client.runs().unwrap();
+            while client.runs().unwrap() == before {}
+            other.kill().unwrap();
+            other.wait().unwrap();
+            assert_eq!(client.add(2, 3).unwrap(), 5);
+        }
+    });
+}
+
+#[test]
+fn an_orderly_end_finishes_what_runs_and_refuses_what_waits() {
+    check(|world| {
+        let mut server = world.serve("closing");
+        let client = world.import(&server);
+        let outcome = std::thread::scope(|threads| {
+            let call = threads.spawn(|| client.doze(300));
+            let other = world.import(&server);
+            while other.runs().unwrap() == 0 {}
+            server.shut_down();
+            call.join().unwrap()
+        });
+        match outcome {
+            Ok(runs) => assert_eq!(runs, 1),
+            Err(error) => panic!("a call that ran to its end was lost: {error}"),
+        }
+    });
+}
