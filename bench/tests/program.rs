@@ -1,0 +1,158 @@
+//! The benchmark program as its users and other programs meet it. Few calls: what is checked is
+//! that it measures and how it says so, never how long anything took.
+
+#![forbid(unsafe_code)]
+
+use std::process::{Command, Output};
+
+use nearcall_os::processor;
+use serde_json::Value;
+
+const CASES: [&str; 7] = ["null", "add", "bigin", "biginout", "4k", "64k", "1m"];
+
+/// Runs `paper` on the processors that the calling thread may use.
+fn paper(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bench"));
+    command
+        .args(["paper", "--rounds", "1", "--calls", "100"])
+        .args(arguments);
+    command.output().unwrap()
+}
+
+/// The JSON lines of a run that went well.
+fn lines_of(output: &Output) -> Vec<Value> {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// The same on one processor, whatever the machine has.
+fn lines_on_one_processor(arguments: &'static [&'static str]) -> Vec<Value> {
+    let thread = std::thread::spawn(|| {
+        processor::pin(processor::allowed()[0]).unwrap();
+        lines_of(&paper(arguments))
+    });
+    thread.join().unwrap()
+}
+
+/// Lines whose `field` is `value`.
+fn with<'l>(lines: &'l [Value], field: &str, value: impl Into<Value>) -> Vec<&'l Value> {
+    let value = value.into();
+    lines.iter().filter(|line| line[field] == value).collect()
+}
+
+/// The names of the cases of these lines.
+fn cases<'l>(lines: &[&'l Value]) -> Vec<&'l str> {
+    lines
+        .iter()
+        .map(|line| line["case"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn json_has_every_case_on_every_number_of_processors_and_ends_with_the_count() {
+    let lines = lines_of(&paper(&["--json"]));
+    let subjects = with(&lines, "subject", "nearcall");
+    for case in CASES {
+        assert_eq!(
+            cases(&subjects)
+                .iter()
+                .filter(|name| **name == case)
+                .count(),
+            2,
+            "{case}"
+        );
+    }
+    let measured = subjects
+        .iter()
+        .filter(|line| line.get("skipped").is_none())
+        .count();
+    assert!(measured >= CASES.len());
+    let done = lines.last().unwrap();
+    assert_eq!(
+        (&done["done"], &done["cases"]),
+        (&Value::from(true), &Value::from(measured))
+    );
+}
+
+#[test]
+fn json_has_a_bound_beside_each_subject() {
+    let lines = lines_of(&paper(&["--json"]));
+    let measured: Vec<_> = lines
+        .iter()
+        .filter(|line| line["rounds"].is_number())
+        .collect();
+    for pair in measured.chunks(2) {
+        let [subject, bound] = pair else {
+            panic!("a subject without a bound")
+        };
+        assert_eq!(subject["against"], bound["subject"]);
+        assert_eq!(bound["against"], Value::Null);
+        for field in ["case", "processors", "placement", "rounds", "spread"] {
+            assert_eq!(subject[field], bound[field], "{field}");
+        }
+        assert!(subject["p50_ns"].as_f64() > Some(0.0) && subject["ratio"].as_f64() > Some(0.0));
+    }
+}
+
+#[test]
+fn one_processor_is_measured_when_asked_for() {
+    let lines = lines_of(&paper(&["--json", "--processors", "1"]));
+    let one = with(&lines, "placement", "one");
+    assert_eq!(cases(&with(&lines, "subject", "nearcall")), CASES);
+    assert_eq!(with(&lines, "subject", "raw-yield").len(), CASES.len());
+    assert_eq!(one.len(), 2 * CASES.len());
+}
+
+#[test]
+fn a_machine_of_one_processor_skips_what_needs_two() {
+    let lines = lines_on_one_processor(&["--json"]);
+    let skipped = with(
+        &lines,
+        "skipped",
+        "two processors are needed and one is allowed",
+    );
+    assert_eq!(cases(&skipped), CASES);
+    assert_eq!(lines.last().unwrap()["cases"], CASES.len());
+}
+
+#[test]
+fn a_run_that_could_measure_nothing_fails_and_is_not_done() {
+    let thread = std::thread::spawn(|| {
+        processor::pin(processor::allowed()[0]).unwrap();
+        paper(&["--json", "--processors", "2"])
+    });
+    let output = thread.join().unwrap();
+    assert!(!output.status.success());
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "bench: nothing was measured\n"
+    );
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("done"));
+}
+
+#[test]
+fn people_get_a_table() {
+    let output = paper(&["--processors", "1"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        text.starts_with("nearcall ") && text.contains("Linux"),
+        "{text}"
+    );
+    for case in CASES {
+        assert!(
+            text.lines()
+                .any(|line| line.starts_with(&format!("{case} "))),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn another_number_of_processors_is_refused() {
+    assert!(!paper(&["--processors", "3"]).status.success());
+    assert!(!paper(&["--rounds", "0"]).status.success());
+}
