@@ -1,4 +1,5 @@
-//! What a document names exists: paths in backticks, and links to files.
+//! What is named exists: paths in backticks and links in documents, and the documents that a comment
+//! cites by number.
 
 use super::report::Report;
 use super::tree::{File, Tree};
@@ -20,23 +21,66 @@ const PLACES: &[&str] = &[
 /// A span with one of these endings and no directory is a file in the root.
 const ROOT_FILES: &[&str] = &[".md", ".toml"];
 
+/// Where a cited document may stand.
+const CITED_IN: &[&str] = &["", "docs/"];
+
+/// A shorter word in capitals is not taken for a document.
+const TITLE_LETTERS_MIN: usize = 5;
+
 pub fn check(tree: &Tree) -> Report {
     let mut report = Report::new("paths");
-    let (mut documents, mut named) = (0, 0);
+    let (mut documents, mut named, mut cited) = (0, 0, 0);
     for file in tree.ending(".md") {
         documents += 1;
         for (line, path) in paths_of(file) {
             named += 1;
             if !tree.has(&path) {
-                report.find(
-                    &file.path,
-                    line,
-                    format!("names `{path}`, which does not exist"),
-                );
+                let message = format!("names `{path}`, which does not exist");
+                report.find(&file.path, line, message);
             }
         }
     }
-    report.counted(&[(documents, "documents"), (named, "paths")])
+    for file in &tree.files {
+        for (line, title) in citations_of(file) {
+            cited += 1;
+            let exists = CITED_IN
+                .iter()
+                .any(|place| tree.has(&format!("{place}{title}.md")));
+            if !exists {
+                let message = format!("cites {title}, but there is no {title}.md");
+                report.find(&file.path, line, message);
+            }
+        }
+    }
+    report.counted(&[
+        (documents, "documents"),
+        (named + cited, "paths and citations"),
+    ])
+}
+
+/// The documents that comments and documents cite, as in a title in capitals and a number.
+fn citations_of(file: &File) -> Vec<(usize, &str)> {
+    let mut found = Vec::new();
+    for (i, line) in file.text.lines().enumerate() {
+        if file.is_rust() && !line.trim_start().starts_with("//") {
+            continue;
+        }
+        let mut words = line
+            .split(' ')
+            .map(|word| word.trim_start_matches(['(', '`']))
+            .peekable();
+        while let Some(word) = words.next() {
+            let is_title = word.len() >= TITLE_LETTERS_MIN
+                && word.chars().all(|letter| letter.is_ascii_uppercase());
+            let is_numbered = words
+                .peek()
+                .is_some_and(|next| next.starts_with(|c: char| c.is_ascii_digit()));
+            if is_title && is_numbered {
+                found.push((i + 1, word));
+            }
+        }
+    }
+    found
 }
 
 /// The paths that a document names, from the root, each with its line.
@@ -132,6 +176,18 @@ mod tests {
         canary::passes(
             check,
             &[("a.md", "see [b](https://example.org/b) and [c](#c)")],
+        );
+    }
+
+    #[test]
+    fn a_citation_of_a_document_that_is_not_there_is_found() {
+        let text = "// As it was decided (NOWHERE 3).\n";
+        canary::finds(check, &[("a.rs", text)], "cites NOWHERE");
+        canary::finds(check, &[("a.md", text)], "cites NOWHERE");
+        canary::passes(check, &[("a.rs", text), ("docs/NOWHERE.md", "")]);
+        canary::passes(
+            check,
+            &[("a.rs", "// NOWHERE, RFC 3, ABCDE x\nf(\"NOWHERE 3\")")],
         );
     }
 
