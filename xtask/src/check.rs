@@ -27,9 +27,11 @@ pub fn run(root: &Path) -> Result<(), Failed> {
 
     tidy::run(root)?;
 
+    // Libraries only: the program `nearcall` would be documented over the crate of that name.
     let doc = [
         "doc",
         "--workspace",
+        "--lib",
         "--no-deps",
         "--message-format=json-render-diagnostics",
     ];

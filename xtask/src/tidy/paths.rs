@@ -1,5 +1,5 @@
-//! What is named exists: paths in backticks and links in documents, and the documents that a comment
-//! cites by number.
+//! What is named exists: paths in backticks and links in documents, and the documents that a
+//! comment cites by number.
 
 use super::report::Report;
 use super::tree::{File, Tree};
