@@ -237,6 +237,14 @@ proptest! {
     }
 }
 
+/// Found by the tests above.
+#[test]
+fn what_once_did_not_end_ends() {
+    for text in ["module m < 3 ;", "module m <", "module m<typename T> {"] {
+        compile(text);
+    }
+}
+
 /// Inputs of about a megabyte that would take minutes if anything were quadratic in them.
 #[test]
 fn long_texts_end_soon_enough_for_a_test() {

@@ -2,6 +2,8 @@
 //!
 //! The names they declare are kept, so that using one is no second mistake.
 
+use std::rc::Rc;
+
 use super::{Parser, Place, Result, rules};
 use crate::diagnostic::{Diagnostic, Rule};
 use crate::front::omg::ast::{DefinitionKind, Name, TypeKind};
@@ -79,12 +81,12 @@ impl Parser {
         self.report_outside(&rules::TEMPLATE, name.span, "a template module");
         let mut names = Vec::new();
         while !self.is_end() && !self.is("{") && !self.is(";") {
-            let is_last_name = self.is_at(self.at + 1, ";");
-            if is_last_name {
-                names.extend(self.outside_names());
-            } else {
-                self.advance();
-            }
+            let last = self
+                .word()
+                .filter(|_| self.is_at(self.at + 1, ";"))
+                .map(Rc::from);
+            let span = self.advance();
+            names.extend(last.map(|text| Name { text, span }));
         }
         if names.is_empty() {
             names.push(name);

@@ -23,6 +23,8 @@ pub(super) struct Unknown {
     pub diagnostic: usize,
     pub scope: ScopeId,
     pub name: Name,
+    /// A scope is named before it, so that it is looked for nowhere else.
+    pub is_qualified: bool,
 }
 
 impl Resolver {
@@ -31,7 +33,16 @@ impl Resolver {
         if self.has_foreign_names || self.misspelled.contains(&part.text) {
             return;
         }
-        let spelled: Rc<str> = name.to_string().into();
+        let place = name
+            .parts
+            .iter()
+            .position(|one| std::ptr::eq(one, part))
+            .unwrap_or(0);
+        let upto = ScopedName {
+            is_global: name.is_global,
+            parts: name.parts[..=place].to_vec(),
+        };
+        let spelled: Rc<str> = upto.to_string().into();
         if let Some(unknown) = self.unknown.get(&spelled) {
             let known = &mut self.diagnostics[unknown.diagnostic];
             if known.labels.len() < LABELS_MAX {
@@ -40,7 +51,7 @@ impl Resolver {
             return;
         }
         let message = match self.scope(scope).owner {
-            Some(owner) if name.parts.len() > 1 && part.span != name.parts[0].span => {
+            Some(owner) if place > 0 => {
                 format!(
                     "`{}` has nothing called `{}`",
                     self.symbol(owner).name.text,
@@ -53,6 +64,7 @@ impl Resolver {
             diagnostic: self.diagnostics.len(),
             scope,
             name: part.clone(),
+            is_qualified: place > 0,
         };
         self.unknown.insert(spelled, unknown);
         self.diagnostics
@@ -63,27 +75,25 @@ impl Resolver {
     pub(super) fn explain_unknown(&mut self) {
         let mut unknown: Vec<Unknown> = self.unknown.drain().map(|(_, name)| name).collect();
         unknown.sort_by_key(|unknown| unknown.diagnostic);
-        for (
-            index,
-            Unknown {
+        for (index, unknown) in unknown.into_iter().enumerate() {
+            let Unknown {
                 diagnostic,
                 scope,
                 name,
-            },
-        ) in unknown.into_iter().enumerate()
-        {
+                is_qualified,
+            } = unknown;
             let folded = fold(&name.text);
             let mut at = Some(scope);
             let mut later = None;
             while let (Some(scope), None) = (at, later) {
                 later = self.scope(scope).names.get(&folded).copied();
-                at = self.scope(scope).parent;
+                at = self.scope(scope).parent.filter(|_| !is_qualified);
             }
             let later: Option<(Span, &str)> =
                 later.map(|id| (self.symbol(id).name.span, "declared here, after its use"));
             let is_guessed = index < GUESSES_MAX;
             let near = if is_guessed {
-                self.nearest(scope, &name.text)
+                self.nearest(scope, &name.text, is_qualified)
             } else {
                 None
             };
@@ -102,7 +112,7 @@ impl Resolver {
     }
 
     /// A visible name that differs in a letter or two.
-    fn nearest(&self, scope: ScopeId, text: &str) -> Option<Rc<str>> {
+    fn nearest(&self, scope: ScopeId, text: &str, is_qualified: bool) -> Option<Rc<str>> {
         let mut at = Some(scope);
         let mut best: Option<(usize, Rc<str>)> = None;
         let mut left = NAMES_MAX;
@@ -116,7 +126,7 @@ impl Resolver {
                 }
             }
             left = left.saturating_sub(self.scope(scope).symbols.len());
-            at = self.scope(scope).parent;
+            at = self.scope(scope).parent.filter(|_| !is_qualified);
         }
         best.map(|(_, name)| name)
     }
