@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod random_interface;
 pub mod server;
 pub mod signal;
 pub mod world;

@@ -259,7 +259,7 @@ fn accessors(field: &Bitfield, taken: &mut NameSet) -> TokenStream {
     let down = masked(shifted(quote!(self.0), quote!(>>), field.position), field);
     let got = match field.declared {
         Primitive::Boolean => quote!(#down != 0),
-        Primitive::Uint64 => down,
+        Primitive::Uint64 => bare(down),
         Primitive::Int8 | Primitive::Int16 | Primitive::Int32 | Primitive::Int64 => {
             // To the top and down again, so that the sign goes with it.
             let up = shifted(
@@ -269,7 +269,7 @@ fn accessors(field: &Bitfield, taken: &mut NameSet) -> TokenStream {
             );
             let signed = shifted(quote!(#up as i64), quote!(>>), 64 - field.width);
             match field.declared {
-                Primitive::Int64 => signed,
+                Primitive::Int64 => bare(signed),
                 _ => quote!(#signed as #declared),
             }
         }
@@ -302,6 +302,17 @@ fn shifted(value: TokenStream, operator: TokenStream, bits: u8) -> TokenStream {
     }
     let bits = Literal::u8_unsuffixed(bits);
     quote!((#value #operator #bits))
+}
+
+/// Without the parentheses around all of it.
+fn bare(value: TokenStream) -> TokenStream {
+    match syn::parse2(value.clone()) {
+        Ok(syn::Expr::Paren(inner)) => {
+            let inner = inner.expr;
+            quote!(#inner)
+        }
+        _ => value,
+    }
 }
 
 /// The low bits that the field has.
