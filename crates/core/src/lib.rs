@@ -24,6 +24,8 @@ pub mod index;
 
 pub mod astack_list;
 
+pub mod bias;
+
 pub mod captured;
 
 pub mod linkage;

@@ -14,3 +14,12 @@ macro_rules! ord {
 }
 
 pub(crate) use ord;
+
+/// One half of an asymmetric fence: keeps the compiler from moving accesses across. Its other half
+/// is a fence on every processor of the domain, which the runtime has the kernel make. The model
+/// has a full fence here.
+#[inline(always)]
+pub fn light_fence() {
+    // SeqCst: the strongest; the compiler's alone.
+    core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
+}

@@ -2,5 +2,6 @@
 
 mod astack_list;
 mod bell;
+mod bias;
 mod claim;
 mod turn;

@@ -252,7 +252,10 @@ pub fn bury(turn: &AtomicU32, sequence: Sequence) -> Bury {
 /// Whether the A-stack holds a call without a reply, claimed or not.
 pub fn is_pending(turn: &AtomicU32) -> bool {
     let seen = TurnWord(turn.load(ord!("O3", Acquire)));
-    matches!(seen.phase(), Some(Phase::Posted | Phase::PostedAsleep | Phase::Aborted))
+    matches!(
+        seen.phase(),
+        Some(Phase::Posted | Phase::PostedAsleep | Phase::Aborted)
+    )
 }
 
 /// Looks whether an A-stack holds a call that nobody has claimed. `claim` is its claim word.

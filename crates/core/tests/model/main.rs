@@ -13,6 +13,8 @@ extern crate alloc;
 mod astack_list;
 #[path = "../../src/bell.rs"]
 mod bell;
+#[path = "../../src/bias.rs"]
+mod bias;
 #[path = "../../src/claim.rs"]
 mod claim;
 #[path = "../../src/fault.rs"]
@@ -23,6 +25,7 @@ mod termination;
 mod turn;
 
 mod bells;
+mod biases;
 mod calls;
 mod endings;
 mod lists;
@@ -47,6 +50,8 @@ const MODELS: &[(&str, fn())] = &[
     ("one_astack_two_threads", lists::one_astack_two_threads),
     ("two_astacks_two_threads", lists::two_astacks_two_threads),
     ("wait_against_push", lists::wait_against_push),
+    ("claim_against_revoke", biases::claim_against_revoke),
+    ("abandon_against_revoke", biases::abandon_against_revoke),
 ];
 
 macro_rules! holds {
@@ -83,4 +88,6 @@ holds! {
     one_astack_two_threads,
     two_astacks_two_threads,
     wait_against_push,
+    claim_against_revoke,
+    abandon_against_revoke,
 }

@@ -132,3 +132,8 @@ macro_rules! ord {
 }
 
 pub(crate) use ord;
+
+/// The library's half of an asymmetric fence, as strong as it is together with the other half.
+pub fn light_fence() {
+    loom::sync::atomic::fence(Ordering::SeqCst);
+}
