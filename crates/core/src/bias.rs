@@ -123,6 +123,12 @@ impl Bias {
         }
     }
 
+    /// There is no bias yet. Cost: one load.
+    #[inline]
+    pub fn is_unset(&self) -> bool {
+        self.owner.load(ord!("D2", Relaxed)) == NOBODY
+    }
+
     /// Keeps A-stack `index`, which `thread` has claimed from the list, for that thread. False if
     /// there is or was a bias: the A-stack is then released to the list as ever.
     #[cold]

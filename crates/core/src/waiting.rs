@@ -86,7 +86,7 @@ impl Default for WaitPolicy {
             yield_ns_max: 30_000,
             yield_ban_waits_min: 256,
             yield_ban_waits_max: 65_536,
-            sleep_slice_ns_min: 1_000_000,
+            sleep_slice_ns_min: 200_000,
             sleep_slice_ns_max: 20_000_000,
         }
     }

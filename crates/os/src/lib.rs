@@ -16,6 +16,7 @@ pub mod span;
 mod copy;
 mod mapping;
 
+pub mod fence;
 pub mod futex;
 pub mod processor;
 

@@ -1,20 +1,23 @@
 //! A binding as its client holds it, and an A-stack of it while a thread has it.
 
+use std::cell::Cell;
+use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use nearcall_abi::bell::{LANES, RELIEF_OFFSET_BYTES, WATCH_OFFSET_BYTES};
 use nearcall_abi::{AStackClass, BellLine, InterfaceDescriptor};
 use nearcall_core::bell::{self, Lane};
+use nearcall_core::bias::{Bias, Claim, Settled};
 use nearcall_core::turn::{self, Bury};
 use nearcall_core::{
     AStackLists, BindingState, Captured, ClaimedIndex, PeerFault, RevokeReason, Sequence,
     WaitPolicy,
 };
 use nearcall_os::segment::Segment;
-use nearcall_os::{clock, futex};
+use nearcall_os::{clock, fence, futex};
 
 use super::control::Control;
 use super::linkage::Linkage;
@@ -44,6 +47,8 @@ pub(crate) struct ClientBinding {
     /// Region 0 is what the binding began with; the others came when it grew.
     pub regions: [OnceLock<ClientRegion>; EXTENSIONS_MAX + 1],
     pub lists: AStackLists,
+    /// One a class; empty where no heavy fence is to be had.
+    biases: Vec<Bias>,
     pub bell: Segment,
     pub lane: u32,
     captured: Mutex<Captured>,
@@ -83,6 +88,10 @@ pub(crate) struct Held<'b> {
     pub index: u32,
     pub astack: AStack<'b>,
     pub linkage: &'b Linkage,
+    /// The bias that it is kept by for this thread, if it is.
+    bias: Option<&'b Bias>,
+    /// What is kept for a thread must not leave it.
+    stays: PhantomData<*const ()>,
 }
 
 impl ClientBinding {
@@ -104,6 +113,7 @@ impl ClientBinding {
             when_exhausted: parts.when_exhausted,
             state: BindingState::new(),
             lists: AStackLists::new(parts.classes.len() as u32, count_max),
+            biases: biases(&parts.classes),
             classes: parts.classes,
             control: parts.control,
             regions: Default::default(),
@@ -141,20 +151,37 @@ impl ClientBinding {
         }
     }
 
-    /// Takes an A-stack for `procedure` (L20): one compare-and-swap.
+    /// Takes an A-stack for `procedure` (L20): without a locked operation for the thread that it is
+    /// kept for, by one compare-and-swap for others.
     ///
     /// # Errors: `NotExecuted` if the binding is revoked, `NoAStack` if none comes free in time.
-    #[inline]
+    #[inline(always)]
     pub fn claim(&self, procedure: u32, deadline_ns: u64) -> Result<Held<'_>, CallError> {
         if !self.state.is_open() {
             return Err(self.revoked(procedure));
         }
         let class = u32::from(self.interface.procedures[procedure as usize].class);
+        let bias = self.biases.get(class as usize);
+        match bias.map_or(Claim::Nothing, |bias| bias.claim(thread_number())) {
+            Claim::Kept(index) => Ok(self.hold(index, bias)),
+            Claim::Plain(index) => Ok(self.hold(index, None)),
+            Claim::Nothing => self.claim_from_list(procedure, class, deadline_ns),
+        }
+    }
+
+    #[inline(never)]
+    fn claim_from_list(
+        &self,
+        procedure: u32,
+        class: u32,
+        deadline_ns: u64,
+    ) -> Result<Held<'_>, CallError> {
         let index = match self.lists.pop(class) {
             Some(index) => index,
             None => self.claim_another(procedure, class, deadline_ns)?,
         };
-        Ok(self.hold(index))
+        let bias = self.biases.get(class as usize).filter(|bias| bias.is_unset());
+        Ok(self.hold(index, bias.filter(|bias| bias.establish(thread_number(), index))))
     }
 
     /// Waits for an A-stack, or has the server add some (L49).
@@ -174,6 +201,7 @@ impl ClientBinding {
         };
         loop {
             self.reap();
+            self.revoke_bias(class);
             if let Some(index) = self.lists.pop(class) {
                 return Ok(index);
             }
@@ -196,8 +224,8 @@ impl ClientBinding {
         }
     }
 
-    #[inline]
-    fn hold(&self, index: u32) -> Held<'_> {
+    #[inline(always)]
+    fn hold<'b>(&'b self, index: u32, bias: Option<&'b Bias>) -> Held<'b> {
         let region = self.region_of(index);
         let at = index - region.base;
         Held {
@@ -205,11 +233,22 @@ impl ClientBinding {
             index,
             astack: region.region.astack(at),
             linkage: &region.linkages[at as usize],
+            bias,
+            stays: PhantomData,
+        }
+    }
+
+    /// The list is empty: what is kept for a thread goes to whoever needs it.
+    fn revoke_bias(&self, class: u32) {
+        if let Some(bias) = self.biases.get(class as usize)
+            && let Settled::Push(index) = bias.revoke(fence::heavy)
+        {
+            self.release(index);
         }
     }
 
     /// Most A-stacks are in region 0: one comparison; the others take a second look-up (L49).
-    #[inline]
+    #[inline(always)]
     pub fn region_of(&self, index: u32) -> &ClientRegion {
         let first = self.regions[0]
             .get()
@@ -230,8 +269,8 @@ impl ClientBinding {
             .expect("an A-stack lies in a region")
     }
 
-    /// Gives an A-stack back.
-    #[inline]
+    /// Gives an A-stack back to its list.
+    #[inline(never)]
     fn release(&self, index: u32) {
         let region = self.region_of(index);
         let class = region.linkages[(index - region.base) as usize].class;
@@ -350,6 +389,9 @@ impl<'b> Held<'b> {
     #[inline(never)]
     pub fn capture(self, sequence: Sequence) {
         let held = ManuallyDrop::new(self);
+        if let Some(bias) = held.bias {
+            bias.abandon(thread_number(), std::thread::yield_now);
+        }
         let index = ClaimedIndex(held.index)
             .check(u32::MAX)
             .expect("below every limit");
@@ -382,10 +424,37 @@ impl<'b> Held<'b> {
 }
 
 impl Drop for Held<'_> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
-        if self.binding.lists.push(self.linkage.class, self.index) {
-            futex::wake_all(self.binding.lists.wakes(self.linkage.class));
+        match self.bias.map(|bias| bias.release(thread_number())) {
+            Some(Settled::Nothing) => {}
+            None | Some(Settled::Push(_)) => self.binding.release(self.index),
         }
+    }
+}
+
+/// A bias for each class, where the fence that revokes one is to be had.
+fn biases(classes: &[AStackClass]) -> Vec<Bias> {
+    match fence::is_available() {
+        true => classes.iter().map(|_| Bias::new()).collect(),
+        false => Vec::new(),
+    }
+}
+
+/// This thread's number, which no other thread of this process ever had.
+#[inline(always)]
+fn thread_number() -> u64 {
+    thread_local! {
+        static NUMBER: Cell<u64> = const { Cell::new(0) };
+    }
+    match NUMBER.get() {
+        0 => {
+            static NUMBERS: AtomicU64 = AtomicU64::new(1);
+            // Relaxed: all that matters is that no two are alike.
+            let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+            NUMBER.set(number);
+            number
+        }
+        number => number,
     }
 }

@@ -52,6 +52,7 @@ impl Wait<'_> {
         if self.deadline_ns != 0 {
             waiter = waiter.until(start_ns.saturating_add(self.deadline_ns));
         }
+        let mut slices = 0u32;
         let mut now_ns = start_ns;
         let outcome = loop {
             match waiter.next(now_ns, self.same_processor) {
@@ -62,7 +63,8 @@ impl Wait<'_> {
                     waiter.told_yield(&mut ban, after_ns - now_ns);
                 }
                 Step::Sleep { slice_ns } => {
-                    self.call_for_relief();
+                    self.call_for_relief(slices);
+                    slices = slices.saturating_add(1);
                     self.sleep(slice_ns);
                     if let Some(ended) = self.look_whether_ended() {
                         break ended;
@@ -95,12 +97,13 @@ impl Wait<'_> {
         }
     }
 
-    /// About to sleep: the server may be stuck in a procedure, ours or another one, and we
-    /// ourselves may be the processor that another caller waits for. Again before each slice: a bell
-    /// may have been lost to another client of our class.
-    fn call_for_relief(&self) {
-        current::call_for_relief();
-        if !self.was_claimed() {
+    /// About to sleep for the n-th time. At first only because we ourselves may be the processor
+    /// that another caller waits for; after a slice in which nobody took the call, because the
+    /// server may be stuck in a procedure, or our bell may have been lost.
+    fn call_for_relief(&self, slices: u32) {
+        if slices == 0 {
+            current::call_for_relief();
+        } else if !self.was_claimed() {
             self.held.binding.ring();
             self.held.binding.ring_relief();
         }

@@ -52,7 +52,7 @@ impl Client {
     }
 
     /// Takes an A-stack for a call (L20). May wait for one, as the binding was told.
-    #[inline]
+    #[inline(always)]
     pub fn claim(&self, procedure: u32) -> Result<Call<'_>, CallError> {
         let held = self.binding.inner().claim(procedure, self.deadline_ns)?;
         Ok(Call::new(held, procedure, self.deadline_ns))

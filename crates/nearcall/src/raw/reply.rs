@@ -23,7 +23,6 @@ use crate::error::{CallError, NotExecuted};
 #[derive(Debug)]
 pub struct Reply<'b> {
     held: Held<'b>,
-    inbound: Inbound<'b>,
     procedure: u32,
     raised: u32,
     message_bytes: u32,
@@ -35,32 +34,21 @@ macro_rules! gets {
         /// Loads a scalar from byte `AT` of the fixed part: one load.
         #[inline(always)]
         pub fn $get<const AT: usize>(&self) -> $number {
-            self.inbound.$get::<AT>()
+            self.inbound().$get::<AT>()
         }
     )*};
 }
 
 impl<'b> Reply<'b> {
     /// Each word of the head is loaded once and judged.
-    #[inline]
+    #[inline(always)]
     pub(super) fn new(held: Held<'b>, procedure: u32) -> Result<Reply<'b>, CallError> {
         let head = held.astack.head();
         let status = head.selector.load(Relaxed);
         let message_bytes = head.message_bytes.load(Relaxed);
         let origin = head.origin.load(Relaxed);
         held.linkage.set_server_processor(origin & flag::PROCESSOR);
-        let inbound = Inbound {
-            inline: held.astack.inline().as_span(),
-            block: held.astack.peer(),
-        };
-        let mut reply = Reply {
-            held,
-            inbound,
-            procedure,
-            raised: status,
-            message_bytes,
-            out_of_line: None,
-        };
+        let mut reply = Reply { held, procedure, raised: status, message_bytes, out_of_line: None };
         if status > u16::MAX.into() {
             return Err(reply.not_returned(status));
         }
@@ -72,23 +60,29 @@ impl<'b> Reply<'b> {
         Ok(reply)
     }
 
+    #[inline(always)]
+    fn inbound(&self) -> Inbound<'b> {
+        let astack = self.held.astack;
+        Inbound { inline: astack.inline().as_span(), block: astack.peer() }
+    }
+
     gets!(get_u8: u8, get_u16: u16, get_u32: u32, get_u64: u64);
 
     /// A fixed array of elements at byte `AT` of the fixed part, in one copy.
     #[inline(always)]
     pub fn get_element<const AT: usize, T: Element>(&self) -> T {
-        self.inbound.get_element::<AT, T>()
+        self.inbound().get_element::<AT, T>()
     }
 
     /// A fixed value of `BYTES` bytes at byte `AT` of the fixed part, copied and then judged.
     pub fn get_image<const AT: usize, const BYTES: usize, T: Marshal>(
         &self,
     ) -> Result<T, Malformed> {
-        self.inbound.get_image::<AT, BYTES, T>()
+        self.inbound().get_image::<AT, BYTES, T>()
     }
 
     /// 0 if the procedure returned, n if it raised the n-th of its exceptions.
-    #[inline]
+    #[inline(always)]
     pub fn raised(&self) -> u32 {
         self.raised
     }
@@ -107,7 +101,7 @@ impl<'b> Reply<'b> {
             }));
         };
         match &self.out_of_line {
-            None => Ok(Incoming::in_place(self.inbound, AT, end)),
+            None => Ok(Incoming::in_place(self.inbound(), AT, end)),
             Some(segment) => {
                 Incoming::out_of_line(segment.span(), bytes).map_err(|bad| self.malformed(bad))
             }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use nearcall_abi::message::Message;
-use nearcall_abi::{AStackClass, ReplyLine, Status};
+use nearcall_abi::{AStackClass, ProcedureDescriptor, ReplyLine, Status};
 use nearcall_core::claim;
 use nearcall_core::turn::{self, Look};
 use nearcall_core::{BindingState, Mode, PeerFault, RevokeReason, Sequence};
@@ -34,6 +34,8 @@ pub(crate) struct ServerBinding {
     pub class: Arc<TrustClass>,
     pub lane: u32,
     pub classes: Vec<AStackClass>,
+    /// Of `entries`, asked for once.
+    pub procedures: &'static [ProcedureDescriptor],
     pub state: BindingState,
     pub socket: Socket,
     /// Region 0 is what the binding began with.
@@ -78,6 +80,7 @@ impl ServerBinding {
         let binding = ServerBinding {
             key: parts.key,
             name: parts.name,
+            procedures: parts.entries.interface().procedures,
             entries: parts.entries,
             importer: parts.importer,
             class: parts.class,
@@ -148,7 +151,7 @@ impl ServerBinding {
     }
 
     /// The region of A-stack `index`, which is below the count.
-    #[inline]
+    #[inline(always)]
     pub fn region_of(&self, index: u32) -> &ServerRegion {
         let first = self.regions[0]
             .get()
@@ -170,14 +173,14 @@ impl ServerBinding {
     }
 
     /// A-stack `index`, which is below the count.
-    #[inline]
+    #[inline(always)]
     pub fn astack(&self, index: u32) -> AStack<'_> {
         let region = self.region_of(index);
         region.region.astack(index - region.base)
     }
 
     /// Whether A-stack `index` holds a call that nobody has claimed (row O3).
-    #[inline]
+    #[inline(always)]
     pub fn look(&self, index: u32) -> Look {
         let astack = self.astack(index);
         turn::look(&astack.head().turn, &astack.own_line::<ReplyLine>().claim)

@@ -4,11 +4,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use nearcall_abi::BellLine;
 use nearcall_core::bell;
-use nearcall_os::futex;
+use nearcall_os::futex::{self, Woken};
 
 use super::current;
 use super::table::Snapshot;
+use super::trust::TrustClass;
 use super::watch::Watch;
 use crate::domain::DomainCore;
 
@@ -18,6 +20,19 @@ const RELIEFS_PARKED_MAX: u32 = 2;
 /// Longest sleep of a relief before it looks whether its domain is stopping.
 const RELIEF_SLICE: Duration = Duration::from_secs(1);
 
+/// How long a watcher that was found in a procedure stays there until it counts as stuck: several
+/// times what a short procedure takes.
+const STUCK_TIME: Duration = Duration::from_micros(50);
+
+/// What a processor sleeps for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// For a call on an A-stack that is not polled.
+    Watch,
+    /// For the watcher to be stuck.
+    Relief,
+}
+
 /// Counts and words that the processors of one domain share.
 #[derive(Debug, Default)]
 pub(crate) struct Processors {
@@ -25,8 +40,9 @@ pub(crate) struct Processors {
     gone: Condvar,
     /// Number of the processor that watches; 0: none yet.
     watcher: AtomicU64,
-    /// The watcher is in a procedure. A hint for a relief that was rung.
-    is_watcher_running: AtomicU32,
+    /// Counts the watcher's ways into procedures and out of them: odd while it is in one. A hint for
+    /// a relief that was rung.
+    progress: AtomicU64,
     /// What processors wait on while no importer's bell is there.
     idle_gate: AtomicU32,
 }
@@ -83,12 +99,21 @@ impl Processors {
         }
     }
 
-    /// The watcher enters or leaves a procedure.
+    /// The watcher enters a procedure. To be given back to [`Processors::leave`].
     #[inline]
-    pub fn set_watcher_running(&self, is_running: bool) {
+    pub fn enter(&self) -> u64 {
         // Relaxed: a hint; a relief that is misled looks at everything once, or parks once more.
-        self.is_watcher_running
-            .store(is_running.into(), Ordering::Relaxed);
+        let progress = self.progress.load(Ordering::Relaxed) | 1;
+        self.progress.store(progress, Ordering::Relaxed);
+        progress
+    }
+
+    /// It leaves the procedure.
+    #[inline]
+    pub fn leave(&self, entered: u64) {
+        // Relaxed: as above.
+        self.progress
+            .store(entered.wrapping_add(1), Ordering::Relaxed);
     }
 
     /// Whether processor `number` still has the watch.
@@ -98,24 +123,29 @@ impl Processors {
         self.watcher.load(Ordering::Relaxed) == number
     }
 
-    /// The words to wait on for the watch, or for a relief.
-    pub fn gates<'s>(&'s self, snapshot: &'s Snapshot, is_relief: bool) -> Vec<&'s AtomicU32> {
-        if snapshot.classes.is_empty() {
-            return vec![&self.idle_gate];
-        }
-        let gate = |class: &'s Arc<super::trust::TrustClass>| {
-            if is_relief {
-                &class.relief().gate
-            } else {
-                &class.watch().gate
+    /// Sleeps until a gate rings, at most for `slice`. `None`: one had rung already.
+    pub fn sleep(&self, snapshot: &Snapshot, role: Role, slice: Duration) -> Option<Woken> {
+        match &snapshot.classes[..] {
+            [] => sleep_on(&self.idle_gate, slice),
+            [class] => sleep_on(&role.line(class).gate, slice),
+            classes => {
+                let gates = classes.iter().take(futex::WORDS_MAX).map(|class| {
+                    let gate = &role.line(class).gate;
+                    bell::fall_asleep(gate).then_some((gate, bell::ASLEEP))
+                });
+                let words = gates.collect::<Option<Vec<_>>>()?;
+                Some(futex::wait_any(&words, slice))
             }
-        };
-        snapshot
-            .classes
-            .iter()
-            .take(futex::WORDS_MAX)
-            .map(gate)
-            .collect()
+        }
+    }
+
+    /// Opens the gates of a role that has no lanes to answer for. True if one was rung.
+    pub fn open(&self, snapshot: &Snapshot, role: Role) -> bool {
+        let mut is_rung = bell::open_gate(&self.idle_gate).is_rung;
+        for class in &snapshot.classes {
+            is_rung |= bell::open_gate(&role.line(class).gate).is_rung;
+        }
+        is_rung
     }
 
     fn crew(&self) -> std::sync::MutexGuard<'_, Crew> {
@@ -138,7 +168,7 @@ impl Processors {
     }
 
     /// Parks until the watch is to be taken over. False: the processor is to end.
-    fn park(&self, core: &Arc<DomainCore>) -> bool {
+    fn park(&self, core: &Arc<DomainCore>, number: u64) -> bool {
         {
             let mut crew = self.crew();
             if crew.reliefs_parked >= RELIEFS_PARKED_MAX {
@@ -146,36 +176,49 @@ impl Processors {
             }
             crew.reliefs_parked += 1;
         }
-        let is_needed = self.wait_for_need(core);
+        let is_needed = self.wait_for_need(core, number);
         self.crew().reliefs_parked -= 1;
         is_needed
     }
 
-    fn wait_for_need(&self, core: &Arc<DomainCore>) -> bool {
+    fn wait_for_need(&self, core: &Arc<DomainCore>, number: u64) -> bool {
         while !core.is_stopping() {
             let snapshot = core.table.load();
-            let gates = self.gates(&snapshot, true);
-            if gates.iter().all(|gate| bell::fall_asleep(gate)) {
-                let words: Vec<_> = gates.iter().map(|gate| (*gate, bell::ASLEEP)).collect();
-                futex::wait_any(&words, RELIEF_SLICE);
-            }
-            let mut is_rung = false;
-            for gate in gates {
-                is_rung |= bell::open_gate(gate).is_rung;
-            }
-            // Relaxed: a hint, see `set_watcher_running`.
-            if is_rung && self.is_watcher_running.load(Ordering::Relaxed) != 0 {
+            self.sleep(&snapshot, Role::Relief, RELIEF_SLICE);
+            if self.open(&snapshot, Role::Relief) && self.take_over(number) {
                 return true;
             }
         }
         false
     }
 
-    /// Takes the watch over, and sees to it that somebody can do the same after.
-    fn take_over(&self, core: &Arc<DomainCore>, number: u64) {
-        // Relaxed: see `has_watch`.
-        self.watcher.store(number, Ordering::Relaxed);
-        self.set_watcher_running(false);
+    /// Takes the watch over if the watcher stays in one procedure. False: it does not, or another
+    /// relief was faster.
+    fn take_over(&self, number: u64) -> bool {
+        // Relaxed, all of them: hints. What a call needs is ordered by its own words, and two
+        // watchers at once are one too many but do no harm.
+        let watcher = self.watcher.load(Ordering::Relaxed);
+        let before = self.progress.load(Ordering::Relaxed);
+        if before & 1 == 0 {
+            return false;
+        }
+        std::thread::sleep(STUCK_TIME);
+        let is_stuck = self.progress.load(Ordering::Relaxed) == before;
+        let order = Ordering::Relaxed;
+        if !is_stuck
+            || self
+                .watcher
+                .compare_exchange(watcher, number, order, order)
+                .is_err()
+        {
+            return false;
+        }
+        self.leave(before);
+        true
+    }
+
+    /// Sees to it that there is a relief for the processor that has just taken the watch over.
+    fn replenish(&self, core: &Arc<DomainCore>) {
         let is_short = {
             let crew = self.crew();
             crew.reliefs_parked == 0 && crew.count < core.options.processors_max
@@ -186,6 +229,20 @@ impl Processors {
     }
 }
 
+impl Role {
+    fn line(self, class: &TrustClass) -> &BellLine {
+        match self {
+            Role::Watch => class.watch(),
+            Role::Relief => class.relief(),
+        }
+    }
+}
+
+/// Sleeps on one gate; `None` if it has rung.
+fn sleep_on(gate: &AtomicU32, slice: Duration) -> Option<Woken> {
+    bell::fall_asleep(gate).then(|| futex::wait(gate, bell::ASLEEP, slice))
+}
+
 /// The life of one processor.
 fn processor(core: &Arc<DomainCore>, number: u64) {
     current::enter_domain(Arc::downgrade(core));
@@ -194,10 +251,10 @@ fn processor(core: &Arc<DomainCore>, number: u64) {
         if processors.has_watch(number) {
             Watch::new(core, number).run();
         }
-        if core.is_stopping() || !processors.park(core) {
+        if core.is_stopping() || !processors.park(core, number) {
             break;
         }
-        processors.take_over(core, number);
+        processors.replenish(core);
     }
     processors.crew().count -= 1;
     processors.gone.notify_all();

@@ -108,7 +108,7 @@ fn judge(
     claims: Claims,
 ) -> Result<Request, PeerFault> {
     let procedure = ClaimedIndex(claims.selector);
-    let procedures = binding.entries.interface().procedures;
+    let procedures = binding.procedures;
     let procedure = procedure.check_procedure(procedures.len() as u32)?.as_u32() as usize;
     let message_bytes = claims.message_bytes;
     let wanted = u32::from(procedures[procedure].class);
@@ -174,7 +174,7 @@ fn enter(
 
 #[cold]
 fn refused(binding: &ServerBinding, procedure: usize, refusal: Refusal) -> Replied {
-    let procedure = binding.entries.interface().procedures[procedure].name;
+    let procedure = binding.procedures[procedure].name;
     tracing::warn!(name = binding.name, procedure, %refusal, "a call was refused");
     Replied::refused(refusal.status())
 }

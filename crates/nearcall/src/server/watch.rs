@@ -9,16 +9,20 @@ use nearcall_core::bell;
 use nearcall_core::domain_cache::DomainCache;
 use nearcall_core::turn::Look;
 use nearcall_core::{Mode, Sequence, Step, Waiter, YieldBan};
-use nearcall_os::futex::{self, Woken};
+use nearcall_os::futex::Woken;
 use nearcall_os::{clock, processor};
 
 use super::binding::ServerBinding;
+use super::processors::Role;
 use super::run;
 use super::table::Snapshot;
 use crate::domain::DomainCore;
 
 /// Polls before the waiting policy is asked.
 const FIRST_POLLS: u32 = 96;
+
+/// How many of them with the shortest pause, in which the next call of a busy client comes.
+const BRIEF_POLLS: u32 = 32;
 
 /// First sleep before everything is looked at for lost bells; doubled up to [`SLICE_MAX`].
 const SLICE_MIN: Duration = Duration::from_millis(10);
@@ -100,7 +104,10 @@ impl<'c> Watch<'c> {
             if self.client_processor == processor::current() {
                 break;
             }
-            processor::relax();
+            match polls < BRIEF_POLLS {
+                true => processor::relax_briefly(),
+                false => processor::relax(),
+            }
             polls += 1;
         }
         has_served && self.client_processor != processor::current()
@@ -308,20 +315,17 @@ impl<'c> Watch<'c> {
         if !self.cool_down() {
             return;
         }
-        let snapshot = Arc::clone(&self.snapshot);
-        let gates = self.core.processors.gates(&snapshot, false);
-        if !gates.iter().all(|gate| bell::fall_asleep(gate)) {
+        if self.is_over() || self.core.table.epoch() != self.snapshot.epoch {
+            return;
+        }
+        let processors = &self.core.processors;
+        let Some(woken) = processors.sleep(&self.snapshot, Role::Watch, self.slice) else {
             // Rung: the poll that follows answers. The idle gate has no lanes to answer for.
-            if snapshot.classes.is_empty() {
-                bell::open_gate(gates[0]);
+            if self.snapshot.classes.is_empty() {
+                processors.open(&self.snapshot, Role::Watch);
             }
             return;
-        }
-        if self.is_over() || self.core.table.epoch() != snapshot.epoch {
-            return;
-        }
-        let words: Vec<_> = gates.iter().map(|gate| (*gate, bell::ASLEEP)).collect();
-        let woken = futex::wait_any(&words, self.slice);
+        };
         self.client_processor = NO_PROCESSOR;
         if woken == Woken::TimedOut {
             self.slice = (self.slice * 2).min(SLICE_MAX);
@@ -355,10 +359,10 @@ fn run_watched(
     index: u32,
     sequence: Sequence,
 ) -> Option<u32> {
-    core.processors.set_watcher_running(true);
+    let entered = core.processors.enter();
     let served = run::run(binding, index, sequence, Mode::Hot);
     if core.processors.has_watch(number) {
-        core.processors.set_watcher_running(false);
+        core.processors.leave(entered);
     }
     served
 }
