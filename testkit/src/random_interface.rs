@@ -47,11 +47,7 @@ enum Definition {
     /// Widths of the fields.
     Bitset(Vec<u8>),
     /// Cases of a union by number: labels `0, 1`, then one each.
-    Union {
-        cases: Vec<Shape>,
-        has_default: bool,
-        is_boolean: bool,
-    },
+    Union { cases: Vec<Shape>, has_default: bool, is_boolean: bool },
     /// An array.
     Array { element: Shape, count: u32 },
 }
@@ -66,16 +62,9 @@ enum Shape {
     /// A sequence of octets.
     Octets { bound: Option<u16> },
     /// A sequence.
-    Sequence {
-        element: Box<Shape>,
-        bound: Option<u8>,
-    },
+    Sequence { element: Box<Shape>, bound: Option<u8> },
     /// A map.
-    Map {
-        key: Scalar,
-        value: Box<Shape>,
-        bound: Option<u8>,
-    },
+    Map { key: Scalar, value: Box<Shape>, bound: Option<u8> },
     /// A type declared before, if there is one.
     Named(Index),
 }
@@ -156,21 +145,11 @@ const SCALARS: &[Scalar] = &[
 /// Any interface: some types, some exceptions, at least one operation.
 pub fn interfaces() -> impl Strategy<Value = RandomInterface> {
     let exceptions = vec(vec(shapes(), 0..4), 1..4);
-    let parts = (
-        vec(definitions(), 0..12),
-        exceptions,
-        vec(operations(), 1..8),
-        any::<u64>(),
-    );
+    let parts = (vec(definitions(), 0..12), exceptions, vec(operations(), 1..8), any::<u64>());
     parts.prop_map(|(definitions, exceptions, operations, values_seed)| {
         let weights = Vec::new();
-        let mut made = RandomInterface {
-            definitions,
-            exceptions,
-            operations,
-            values_seed,
-            weights,
-        };
+        let mut made =
+            RandomInterface { definitions, exceptions, operations, values_seed, weights };
         for index in 0..made.definitions.len() {
             made.weights.push(made.definition_weight(index));
         }
@@ -186,9 +165,7 @@ pub fn batch(seed: u64, count: usize) -> Vec<RandomInterface> {
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
     let strategy = interfaces();
     let mut next = || strategy.new_tree(&mut runner).map(|tree| tree.current());
-    (0..count)
-        .map(|_| next().expect("nothing is filtered out"))
-        .collect()
+    (0..count).map(|_| next().expect("nothing is filtered out")).collect()
 }
 
 /// Octets of a length, the same for the same seed: long values are not spelled out in programs.
@@ -222,7 +199,10 @@ fn definitions() -> impl Strategy<Value = Definition> {
         1 => (shapes(), 1..4u32)
             .prop_map(|(element, count)| Definition::Array { element, count }),
         1 => (proptest::sample::select(SCALARS), 1..100u32)
-            .prop_map(|(element, count)| Definition::Array { element: Shape::Scalar(element), count }),
+            .prop_map(|(element, count)| {
+                let element = Shape::Scalar(element);
+                Definition::Array { element, count }
+            }),
     ]
 }
 
@@ -242,18 +222,10 @@ fn shapes() -> impl Strategy<Value = Shape> {
         5 => any::<Index>().prop_map(Shape::Named),
     ];
     leaf.prop_recursive(3, 6, 2, move |inner| {
-        let sequence = (inner.clone(), bound()).prop_map(|(element, bound)| Shape::Sequence {
-            element: Box::new(element),
-            bound,
-        });
-        let map =
-            (proptest::sample::select(KEYS), inner, bound()).prop_map(|(key, value, bound)| {
-                Shape::Map {
-                    key,
-                    value: Box::new(value),
-                    bound,
-                }
-            });
+        let sequence = (inner.clone(), bound())
+            .prop_map(|(element, bound)| Shape::Sequence { element: Box::new(element), bound });
+        let map = (proptest::sample::select(KEYS), inner, bound())
+            .prop_map(|(key, value, bound)| Shape::Map { key, value: Box::new(value), bound });
         prop_oneof![3 => sequence, 1 => map]
     })
 }
@@ -264,13 +236,8 @@ fn operations() -> impl Strategy<Value = Operation> {
         1 => Just(Direction::Inout),
         1 => Just(Direction::Out),
     ];
-    let parameter = (direction, shapes(), proptest::bool::weighted(0.4)).prop_map(
-        |(direction, shape, is_opaque)| Parameter {
-            direction,
-            shape,
-            is_opaque,
-        },
-    );
+    let parameter = (direction, shapes(), proptest::bool::weighted(0.4))
+        .prop_map(|(direction, shape, is_opaque)| Parameter { direction, shape, is_opaque });
     let raises = prop_oneof![2 => vec(any::<Index>(), 0..1), 1 => vec(any::<Index>(), 1..4)];
     let parts = (vec(parameter, 0..9), proptest::option::of(shapes()), raises);
     parts.prop_map(|(mut parameters, returns, raises)| {
@@ -281,11 +248,7 @@ fn operations() -> impl Strategy<Value = Operation> {
             parameter.is_opaque &= !(is_result && has_lent_result);
             has_lent_result |= parameter.is_opaque && is_result;
         }
-        Operation {
-            parameters,
-            returns,
-            raises,
-        }
+        Operation { parameters, returns, raises }
     })
 }
 
@@ -313,10 +276,7 @@ impl RandomInterface {
             Definition::Tree(shape) => 3 * weight(shape),
             Definition::Union { cases, .. } => cases.iter().map(weight).max().unwrap_or(1),
             // The compiler lays arrays of scalars out in one piece, however long.
-            Definition::Array {
-                element: Shape::Scalar(_),
-                ..
-            } => 4,
+            Definition::Array { element: Shape::Scalar(_), .. } => 4,
             Definition::Array { element, count } => u64::from(*count) * weight(element),
             Definition::Enum { .. } | Definition::Bitmask(_) | Definition::Bitset(_) => 1,
         }
@@ -361,10 +321,7 @@ mod tests {
     fn a_seed_always_gives_the_same_batch() {
         let texts = |seed| -> Vec<String> {
             let batch = batch(seed, 3);
-            batch
-                .iter()
-                .map(|one| one.idl("a") + &one.program("a"))
-                .collect()
+            batch.iter().map(|one| one.idl("a") + &one.program("a")).collect()
         };
         assert_eq!(texts(1), texts(1));
         assert_ne!(texts(1), texts(2));

@@ -34,7 +34,7 @@ fn random(out: &Path) {
     let seed = number("NEARCALL_RANDOM_SEED", SEED);
     let count = number("NEARCALL_RANDOM_COUNT", COUNT as u64) as usize;
     let (mut stubs, mut programs) = (String::new(), String::new());
-    let mut runs = String::from("const PROGRAMS: &[(&str, fn(Kind))] = &[\n");
+    let mut runs = String::from("const PROGRAMS: &[(&str, Run)] = &[\n");
     for (index, interface) in batch(seed, count).into_iter().enumerate() {
         let name = format!("random_{index}");
         let path = out.join(&name).with_extension("idl");
@@ -45,10 +45,7 @@ fn random(out: &Path) {
         let program = interface.program(&path);
         // What a random program is made of has no better form.
         let lints = "clippy::type_complexity, clippy::unit_cmp, clippy::unused_unit";
-        let _ = writeln!(
-            programs,
-            "#[allow({lints})]\nmod program_{index} {{\n{program}}}"
-        );
+        let _ = writeln!(programs, "#[allow({lints})]\nmod program_{index} {{\n{program}}}");
         let _ = writeln!(
             runs,
             "    (\"{name}\", |kind| {{\n        \
@@ -66,9 +63,7 @@ fn random(out: &Path) {
 fn number(variable: &str, otherwise: u64) -> u64 {
     println!("cargo::rerun-if-env-changed={variable}");
     match env::var(variable) {
-        Ok(text) => text
-            .parse()
-            .unwrap_or_else(|_| panic!("{variable}={text} is no number")),
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{variable}={text} is no number")),
         Err(_) => otherwise,
     }
 }
@@ -88,8 +83,5 @@ fn module(text: &mut String, path: &Path) {
     let name = stem.replace(['-', '.'], "_");
     let include = format!("include!(concat!(env!(\"OUT_DIR\"), \"/{stem}.rs\"));");
     // Writing to a string does not fail.
-    let _ = writeln!(
-        text,
-        "/// `{stem}.idl`\npub mod {name} {{\n    {include}\n}}"
-    );
+    let _ = writeln!(text, "/// `{stem}.idl`\npub mod {name} {{\n    {include}\n}}");
 }

@@ -13,10 +13,7 @@ impl RandomInterface {
         }
         for (index, members) in self.exceptions.iter().enumerate() {
             let members = self.members(members.iter(), self.definitions.len());
-            line(
-                &mut text,
-                format_args!("exception X{index} {{ {members} }};"),
-            );
+            line(&mut text, format_args!("exception X{index} {{ {members} }};"));
         }
         line(&mut text, format_args!("interface Random {{"));
         for (index, operation) in self.operations.iter().enumerate() {
@@ -32,10 +29,7 @@ impl RandomInterface {
                 let shape = self.idl_type(&parameter.shape, all);
                 parameters.push(format!("{opaque}{direction} {shape} p{index}"));
             }
-            let returns = operation
-                .returns
-                .as_ref()
-                .map(|shape| self.idl_type(shape, all));
+            let returns = operation.returns.as_ref().map(|shape| self.idl_type(shape, all));
             let returns = returns.unwrap_or_else(|| String::from("void"));
             let raises = self.raises(operation);
             let raises: Vec<String> = raises.iter().map(|index| format!("X{index}")).collect();
@@ -44,10 +38,7 @@ impl RandomInterface {
                 all => format!(" raises ({})", all.join(", ")),
             };
             let parameters = parameters.join(", ");
-            line(
-                &mut text,
-                format_args!("    {returns} op{index}({parameters}){raises};"),
-            );
+            line(&mut text, format_args!("    {returns} op{index}({parameters}){raises};"));
         }
         text.push_str("};\n};\n");
         text
@@ -67,34 +58,20 @@ impl RandomInterface {
             Definition::Tree(shape) => {
                 let shape = self.idl_type(shape, index);
                 line(text, format_args!("struct D{index};"));
-                line(
-                    text,
-                    format_args!("typedef sequence<D{index}> D{index}List;"),
-                );
-                line(
-                    text,
-                    format_args!("struct D{index} {{ {shape} m0; D{index}List m1; }};"),
-                );
+                line(text, format_args!("typedef sequence<D{index}> D{index}List;"));
+                line(text, format_args!("struct D{index} {{ {shape} m0; D{index}List m1; }};"));
             }
             Definition::Enum { count, is_narrow } => {
-                let names: Vec<String> = (0..*count)
-                    .map(|number| format!("D{index}_V{number}"))
-                    .collect();
+                let names: Vec<String> =
+                    (0..*count).map(|number| format!("D{index}_V{number}")).collect();
                 let bound = if *is_narrow { "@bit_bound(8) " } else { "" };
-                line(
-                    text,
-                    format_args!("{bound}enum D{index} {{ {} }};", names.join(", ")),
-                );
+                line(text, format_args!("{bound}enum D{index} {{ {} }};", names.join(", ")));
             }
             Definition::Bitmask(count) => {
-                let names: Vec<String> = (0..*count)
-                    .map(|number| format!("D{index}_F{number}"))
-                    .collect();
+                let names: Vec<String> =
+                    (0..*count).map(|number| format!("D{index}_F{number}")).collect();
                 let bound = format!("@bit_bound({count}) ");
-                line(
-                    text,
-                    format_args!("{bound}bitmask D{index} {{ {} }};", names.join(", ")),
-                );
+                line(text, format_args!("{bound}bitmask D{index} {{ {} }};", names.join(", ")));
             }
             Definition::Bitset(widths) => {
                 let fields = widths.iter().enumerate();
@@ -112,24 +89,12 @@ impl RandomInterface {
     }
 
     fn union(&self, index: usize, definition: &Definition, text: &mut String) {
-        let Definition::Union {
-            cases,
-            has_default,
-            is_boolean,
-        } = definition
-        else {
+        let Definition::Union { cases, has_default, is_boolean } = definition else {
             return;
         };
         let discriminator = if *is_boolean { "boolean" } else { "long" };
-        line(
-            text,
-            format_args!("union D{index} switch ({discriminator}) {{"),
-        );
-        for (number, shape) in cases
-            .iter()
-            .enumerate()
-            .take(super::values::cases_max(definition))
-        {
+        line(text, format_args!("union D{index} switch ({discriminator}) {{"));
+        for (number, shape) in cases.iter().enumerate().take(super::values::cases_max(definition)) {
             let shape = self.idl_type(shape, index);
             let labels = match (is_boolean, number) {
                 (true, 0) => String::from("case TRUE:"),

@@ -17,8 +17,8 @@ use super::{
 const ROUNDS: u32 = 4;
 
 impl RandomInterface {
-    /// Rust for a module: `Server`, which serves the interface whose stubs are at `path`, and `run`,
-    /// which calls each of its operations a few times.
+    /// Rust for a module: `Server`, which serves the interface whose stubs are at `path`, and
+    /// `run`, which calls each of its operations a few times.
     pub fn program(&self, path: &str) -> String {
         let mut writer = Writer {
             interface: self,
@@ -30,12 +30,7 @@ impl RandomInterface {
         for (index, operation) in self.operations.iter().enumerate() {
             writer.operation(index, operation);
         }
-        let Writer {
-            functions,
-            server,
-            client,
-            ..
-        } = writer;
+        let Writer { functions, server, client, .. } = writer;
         format!(
             "use {path}::*;\n\
              {functions}\n\
@@ -44,7 +39,8 @@ impl RandomInterface {
              pub struct Server;\n\
              impl RandomServer for Server {{\n{server}}}\n\
              /// Calls every operation, and demands the results.\n\
-             pub fn run(client: &RandomClient) {{\n    for round in 0..{ROUNDS} {{\n{client}    }}\n}}\n"
+             pub fn run(client: &RandomClient) {{\n    \
+             for round in 0..{ROUNDS} {{\n{client}    }}\n}}\n"
         )
     }
 
@@ -127,10 +123,7 @@ impl Writer<'_> {
     fn function(&mut self, name: &str, shape: &Shape) {
         let declared = self.interface.rust_type(shape);
         line!(self.functions, "#[allow(clippy::type_complexity)]");
-        line!(
-            self.functions,
-            "fn {name}(round: u32) -> {declared} {{\n    match round {{"
-        );
+        line!(self.functions, "fn {name}(round: u32) -> {declared} {{\n    match round {{");
         for round in 1..ROUNDS {
             let value = self.values.value(shape);
             line!(self.functions, "        {round} => {value},");
@@ -144,19 +137,12 @@ impl Writer<'_> {
             .parameters
             .iter()
             .filter(|parameter| parameter.direction == Direction::Out && !parameter.is_opaque);
-        operation
-            .returns
-            .iter()
-            .chain(out.map(|parameter| &parameter.shape))
-            .collect()
+        operation.returns.iter().chain(out.map(|parameter| &parameter.shape)).collect()
     }
 
     fn result_type(&self, index: usize, operation: &Operation) -> String {
-        let types: Vec<String> = self
-            .results(operation)
-            .into_iter()
-            .map(|one| self.interface.rust_type(one))
-            .collect();
+        let types: Vec<String> =
+            self.results(operation).into_iter().map(|one| self.interface.rust_type(one)).collect();
         let results = match types.as_slice() {
             [one] => one.clone(),
             all => format!("({})", all.join(", ")),
@@ -176,11 +162,7 @@ impl Writer<'_> {
         );
         for round in (1..=ROUNDS).rev() {
             let value = self.outcome(index, operation);
-            let pattern = if round == 1 {
-                String::from("_")
-            } else {
-                (round - 1).to_string()
-            };
+            let pattern = if round == 1 { String::from("_") } else { (round - 1).to_string() };
             line!(self.functions, "        {pattern} => {value},");
         }
         line!(self.functions, "    }}\n}}");
@@ -203,19 +185,12 @@ impl Writer<'_> {
             return format!("Err(RandomOp{index}Exception::X{exception}(X{exception}{members}))");
         }
         let shapes = self.results(operation);
-        let values: Vec<String> = shapes
-            .into_iter()
-            .map(|one| self.values.value(one))
-            .collect();
+        let values: Vec<String> = shapes.into_iter().map(|one| self.values.value(one)).collect();
         let results = match values.as_slice() {
             [one] => one.clone(),
             all => format!("({})", all.join(", ")),
         };
-        if raises.is_empty() {
-            results
-        } else {
-            format!("Ok({results})")
-        }
+        if raises.is_empty() { results } else { format!("Ok({results})") }
     }
 
     fn serve(&mut self, index: usize, operation: &Operation) {
@@ -224,11 +199,7 @@ impl Writer<'_> {
         for (number, parameter) in operation.parameters.iter().enumerate() {
             let name = format!("p{number}");
             let value = format!("op{index}_p{number}");
-            let Parameter {
-                direction,
-                shape,
-                is_opaque,
-            } = parameter;
+            let Parameter { direction, shape, is_opaque } = parameter;
             match (direction, is_opaque) {
                 (Direction::In, true) => {
                     parameters.push(format!("{name}: ::nearcall::Opaque<'_>"));
@@ -251,10 +222,7 @@ impl Writer<'_> {
                     parameters.push(format!("{name}: ::nearcall::Opaque<'_>"));
                     parameters.push(format!("mut {name}_out: ::nearcall::OpaqueOut<'_>"));
                     line!(body, "        assert_eq!({name}.to_vec(), {value}(round));");
-                    line!(
-                        body,
-                        "        {name}_out.put(&{value}_after(round)).unwrap();"
-                    );
+                    line!(body, "        {name}_out.put(&{value}_after(round)).unwrap();");
                 }
                 (Direction::Out, true) => {
                     parameters.push(format!("mut {name}: ::nearcall::OpaqueOut<'_>"));
@@ -264,10 +232,7 @@ impl Writer<'_> {
             }
         }
         let (parameters, output) = (parameters.join(", "), self.result_type(index, operation));
-        line!(
-            self.server,
-            "    fn op{index}(&self, {parameters}) -> {output} {{"
-        );
+        line!(self.server, "    fn op{index}(&self, {parameters}) -> {output} {{");
         line!(self.server, "{body}        op{index}_result(round)\n    }}");
     }
 
@@ -283,52 +248,34 @@ impl Writer<'_> {
                 (Direction::In, _) => arguments.push(format!("&{value}(round)")),
                 (Direction::Inout, _) => {
                     line!(before, "            let mut p{number} = {value}(round);");
-                    line!(
-                        after,
-                        "                assert_eq!(p{number}, {value}_after(round));"
-                    );
+                    line!(after, "                assert_eq!(p{number}, {value}_after(round));");
                     arguments.push(format!("&mut p{number}"));
                 }
                 (Direction::Out, true) => {
                     line!(before, "            let mut p{number} = vec![1, 2, 3];");
-                    line!(
-                        after,
-                        "                assert_eq!(p{number}, {value}_after(round));"
-                    );
+                    line!(after, "                assert_eq!(p{number}, {value}_after(round));");
                     arguments.push(format!("&mut p{number}"));
                 }
                 (Direction::Out, false) => {}
             }
         }
         let call = format!("client.op{index}({})", arguments.join(", "));
-        line!(
-            self.client,
-            "        {{\n{before}            let got = {call};"
-        );
+        line!(self.client, "        {{\n{before}            let got = {call};");
         if self.interface.raises(operation).is_empty() {
-            line!(
-                self.client,
-                "            assert_eq!(got.unwrap(), op{index}_result(round));"
-            );
-            line!(
-                self.client,
-                "            {{\n{after}            }}\n        }}"
-            );
+            line!(self.client, "            assert_eq!(got.unwrap(), op{index}_result(round));");
+            line!(self.client, "            {{\n{after}            }}\n        }}");
             return;
         }
-        let compare = "            let got = match got {\n                \
-                       Err(::nearcall::Error::Call(error)) => panic!(\"{error}\"),\n                \
-                       Err(::nearcall::Error::Exception(raised)) => Err(raised),\n                \
-                       Ok(results) => Ok(results),\n            };";
-        line!(self.client, "{compare}");
+        line!(self.client, "            let got = match got {{");
+        let call_error = "Err(::nearcall::Error::Call(error)) => panic!(\"{error}\")";
+        line!(self.client, "                {call_error},");
         line!(
             self.client,
-            "            assert_eq!(got, op{index}_result(round));"
+            "                Err(::nearcall::Error::Exception(raised)) => Err(raised),"
         );
-        line!(
-            self.client,
-            "            if got.is_ok() {{\n{after}            }}\n        }}"
-        );
+        line!(self.client, "                Ok(results) => Ok(results),\n            }};");
+        line!(self.client, "            assert_eq!(got, op{index}_result(round));");
+        line!(self.client, "            if got.is_ok() {{\n{after}            }}\n        }}");
     }
 }
 

@@ -17,9 +17,7 @@ pub struct Values<'i> {
 /// How many of the cases of a union are declared: a boolean has but two values.
 pub fn cases_max(definition: &Definition) -> usize {
     match definition {
-        Definition::Union {
-            is_boolean: true, ..
-        } => 2,
+        Definition::Union { is_boolean: true, .. } => 2,
         _ => usize::MAX,
     }
 }
@@ -29,10 +27,7 @@ impl<'i> Values<'i> {
     pub fn new(interface: &'i RandomInterface) -> Values<'i> {
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&interface.values_seed.to_le_bytes());
-        Values {
-            interface,
-            rng: TestRng::from_seed(RngAlgorithm::ChaCha, &bytes),
-        }
+        Values { interface, rng: TestRng::from_seed(RngAlgorithm::ChaCha, &bytes) }
     }
 
     /// A number below `limit`.
@@ -53,9 +48,8 @@ impl<'i> Values<'i> {
             Resolved::Shape(Shape::Octets { bound }) => self.octets(*bound),
             Resolved::Shape(Shape::Sequence { element, bound }) => {
                 let count = self.count(*bound, depth);
-                let all: Vec<String> = (0..count)
-                    .map(|_| self.at_depth(element, from, depth + 1))
-                    .collect();
+                let all: Vec<String> =
+                    (0..count).map(|_| self.at_depth(element, from, depth + 1)).collect();
                 format!("vec![{}]", all.join(", "))
             }
             Resolved::Shape(Shape::Map { key, value, bound }) => {
@@ -73,11 +67,7 @@ impl<'i> Values<'i> {
     }
 
     fn count(&mut self, bound: Option<u8>, depth: u32) -> u64 {
-        if depth >= DEPTH_MAX {
-            0
-        } else {
-            self.below(u64::from(bound.unwrap_or(2).min(2)) + 1)
-        }
+        if depth >= DEPTH_MAX { 0 } else { self.below(u64::from(bound.unwrap_or(2).min(2)) + 1) }
     }
 
     fn text(&mut self, is_wide: bool, bound: Option<u8>) -> String {
@@ -86,11 +76,8 @@ impl<'i> Values<'i> {
         let count = self.below(bound.map_or(40, u64::from) + 1);
         for _ in 0..count {
             let letter = alphabet[self.below(alphabet.len() as u64) as usize];
-            let bytes = if is_wide {
-                text.chars().count() + 1
-            } else {
-                text.len() + letter.len_utf8()
-            };
+            let bytes =
+                if is_wide { text.chars().count() + 1 } else { text.len() + letter.len_utf8() };
             if bound.is_none_or(|bound| bytes <= usize::from(bound)) {
                 text.push(letter);
             }
@@ -106,10 +93,7 @@ impl<'i> Values<'i> {
             1 => self.below(longest + 1),
             _ => self.below(longest.min(60) + 1),
         };
-        format!(
-            "testkit::random_interface::octets({}, {count})",
-            self.rng.next_u64()
-        )
+        format!("testkit::random_interface::octets({}, {count})", self.rng.next_u64())
     }
 
     fn defined(&mut self, index: usize, depth: u32) -> String {
@@ -153,21 +137,15 @@ impl<'i> Values<'i> {
             }
             Definition::Union { .. } => self.union(index, definition, depth),
             Definition::Array { element, count } => {
-                let all: Vec<String> = (0..*count)
-                    .map(|_| self.at_depth(element, index, DEPTH_MAX))
-                    .collect();
+                let all: Vec<String> =
+                    (0..*count).map(|_| self.at_depth(element, index, DEPTH_MAX)).collect();
                 format!("[{}]", all.join(", "))
             }
         }
     }
 
     fn union(&mut self, index: usize, definition: &Definition, depth: u32) -> String {
-        let Definition::Union {
-            cases,
-            has_default,
-            is_boolean,
-        } = definition
-        else {
+        let Definition::Union { cases, has_default, is_boolean } = definition else {
             return String::new();
         };
         let declared = cases.len().min(cases_max(definition));

@@ -262,18 +262,18 @@ pub mod trips {
             let discriminator: i32 = ::nearcall::raw::Marshal::unmarshal(reader)?;
             match discriminator {
                 1 | 2 => {
-                    let value = ::nearcall::raw::Marshal::unmarshal(reader)?;
+                    let value = <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
                     ::core::result::Result::Ok(Self::Number(discriminator, value))
                 }
                 3 => {
-                    let value: ::std::string::String = ::nearcall::raw::Marshal::unmarshal(
+                    let value = <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(
                         reader,
                     )?;
                     reader.bound(value.len(), 5)?;
                     ::core::result::Result::Ok(Self::Text(value))
                 }
                 _ => {
-                    let value = ::nearcall::raw::Marshal::unmarshal(reader)?;
+                    let value = <f64 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
                     ::core::result::Result::Ok(Self::Otherwise(discriminator, value))
                 }
             }

@@ -1043,15 +1043,15 @@ pub mod types {
             let discriminator: Kind = ::nearcall::raw::Marshal::unmarshal(reader)?;
             match discriminator {
                 Kind::Circle => {
-                    let value = ::nearcall::raw::Marshal::unmarshal(reader)?;
+                    let value = <f64 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
                     ::core::result::Result::Ok(Self::Radius(value))
                 }
                 Kind::Square | Kind::Nothing => {
-                    let value = ::nearcall::raw::Marshal::unmarshal(reader)?;
+                    let value = <Point as ::nearcall::raw::Marshal>::unmarshal(reader)?;
                     ::core::result::Result::Ok(Self::Corner(discriminator, value))
                 }
                 _ => {
-                    let value: ::std::string::String = ::nearcall::raw::Marshal::unmarshal(
+                    let value = <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(
                         reader,
                     )?;
                     reader.bound(value.len(), 20)?;
@@ -1100,11 +1100,11 @@ pub mod types {
             let discriminator: i32 = ::nearcall::raw::Marshal::unmarshal(reader)?;
             match discriminator {
                 1 => {
-                    let value = ::nearcall::raw::Marshal::unmarshal(reader)?;
+                    let value = <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
                     ::core::result::Result::Ok(Self::L(value))
                 }
                 -2 | 3 => {
-                    let value: Name = ::nearcall::raw::Marshal::unmarshal(reader)?;
+                    let value = <Name as ::nearcall::raw::Marshal>::unmarshal(reader)?;
                     reader.bound(value.len(), 10)?;
                     ::core::result::Result::Ok(Self::N(discriminator, value))
                 }
@@ -1139,11 +1139,13 @@ pub mod types {
             let discriminator: bool = ::nearcall::raw::Marshal::unmarshal(reader)?;
             match discriminator {
                 true => {
-                    let value = ::nearcall::raw::Marshal::unmarshal(reader)?;
+                    let value = <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
                     ::core::result::Result::Ok(Self::Yes(value))
                 }
                 false => {
-                    let value = ::nearcall::raw::Marshal::unmarshal(reader)?;
+                    let value = <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(
+                        reader,
+                    )?;
                     ::core::result::Result::Ok(Self::No(value))
                 }
             }
@@ -1184,11 +1186,11 @@ pub mod types {
             )?;
             match discriminator {
                 ::nearcall::Char(97) => {
-                    let value = ::nearcall::raw::Marshal::unmarshal(reader)?;
+                    let value = <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
                     ::core::result::Result::Ok(Self::A(value))
                 }
                 _ => {
-                    let value = ::nearcall::raw::Marshal::unmarshal(reader)?;
+                    let value = <Nodes as ::nearcall::raw::Marshal>::unmarshal(reader)?;
                     ::core::result::Result::Ok(Self::Nodes(discriminator, value))
                 }
             }
@@ -1228,7 +1230,7 @@ pub mod types {
             let discriminator: char = ::nearcall::raw::Marshal::unmarshal(reader)?;
             match discriminator {
                 'a' => {
-                    let value = ::nearcall::raw::Marshal::unmarshal(reader)?;
+                    let value = <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
                     ::core::result::Result::Ok(Self::A(value))
                 }
                 _ => ::core::result::Result::Ok(Self::Other(discriminator)),
@@ -1269,7 +1271,9 @@ pub mod types {
             let discriminator: u8 = ::nearcall::raw::Marshal::unmarshal(reader)?;
             match discriminator {
                 1 | 2 => {
-                    let value = ::nearcall::raw::Marshal::unmarshal(reader)?;
+                    let value = <::std::vec::Vec<
+                        u8,
+                    > as ::nearcall::raw::Marshal>::unmarshal(reader)?;
                     ::core::result::Result::Ok(Self::O(discriminator, value))
                 }
                 _ => ::core::result::Result::Ok(Self::Other(discriminator)),
@@ -1313,11 +1317,11 @@ pub mod types {
             let discriminator: Small = ::nearcall::raw::Marshal::unmarshal(reader)?;
             match discriminator {
                 Small::SA => {
-                    let value = ::nearcall::raw::Marshal::unmarshal(reader)?;
+                    let value = <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
                     ::core::result::Result::Ok(Self::A(value))
                 }
                 Small::SB | Small::SC => {
-                    let value = ::nearcall::raw::Marshal::unmarshal(reader)?;
+                    let value = <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
                     ::core::result::Result::Ok(Self::B(discriminator, value))
                 }
             }
@@ -1362,11 +1366,11 @@ pub mod types {
             let discriminator: u64 = ::nearcall::raw::Marshal::unmarshal(reader)?;
             match discriminator {
                 0 => {
-                    let value = ::nearcall::raw::Marshal::unmarshal(reader)?;
+                    let value = <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
                     ::core::result::Result::Ok(Self::A(value))
                 }
                 1 | 2 => {
-                    let value = ::nearcall::raw::Marshal::unmarshal(reader)?;
+                    let value = <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
                     ::core::result::Result::Ok(Self::B(discriminator, value))
                 }
                 _ => ::core::result::Result::Ok(Self::Other(discriminator)),

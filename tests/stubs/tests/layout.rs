@@ -20,15 +20,9 @@ fn model(random: &RandomInterface) -> Model {
     let text = random.idl("random");
     files.insert("random.idl", text.clone());
     let mut sources = SourceMap::default();
-    let compilation = compile_from(
-        &files,
-        Path::new("random.idl"),
-        &Options::default(),
-        &mut sources,
-    );
-    compilation
-        .model
-        .unwrap_or_else(|| panic!("{text}\n{:?}", compilation.diagnostics))
+    let compilation =
+        compile_from(&files, Path::new("random.idl"), &Options::default(), &mut sources);
+    compilation.model.unwrap_or_else(|| panic!("{text}\n{:?}", compilation.diagnostics))
 }
 
 fn bytes(kind: ItemKind) -> u32 {
@@ -53,11 +47,7 @@ fn check_message(message: &MessageLayout) {
     assert!(message.variable_at >= end && message.variable_at.is_multiple_of(8));
     let filled: u32 = message.items.iter().map(|item| bytes(item.kind)).sum();
     // One gap before the blocks, and one of the inout words that nothing fitted.
-    assert!(
-        end - filled < 16,
-        "{} of {end} bytes are wasted",
-        end - filled
-    );
+    assert!(end - filled < 16, "{} of {end} bytes are wasted", end - filled);
 }
 
 /// Words of inout parameters lie at the same place of both messages.
@@ -79,7 +69,11 @@ fn check_inout(operation: &Operation, layout: &OperationLayout) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 200,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn every_message_is_aligned_packed_and_without_overlap(random in interfaces()) {

@@ -1,13 +1,15 @@
 //! Random values of random interfaces arrive as they were sent, results and exceptions too.
 //!
-//! `NEARCALL_RANDOM_SEED` and `NEARCALL_RANDOM_COUNT` choose another batch; the seed that failed is
-//! in the name of the panic's file.
+//! `NEARCALL_RANDOM_SEED` and `NEARCALL_RANDOM_COUNT` choose another batch.
 
 #![forbid(unsafe_code)]
 
 mod support;
 
 use support::{KINDS, Kind, bind};
+
+/// Runs one program.
+type Run = fn(Kind);
 
 include!(concat!(env!("OUT_DIR"), "/random_programs.rs"));
 

@@ -62,10 +62,7 @@ impl TripsServer for Tester {
     }
 
     fn grow(&self, tree: &Tree) -> Tree {
-        Tree {
-            value: tree.value + 1,
-            below: vec![tree.clone()],
-        }
+        Tree { value: tree.value + 1, below: vec![tree.clone()] }
     }
 
     fn change(
@@ -80,12 +77,7 @@ impl TripsServer for Tester {
         }
         if refused {
             let (why, code) = (String::from("because"), data.len() as i32);
-            return Err(Refused {
-                why,
-                code,
-                choice: Choice::Number(2, 5),
-            }
-            .into());
+            return Err(Refused { why, code, choice: Choice::Number(2, 5) }.into());
         }
         written.put(&data.to_vec()).unwrap();
         Ok((data.to_vec(), String::from("after")))
@@ -136,24 +128,14 @@ fn person() -> Person {
 fn send(client: &TripsClient, change: impl Fn(&mut Person)) -> Result<u32, CallError> {
     let mut person = person();
     change(&mut person);
-    client.sent(
-        "abcd",
-        "äöü",
-        &[1, 2],
-        &[0; 16],
-        &person,
-        &[String::from("abcd")],
-    )
+    client.sent("abcd", "äöü", &[1, 2], &[0; 16], &person, &[String::from("abcd")])
 }
 
 #[track_caller]
 fn check_refused(sent: Result<u32, CallError>, parameter: &str, value: u64, limit: u64) {
     match sent {
         Err(CallError::Usage(UsageError::OverBound(over))) => {
-            assert_eq!(
-                (over.parameter, over.value, over.limit),
-                (parameter, value, limit)
-            );
+            assert_eq!((over.parameter, over.value, over.limit), (parameter, value, limit));
         }
         other => panic!("{parameter}: {other:?}"),
     }
@@ -170,12 +152,7 @@ fn an_argument_over_its_bound_is_refused_before_it_is_posted() {
         let (ok, tags) = (person(), vec![String::from("abcd")]);
         check_refused(client.sent("abcde", "", &[], &[], &ok, &[]), "name", 5, 4);
         check_refused(client.sent("", "äöüß", &[], &[], &ok, &[]), "wide", 4, 3);
-        check_refused(
-            client.sent("", "", &[1, 2, 3], &[], &ok, &[]),
-            "numbers",
-            3,
-            2,
-        );
+        check_refused(client.sent("", "", &[1, 2, 3], &[], &ok, &[]), "numbers", 3, 2);
         check_refused(client.sent("", "", &[], &[0; 17], &ok, &[]), "few", 17, 16);
         let three = [tags.clone(), tags.clone(), tags].concat();
         check_refused(client.sent("", "", &[], &[], &ok, &three), "shorts", 3, 2);
@@ -208,10 +185,7 @@ fn a_result_over_its_bound_is_refused_and_the_binding_lives_on() {
         assert_eq!((text.len(), numbers.len(), tags[0].len()), (4, 2, 4));
         for (bytes, numbers) in [(5, 0), (0, 3)] {
             let refused = client.received(bytes, numbers);
-            assert!(
-                matches!(refused, Err(CallError::ResultsRefused { .. })),
-                "{refused:?}"
-            );
+            assert!(matches!(refused, Err(CallError::ResultsRefused { .. })), "{refused:?}");
         }
         assert_eq!(client.greet("you").unwrap(), "hello, you");
     });
@@ -272,22 +246,13 @@ fn a_discriminator_of_another_case_is_refused() {
 #[test]
 fn a_value_nested_too_deep_is_refused_and_the_binding_lives_on() {
     let deep = |levels: usize| {
-        let leaf = Tree {
-            value: 0,
-            below: Vec::new(),
-        };
-        (0..levels).fold(leaf, |below, _| Tree {
-            value: 0,
-            below: vec![below],
-        })
+        let leaf = Tree { value: 0, below: Vec::new() };
+        (0..levels).fold(leaf, |below, _| Tree { value: 0, below: vec![below] })
     };
     each_binding(|client| {
         assert_eq!(client.grow(&deep(20)).unwrap().value, 1);
         let refused = client.grow(&deep(200));
-        assert!(
-            matches!(refused, Err(CallError::NotExecuted { .. })),
-            "{refused:?}"
-        );
+        assert!(matches!(refused, Err(CallError::NotExecuted { .. })), "{refused:?}");
         assert_eq!(client.grow(&deep(0)).unwrap().value, 1);
     });
 }
@@ -316,15 +281,9 @@ fn an_exception_forgets_what_was_written_in_place() {
             panic!("{raised:?}");
         };
         let Refused { why, code, choice } = refused;
-        assert_eq!(
-            (why.as_str(), code, choice),
-            ("because", 3, Choice::Number(2, 5))
-        );
+        assert_eq!((why.as_str(), code, choice), ("because", 3, Choice::Number(2, 5)));
         let raised = client.change(&[], true, &mut written).unwrap_err();
-        assert!(matches!(
-            raised,
-            Error::Exception(TripsChangeException::Gone(Gone))
-        ));
+        assert!(matches!(raised, Error::Exception(TripsChangeException::Gone(Gone))));
         assert_eq!(written, [1], "nothing was returned");
     });
 }

@@ -1,3 +1,5 @@
+//! Facts of the layout, each from a small interface file.
+
 use std::path::Path;
 
 use super::*;
@@ -17,24 +19,14 @@ fn model(text: &str) -> Model {
     let mut files = InMemory::default();
     files.insert("a.idl", text);
     let mut sources = SourceMap::default();
-    let compilation = compile_from(
-        &files,
-        Path::new("a.idl"),
-        &Options::default(),
-        &mut sources,
-    );
-    compilation
-        .model
-        .unwrap_or_else(|| panic!("{:?}", compilation.diagnostics))
+    let compilation = compile_from(&files, Path::new("a.idl"), &Options::default(), &mut sources);
+    compilation.model.unwrap_or_else(|| panic!("{:?}", compilation.diagnostics))
 }
 
 /// Offsets of the whole roots of a message, by parameter.
 fn offsets(message: &MessageLayout) -> Vec<(Root, u32)> {
-    let mut offsets: Vec<(Root, u32)> = message
-        .items
-        .iter()
-        .map(|item| (item.place.root, item.at))
-        .collect();
+    let mut offsets: Vec<(Root, u32)> =
+        message.items.iter().map(|item| (item.place.root, item.at)).collect();
     offsets.sort();
     offsets
 }
@@ -45,12 +37,7 @@ fn words_lie_in_falling_width_without_a_gap() {
         layout("interface I { void f(in octet a, in long long b, in short c, in long d); };");
     let request = &layout.operations[0].request;
     let parameter = Root::Parameter;
-    let want = [
-        (parameter(0), 14),
-        (parameter(1), 0),
-        (parameter(2), 12),
-        (parameter(3), 8),
-    ];
+    let want = [(parameter(0), 14), (parameter(1), 0), (parameter(2), 12), (parameter(3), 8)];
     assert_eq!(offsets(request), want);
     assert_eq!((request.fixed_bytes, request.variable_at), (15, 16));
 }
@@ -62,16 +49,10 @@ fn inout_words_lie_at_the_same_place_of_both_messages() {
     let [request, reply] = [&layout.operations[0].request, &layout.operations[0].reply];
     let inout = [Root::Parameter(1), Root::Parameter(2)];
     let both = |message| -> Vec<(Root, u32)> {
-        offsets(message)
-            .into_iter()
-            .filter(|(root, _)| inout.contains(root))
-            .collect()
+        offsets(message).into_iter().filter(|(root, _)| inout.contains(root)).collect()
     };
     assert_eq!(both(request), both(reply));
-    assert_eq!(
-        both(request),
-        [(Root::Parameter(1), 4), (Root::Parameter(2), 0)]
-    );
+    assert_eq!(both(request), [(Root::Parameter(1), 4), (Root::Parameter(2), 0)]);
 }
 
 #[test]
@@ -103,10 +84,7 @@ fn the_lent_result_is_the_first_payload() {
     );
     let payloads = &layout.operations[0].reply.payloads;
     let roots: Vec<Root> = payloads.iter().map(|payload| payload.place.root).collect();
-    assert_eq!(
-        roots,
-        [Root::Parameter(1), Root::Returned, Root::Parameter(0)]
-    );
+    assert_eq!(roots, [Root::Parameter(1), Root::Returned, Root::Parameter(0)]);
 }
 
 #[test]
@@ -140,11 +118,8 @@ fn classes_are_whole_lines_shared_and_in_order_of_size() {
         "typedef octet Past[49]; interface I { void a(in string s); void b(in Past p); void c(); \
          @astack(count = 7) void d(in wstring s); void e(in string<30> s); };",
     );
-    let blocks: Vec<(u32, u32)> = layout
-        .classes
-        .iter()
-        .map(|class| (class.block_bytes, class.count))
-        .collect();
+    let blocks: Vec<(u32, u32)> =
+        layout.classes.iter().map(|class| (class.block_bytes, class.count)).collect();
     assert_eq!(blocks, [(0, 5), (64, 5), (2048, 7)]);
     let classes: Vec<u8> = layout.operations.iter().map(|one| one.class).collect();
     assert_eq!(classes, [2, 1, 0, 2, 0]);
@@ -153,13 +128,7 @@ fn classes_are_whole_lines_shared_and_in_order_of_size() {
 #[test]
 fn an_interface_without_a_procedure_can_still_be_bound() {
     let layout = layout("interface I {};");
-    assert_eq!(
-        layout.classes,
-        [AStackClass {
-            block_bytes: 0,
-            count: 1
-        }]
-    );
+    assert_eq!(layout.classes, [AStackClass { block_bytes: 0, count: 1 }]);
 }
 
 #[test]
@@ -171,19 +140,13 @@ fn sizes_of_marshalled_values_are_known() {
     );
     let named = |name: &str| {
         let mut all = model.declarations.iter();
-        let index = all
-            .position(|one| one.name.0 == [name])
-            .expect("it is declared");
+        let index = all.position(|one| one.name.0 == [name]).expect("it is declared");
         DeclarationId(index as u32)
     };
     let sizes = |name: &str| {
         let declared = crate::model::Type::Named(named(name));
         let least = declared_bytes_min(&model, named(name));
-        (
-            fixed_bytes(&model, &declared),
-            least,
-            bytes_max(&model, &declared),
-        )
+        (fixed_bytes(&model, &declared), least, bytes_max(&model, &declared))
     };
     assert_eq!(sizes("Empty"), (Some(1), 1, Some(1)));
     assert_eq!(sizes("Plain"), (Some(10), 10, Some(10)));

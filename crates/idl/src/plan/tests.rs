@@ -1,3 +1,5 @@
+//! Facts of the plan and of the hash, each from a small interface file.
+
 use std::path::Path;
 
 use super::*;
@@ -10,15 +12,8 @@ fn planned(text: &str) -> InterfacePlan {
     let mut files = InMemory::default();
     files.insert("a.idl", text);
     let mut sources = SourceMap::default();
-    let compilation = compile_from(
-        &files,
-        Path::new("a.idl"),
-        &Options::default(),
-        &mut sources,
-    );
-    let model = compilation
-        .model
-        .unwrap_or_else(|| panic!("{:?}", compilation.diagnostics));
+    let compilation = compile_from(&files, Path::new("a.idl"), &Options::default(), &mut sources);
+    let model = compilation.model.unwrap_or_else(|| panic!("{:?}", compilation.diagnostics));
     plan(&model).interfaces.remove(0)
 }
 
@@ -53,13 +48,7 @@ fn every_peer_written_word_that_has_wrong_values_is_judged() {
         })
         .collect();
     let count = |check| checks.iter().filter(|one| **one == check).count();
-    let all = [
-        Check::Boolean,
-        Check::Enumerator,
-        Check::Bits,
-        Check::Character,
-        Check::Any,
-    ];
+    let all = [Check::Boolean, Check::Enumerator, Check::Bits, Check::Character, Check::Any];
     assert_eq!(all.map(count), [1, 1, 1, 1, 1]);
 }
 
@@ -85,11 +74,7 @@ fn a_oneway_procedure_has_no_reply() {
     let plan = planned("interface I { oneway void f(in long a); };");
     let client = &plan.procedures[0].client;
     assert!(client.reply.is_empty() && client.raised.is_empty());
-    assert!(
-        client
-            .request
-            .contains(&Step::PostOneway { fixed_bytes: 4 })
-    );
+    assert!(client.request.contains(&Step::PostOneway { fixed_bytes: 4 }));
 }
 
 #[test]
@@ -113,10 +98,7 @@ fn names_of_parameters_are_not_in_the_hash_and_types_are() {
 #[test]
 fn what_is_behind_an_alias_and_what_is_raised_is_in_the_hash() {
     let hash = |before: &str, raises: &str| {
-        planned(&format!(
-            "{before} interface I {{ void f(in T a) {raises}; }};"
-        ))
-        .hash
+        planned(&format!("{before} interface I {{ void f(in T a) {raises}; }};")).hash
     };
     let plain = hash("typedef long T;", "");
     assert_eq!(plain, hash("typedef long U; typedef U T;", ""));
@@ -125,10 +107,7 @@ fn what_is_behind_an_alias_and_what_is_raised_is_in_the_hash() {
     let one = hash("enum T { A, B };", "");
     assert_ne!(one, hash("enum T { A, B, C };", ""));
     let list = "struct T { sequence<T> next; long value; };";
-    assert_ne!(
-        hash(list, ""),
-        hash("struct T { sequence<T> next; short value; };", "")
-    );
+    assert_ne!(hash(list, ""), hash("struct T { sequence<T> next; short value; };", ""));
 }
 
 #[test]

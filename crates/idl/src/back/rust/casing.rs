@@ -60,10 +60,8 @@ fn words(name: &str) -> Vec<String> {
         for (index, letter) in letters.iter().enumerate() {
             let before = index.checked_sub(1).map(|before| letters[before]);
             let is_rise = before.is_some_and(|before| !before.is_uppercase());
-            let is_last_of_run = letters
-                .get(index + 1)
-                .is_some_and(|after| after.is_lowercase())
-                && index > 0;
+            let is_last_of_run =
+                letters.get(index + 1).is_some_and(|after| after.is_lowercase()) && index > 0;
             if letter.is_uppercase() && (is_rise || is_last_of_run) {
                 words.push(std::mem::take(&mut word));
             }
@@ -86,11 +84,7 @@ mod tests {
 
     fn check(name: &str, want: [&str; 3]) {
         let all = [Case::Camel, Case::Snake, Case::Screaming];
-        assert_eq!(
-            all.map(|case| cased(name, case)),
-            want.map(String::from),
-            "{name}"
-        );
+        assert_eq!(all.map(|case| cased(name, case)), want.map(String::from), "{name}");
     }
 
     #[test]

@@ -18,14 +18,9 @@ impl Rust<'_> {
         let names = self.names.interface(id);
         let (client, descriptor) = (ident(&names.client), ident(&names.descriptor));
         let declaration = self.model.declaration(id);
-        let text = format!(
-            "Calls `{}` in the domain that exports it.",
-            declaration.name
-        );
+        let text = format!("Calls `{}` in the domain that exports it.", declaration.name);
         let doc = doc(&declaration.doc, &text);
-        let functions = procedures
-            .iter()
-            .map(|procedure| self.call_stub(*procedure));
+        let functions = procedures.iter().map(|procedure| self.call_stub(*procedure));
         let allow =
             has_length(&names.functions).then(|| quote!(#[allow(clippy::len_without_is_empty)]));
         quote! {
@@ -57,18 +52,11 @@ impl Rust<'_> {
     }
 
     fn call_stub(&self, procedure: Procedure<'_>) -> TokenStream {
-        let Procedure {
-            interface,
-            operation,
-            plan,
-        } = procedure;
+        let Procedure { interface, operation, plan } = procedure;
         let scope = self.names.scope_of(interface);
         let doc = doc(&operation.doc, &does(operation));
         let function = &self.names.interface(interface).functions[plan.index as usize];
         let (name, parameters) = (ident(function), self.client_parameters(scope, procedure));
-        let allow = self
-            .function_lints(procedure, function, parameters.len())
-            .attribute();
         let results = self.result_type(scope, operation, &plan.results);
         let error = if operation.raises.is_empty() {
             quote!(::nearcall::CallError)
@@ -76,20 +64,16 @@ impl Rust<'_> {
             let exceptions = self.exceptions_path(scope, operation);
             quote!(::nearcall::Error<#exceptions>)
         };
+        let signature = quote! {
+            fn #name(&self, #(#parameters),*) -> ::core::result::Result<#results, #error>
+        };
+        let allow = self.function_lints(operation, function, &signature).attribute();
         let body = self.call_body(scope, procedure);
-        quote! {
-            #doc
-            #allow
-            pub fn #name(&self, #(#parameters),*) -> ::core::result::Result<#results, #error> {
-                #body
-            }
-        }
+        quote!(#doc #allow pub #signature { #body })
     }
 
     fn call_body(&self, scope: usize, procedure: Procedure<'_>) -> TokenStream {
-        let Procedure {
-            operation, plan, ..
-        } = procedure;
+        let Procedure { operation, plan, .. } = procedure;
         let mut printer = Printer::new(self, scope, operation, plan, Side::Client);
         let is_written = plan.client.request.iter().any(Step::is_write);
         let mut body = TokenStream::new();
@@ -212,10 +196,8 @@ fn claim(printer: &mut Printer<'_, '_>, procedure: u32, is_written: bool) -> Tok
 }
 
 fn returned(printer: &mut Printer<'_, '_>, results: &[Root]) -> TokenStream {
-    let locals: Vec<_> = results
-        .iter()
-        .map(|root| printer.local(&Place::whole(*root), ""))
-        .collect();
+    let locals: Vec<_> =
+        results.iter().map(|root| printer.local(&Place::whole(*root), "")).collect();
     match locals.as_slice() {
         [one] => quote!(::core::result::Result::Ok(#one)),
         all => quote!(::core::result::Result::Ok((#(#all),*))),

@@ -13,10 +13,7 @@ impl Rust<'_> {
     pub fn constant(&self, id: DeclarationId, constant: &Constant) -> TokenStream {
         let scope = self.names.scope_of(id);
         let declaration = self.model.declaration(id);
-        let doc = doc(
-            &declaration.doc,
-            &format!("Constant `{}`.", declaration.name),
-        );
+        let doc = doc(&declaration.doc, &format!("Constant `{}`.", declaration.name));
         let name = ident(self.names.declaration(id));
         let resolved = self.model.resolved(&constant.declared);
         let declared = match resolved {
@@ -24,11 +21,8 @@ impl Rust<'_> {
             _ => self.owned(scope, &constant.declared),
         };
         // The interface file may well say 3.14159 and mean it.
-        let allow = matches!(
-            resolved,
-            Type::Primitive(Primitive::Float | Primitive::Double)
-        )
-        .then(|| quote!(#[allow(clippy::approx_constant)]));
+        let allow = matches!(resolved, Type::Primitive(Primitive::Float | Primitive::Double))
+            .then(|| quote!(#[allow(clippy::approx_constant)]));
         let value = self.value(scope, resolved, &constant.value);
         quote!(#doc #allow pub const #name: #declared = #value;)
     }

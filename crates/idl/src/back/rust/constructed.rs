@@ -6,7 +6,7 @@ use quote::quote;
 use crate::back::rust::Rust;
 use crate::back::rust::casing::{Case, cased, ident};
 use crate::back::rust::docs::{doc, optional_doc};
-use crate::back::rust::lints::{Lints, member_lints};
+use crate::back::rust::lints::{holder_lints, member_lints};
 use crate::back::rust::names::NameSet;
 use crate::layout::members;
 use crate::model::{DeclarationId, Type};
@@ -17,9 +17,8 @@ impl Rust<'_> {
         let declaration = self.model.declaration(id);
         let doc = doc(&declaration.doc, &format!("Type `{}`.", declaration.name));
         let name = ident(self.names.declaration(id));
-        let allow = self.holder_lints(Lints::default(), &[behind]).attribute();
         let behind = self.owned(self.names.scope_of(id), behind);
-        quote!(#doc #allow pub type #name = #behind;)
+        quote!(#doc pub type #name = #behind;)
     }
 
     /// `struct`
@@ -67,16 +66,12 @@ impl Rust<'_> {
             return quote!(#doc #derive pub struct #name;);
         }
         let is_documented = all.iter().all(|member| member.doc.is_some());
-        let types: Vec<&Type> = all.iter().map(|member| &member.declared).collect();
-        let allow = self
-            .holder_lints(member_lints(is_documented, &[]), &types)
-            .attribute();
         let names = self.field_names(id);
         let docs = all.iter().map(|member| optional_doc(&member.doc));
-        let declared = all
-            .iter()
-            .zip(boxed)
-            .map(|(member, is_boxed)| self.member(scope, member, *is_boxed));
+        let declared =
+            all.iter().zip(boxed).map(|(member, is_boxed)| self.member(scope, member, *is_boxed));
+        let declared: Vec<TokenStream> = declared.collect();
+        let allow = holder_lints(member_lints(is_documented, &[]), &declared).attribute();
         quote! {
             #doc
             #derive

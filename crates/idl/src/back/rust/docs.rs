@@ -10,11 +10,7 @@ pub fn doc(comment: &Option<String>, otherwise: &str) -> TokenStream {
         _ => vec![otherwise.to_owned()],
     };
     let lines = lines.iter().map(|line| {
-        let line = if line.is_empty() {
-            String::new()
-        } else {
-            format!(" {line}")
-        };
+        let line = if line.is_empty() { String::new() } else { format!(" {line}") };
         quote!(#[doc = #line])
     });
     quote!(#(#lines)*)
@@ -37,32 +33,20 @@ fn lines(comment: &str) -> Vec<String> {
     for line in comment.trim().lines() {
         let text = line.trim().replace('\t', " ");
         if text.starts_with("```") {
-            lines.push(if is_code {
-                String::from("```")
-            } else {
-                String::from("```text")
-            });
+            lines.push(if is_code { String::from("```") } else { String::from("```text") });
             is_code = !is_code;
             continued = 0;
         } else if is_code {
             lines.push(line.trim_end().replace('\t', "    "));
         } else {
             let marker = list_marker(&text);
-            let indent = if marker > 0 || text.is_empty() {
-                0
-            } else {
-                continued
-            };
+            let indent = if marker > 0 || text.is_empty() { 0 } else { continued };
             continued = match (marker, text.is_empty()) {
                 (_, true) => 0,
                 (0, false) => continued,
                 (marker, false) => marker,
             };
-            lines.push(
-                format!("{:indent$}{}", "", escaped(&text))
-                    .trim_end()
-                    .to_owned(),
-            );
+            lines.push(format!("{:indent$}{}", "", escaped(&text)).trim_end().to_owned());
         }
     }
     if is_code {
@@ -78,11 +62,7 @@ fn list_marker(text: &str) -> usize {
     }
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let rest = &text[digits..];
-    if digits > 0 && (rest.starts_with(". ") || rest.starts_with(") ")) {
-        digits + 2
-    } else {
-        0
-    }
+    if digits > 0 && (rest.starts_with(". ") || rest.starts_with(") ")) { digits + 2 } else { 0 }
 }
 
 /// Brackets outside of code, escaped.
@@ -112,19 +92,13 @@ mod tests {
 
     #[test]
     fn a_list_item_goes_on_under_its_text() {
-        assert_eq!(
-            lines("- one\ntwo\n- three\n\nfour"),
-            ["- one", "  two", "- three", "", "four"]
-        );
+        assert_eq!(lines("- one\ntwo\n- three\n\nfour"), ["- one", "  two", "- three", "", "four"]);
         assert_eq!(lines("1. one\n two"), ["1. one", "   two"]);
     }
 
     #[test]
     fn brackets_are_text_outside_of_code() {
-        assert_eq!(
-            lines("see [x] and sequence<octet>"),
-            [r"see \[x\] and sequence\<octet\>"]
-        );
+        assert_eq!(lines("see [x] and sequence<octet>"), [r"see \[x\] and sequence\<octet\>"]);
         assert_eq!(lines("see `a[x]`"), ["see `a[x]`"]);
     }
 }

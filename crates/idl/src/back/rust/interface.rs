@@ -35,11 +35,7 @@ impl Rust<'_> {
             .operations
             .iter()
             .zip(&self.interface_plan(id).procedures)
-            .map(|(operation, plan)| Procedure {
-                interface: id,
-                operation,
-                plan,
-            })
+            .map(|(operation, plan)| Procedure { interface: id, operation, plan })
             .collect();
         let client = self.client(id, &procedures);
         let server = self.server(id, &procedures);
@@ -49,10 +45,7 @@ impl Rust<'_> {
     fn descriptor(&self, id: DeclarationId, interface: &Interface) -> TokenStream {
         let plan = self.interface_plan(id);
         let name = self.model.declaration(id).name.to_string();
-        let doc = doc(
-            &None,
-            &format!("What both sides of `{name}` must agree on."),
-        );
+        let doc = doc(&None, &format!("What both sides of `{name}` must agree on."));
         let own = ident(&self.names.interface(id).descriptor);
         let hash = hash(&plan.hash);
         let procedures = interface.operations.iter().zip(&plan.procedures);
@@ -93,11 +86,8 @@ impl Rust<'_> {
         let text = format!("What `{}` raises.", operation.name);
         let doc = doc(&None, &text);
         let variants: Vec<_> = self.exception_variants(operation);
-        let types: Vec<TokenStream> = operation
-            .raises
-            .iter()
-            .map(|raised| self.names.path(scope, *raised))
-            .collect();
+        let types: Vec<TokenStream> =
+            operation.raises.iter().map(|raised| self.names.path(scope, *raised)).collect();
         let docs = operation.raises.iter().map(|raised| {
             let text = format!(" `{}`", self.model.declaration(*raised).name);
             quote!(#[doc = #text])
@@ -126,13 +116,8 @@ impl Rust<'_> {
     /// Variants for what an operation raises, in order.
     pub fn exception_variants(&self, operation: &Operation) -> Vec<proc_macro2::Ident> {
         let mut taken = NameSet::default();
-        let names = operation
-            .raises
-            .iter()
-            .map(|raised| self.names.declaration(*raised));
-        names
-            .map(|name| ident(&taken.take(name.trim_end_matches('_'))))
-            .collect()
+        let names = operation.raises.iter().map(|raised| self.names.declaration(*raised));
+        names.map(|name| ident(&taken.take(name.trim_end_matches('_')))).collect()
     }
 
     /// Path to the type of what an operation raises, which the interface that declares it has.
@@ -142,12 +127,9 @@ impl Rust<'_> {
             return TokenStream::new();
         };
         let mut operations = interface.operations.iter();
-        let index = operations
-            .position(|one| one.name == operation.name)
-            .unwrap_or_default();
+        let index = operations.position(|one| one.name == operation.name).unwrap_or_default();
         let name = &self.names.interface(declared_in).exceptions[index];
-        self.names
-            .path_to(scope, self.names.scope_of(declared_in), name)
+        self.names.path_to(scope, self.names.scope_of(declared_in), name)
     }
 
     /// The parameters of the client's function.

@@ -5,7 +5,6 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::back::rust::Rust;
-use crate::back::rust::interface::Procedure;
 use crate::layout::members;
 use crate::model::{DeclarationId, Kind, Model, Operation, Type};
 
@@ -13,7 +12,7 @@ use crate::model::{DeclarationId, Kind, Model, Operation, Type};
 const ARGUMENTS_MAX: usize = 7;
 const ERROR_BYTES_MAX: u64 = 100;
 const VARIANT_BYTES_MAX: u64 = 150;
-const NESTING_MAX: u32 = 3;
+const COMPLEXITY_MAX: u32 = 250;
 
 /// Lints of one item.
 #[derive(Default)]
@@ -31,11 +30,7 @@ impl Lints {
     /// The attribute, if there is anything to excuse.
     pub fn attribute(self) -> TokenStream {
         let lints = self.0;
-        if lints.is_empty() {
-            TokenStream::new()
-        } else {
-            quote!(#[allow(#(#lints),*)])
-        }
+        if lints.is_empty() { TokenStream::new() } else { quote!(#[allow(#(#lints),*)]) }
     }
 }
 
@@ -43,10 +38,7 @@ impl Lints {
 pub fn member_lints(is_documented: bool, variants: &[String]) -> Lints {
     Lints::default()
         .allow(!is_documented, quote!(missing_docs))
-        .allow(
-            have_common_word(variants),
-            quote!(clippy::enum_variant_names),
-        )
+        .allow(have_common_word(variants), quote!(clippy::enum_variant_names))
 }
 
 /// Is there a word that all names begin or end with? Clippy asks from three on.
@@ -61,45 +53,30 @@ fn have_common_word(names: &[String]) -> bool {
 }
 
 fn camel_words(name: &str) -> Vec<&str> {
-    let rises = name
-        .char_indices()
-        .skip(1)
-        .filter(|(_, letter)| letter.is_uppercase());
+    let rises = name.char_indices().skip(1).filter(|(_, letter)| letter.is_uppercase());
     let cuts: Vec<usize> = rises.map(|(at, _)| at).chain([name.len()]).collect();
     let starts = std::iter::once(0).chain(cuts.iter().copied());
-    starts
-        .zip(&cuts)
-        .map(|(start, end)| &name[start..*end])
-        .collect()
+    starts.zip(&cuts).map(|(start, end)| &name[start..*end]).collect()
 }
 
 impl Rust<'_> {
-    /// For a function with so many parameters, `self` not counted.
-    pub fn function_lints(&self, procedure: Procedure<'_>, name: &str, parameters: usize) -> Lints {
-        let operation = procedure.operation;
+    /// For a function of this signature.
+    pub fn function_lints(
+        &self,
+        operation: &Operation,
+        name: &str,
+        signature: &TokenStream,
+    ) -> Lints {
         let is_conversion = name.starts_with("from_") || name.starts_with("into_");
-        let nested = procedure
-            .plan
-            .results
-            .iter()
-            .filter_map(|root| crate::layout::root_type(self.model, operation, None, *root));
-        let nested = nested.map(nesting).max().unwrap_or(0);
-        let passed = operation
-            .parameters
-            .iter()
-            .map(|one| nesting(&one.declared))
-            .max();
-        let nested = nested.max(passed.unwrap_or(0)) + procedure.plan.results.len() as u32 / 3;
+        let (count, complexity) = match syn::parse2::<syn::Signature>(signature.clone()) {
+            Ok(signature) => (signature.inputs.len(), signature_complexity(&signature)),
+            Err(_) => (0, 0),
+        };
+        let is_large = self.is_large_error(operation);
         Lints::default()
-            .allow(
-                parameters + 1 > ARGUMENTS_MAX,
-                quote!(clippy::too_many_arguments),
-            )
-            .allow(nested > NESTING_MAX, quote!(clippy::type_complexity))
-            .allow(
-                self.is_large_error(operation),
-                quote!(clippy::result_large_err),
-            )
+            .allow(count > ARGUMENTS_MAX, quote!(clippy::too_many_arguments))
+            .allow(complexity > COMPLEXITY_MAX, quote!(clippy::type_complexity))
+            .allow(is_large, quote!(clippy::result_large_err))
             .allow(is_conversion, quote!(clippy::wrong_self_convention))
             .allow(name == "cmp", quote!(clippy::should_implement_trait))
     }
@@ -111,16 +88,12 @@ impl Rust<'_> {
 
     fn members_size(&self, id: DeclarationId) -> u64 {
         let all = members(self.model, id);
-        all.into_iter()
-            .map(|member| memory_bytes(self.model, &member.declared))
-            .sum()
+        all.into_iter().map(|member| memory_bytes(self.model, &member.declared)).sum()
     }
 
     /// For a type whose variants hold these.
     pub fn variant_lints(&self, lints: Lints, types: &[Type]) -> Lints {
-        let sizes = types
-            .iter()
-            .map(|declared| memory_bytes(self.model, declared));
+        let sizes = types.iter().map(|declared| memory_bytes(self.model, declared));
         let is_large = types.len() > 1 && sizes.max().unwrap_or(0) > VARIANT_BYTES_MAX;
         lints.allow(is_large, quote!(clippy::large_enum_variant))
     }
@@ -131,41 +104,59 @@ impl Rust<'_> {
         let is_large = variants.len() > 1 && sizes.max().unwrap_or(0) > VARIANT_BYTES_MAX;
         member_lints(true, variants).allow(is_large, quote!(clippy::large_enum_variant))
     }
-
-    /// For a struct or alias that holds these.
-    pub fn holder_lints(&self, lints: Lints, types: &[&Type]) -> Lints {
-        let nested = types
-            .iter()
-            .map(|declared| nesting(declared))
-            .max()
-            .unwrap_or(0);
-        lints.allow(nested > NESTING_MAX, quote!(clippy::type_complexity))
-    }
 }
 
-/// How deep a type is written.
-pub fn nesting(declared: &Type) -> u32 {
+/// For a type that holds values of these types.
+pub fn holder_lints(lints: Lints, types: &[TokenStream]) -> Lints {
+    let parsed = types.iter().filter_map(|held| syn::parse2(held.clone()).ok());
+    let largest = parsed.map(|held: syn::Type| complexity(&held, 1)).max();
+    let is_complex = largest.unwrap_or(0) > COMPLEXITY_MAX;
+    lints.allow(is_complex, quote!(clippy::type_complexity))
+}
+
+fn signature_complexity(signature: &syn::Signature) -> u32 {
+    let inputs = signature.inputs.iter().filter_map(|input| match input {
+        syn::FnArg::Typed(typed) => Some(complexity(&typed.ty, 1)),
+        syn::FnArg::Receiver(_) => None,
+    });
+    let output = match &signature.output {
+        syn::ReturnType::Type(_, output) => complexity(output, 1),
+        syn::ReturnType::Default => 0,
+    };
+    inputs.chain([output]).max().unwrap_or(0)
+}
+
+/// Counted as clippy counts: ten for each type, times how deep it stands.
+fn complexity(declared: &syn::Type, depth: u32) -> u32 {
     match declared {
-        Type::Sequence { element, .. } => 1 + nesting(element),
-        Type::Array {
-            element,
-            dimensions,
-        } => dimensions.len() as u32 + nesting(element),
-        Type::Map { key, value, .. } => 2 + nesting(key).max(nesting(value)),
-        _ => 0,
+        syn::Type::Reference(reference) => depth + complexity(&reference.elem, depth),
+        syn::Type::Slice(slice) => 10 * depth + complexity(&slice.elem, depth + 1),
+        syn::Type::Array(array) => 10 * depth + complexity(&array.elem, depth + 1),
+        syn::Type::Tuple(tuple) => {
+            let inner = tuple.elems.iter().map(|one| complexity(one, depth + 1));
+            10 * depth + inner.sum::<u32>()
+        }
+        syn::Type::Path(path) => {
+            let arguments = path.path.segments.iter().map(|segment| &segment.arguments);
+            let inner = arguments.flat_map(|arguments| match arguments {
+                syn::PathArguments::AngleBracketed(angled) => angled.args.iter().collect(),
+                _ => Vec::new(),
+            });
+            let inner = inner.map(|argument| match argument {
+                syn::GenericArgument::Type(inner) => complexity(inner, depth + 1),
+                _ => 0,
+            });
+            10 * depth + inner.sum::<u32>()
+        }
+        _ => 10 * depth,
     }
 }
 
 /// About how many bytes of memory a value takes, what it points to not counted.
 fn memory_bytes(model: &Model, declared: &Type) -> u64 {
     match model.resolved(declared) {
-        Type::Array {
-            element,
-            dimensions,
-        } => {
-            let all = dimensions
-                .iter()
-                .fold(1u64, |all, one| all.saturating_mul((*one).into()));
+        Type::Array { element, dimensions } => {
+            let all = dimensions.iter().fold(1u64, |all, one| all.saturating_mul((*one).into()));
             all.saturating_mul(memory_bytes(model, element))
         }
         Type::Named(id) => match &model.declaration(*id).kind {
@@ -194,12 +185,7 @@ mod tests {
     #[test]
     fn three_names_with_a_common_word_are_found() {
         let check = |names: &[&str]| {
-            have_common_word(
-                &names
-                    .iter()
-                    .map(|name| (*name).to_owned())
-                    .collect::<Vec<_>>(),
-            )
+            have_common_word(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
         };
         assert!(check(&["ColorRed", "ColorGreen", "ColorBlue"]));
         assert!(check(&["RedColor", "GreenColor", "BlueColor"]));

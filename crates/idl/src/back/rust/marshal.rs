@@ -62,7 +62,7 @@ impl Rust<'_> {
         for (index, ((member, field), plan)) in
             all.iter().zip(&fields).zip(&plan.members).enumerate()
         {
-            let bounds = self.put_bounds(
+            let bounds = self.write_bounds(
                 &ident("writer"),
                 quote!(self.#field),
                 &member.name,
@@ -74,7 +74,7 @@ impl Rust<'_> {
             let get = quote!(<#declared as ::nearcall::raw::Marshal>::unmarshal(reader)?);
             if is_checked {
                 let local = format_ident!("member_{index}");
-                let checks = self.get_bounds(quote!(#local), &plan.checks);
+                let checks = self.read_bounds(quote!(#local), &plan.checks);
                 gets.extend(quote!(let #local = #get; #checks));
                 made.push(quote!(#field: #local));
             } else {
@@ -86,7 +86,7 @@ impl Rust<'_> {
     }
 
     /// Remembers the breach of a bound inside `value`.
-    pub fn put_bounds(
+    pub fn write_bounds(
         &self,
         writer: &Ident,
         value: TokenStream,
@@ -104,7 +104,7 @@ impl Rust<'_> {
     }
 
     /// Refuses the breach of a bound inside `value`.
-    pub fn get_bounds(&self, value: TokenStream, checks: &[BoundCheck]) -> TokenStream {
+    pub fn read_bounds(&self, value: TokenStream, checks: &[BoundCheck]) -> TokenStream {
         let checks = checks.iter().map(|check| {
             each(value.clone(), &check.hops, &|item| {
                 let count = counted(item, check.count);

@@ -82,10 +82,7 @@ impl NameSet {
 impl Names {
     /// Names everything.
     pub fn new(model: &Model) -> Names {
-        let root = Scope {
-            used: NameSet::with(PRIMITIVES),
-            ..Scope::default()
-        };
+        let root = Scope { used: NameSet::with(PRIMITIVES), ..Scope::default() };
         let mut names = Names {
             scopes: vec![root],
             by_name: BTreeMap::from([(Vec::new(), 0)]),
@@ -140,11 +137,7 @@ impl Names {
     pub fn path_to(&self, from: usize, to: usize, name: &str) -> TokenStream {
         let name = ident(name);
         let (from, to) = (&self.scopes[from].path, &self.scopes[to].path);
-        let common = from
-            .iter()
-            .zip(to)
-            .take_while(|(one, other)| one == other)
-            .count();
+        let common = from.iter().zip(to).take_while(|(one, other)| one == other).count();
         let up = (common..from.len()).map(|_| quote!(super::));
         let down = to[common..].iter().map(|module| {
             let module = ident(module);
@@ -163,11 +156,7 @@ impl Names {
             if let std::collections::btree_map::Entry::Vacant(entry) = self.by_name.entry(name) {
                 entry.insert(next);
                 let used = NameSet::with(PRIMITIVES);
-                self.scopes.push(Scope {
-                    path: Vec::new(),
-                    parent,
-                    used,
-                });
+                self.scopes.push(Scope { path: Vec::new(), parent, used });
             }
         }
     }
@@ -210,27 +199,13 @@ impl Names {
             let is_own = operation.declared_in == id && !operation.raises.is_empty();
             let name = function_name(operation, Case::Camel);
             let name = format!("{stem}{}Exception", name.trim_end_matches('_'));
-            exceptions.push(if is_own {
-                used.take(&name)
-            } else {
-                String::new()
-            });
+            exceptions.push(if is_own { used.take(&name) } else { String::new() });
         }
         let mut functions = NameSet::with(CLIENT_METHODS);
-        let names = operations
-            .iter()
-            .map(|operation| function_name(operation, Case::Snake));
+        let names = operations.iter().map(|operation| function_name(operation, Case::Snake));
         let functions = names.map(|name| functions.take(&name)).collect();
         let generic = used.clone().take("S");
-        InterfaceNames {
-            client,
-            server,
-            entries,
-            descriptor,
-            exceptions,
-            functions,
-            generic,
-        }
+        InterfaceNames { client, server, entries, descriptor, exceptions, functions, generic }
     }
 
     fn take(&mut self, scope: usize, name: &str, case: Case) -> String {

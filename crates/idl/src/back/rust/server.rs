@@ -25,12 +25,8 @@ impl Rust<'_> {
         let entries_doc = doc(&None, &format!("Entry stubs for a `{}`.", names.server));
         let allow =
             has_length(&names.functions).then(|| quote!(#[allow(clippy::len_without_is_empty)]));
-        let signatures = procedures
-            .iter()
-            .map(|procedure| self.signature(*procedure));
-        let stubs = procedures
-            .iter()
-            .map(|procedure| self.entry_stub(*procedure));
+        let signatures = procedures.iter().map(|procedure| self.signature(*procedure));
+        let stubs = procedures.iter().map(|procedure| self.entry_stub(*procedure));
         let stub_names = names.functions.iter().map(|name| stub_name(name));
         quote! {
             #server_doc
@@ -64,21 +60,11 @@ impl Rust<'_> {
     }
 
     fn signature(&self, procedure: Procedure<'_>) -> TokenStream {
-        let Procedure {
-            interface,
-            operation,
-            plan,
-        } = procedure;
+        let Procedure { interface, operation, plan } = procedure;
         let scope = self.names.scope_of(interface);
-        let doc = doc(
-            &operation.doc,
-            &format!("The procedure `{}`.", operation.name),
-        );
+        let doc = doc(&operation.doc, &format!("The procedure `{}`.", operation.name));
         let function = &self.names.interface(interface).functions[plan.index as usize];
         let (name, parameters) = (ident(function), self.server_parameters(scope, procedure));
-        let allow = self
-            .function_lints(procedure, function, parameters.len())
-            .attribute();
         let results = self.result_type(scope, operation, &run_results(plan));
         let output = if !operation.raises.is_empty() {
             let exceptions = self.exceptions_path(scope, operation);
@@ -88,7 +74,9 @@ impl Rust<'_> {
         } else {
             quote!(-> #results)
         };
-        quote!(#doc #allow fn #name(&self, #(#parameters),*) #output;)
+        let signature = quote!(fn #name(&self, #(#parameters),*) #output);
+        let allow = self.function_lints(operation, function, &signature).attribute();
+        quote!(#doc #allow #signature;)
     }
 
     /// As the client's, but for what is lent.
@@ -116,11 +104,7 @@ impl Rust<'_> {
     }
 
     fn entry_stub(&self, procedure: Procedure<'_>) -> TokenStream {
-        let Procedure {
-            interface,
-            operation,
-            plan,
-        } = procedure;
+        let Procedure { interface, operation, plan } = procedure;
         let scope = self.names.scope_of(interface);
         let names = self.names.interface(interface);
         let name = stub_name(&names.functions[plan.index as usize]);
@@ -155,11 +139,7 @@ impl Rust<'_> {
 
     /// Runs the procedure, and replies with what it evaluates to.
     fn run(&self, printer: &mut Printer<'_, '_>, procedure: Procedure<'_>) -> TokenStream {
-        let Procedure {
-            interface,
-            operation,
-            plan,
-        } = procedure;
+        let Procedure { interface, operation, plan } = procedure;
         let scope = self.names.scope_of(interface);
         let names = self.names.interface(interface);
         let (generic, server_trait) = (ident(&names.generic), ident(&names.server));
@@ -169,10 +149,8 @@ impl Rust<'_> {
         let run = quote!(<#generic as #server_trait>::#function(#server, #(#arguments),*));
         let results = run_results(plan);
         let reply = reply_steps(printer, &plan.server.reply);
-        let locals: Vec<Ident> = results
-            .iter()
-            .map(|root| printer.local(&Place::whole(*root), ""))
-            .collect();
+        let locals: Vec<Ident> =
+            results.iter().map(|root| printer.local(&Place::whole(*root), "")).collect();
         let pattern = match locals.as_slice() {
             [one] => quote!(#one),
             all => quote!((#(#all),*)),
@@ -183,12 +161,7 @@ impl Rust<'_> {
         }
         let exceptions = self.exceptions_path(scope, operation);
         let variants = self.exception_variants(operation);
-        let raised = plan
-            .server
-            .raised
-            .iter()
-            .zip(&operation.raises)
-            .zip(&variants);
+        let raised = plan.server.raised.iter().zip(&operation.raises).zip(&variants);
         let arms = raised.map(|((steps, id), variant)| {
             printer.enter_exception(*id);
             let raised = printer.fixed("raised");
@@ -209,11 +182,7 @@ impl Rust<'_> {
 
 /// What the procedure itself evaluates to: a lent result is in place already.
 fn run_results(plan: &ProcedurePlan) -> Vec<Root> {
-    plan.results
-        .iter()
-        .copied()
-        .filter(|root| plan.lent_result != Some(*root))
-        .collect()
+    plan.results.iter().copied().filter(|root| plan.lent_result != Some(*root)).collect()
 }
 
 /// Names of the server's parameters; `written` is the room for a lent result that has no parameter
@@ -234,10 +203,7 @@ fn lent_names(operation: &crate::model::Operation, plan: &ProcedurePlan) -> Lent
         _ => String::from("returned"),
     };
     let written = ident(&taken.take(&written));
-    LentNames {
-        parameters,
-        written,
-    }
+    LentNames { parameters, written }
 }
 
 fn run_arguments(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan) -> Vec<TokenStream> {
@@ -270,21 +236,14 @@ fn reply_steps(printer: &mut Printer<'_, '_>, steps: &[Step]) -> TokenStream {
     for step in steps {
         body.extend(match step {
             Step::Results { exception } => {
-                let made = if *exception {
-                    quote!(exception)
-                } else {
-                    quote!(results)
-                };
+                let made = if *exception { quote!(exception) } else { quote!(results) };
                 quote!(let #changed #results = #arguments.#made();)
             }
             Step::Reply { fixed_bytes } => {
                 let fixed_bytes = number(*fixed_bytes);
                 quote!(#results.reply(#fixed_bytes))
             }
-            Step::Raise {
-                number: raised,
-                fixed_bytes,
-            } => {
+            Step::Raise { number: raised, fixed_bytes } => {
                 let raised = Literal::u32_unsuffixed(*raised);
                 let fixed_bytes = number(*fixed_bytes);
                 quote!(#results.raise(#raised, #fixed_bytes))

@@ -47,10 +47,7 @@ pub struct Printer<'p, 'm> {
 /// Names of the parameters of an operation, no two alike.
 pub fn parameter_names(operation: &Operation) -> Vec<String> {
     let mut taken = NameSet::with(&["self_"]);
-    let names = operation
-        .parameters
-        .iter()
-        .map(|one| cased(&one.name, Case::Snake));
+    let names = operation.parameters.iter().map(|one| cased(&one.name, Case::Snake));
     names.map(|name| taken.take(&name)).collect()
 }
 
@@ -85,17 +82,13 @@ impl<'p, 'm> Printer<'p, 'm> {
     /// From here on members are those of this exception.
     pub fn enter_exception(&mut self, id: DeclarationId) {
         self.exception = Some(id);
-        self.locals
-            .retain(|(place, _), _| !matches!(place.root, Root::Member(_)));
+        self.locals.retain(|(place, _), _| !matches!(place.root, Root::Member(_)));
     }
 
     /// A local that every stub has once.
     pub fn fixed(&mut self, name: &'static str) -> Ident {
         let taken = &mut self.taken;
-        self.fixed
-            .entry(name)
-            .or_insert_with(|| ident(&taken.take(name)))
-            .clone()
+        self.fixed.entry(name).or_insert_with(|| ident(&taken.take(name))).clone()
     }
 
     /// A local that belongs to a place.
@@ -134,10 +127,9 @@ impl<'p, 'm> Printer<'p, 'm> {
         match (root, self.exception) {
             (Root::Returned, _) => String::from("returned"),
             (Root::Parameter(index), _) => self.parameters[index as usize].clone(),
-            (Root::Member(index), Some(id)) => cased(
-                &members(self.rust.model, id)[index as usize].name,
-                Case::Snake,
-            ),
+            (Root::Member(index), Some(id)) => {
+                cased(&members(self.rust.model, id)[index as usize].name, Case::Snake)
+            }
             (Root::Member(_), None) => String::from("member"),
         }
     }
@@ -180,10 +172,7 @@ impl<'p, 'm> Printer<'p, 'm> {
             return None;
         };
         let arguments = self.plan.arguments.iter();
-        arguments
-            .into_iter()
-            .find(|one| one.parameter == parameter)
-            .map(|one| one.passing)
+        arguments.into_iter().find(|one| one.parameter == parameter).map(|one| one.passing)
     }
 
     /// Is the root's name, where its value is written, a reference?
@@ -232,22 +221,14 @@ impl<'p, 'm> Printer<'p, 'm> {
     fn copied(&mut self, place: &Place) -> TokenStream {
         let receiver = self.receiver(place);
         let is_reference = place.path.is_empty() && self.is_reference(place.root);
-        if is_reference {
-            quote!(*#receiver)
-        } else {
-            receiver
-        }
+        if is_reference { quote!(*#receiver) } else { receiver }
     }
 
     /// The place as a reference.
     fn reference(&mut self, place: &Place) -> TokenStream {
         let receiver = self.receiver(place);
         let is_reference = place.path.is_empty() && self.is_reference(place.root);
-        if is_reference {
-            receiver
-        } else {
-            quote!(&#receiver)
-        }
+        if is_reference { receiver } else { quote!(&#receiver) }
     }
 
     /// What is written to.
@@ -282,17 +263,9 @@ impl<'p, 'm> Printer<'p, 'm> {
 pub fn literal(path: &TokenStream, fields: &[Ident], values: &[TokenStream]) -> TokenStream {
     let members = fields.iter().zip(values).map(|(field, value)| {
         let is_same = *field == value.to_string();
-        if is_same {
-            quote!(#field)
-        } else {
-            quote!(#field: #value)
-        }
+        if is_same { quote!(#field) } else { quote!(#field: #value) }
     });
-    if fields.is_empty() {
-        quote!(#path)
-    } else {
-        quote!(#path { #(#members),* })
-    }
+    if fields.is_empty() { quote!(#path) } else { quote!(#path { #(#members),* }) }
 }
 
 /// A number without its type.

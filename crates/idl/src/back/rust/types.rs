@@ -21,12 +21,7 @@ pub struct Traits {
 }
 
 impl Traits {
-    const ALL: Traits = Traits {
-        copy: true,
-        eq: true,
-        ord: true,
-        default: true,
-    };
+    const ALL: Traits = Traits { copy: true, eq: true, ord: true, default: true };
 
     fn and(self, other: Traits) -> Traits {
         Traits {
@@ -57,10 +52,7 @@ impl Rust<'_> {
                 let element = self.owned(scope, element);
                 quote!(::std::vec::Vec<#element>)
             }
-            Type::Array {
-                element,
-                dimensions,
-            } => {
+            Type::Array { element, dimensions } => {
                 let element = self.owned(scope, element);
                 dimensions.iter().rev().fold(element, |inner, dimension| {
                     let dimension = Literal::u32_unsuffixed(*dimension);
@@ -123,44 +115,24 @@ impl Rust<'_> {
 
     fn traits(&self, declared: &Type, open: &mut Vec<DeclarationId>) -> Traits {
         match declared {
-            Type::Primitive(Primitive::Float | Primitive::Double) => Traits {
-                eq: false,
-                ord: false,
-                ..Traits::ALL
-            },
-            Type::Primitive(Primitive::LongDouble) => Traits {
-                ord: false,
-                ..Traits::ALL
-            },
+            Type::Primitive(Primitive::Float | Primitive::Double) => {
+                Traits { eq: false, ord: false, ..Traits::ALL }
+            }
+            Type::Primitive(Primitive::LongDouble) => Traits { ord: false, ..Traits::ALL },
             Type::Primitive(_) => Traits::ALL,
-            Type::String { .. } | Type::WideString { .. } => Traits {
-                copy: false,
-                ..Traits::ALL
-            },
-            Type::Sequence { element, .. } => Traits {
-                copy: false,
-                default: true,
-                ..self.traits(element, open)
-            },
+            Type::String { .. } | Type::WideString { .. } => Traits { copy: false, ..Traits::ALL },
+            Type::Sequence { element, .. } => {
+                Traits { copy: false, default: true, ..self.traits(element, open) }
+            }
             Type::Map { key, value, .. } => {
                 let pair = self.traits(key, open).and(self.traits(value, open));
-                Traits {
-                    copy: false,
-                    default: true,
-                    ..pair
-                }
+                Traits { copy: false, default: true, ..pair }
             }
-            Type::Array {
-                element,
-                dimensions,
-            } => {
+            Type::Array { element, dimensions } => {
                 let element = self.traits(element, open);
                 // The standard library has `Default` for arrays of up to 32.
                 let is_short = dimensions.iter().all(|dimension| *dimension <= 32);
-                Traits {
-                    default: element.default && is_short,
-                    ..element
-                }
+                Traits { default: element.default && is_short, ..element }
             }
             Type::Named(id) => self.named_traits(*id, open),
         }
@@ -169,10 +141,7 @@ impl Rust<'_> {
     /// A type that contains itself has the traits that its other members allow, but `Copy`.
     fn named_traits(&self, id: DeclarationId, open: &mut Vec<DeclarationId>) -> Traits {
         if open.contains(&id) {
-            return Traits {
-                copy: false,
-                ..Traits::ALL
-            };
+            return Traits { copy: false, ..Traits::ALL };
         }
         open.push(id);
         let traits = match &self.model.declaration(id).kind {
@@ -181,10 +150,7 @@ impl Rust<'_> {
                 let members: Vec<&Member> = union.cases.iter().map(|case| &case.member).collect();
                 let mut traits = self.traits(&union.discriminator, open);
                 traits = traits.and(self.members_traits(&members, open));
-                Traits {
-                    default: false,
-                    ..traits
-                }
+                Traits { default: false, ..traits }
             }
             Kind::Struct(_) => self.members_traits(&members(self.model, id), open),
             _ => Traits::ALL,

@@ -7,7 +7,7 @@ use quote::quote;
 use crate::back::rust::Rust;
 use crate::back::rust::casing::{Case, cased, ident};
 use crate::back::rust::docs::{doc, optional_doc};
-use crate::back::rust::lints::member_lints;
+use crate::back::rust::lints::{holder_lints, member_lints};
 use crate::back::rust::names::NameSet;
 use crate::model::{
     Case as UnionCase, DeclarationId, Kind, Primitive, Type, Union, UnionDefault, Value,
@@ -33,20 +33,19 @@ impl Rust<'_> {
         let derive = self.union_traits(id).derive();
         let discriminator = self.owned(scope, &union.discriminator);
         let (variants, other) = variants(union);
-        let boxed = self
-            .type_plan(id)
-            .members
-            .iter()
-            .map(|member| member.is_boxed);
+        let boxed = self.type_plan(id).members.iter().map(|member| member.is_boxed);
         let cases = union.cases.iter().zip(boxed).zip(&variants).zip(0..);
+        let mut held = Vec::new();
         let cases = cases.map(|(((case, is_boxed), variant), index)| {
             let doc = optional_doc(&case.member.doc);
             let value = self.member(scope, &case.member, is_boxed);
+            held.push(value.clone());
             match self.selection(scope, union, index) {
                 Selection::One(_) => quote!(#doc #variant(#value)),
                 _ => quote!(#doc #variant(#discriminator, #value)),
             }
         });
+        let cases: Vec<TokenStream> = cases.collect();
         let other = (union.default == UnionDefault::Implicit).then(|| {
             quote! {
                 /// No case: the discriminator alone.
@@ -55,15 +54,11 @@ impl Rust<'_> {
         });
         let is_documented = union.cases.iter().all(|case| case.member.doc.is_some());
         let spelled: Vec<String> = variants.iter().map(ToString::to_string).collect();
-        let types: Vec<Type> = union
-            .cases
-            .iter()
-            .map(|case| case.member.declared.clone())
-            .collect();
-        let allow = self
-            .variant_lints(member_lints(is_documented, &spelled), &types)
-            .attribute();
-        let variants = cases.chain(other);
+        let types: Vec<Type> =
+            union.cases.iter().map(|case| case.member.declared.clone()).collect();
+        let lints = self.variant_lints(member_lints(is_documented, &spelled), &types);
+        let allow = holder_lints(lints, &held).attribute();
+        let variants = cases.into_iter().chain(other);
         let marshal = self.marshal_union(id, union);
         quote! {
             #doc
@@ -123,47 +118,17 @@ impl Rust<'_> {
 
     fn marshal_union(&self, id: DeclarationId, union: &Union) -> TokenStream {
         let scope = self.names.scope_of(id);
-        let plan = self.type_plan(id);
         let (variants, other) = variants(union);
         let discriminator = self.owned(scope, &union.discriminator);
-        let mut puts = Vec::new();
-        let mut gets = Vec::new();
-        let mut default = None;
-        for ((case, variant), member) in (0u32..).zip(&variants).zip(&plan.members) {
-            let name = &union.cases[case as usize].member.name;
-            let bounds = self.put_bounds(&ident("writer"), quote!(value), name, &member.checks);
-            let put = quote!(#bounds ::nearcall::raw::Marshal::marshal(value, writer););
-            let get = quote!(let value = ::nearcall::raw::Marshal::unmarshal(reader)?;);
-            let checks = self.get_bounds(quote!(value), &member.checks);
-            // The type of `value` must be known before it is counted.
-            let declared = self.member(scope, &union.cases[case as usize].member, member.is_boxed);
-            let get = if member.checks.is_empty() {
-                get
-            } else {
-                quote!(let value: #declared = ::nearcall::raw::Marshal::unmarshal(reader)?; #checks)
-            };
-            let keep = self.put_discriminator(scope, union, Some(case as usize), name);
-            let carried = quote!(::core::result::Result::Ok(Self::#variant(discriminator, value)));
-            match self.selection(scope, union, case) {
-                Selection::One(label) => {
-                    puts.push(quote! {
-                        Self::#variant(value) => {
-                            <#discriminator as ::nearcall::raw::Marshal>::marshal(&#label, writer);
-                            #put
-                        }
-                    });
-                    gets.push(quote! {
-                        #label => { #get ::core::result::Result::Ok(Self::#variant(value)) }
-                    });
+        let (mut puts, mut gets, mut default) = (Vec::new(), Vec::new(), None);
+        for (index, variant) in variants.iter().enumerate() {
+            let (put, get) = self.case(id, union, index, variant);
+            puts.push(put);
+            match self.selection(scope, union, index as u32) {
+                Selection::One(labels) | Selection::Several(labels) => {
+                    gets.push(quote!(#labels => { #get }));
                 }
-                Selection::Several(labels) => {
-                    puts.push(quote!(Self::#variant(discriminator, value) => { #keep #put }));
-                    gets.push(quote!(#labels => { #get #carried }));
-                }
-                Selection::Default => {
-                    puts.push(quote!(Self::#variant(discriminator, value) => { #keep #put }));
-                    default = Some(quote!(_ => { #get #carried }));
-                }
+                Selection::Default => default = Some(quote!(_ => { #get })),
             }
         }
         if union.default == UnionDefault::Implicit {
@@ -177,6 +142,39 @@ impl Rust<'_> {
             match discriminator { #(#gets)* #default }
         };
         self.marshal_impl(id, put, get)
+    }
+
+    /// An arm that marshals a case, and what unmarshals it.
+    fn case(
+        &self,
+        id: DeclarationId,
+        union: &Union,
+        index: usize,
+        variant: &Ident,
+    ) -> (TokenStream, TokenStream) {
+        let scope = self.names.scope_of(id);
+        let (member, plan) = (&union.cases[index].member, &self.type_plan(id).members[index]);
+        let bounds = self.write_bounds(&ident("writer"), quote!(value), &member.name, &plan.checks);
+        let put = quote!(#bounds ::nearcall::raw::Marshal::marshal(value, writer););
+        let declared = self.member(scope, member, plan.is_boxed);
+        let checks = self.read_bounds(quote!(value), &plan.checks);
+        let get = quote! {
+            let value = <#declared as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+            #checks
+        };
+        if let Selection::One(label) = self.selection(scope, union, index as u32) {
+            let discriminator = self.owned(scope, &union.discriminator);
+            let put = quote! {
+                Self::#variant(value) => {
+                    <#discriminator as ::nearcall::raw::Marshal>::marshal(&#label, writer);
+                    #put
+                }
+            };
+            return (put, quote!(#get ::core::result::Result::Ok(Self::#variant(value))));
+        }
+        let keep = self.put_discriminator(scope, union, Some(index), &member.name);
+        let put = quote!(Self::#variant(discriminator, value) => { #keep #put });
+        (put, quote!(#get ::core::result::Result::Ok(Self::#variant(discriminator, value))))
     }
 
     /// Marshals a discriminator that the value carries, and refuses one of another case.
@@ -201,9 +199,7 @@ impl Rust<'_> {
             (None, None) => TokenStream::new(),
             (None, Some(_)) if self.is_boolean(union) => {
                 let labels = union.cases.iter().flat_map(|case| &case.labels);
-                let is_true = labels
-                    .into_iter()
-                    .any(|label| *label == Value::Boolean(true));
+                let is_true = labels.into_iter().any(|label| *label == Value::Boolean(true));
                 let not = (!is_true).then(|| quote!(!));
                 quote!(if #not *discriminator { #refuse; })
             }
@@ -246,10 +242,7 @@ fn ordinal(label: &Value) -> Option<i128> {
 /// Names of the variants, and of the one for no case.
 fn variants(union: &Union) -> (Vec<Ident>, Ident) {
     let mut taken = NameSet::default();
-    let names = union
-        .cases
-        .iter()
-        .map(|case| cased(&case.member.name, Case::Camel));
+    let names = union.cases.iter().map(|case| cased(&case.member.name, Case::Camel));
     let names = names.map(|name| ident(&taken.take(&name))).collect();
     (names, ident(&taken.take("Other")))
 }

@@ -15,11 +15,7 @@ use crate::model::{Bitfield, Bitmask, Bitset, DeclarationId, Enum, Primitive};
 pub fn variants(shape: &Enum) -> Vec<String> {
     let mut names = NameSet::default();
     let cased = |name: &str| cased(name, Case::Camel);
-    shape
-        .enumerators
-        .iter()
-        .map(|one| names.take(&cased(&one.name)))
-        .collect()
+    shape.enumerators.iter().map(|one| names.take(&cased(&one.name))).collect()
 }
 
 impl Rust<'_> {
@@ -28,23 +24,15 @@ impl Rust<'_> {
         let declaration = self.model.declaration(id);
         let doc = doc(&declaration.doc, &format!("{what} `{}`.", declaration.name));
         let width = self.type_plan(id).bytes_min as u8;
-        (
-            width,
-            word_type(width),
-            ident(self.names.declaration(id)),
-            doc,
-        )
+        (width, word_type(width), ident(self.names.declaration(id)), doc)
     }
 
     /// `enum`
     pub fn enumeration(&self, id: DeclarationId, shape: &Enum) -> TokenStream {
         let (width, word, name, doc) = self.word(id, "Enum");
         let is_signed = shape.enumerators.iter().any(|one| one.value < 0);
-        let repr = if is_signed {
-            format_ident!("i{}", width * 8)
-        } else {
-            ident(&word.to_string())
-        };
+        let repr =
+            if is_signed { format_ident!("i{}", width * 8) } else { ident(&word.to_string()) };
         let names: Vec<Ident> = variants(shape).iter().map(|name| ident(name)).collect();
         let docs = shape.enumerators.iter().map(|one| optional_doc(&one.doc));
         let is_documented = shape.enumerators.iter().all(|one| one.doc.is_some());
@@ -55,17 +43,11 @@ impl Rust<'_> {
             quote!(#sign #literal)
         });
         let mask = u64::MAX >> (64 - u32::from(width) * 8);
-        let words = shape
-            .enumerators
-            .iter()
-            .map(|one| (one.value as u64) & mask);
+        let words = shape.enumerators.iter().map(|one| (one.value as u64) & mask);
         let words = words.map(Literal::u64_unsuffixed);
         let first = (0..names.len()).map(|index| (index == 0).then(|| quote!(#[default])));
-        let to_word = if is_signed {
-            quote!(self as #repr as #word)
-        } else {
-            quote!(self as #word)
-        };
+        let to_word =
+            if is_signed { quote!(self as #repr as #word) } else { quote!(self as #word) };
         let from_word = quote! {
             match word {
                 #(#words => ::core::result::Result::Ok(Self::#names),)*
@@ -95,10 +77,7 @@ impl Rust<'_> {
             let value = hexadecimal(1 << position, width);
             quote!(#[doc = #doc] pub const #name: Self = Self(#value);)
         });
-        let all = shape
-            .flags
-            .iter()
-            .fold(0u64, |all, (_, position)| all | 1 << position);
+        let all = shape.flags.iter().fold(0u64, |all, (_, position)| all | 1 << position);
         let methods =
             self.word_methods(id, &word, quote!(self.0), checked(quote!(word), all, width));
         let is_known = only(quote!(bits), all, width);
@@ -148,21 +127,12 @@ impl Rust<'_> {
     pub fn bitset(&self, id: DeclarationId, shape: &Bitset) -> TokenStream {
         let (width, word, name, doc) = self.word(id, "Bitset");
         let mut taken = NameSet::with(&["from_wire", "to_wire"]);
-        let fields: Vec<TokenStream> = shape
-            .fields
-            .iter()
-            .map(|field| accessors(field, &mut taken))
-            .collect();
-        let all = shape
-            .fields
-            .iter()
-            .fold(0, |all, field| all | mask(field) << field.position);
+        let fields: Vec<TokenStream> =
+            shape.fields.iter().map(|field| accessors(field, &mut taken)).collect();
+        let all = shape.fields.iter().fold(0, |all, field| all | mask(field) << field.position);
         let (to_word, bits) = match width {
             8 => (quote!(self.0), quote!(word)),
-            _ => (
-                quote!(self.0 as #word),
-                quote!(::core::convert::Into::into(word)),
-            ),
+            _ => (quote!(self.0 as #word), quote!(::core::convert::Into::into(word))),
         };
         let methods = self.word_methods(id, &word, to_word, checked(bits, all, width));
         quote! {
@@ -236,11 +206,7 @@ fn only(word: TokenStream, all: u64, width: u8) -> Option<TokenStream> {
         return None;
     }
     let mask = hexadecimal(all, width);
-    Some(if all == 0 {
-        quote!(#word == 0)
-    } else {
-        quote!(#word & #mask == #word)
-    })
+    Some(if all == 0 { quote!(#word == 0) } else { quote!(#word & #mask == #word) })
 }
 
 /// Getter and setter of a bit field.
@@ -251,10 +217,7 @@ fn accessors(field: &Bitfield, taken: &mut NameSet) -> TokenStream {
     let declared = primitive_type(field.declared);
     let (get_doc, set_doc) = (
         format!(" Field `{}`, {} bits.", field.name, field.width),
-        format!(
-            " Sets field `{}` to the low {} bits of `value`.",
-            field.name, field.width
-        ),
+        format!(" Sets field `{}` to the low {} bits of `value`.", field.name, field.width),
     );
     let down = masked(shifted(quote!(self.0), quote!(>>), field.position), field);
     let got = match field.declared {
@@ -262,11 +225,7 @@ fn accessors(field: &Bitfield, taken: &mut NameSet) -> TokenStream {
         Primitive::Uint64 => bare(down),
         Primitive::Int8 | Primitive::Int16 | Primitive::Int32 | Primitive::Int64 => {
             // To the top and down again, so that the sign goes with it.
-            let up = shifted(
-                quote!(self.0),
-                quote!(<<),
-                64 - field.position - field.width,
-            );
+            let up = shifted(quote!(self.0), quote!(<<), 64 - field.position - field.width);
             let signed = shifted(quote!(#up as i64), quote!(>>), 64 - field.width);
             match field.declared {
                 Primitive::Int64 => bare(signed),
@@ -282,11 +241,7 @@ fn accessors(field: &Bitfield, taken: &mut NameSet) -> TokenStream {
     };
     let put = shifted(masked(value, field), quote!(<<), field.position);
     let hole = hexadecimal(!(mask(field) << field.position), 8);
-    let kept = if mask(field) == u64::MAX {
-        put
-    } else {
-        quote!((self.0 & #hole) | #put)
-    };
+    let kept = if mask(field) == u64::MAX { put } else { quote!((self.0 & #hole) | #put) };
     quote! {
         #[doc = #get_doc]
         pub const fn #getter(self) -> #declared { #got }

@@ -16,12 +16,7 @@ impl Printer<'_, '_> {
     pub fn read(&mut self, step: &Step) -> TokenStream {
         let source = self.source();
         match step {
-            Step::GetScalar {
-                place,
-                at,
-                scalar,
-                check,
-            } => {
+            Step::GetScalar { place, at, scalar, check } => {
                 let get = format_ident!("get_u{}", scalar.width() * 8);
                 let at = number(*at);
                 let value = self.value(quote!(#source.#get::<#at>()), *scalar, *check);
@@ -44,12 +39,7 @@ impl Printer<'_, '_> {
                 let (at, incoming) = (number(*at), self.fixed("incoming"));
                 quote!(let mut #incoming = #source.variable::<#at>()?;)
             }
-            Step::Take {
-                place,
-                form,
-                copy,
-                limit,
-            } => self.take(place, *form, *copy, *limit),
+            Step::Take { place, form, copy, limit } => self.take(place, *form, *copy, *limit),
             Step::CheckInside { place, checks } => self.check_inside(place, checks),
             Step::Assemble { root } => {
                 let place = Place::whole(*root);

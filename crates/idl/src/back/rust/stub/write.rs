@@ -14,11 +14,7 @@ impl Printer<'_, '_> {
     pub fn write(&mut self, step: &Step) -> TokenStream {
         let target = self.target();
         match step {
-            Step::CheckBound {
-                place,
-                count,
-                limit,
-            } => self.check_bound(place, *count, *limit),
+            Step::CheckBound { place, count, limit } => self.check_bound(place, *count, *limit),
             Step::Marshal { place, checks } => self.marshal(place, checks),
             Step::PutScalar { place, at, scalar } => {
                 let put = format_ident!("put_u{}", scalar.width() * 8);
@@ -80,12 +76,9 @@ impl Printer<'_, '_> {
         let (bytes, name) = (self.local(place, "_bytes"), self.reported_name(place.root));
         let (receiver, value) = (self.receiver(place), self.reference(place));
         let writer = self.fixed("writer");
-        let bounds = self.rust.put_bounds(&writer, receiver, &name, checks);
+        let bounds = self.rust.write_bounds(&writer, receiver, &name, checks);
         let is_slice = self.passing(place.root) == Some(Passing::Shared)
-            && matches!(
-                self.rust.model.resolved(self.place_type(place)),
-                Type::Sequence { .. }
-            );
+            && matches!(self.rust.model.resolved(self.place_type(place)), Type::Sequence { .. });
         let put = if is_slice {
             quote!(#writer.slice(#value);)
         } else {
@@ -127,13 +120,12 @@ impl Printer<'_, '_> {
     fn element_bytes(&mut self, place: &Place) -> TokenStream {
         let value = self.reference(place);
         match self.rust.model.resolved(self.place_type(place)) {
-            Type::Array {
-                element,
-                dimensions,
-            } if dimensions.len() == 1 => match self.rust.model.resolved(element) {
-                Type::Primitive(Primitive::Octet | Primitive::Uint8) => value,
-                _ => quote!(::nearcall::raw::element_bytes(#value)),
-            },
+            Type::Array { element, dimensions } if dimensions.len() == 1 => {
+                match self.rust.model.resolved(element) {
+                    Type::Primitive(Primitive::Octet | Primitive::Uint8) => value,
+                    _ => quote!(::nearcall::raw::element_bytes(#value)),
+                }
+            }
             Type::Array { .. } => quote!(::nearcall::raw::element_bytes(#value)),
             _ => quote!(::nearcall::raw::element_bytes(::core::slice::from_ref(#value))),
         }
