@@ -1,0 +1,5 @@
+//! Compiles the interface of the demo's four calls.
+
+fn main() {
+    nearcall_idl::build("calls.idl");
+}

@@ -1,0 +1,84 @@
+//! What every command that reads interface files has in common.
+
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use nearcall_idl::diagnostic::{Diagnostic, Severity, render};
+use nearcall_idl::front::{self, options::Options};
+use nearcall_idl::model::Model;
+use nearcall_idl::source::SourceMap;
+
+use crate::failure::Failure;
+
+/// How to read interface files.
+#[derive(Args)]
+pub struct Reading {
+    /// Search this directory for included files
+    #[arg(short = 'I', value_name = "DIR")]
+    include: Vec<PathBuf>,
+    /// Define a macro; without a value, as 1
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = definition)]
+    define: Vec<(String, String)>,
+}
+
+/// One file, read.
+pub struct Read {
+    /// `None` if there is a mistake in it.
+    pub model: Option<Model>,
+    /// Everything that was found.
+    pub findings: Vec<Diagnostic>,
+    /// The texts that the findings are about.
+    pub sources: SourceMap,
+}
+
+impl Reading {
+    /// Runs the front end.
+    pub fn read(&self, path: &Path) -> Read {
+        let options =
+            Options { include_directories: self.include.clone(), defines: self.define.clone() };
+        let mut sources = SourceMap::default();
+        let compilation = front::compile(path, &options, &mut sources);
+        Read { model: compilation.model, findings: compilation.diagnostics, sources }
+    }
+
+    /// Runs the front end, shows what it finds, and goes on only without a mistake.
+    pub fn read_good(&self, path: &Path) -> Result<Model, Failure> {
+        let read = self.read(path);
+        read.show();
+        read.model.ok_or(Failure::Shown)
+    }
+}
+
+impl Read {
+    /// Shows the findings to people.
+    pub fn show(&self) {
+        let is_coloured = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        eprint!("{}", render::texts(&self.findings, &self.sources, is_coloured));
+    }
+
+    /// How many findings there are of this severity.
+    pub fn count(&self, severity: Severity) -> usize {
+        let alike = |finding: &&Diagnostic| finding.rule.severity() == severity;
+        self.findings.iter().filter(alike).count()
+    }
+}
+
+/// Writes to standard output. Whoever reads it may stop reading: that is no failure.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut output = std::io::stdout().lock();
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(format!("cannot write to standard output: {error}").into())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn definition(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').unwrap_or((text, "1"));
+    match name {
+        "" => Err("a macro needs a name".to_owned()),
+        name => Ok((name.to_owned(), value.to_owned())),
+    }
+}

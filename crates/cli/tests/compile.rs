@@ -1,0 +1,75 @@
+//! `nearcall compile` and `nearcall plan`.
+
+mod program;
+
+use std::fs;
+use std::process::Stdio;
+
+use program::{nearcall, outcome};
+use tempfile::TempDir;
+
+const GOOD: &str = "interface Adder { long add(in long a, in long b); };";
+
+/// A directory with `good.idl` and `bad.idl` in it.
+fn directory() -> TempDir {
+    let directory = TempDir::new().unwrap();
+    fs::write(directory.path().join("good.idl"), GOOD).unwrap();
+    fs::write(directory.path().join("bad.idl"), "interface Adder { Lon add(); };").unwrap();
+    directory
+}
+
+/// Runs the program there; returns end code, standard output, standard error.
+fn run(directory: &TempDir, arguments: &[&str]) -> (i32, String, String) {
+    outcome(nearcall(arguments).current_dir(directory.path()))
+}
+
+#[test]
+fn rust_goes_to_standard_output_or_where_it_is_told_to() {
+    let directory = directory();
+    let (code, output, errors) = run(&directory, &["compile", "good.idl"]);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    assert!(output.contains("pub trait AdderServer"), "{output}");
+    let (code, nothing, _) = run(&directory, &["compile", "good.idl", "-o", "good.rs"]);
+    assert_eq!((code, nothing.as_str()), (0, ""));
+    assert_eq!(fs::read_to_string(directory.path().join("good.rs")).unwrap(), output);
+}
+
+#[test]
+fn a_bad_file_leaves_what_was_there() {
+    let directory = directory();
+    fs::write(directory.path().join("bad.rs"), "old").unwrap();
+    let (code, output, errors) = run(&directory, &["compile", "bad.idl", "-o", "bad.rs"]);
+    assert_eq!((code, output.as_str()), (1, ""));
+    assert!(errors.contains("bad.idl:1:19"), "{errors}");
+    assert_eq!(fs::read_to_string(directory.path().join("bad.rs")).unwrap(), "old");
+}
+
+#[test]
+fn output_that_cannot_be_written_is_named_with_the_reason() {
+    let (code, _, errors) = run(&directory(), &["compile", "good.idl", "-o", "no/such/good.rs"]);
+    assert_eq!(code, 1);
+    assert!(errors.contains("cannot write no/such/good.rs: No such file"), "{errors}");
+}
+
+#[test]
+fn whoever_reads_the_output_may_stop_reading() {
+    let directory = directory();
+    let mut command = nearcall(&["compile", "good.idl"]);
+    command.current_dir(directory.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn a_plan_has_the_steps_of_every_stub() {
+    let directory = directory();
+    let (code, output, errors) = run(&directory, &["plan", "good.idl"]);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    for part in ["interface Adder", "procedure 0 add", "client request", "server reply"] {
+        assert!(output.contains(part), "{part} is missing:\n{output}");
+    }
+    assert_eq!(run(&directory, &["plan", "bad.idl"]).0, 1);
+}
