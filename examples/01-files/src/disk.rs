@@ -35,16 +35,11 @@ impl Disk {
     /// # Errors: there is no such directory, or no permission to look for it.
     pub fn new(directory: impl AsRef<Path>) -> io::Result<Disk> {
         let root = Root::new(directory.as_ref())?;
-        Ok(Disk {
-            root,
-            open_files: Mutex::default(),
-        })
+        Ok(Disk { root, open_files: Mutex::default() })
     }
 
     fn open_files(&self) -> MutexGuard<'_, OpenFiles> {
-        self.open_files
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.open_files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn open_file(&self, id: FileId, mode: OpenMode) -> Result<Arc<File>, NotOpen> {
@@ -67,9 +62,7 @@ impl Disk {
         if mode == OpenMode::Write {
             rustix::fs::ftruncate(&opened, 0)?;
         }
-        let id = self
-            .open_files()
-            .insert(opened.into(), mode, Client::current());
+        let id = self.open_files().insert(opened.into(), mode, Client::current());
         id.ok_or(Errno::MFILE.into())
     }
 
@@ -86,9 +79,7 @@ impl Disk {
 
 impl FilesServer for Disk {
     fn list(&self, path: &str) -> Result<Entries, FilesListException> {
-        self.root
-            .entries(path)
-            .map_err(|trouble| trouble.raise(path))
+        self.root.entries(path).map_err(|trouble| trouble.raise(path))
     }
 
     fn stat(&self, path: &str) -> Result<Status, FilesStatException> {
@@ -96,8 +87,7 @@ impl FilesServer for Disk {
     }
 
     fn open(&self, path: &str, mode: OpenMode) -> Result<FileId, FilesOpenException> {
-        self.try_open(path, mode)
-            .map_err(|trouble| trouble.raise(path))
+        self.try_open(path, mode).map_err(|trouble| trouble.raise(path))
     }
 
     fn read(
@@ -109,8 +99,7 @@ impl FilesServer for Disk {
     ) -> Result<(), FilesReadException> {
         let file = self.open_file(file, OpenMode::Read)?;
         let bytes = data.capacity().min(bytes_max as usize);
-        data.read_at(&*file, offset, bytes)
-            .map_err(|error| failed(&error))?;
+        data.read_at(&*file, offset, bytes).map_err(|error| failed(&error))?;
         Ok(())
     }
 
@@ -121,8 +110,7 @@ impl FilesServer for Disk {
         data: Opaque<'_>,
     ) -> Result<(), FilesWriteException> {
         let file = self.open_file(file, OpenMode::Write)?;
-        data.write_at(&*file, offset)
-            .map_err(|error| failed(&error))?;
+        data.write_at(&*file, offset).map_err(|error| failed(&error))?;
         Ok(())
     }
 
@@ -134,8 +122,6 @@ impl FilesServer for Disk {
     }
 
     fn make_directory(&self, path: &str) -> Result<(), FilesMakeDirectoryException> {
-        self.root
-            .make_directory(path)
-            .map_err(|trouble| trouble.raise(path))
+        self.root.make_directory(path).map_err(|trouble| trouble.raise(path))
     }
 }

@@ -38,9 +38,7 @@ impl Client {
     }
 
     fn is_gone(&self) -> bool {
-        self.0
-            .as_ref()
-            .is_some_and(|importer| importer.strong_count() == 0)
+        self.0.as_ref().is_some_and(|importer| importer.strong_count() == 0)
     }
 
     fn is(&self, other: &Client) -> bool {
@@ -61,14 +59,7 @@ impl OpenFiles {
         }
         let free = |id: &FileId| !self.files.contains_key(id);
         let id = (1..).map(|step| self.last.wrapping_add(step)).find(free)?;
-        self.files.insert(
-            id,
-            OpenFile {
-                file: Arc::new(file),
-                mode,
-                client,
-            },
-        );
+        self.files.insert(id, OpenFile { file: Arc::new(file), mode, client });
         self.last = id;
         Some(id)
     }
@@ -82,10 +73,7 @@ impl OpenFiles {
     /// Closes the client's file of this number, once the calls that use it are done; false if it
     /// has none.
     pub fn remove(&mut self, id: FileId, client: &Client) -> bool {
-        let is_theirs = self
-            .files
-            .get(&id)
-            .is_some_and(|open| open.client.is(client));
+        let is_theirs = self.files.get(&id).is_some_and(|open| open.client.is(client));
         is_theirs && self.files.remove(&id).is_some()
     }
 }
@@ -104,15 +92,9 @@ mod tests {
 
     #[test]
     fn a_number_is_not_given_twice() {
-        let mut open = OpenFiles {
-            last: FileId::MAX - 1,
-            ..OpenFiles::default()
-        };
+        let mut open = OpenFiles { last: FileId::MAX - 1, ..OpenFiles::default() };
         let mut insert = || open.insert(null(), OpenMode::Read, nobody());
-        assert_eq!(
-            [insert(), insert(), insert()],
-            [Some(FileId::MAX), Some(0), Some(1)]
-        );
+        assert_eq!([insert(), insert(), insert()], [Some(FileId::MAX), Some(0), Some(1)]);
         open.last = FileId::MAX - 1;
         assert_eq!(open.insert(null(), OpenMode::Read, nobody()), Some(2));
     }

@@ -97,9 +97,7 @@ impl Root {
         };
         if matches!(name, "" | "." | "..") {
             // Nothing to make: it is there, or it is not this client's business.
-            return self
-                .open(path, OFlags::PATH | OFlags::DIRECTORY, Mode::empty())
-                .map(drop);
+            return self.open(path, OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).map(drop);
         }
         let parent = self.open(parent, OFlags::PATH | OFlags::DIRECTORY, Mode::empty())?;
         match rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(0o777)) {
@@ -120,19 +118,11 @@ fn describe(name: &CStr, status: &rustix::fs::Stat) -> Entry {
     match name.to_str() {
         Ok(name) => {
             let kind = kind(FileType::from_raw_mode(status.st_mode));
-            Entry {
-                name: name.to_owned(),
-                kind,
-                bytes,
-            }
+            Entry { name: name.to_owned(), kind, bytes }
         }
         Err(_) => {
             let name = cut(&name.to_string_lossy(), NAME_BYTES_MAX);
-            Entry {
-                name,
-                kind: EntryKind::Other,
-                bytes,
-            }
+            Entry { name, kind: EntryKind::Other, bytes }
         }
     }
 }

@@ -29,11 +29,7 @@ impl Trouble {
         let path = path.to_owned();
         match self {
             Trouble::NotFound => NotFound { path }.into(),
-            Trouble::Denied(reason) => Denied {
-                path,
-                reason: reason.to_owned(),
-            }
-            .into(),
+            Trouble::Denied(reason) => Denied { path, reason: reason.to_owned() }.into(),
             Trouble::Failed(error) => failed(&error).into(),
         }
     }
@@ -66,19 +62,13 @@ pub fn failed(error: &io::Error) -> Failed {
     let text = error.to_string();
     // The number stands beside it.
     let reason = text.split(" (os error").next().unwrap_or_default();
-    Failed {
-        error_number,
-        reason: cut(reason, REASON_BYTES_MAX),
-    }
+    Failed { error_number, reason: cut(reason, REASON_BYTES_MAX) }
 }
 
 /// As much of `text` as is no longer than `bytes_max`.
 pub fn cut(text: &str, bytes_max: usize) -> String {
     let fits = |at: &usize| text.is_char_boundary(*at);
-    let end = (0..=bytes_max.min(text.len()))
-        .rev()
-        .find(fits)
-        .unwrap_or(0);
+    let end = (0..=bytes_max.min(text.len())).rev().find(fits).unwrap_or(0);
     text[..end].to_owned()
 }
 
@@ -89,10 +79,7 @@ mod tests {
     #[test]
     fn a_failure_has_the_systems_number_and_word() {
         let full = failed(&Errno::NOSPC.into());
-        assert_eq!(
-            (full.error_number, full.reason.as_str()),
-            (28, "No space left on device")
-        );
+        assert_eq!((full.error_number, full.reason.as_str()), (28, "No space left on device"));
     }
 
     #[test]

@@ -20,26 +20,17 @@ impl Drop for Server {
 /// A server of `directory`, ready.
 fn serve(runtime: &Path, directory: &Path) -> Server {
     let mut command = Command::new(env!("CARGO_BIN_EXE_files-server"));
-    command
-        .env("XDG_RUNTIME_DIR", runtime)
-        .arg(directory)
-        .stdout(Stdio::piped());
+    command.env("XDG_RUNTIME_DIR", runtime).arg(directory).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert!(line.contains(" is exported as files, at "), "{line}");
     Server(child)
 }
 
 fn client(runtime: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_files-client"));
-    command
-        .env("XDG_RUNTIME_DIR", runtime)
-        .args(arguments)
-        .output()
-        .unwrap()
+    command.env("XDG_RUNTIME_DIR", runtime).args(arguments).output().unwrap()
 }
 
 #[test]
@@ -49,20 +40,14 @@ fn a_client_lists_and_shows_what_a_server_exports() {
     let _server = serve(runtime.path(), files.path());
 
     let listed = client(runtime.path(), &["files"]);
-    assert_eq!(
-        String::from_utf8(listed.stdout).unwrap(),
-        "           6 File a.txt\n"
-    );
+    assert_eq!(String::from_utf8(listed.stdout).unwrap(), "           6 File a.txt\n");
     let shown = client(runtime.path(), &["files", "a.txt"]);
     assert_eq!(String::from_utf8(shown.stdout).unwrap(), "hello\n");
 
     let refused = client(runtime.path(), &["files", "../x"]);
     assert_eq!(refused.status.code(), Some(1));
     let text = String::from_utf8(refused.stderr).unwrap();
-    assert!(
-        text.contains("Denied") && text.contains("leads out"),
-        "{text}"
-    );
+    assert!(text.contains("Denied") && text.contains("leads out"), "{text}");
 }
 
 #[test]

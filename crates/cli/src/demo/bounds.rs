@@ -2,8 +2,8 @@
 //! nothing called, checked or copied.
 //!
 //! `raw-1line` is one cache line that two processors write in turn while each polls it, by loads or
-//! by `prefetchw`, whichever is faster here. `raw-yield` is two processes that give one processor to
-//! each other.
+//! by `prefetchw`, whichever is faster here. `raw-yield` is two processes that give one processor
+//! to each other.
 
 use std::os::fd::AsFd;
 use std::os::unix::process::parent_id;

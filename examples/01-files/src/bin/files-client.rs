@@ -1,5 +1,7 @@
 //! `files-client NAME [PATH]`: lists a directory of the server that exports NAME, or shows a file.
 
+#![forbid(unsafe_code)]
+
 use std::error::Error;
 use std::io::Write;
 

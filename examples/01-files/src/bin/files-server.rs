@@ -1,5 +1,7 @@
 //! `files-server DIR [NAME]`: exports the files below a directory.
 
+#![forbid(unsafe_code)]
+
 use std::error::Error;
 
 use files_example::Disk;
@@ -22,10 +24,7 @@ fn serve() -> Result<(), Box<dyn Error>> {
     let disk = Disk::new(&directory)?;
     let clerk = Clerk::export(&domain, &name, FilesEntries::new(disk))?;
 
-    println!(
-        "{directory} is exported as {name}, at {}",
-        clerk.path().display()
-    );
+    println!("{directory} is exported as {name}, at {}", clerk.path().display());
     loop {
         std::thread::park();
     }
