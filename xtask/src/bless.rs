@@ -43,10 +43,7 @@ fn packages_with_goldens(root: &Path) -> Result<Vec<String>, Failed> {
 }
 
 fn difference(root: &Path) -> Result<(), Failed> {
-    let status = Command::new("git")
-        .current_dir(root)
-        .args(["diff", "--stat"])
-        .status();
+    let status = Command::new("git").current_dir(root).args(["diff", "--stat"]).status();
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(Failed(format!("`git diff --stat` failed ({status})"))),

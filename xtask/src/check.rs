@@ -19,22 +19,13 @@ pub fn run(root: &Path) -> Result<(), Failed> {
         "-D",
         "warnings",
     ];
-    step::counted(
-        step::cargo(root, &clippy),
-        "targets",
-        step::targets_of(root),
-    )?;
+    step::counted(step::cargo(root, &clippy), "targets", step::targets_of(root))?;
 
     tidy::run(root)?;
 
     // Libraries only: the program `nearcall` would be documented over the crate of that name.
-    let doc = [
-        "doc",
-        "--workspace",
-        "--lib",
-        "--no-deps",
-        "--message-format=json-render-diagnostics",
-    ];
+    let doc =
+        ["doc", "--workspace", "--lib", "--no-deps", "--message-format=json-render-diagnostics"];
     let mut doc = step::cargo(root, &doc);
     doc.env("RUSTDOCFLAGS", "-D warnings");
     step::counted(doc, "targets", step::targets_of(root))

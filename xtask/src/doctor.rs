@@ -15,18 +15,8 @@ struct Need {
 }
 
 const NEEDS: &[Need] = &[
-    Need {
-        name: "Linux 5.11",
-        needed_for: "running",
-        is_required: true,
-        look: kernel,
-    },
-    Need {
-        name: "2 processors",
-        needed_for: "hot calls",
-        is_required: true,
-        look: processors,
-    },
+    Need { name: "Linux 5.11", needed_for: "running", is_required: true, look: kernel },
+    Need { name: "2 processors", needed_for: "hot calls", is_required: true, look: processors },
     Need {
         name: "rustc 1.90",
         needed_for: "building",
@@ -83,15 +73,9 @@ pub fn run() -> Result<(), Failed> {
         };
         missing += usize::from(found.is_none() && need.is_required);
         let found = found.unwrap_or_default();
-        println!(
-            "{mark}  {:<13} for {:<30} {found}",
-            need.name, need.needed_for
-        );
+        println!("{mark}  {:<13} for {:<30} {found}", need.name, need.needed_for);
     }
-    println!(
-        "{} things looked for, {missing} required ones missing",
-        NEEDS.len()
-    );
+    println!("{} things looked for, {missing} required ones missing", NEEDS.len());
     match missing {
         0 => Ok(()),
         _ => Err(Failed(format!("{missing} required things are missing"))),
@@ -134,10 +118,7 @@ mod tests {
 
     #[test]
     fn versions_are_read_and_ordered() {
-        assert_eq!(
-            version_in("rustc 1.95.0 (59807616e 2026-04-14)"),
-            Some((1, 95))
-        );
+        assert_eq!(version_in("rustc 1.95.0 (59807616e 2026-04-14)"), Some((1, 95)));
         assert_eq!(version_in("6.8.0-45-generic"), Some((6, 8)));
         assert!(version_in("rustc 1.89.0") < Some((1, 90)));
         assert_eq!(version_in("no version"), None);

@@ -9,11 +9,7 @@ use xtask::step::Failed;
 use xtask::{bless, check, doctor, model, step, test, tidy};
 
 #[derive(Parser)]
-#[command(
-    name = "cargo xtask",
-    about = "The project's own commands",
-    bin_name = "cargo xtask"
-)]
+#[command(name = "cargo xtask", about = "The project's own commands", bin_name = "cargo xtask")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

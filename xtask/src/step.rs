@@ -22,20 +22,14 @@ impl fmt::Display for Failed {
 /// The root of the workspace.
 pub fn root() -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    manifest
-        .parent()
-        .expect("xtask stands in the workspace")
-        .to_path_buf()
+    manifest.parent().expect("xtask stands in the workspace").to_path_buf()
 }
 
 /// The cargo that runs us, in `root`, with these arguments.
 pub fn cargo<A: AsRef<OsStr>>(root: &Path, arguments: &[A]) -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
-    command
-        .current_dir(root)
-        .args(arguments)
-        .stdin(Stdio::null());
+    command.current_dir(root).args(arguments).stdin(Stdio::null());
     command
 }
 
@@ -56,19 +50,14 @@ pub fn counted(
         .map_err(|error| Failed(format!("`{line}` did not start: {error}")))?;
     let mut output = child.stdout.take().expect("standard output is piped");
     let checked = count(&mut output);
-    let status = child
-        .wait()
-        .map_err(|error| Failed(format!("`{line}` was lost: {error}")))?;
+    let status = child.wait().map_err(|error| Failed(format!("`{line}` was lost: {error}")))?;
     if !status.success() {
         return Err(Failed(format!("`{line}` failed ({status})")));
     }
     if checked == 0 {
         return Err(Failed(format!("`{line}` checked no {unit}")));
     }
-    eprintln!(
-        "    {checked} {unit}, {:.1} s",
-        started.elapsed().as_secs_f64()
-    );
+    eprintln!("    {checked} {unit}, {:.1} s", started.elapsed().as_secs_f64());
     Ok(())
 }
 
@@ -91,10 +80,7 @@ pub fn summed(count: impl Fn(&str) -> usize) -> impl FnOnce(&mut dyn Read) -> us
         let mut sum = 0;
         let mut lines = BufReader::new(output);
         let mut line = Vec::new();
-        while lines
-            .read_until(b'\n', &mut line)
-            .is_ok_and(|bytes| bytes > 0)
-        {
+        while lines.read_until(b'\n', &mut line).is_ok_and(|bytes| bytes > 0) {
             // A closed standard output is no reason to stop counting.
             let _ = std::io::stdout().write_all(&line);
             sum += count(String::from_utf8_lossy(&line).trim_end());
@@ -109,19 +95,12 @@ pub fn tests_passed(line: &str) -> usize {
     let Some(rest) = line.strip_prefix("test result: ok. ") else {
         return 0;
     };
-    rest.split(' ')
-        .next()
-        .and_then(|count| count.parse().ok())
-        .unwrap_or(0)
+    rest.split(' ').next().and_then(|count| count.parse().ok()).unwrap_or(0)
 }
 
 fn shown(command: &Command) -> String {
     let mut words = vec!["cargo".to_owned()];
-    words.extend(
-        command
-            .get_args()
-            .map(|word| word.to_string_lossy().into_owned()),
-    );
+    words.extend(command.get_args().map(|word| word.to_string_lossy().into_owned()));
     let program = Path::new(command.get_program());
     if program.file_stem() != Some(OsStr::new("cargo")) {
         words[0] = program.to_string_lossy().into_owned();

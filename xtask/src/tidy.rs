@@ -56,10 +56,7 @@ pub fn run(root: &Path) -> Result<(), Failed> {
     let failed: Vec<_> = reports.iter().filter(|report| !report.is_ok()).collect();
     match failed.len() {
         0 => Ok(()),
-        count => Err(Failed(format!(
-            "{count} of {} tidy checks failed",
-            reports.len()
-        ))),
+        count => Err(Failed(format!("{count} of {} tidy checks failed", reports.len()))),
     }
 }
 

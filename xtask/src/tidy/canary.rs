@@ -22,10 +22,7 @@ pub fn plant(files: &[(&str, &str)]) -> (TempDir, Tree) {
 pub fn finds(check: fn(&Tree) -> Report, files: &[(&str, &str)], words: &str) {
     let (_directory, tree) = plant(files);
     let report = check(&tree);
-    let found = report
-        .findings
-        .iter()
-        .any(|finding| finding.message.contains(words));
+    let found = report.findings.iter().any(|finding| finding.message.contains(words));
     assert!(found, "nothing says `{words}` in:\n{report}");
 }
 

@@ -9,14 +9,8 @@ const NEEDS: &[&str] = &["Cargo.toml", "README.md"];
 
 pub fn check(tree: &Tree) -> Report {
     let mut report = Report::new("examples");
-    let below = tree
-        .files
-        .iter()
-        .filter_map(|file| file.path.strip_prefix("examples/"));
-    let examples: BTreeSet<_> = below
-        .filter_map(|path| path.split_once('/'))
-        .map(first)
-        .collect();
+    let below = tree.files.iter().filter_map(|file| file.path.strip_prefix("examples/"));
+    let examples: BTreeSet<_> = below.filter_map(|path| path.split_once('/')).map(first).collect();
     for example in &examples {
         let path = format!("examples/{example}");
         let (number, idea) = example.split_once('-').unwrap_or(("", ""));
@@ -43,20 +37,9 @@ mod tests {
 
     #[test]
     fn an_example_without_a_readme_is_found() {
-        canary::finds(
-            check,
-            &[("examples/01-a/Cargo.toml", "")],
-            "has no README.md",
-        );
-        canary::finds(
-            check,
-            &[("examples/01-a/README.md", "")],
-            "has no Cargo.toml",
-        );
-        let good = [
-            ("examples/01-a/Cargo.toml", ""),
-            ("examples/01-a/README.md", ""),
-        ];
+        canary::finds(check, &[("examples/01-a/Cargo.toml", "")], "has no README.md");
+        canary::finds(check, &[("examples/01-a/README.md", "")], "has no Cargo.toml");
+        let good = [("examples/01-a/Cargo.toml", ""), ("examples/01-a/README.md", "")];
         canary::passes(check, &good);
     }
 

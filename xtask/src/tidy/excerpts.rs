@@ -14,35 +14,19 @@ const DOCUMENT: &str = "README.md";
 pub fn check(tree: &Tree) -> Report {
     let mut report = Report::new("excerpts");
     let mut checked = 0;
-    let text = tree
-        .files
-        .iter()
-        .find(|file| file.path == DOCUMENT)
-        .map_or("", |file| &file.text);
+    let text = tree.files.iter().find(|file| file.path == DOCUMENT).map_or("", |file| &file.text);
     for block in blocks(text) {
         checked += 1;
         let Some(path) = block.from else {
-            report.find(
-                DOCUMENT,
-                block.line,
-                "a code block without `<!-- from PATH -->` above",
-            );
+            report.find(DOCUMENT, block.line, "a code block without `<!-- from PATH -->` above");
             continue;
         };
         let Some(file) = tree.files.iter().find(|file| file.path == path) else {
-            report.find(
-                DOCUMENT,
-                block.line,
-                format!("is from {path}, which does not exist"),
-            );
+            report.find(DOCUMENT, block.line, format!("is from {path}, which does not exist"));
             continue;
         };
         if !contains(&file.text, &block.lines) {
-            report.find(
-                DOCUMENT,
-                block.line,
-                format!("does not stand in {path} like this"),
-            );
+            report.find(DOCUMENT, block.line, format!("does not stand in {path} like this"));
         }
     }
     report.counted(&[(checked, "code blocks")])
@@ -70,11 +54,7 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
             let above = lines[..at].iter().rev().find(|line| !line.is_empty());
             let from = above.and_then(|line| line.strip_prefix("<!-- from "));
             let from = from.and_then(|line| line.strip_suffix(" -->"));
-            blocks.push(Block {
-                line: at + 1,
-                from,
-                lines: lines[at + 1..end].to_vec(),
-            });
+            blocks.push(Block { line: at + 1, from, lines: lines[at + 1..end].to_vec() });
         }
         at = end + 1;
     }
@@ -114,11 +94,7 @@ mod tests {
     #[test]
     fn a_block_that_differs_from_its_file_is_found() {
         let text = readme("one();\nthree();\n");
-        canary::finds(
-            check,
-            &[FILE, ("README.md", &text)],
-            "does not stand in a.rs",
-        );
+        canary::finds(check, &[FILE, ("README.md", &text)], "does not stand in a.rs");
         let text = readme("one();\ntwo();\n");
         canary::passes(check, &[FILE, ("README.md", &text)]);
     }
@@ -128,27 +104,15 @@ mod tests {
         let text = readme("fn main() {\n// …\ntwo();\n}\n");
         canary::passes(check, &[FILE, ("README.md", &text)]);
         let text = readme("two();\n// …\none();\n");
-        canary::finds(
-            check,
-            &[FILE, ("README.md", &text)],
-            "does not stand in a.rs",
-        );
+        canary::finds(check, &[FILE, ("README.md", &text)], "does not stand in a.rs");
         let text = readme("// …\none();\n");
-        canary::finds(
-            check,
-            &[FILE, ("README.md", &text)],
-            "does not stand in a.rs",
-        );
+        canary::finds(check, &[FILE, ("README.md", &text)], "does not stand in a.rs");
     }
 
     #[test]
     fn a_block_from_nowhere_is_found() {
         let text = "```rust\none();\n```\n";
-        canary::finds(
-            check,
-            &[("README.md", text)],
-            "without `<!-- from PATH -->`",
-        );
+        canary::finds(check, &[("README.md", text)], "without `<!-- from PATH -->`");
         let text = readme("one();\n");
         canary::finds(check, &[("README.md", &text)], "a.rs, which does not exist");
     }

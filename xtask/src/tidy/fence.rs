@@ -5,12 +5,8 @@ use super::tokens::{Token, is_at, is_identifier, text_at};
 use super::tree::{File, Tree, comment_for};
 
 /// Inside the fence.
-const INSIDE: &[&str] = &[
-    "crates/os/",
-    "crates/nearcall/src/raw",
-    "crates/threads/",
-    "crates/c/src/handle.rs",
-];
+const INSIDE: &[&str] =
+    &["crates/os/", "crates/nearcall/src/raw", "crates/threads/", "crates/c/src/handle.rs"];
 
 /// The crates whose root cannot forbid unsafe code, and what the root must say instead.
 const PARTLY: &[(&str, Option<&str>)] = &[
@@ -39,11 +35,7 @@ pub fn check(tree: &Tree) -> Report {
             root(file, &mut report);
         }
     }
-    report.counted(&[
-        (files, "files"),
-        (roots, "crate roots"),
-        (sites, "unsafe sites"),
-    ])
+    report.counted(&[(files, "files"), (roots, "crate roots"), (sites, "unsafe sites")])
 }
 
 struct Site {
@@ -63,16 +55,8 @@ enum Kind {
 }
 
 fn sites_of(tokens: &[Token]) -> Vec<Site> {
-    let unsafes = tokens
-        .iter()
-        .enumerate()
-        .filter(|(_, token)| token.text == "unsafe");
-    unsafes
-        .map(|(i, token)| Site {
-            kind: kind(tokens, i + 1),
-            line: token.line,
-        })
-        .collect()
+    let unsafes = tokens.iter().enumerate().filter(|(_, token)| token.text == "unsafe");
+    unsafes.map(|(i, token)| Site { kind: kind(tokens, i + 1), line: token.line }).collect()
 }
 
 fn kind(tokens: &[Token], after: usize) -> Kind {
@@ -111,9 +95,7 @@ fn is_root(path: &str) -> bool {
 }
 
 fn root(file: &File, report: &mut Report) {
-    let partly = PARTLY
-        .iter()
-        .find(|(place, _)| file.path.starts_with(place));
+    let partly = PARTLY.iter().find(|(place, _)| file.path.starts_with(place));
     let level = match partly {
         Some((_, None)) => return,
         Some((_, Some(level))) => level,
@@ -125,11 +107,7 @@ fn root(file: &File, report: &mut Report) {
         (0..file.tokens.len()).any(|i| is_at(&file.tokens, i, &attribute))
     });
     if !has {
-        report.find(
-            &file.path,
-            1,
-            format!("crate root without `#![{level}(unsafe_code)]`"),
-        );
+        report.find(&file.path, 1, format!("crate root without `#![{level}(unsafe_code)]`"));
     }
 }
 
@@ -143,38 +121,22 @@ mod tests {
     #[test]
     fn unsafe_outside_the_fence_is_found() {
         let answered = "fn a() {\n    // SAFETY: it is.\n    unsafe { b() }\n}\n";
-        canary::finds(
-            check,
-            &[("crates/core/src/a.rs", answered)],
-            "outside the fence",
-        );
-        canary::finds(
-            check,
-            &[("tests/idl/rust/a.rs", answered)],
-            "outside the fence",
-        );
+        canary::finds(check, &[("crates/core/src/a.rs", answered)], "outside the fence");
+        canary::finds(check, &[("tests/idl/rust/a.rs", answered)], "outside the fence");
         canary::passes(check, &[("crates/os/src/a.rs", answered)]);
     }
 
     #[test]
     fn unsafe_in_a_macro_is_found() {
         let hidden = "macro_rules! a { () => { unsafe { b() } } }";
-        canary::finds(
-            check,
-            &[("crates/core/src/a.rs", hidden)],
-            "outside the fence",
-        );
+        canary::finds(check, &[("crates/core/src/a.rs", hidden)], "outside the fence");
     }
 
     #[test]
     fn unsafe_without_a_reason_is_found() {
         canary::finds(check, &[("crates/os/src/a.rs", BLOCK)], "`SAFETY:`");
         let implementation = "struct A;\nunsafe impl Send for A {}\n";
-        canary::finds(
-            check,
-            &[("crates/os/src/a.rs", implementation)],
-            "`SAFETY:`",
-        );
+        canary::finds(check, &[("crates/os/src/a.rs", implementation)], "`SAFETY:`");
     }
 
     #[test]
@@ -187,16 +149,8 @@ mod tests {
 
     #[test]
     fn a_root_that_does_not_forbid_is_found() {
-        canary::finds(
-            check,
-            &[("bench/src/main.rs", "fn main() {}")],
-            "forbid(unsafe_code)",
-        );
-        canary::finds(
-            check,
-            &[("crates/nearcall/src/lib.rs", "//! a")],
-            "deny(unsafe_code)",
-        );
+        canary::finds(check, &[("bench/src/main.rs", "fn main() {}")], "forbid(unsafe_code)");
+        canary::finds(check, &[("crates/nearcall/src/lib.rs", "//! a")], "deny(unsafe_code)");
         canary::passes(check, &[("crates/os/src/lib.rs", "//! os")]);
     }
 }

@@ -34,11 +34,8 @@ const RUNTIME: &[&str] = &[
 const COMPILER: &str = "nearcall-idl";
 
 /// Edges from a floor to a crate that is on none.
-const ALLOWED: &[(&str, &str, &str)] = &[(
-    "nearcall-cli",
-    "files-example",
-    "the program shows this example as its demo",
-)];
+const ALLOWED: &[(&str, &str, &str)] =
+    &[("nearcall-cli", "files-example", "the program shows this example as its demo")];
 
 /// Crates that would bring an async runtime or a network into every local program.
 const NEVER_LOCAL: &[&str] = &[
@@ -102,12 +99,8 @@ fn floor(name: &str) -> Option<usize> {
 
 /// The dependencies that are crates of the workspace.
 fn edges_of(package: &Package) -> Vec<(String, DependencyKind)> {
-    let own = package
-        .dependencies
-        .iter()
-        .filter(|dependency| dependency.path.is_some());
-    own.map(|dependency| (dependency.name.clone(), dependency.kind))
-        .collect()
+    let own = package.dependencies.iter().filter(|dependency| dependency.path.is_some());
+    own.map(|dependency| (dependency.name.clone(), dependency.kind)).collect()
 }
 
 /// Why this edge may not be.
@@ -118,29 +111,22 @@ fn refused(from: &str, to: &str, kind: DependencyKind) -> Option<String> {
     let meet =
         (from == COMPILER && RUNTIME.contains(&to)) || (to == COMPILER && RUNTIME.contains(&from));
     if meet {
-        return Some(format!(
-            "{from} depends on {to}: the compiler and the runtime never meet"
-        ));
+        return Some(format!("{from} depends on {to}: the compiler and the runtime never meet"));
     }
     let is_allowed = ALLOWED.iter().any(|(a, b, _)| (*a, *b) == (from, to));
     match lower {
         _ if is_allowed || kind == DependencyKind::Development => None,
-        None => Some(format!(
-            "{from} depends on {to}, which is on no floor and unpublished"
-        )),
-        Some(lower) if lower >= upper => Some(format!(
-            "{from} (floor {upper}) depends on {to} (floor {lower}): look down only"
-        )),
+        None => Some(format!("{from} depends on {to}, which is on no floor and unpublished")),
+        Some(lower) if lower >= upper => {
+            Some(format!("{from} (floor {upper}) depends on {to} (floor {lower}): look down only"))
+        }
         Some(_) => None,
     }
 }
 
 /// On a floor means published, and the other way round.
 fn published(package: &Package, report: &mut Report) {
-    let is_published = package
-        .publish
-        .as_ref()
-        .is_none_or(|registries| !registries.is_empty());
+    let is_published = package.publish.as_ref().is_none_or(|registries| !registries.is_empty());
     let name = package.name.as_str();
     match (floor(name), is_published) {
         (Some(_), false) => report.find(name, 0, "is on a floor and must be publishable"),
@@ -176,18 +162,12 @@ fn linked_locally(tree: &Tree, report: &mut Report) -> usize {
             return 0;
         }
     };
-    let names: BTreeMap<_, _> = metadata
-        .packages
-        .iter()
-        .map(|package| (&package.id, package.name.as_str()))
-        .collect();
+    let names: BTreeMap<_, _> =
+        metadata.packages.iter().map(|package| (&package.id, package.name.as_str())).collect();
     let nodes = metadata.resolve.iter().flat_map(|resolve| &resolve.nodes);
     let nodes: BTreeMap<_, _> = nodes.map(|node| (&node.id, node)).collect();
-    let mut waiting: Vec<_> = names
-        .iter()
-        .filter(|(_, name)| **name == "nearcall")
-        .map(|(id, _)| *id)
-        .collect();
+    let mut waiting: Vec<_> =
+        names.iter().filter(|(_, name)| **name == "nearcall").map(|(id, _)| *id).collect();
     let mut linked = BTreeSet::new();
     while let Some(id) = waiting.pop() {
         if !linked.insert(id) {
@@ -202,11 +182,7 @@ fn linked_locally(tree: &Tree, report: &mut Report) -> usize {
     }
     for name in linked.iter().filter_map(|id| names.get(id)) {
         if NEVER_LOCAL.contains(name) {
-            report.find(
-                "crates/nearcall/Cargo.toml",
-                0,
-                format!("a local program links {name}"),
-            );
+            report.find("crates/nearcall/Cargo.toml", 0, format!("a local program links {name}"));
         }
     }
     linked.len()
@@ -214,9 +190,7 @@ fn linked_locally(tree: &Tree, report: &mut Report) -> usize {
 
 fn manifest(metadata: &Metadata, package: &Package) -> String {
     let path = &package.manifest_path;
-    path.strip_prefix(&metadata.workspace_root)
-        .unwrap_or(path)
-        .to_string()
+    path.strip_prefix(&metadata.workspace_root).unwrap_or(path).to_string()
 }
 
 #[cfg(test)]
@@ -224,10 +198,8 @@ mod tests {
     use super::*;
     use crate::tidy::canary;
 
-    const ROOT: (&str, &str) = (
-        "Cargo.toml",
-        "[workspace]\nresolver = \"3\"\nmembers = [\"a\", \"b\"]\n",
-    );
+    const ROOT: (&str, &str) =
+        ("Cargo.toml", "[workspace]\nresolver = \"3\"\nmembers = [\"a\", \"b\"]\n");
     const LIB: &str = "//! empty\n";
 
     fn package(name: &str, rest: &str) -> String {
@@ -236,91 +208,51 @@ mod tests {
 
     #[track_caller]
     fn finds(a: &str, b: &str, words: &str) {
-        let files = [
-            ROOT,
-            ("a/Cargo.toml", a),
-            ("a/src/lib.rs", LIB),
-            ("b/Cargo.toml", b),
-        ];
-        canary::finds(
-            check,
-            &[&files[..], &[("b/src/lib.rs", LIB)]].concat(),
-            words,
-        );
+        let files = [ROOT, ("a/Cargo.toml", a), ("a/src/lib.rs", LIB), ("b/Cargo.toml", b)];
+        canary::finds(check, &[&files[..], &[("b/src/lib.rs", LIB)]].concat(), words);
     }
 
     #[test]
     fn a_crate_that_looks_up_is_found() {
-        let up = package(
-            "nearcall-core",
-            "[dependencies]\nnearcall = { path = \"../b\" }\n",
-        );
+        let up = package("nearcall-core", "[dependencies]\nnearcall = { path = \"../b\" }\n");
         finds(&up, &package("nearcall", ""), "look down only");
     }
 
     #[test]
     fn neighbours_that_meet_are_found() {
         let os = "[dependencies]\nnearcall-os = { path = \"../b\" }\n";
-        finds(
-            &package("nearcall-core", os),
-            &package("nearcall-os", ""),
-            "look down only",
-        );
+        finds(&package("nearcall-core", os), &package("nearcall-os", ""), "look down only");
     }
 
     #[test]
     fn the_compiler_meeting_the_runtime_is_found_even_in_its_tests() {
         let dev = "[dev-dependencies]\nnearcall = { path = \"../b\" }\n";
-        finds(
-            &package("nearcall-idl", dev),
-            &package("nearcall", ""),
-            "never meet",
-        );
+        finds(&package("nearcall-idl", dev), &package("nearcall", ""), "never meet");
         let build = "[build-dependencies]\nnearcall-idl = { path = \"../b\" }\n";
-        finds(
-            &package("nearcall", build),
-            &package("nearcall-idl", ""),
-            "never meet",
-        );
+        finds(&package("nearcall", build), &package("nearcall-idl", ""), "never meet");
     }
 
     #[test]
     fn a_dependency_that_is_on_no_floor_is_found() {
         let kit = "[dependencies]\ntestkit = { path = \"../b\" }\n";
         let testkit = package("testkit", "publish = false\n");
-        finds(
-            &package("nearcall", kit),
-            &testkit,
-            "on no floor and unpublished",
-        );
+        finds(&package("nearcall", kit), &testkit, "on no floor and unpublished");
     }
 
     #[test]
     fn a_published_crate_on_no_floor_is_found() {
-        finds(
-            &package("a", ""),
-            &package("nearcall-abi", ""),
-            "publish = false",
-        );
+        finds(&package("a", ""), &package("nearcall-abi", ""), "publish = false");
     }
 
     #[test]
     fn a_ground_with_dependencies_is_found() {
         let other = "[dependencies]\nb = { path = \"../b\" }\n";
-        finds(
-            &package("nearcall-abi", other),
-            &package("b", ""),
-            "may not depend on b",
-        );
+        finds(&package("nearcall-abi", other), &package("b", ""), "may not depend on b");
     }
 
     #[test]
     fn an_async_runtime_in_a_local_program_is_found() {
         let tokio = "[dependencies]\ntokio = { path = \"../b\" }\n";
-        finds(
-            &package("nearcall", tokio),
-            &package("tokio", ""),
-            "local program links tokio",
-        );
+        finds(&package("nearcall", tokio), &package("tokio", ""), "local program links tokio");
     }
 }

@@ -8,10 +8,8 @@ use super::report::Report;
 use super::tree::{GOLDENS, Tree};
 
 /// Folders whose inputs have no goldens, and why.
-const WITHOUT: &[(&str, &str)] = &[(
-    "tests/idl/good",
-    "these are accepted without a word, so there is nothing to keep",
-)];
+const WITHOUT: &[(&str, &str)] =
+    &[("tests/idl/good", "these are accepted without a word, so there is nothing to keep")];
 
 /// A file of documentation is neither.
 const NEITHER: &[&str] = &["README.md"];
@@ -23,11 +21,7 @@ pub fn check(tree: &Tree) -> Report {
     for (folder, names) in folders.filter(|(folder, _)| !is_without(folder)) {
         let (kinds, with_input, without) = sorted(&names);
         for name in without {
-            report.find(
-                &format!("{folder}/{name}"),
-                0,
-                "is a golden without its `.idl`",
-            );
+            report.find(&format!("{folder}/{name}"), 0, "is a golden without its `.idl`");
         }
         for (stem, found) in with_input {
             inputs += 1;
@@ -37,11 +31,7 @@ pub fn check(tree: &Tree) -> Report {
                 report.find(&path, 0, "has no golden");
             }
             for kind in kinds.difference(&found) {
-                report.find(
-                    &path,
-                    0,
-                    format!("has no golden `{stem}.{kind}`, its neighbours do"),
-                );
+                report.find(&path, 0, format!("has no golden `{stem}.{kind}`, its neighbours do"));
             }
         }
     }
@@ -51,11 +41,7 @@ pub fn check(tree: &Tree) -> Report {
 /// The folders that hold interface files, with the names of all their files.
 fn folders(tree: &Tree) -> BTreeMap<&str, Vec<&str>> {
     let mut folders: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for file in tree
-        .files
-        .iter()
-        .filter(|file| file.path.starts_with(GOLDENS))
-    {
+    for file in tree.files.iter().filter(|file| file.path.starts_with(GOLDENS)) {
         let (folder, name) = file.path.rsplit_once('/').expect("below the root");
         if !NEITHER.contains(&name) {
             folders.entry(folder).or_default().push(name);
@@ -66,9 +52,7 @@ fn folders(tree: &Tree) -> BTreeMap<&str, Vec<&str>> {
 }
 
 fn is_without(folder: &str) -> bool {
-    WITHOUT
-        .iter()
-        .any(|(without, _)| folder.starts_with(without))
+    WITHOUT.iter().any(|(without, _)| folder.starts_with(without))
 }
 
 type Kinds<'a> = BTreeSet<&'a str>;

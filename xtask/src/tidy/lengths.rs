@@ -25,11 +25,7 @@ pub fn check(tree: &Tree) -> Report {
         }
         lines += count;
         if count > FILE_LINES_MAX {
-            report.find(
-                &file.path,
-                0,
-                format!("{count} lines, limit {FILE_LINES_MAX}"),
-            );
+            report.find(&file.path, 0, format!("{count} lines, limit {FILE_LINES_MAX}"));
         }
         for function in functions(&file.tokens) {
             found += 1;
@@ -54,21 +50,13 @@ mod tests {
 
     #[test]
     fn a_long_function_is_found() {
-        canary::finds(
-            check,
-            &[("a.rs", &function(71))],
-            "`long` has 71 lines, limit 70",
-        );
+        canary::finds(check, &[("a.rs", &function(71))], "`long` has 71 lines, limit 70");
         canary::passes(check, &[("a.rs", &function(70))]);
     }
 
     #[test]
     fn a_long_file_is_found() {
-        canary::finds(
-            check,
-            &[("a.rs", &"// a\n".repeat(601))],
-            "601 lines, limit 600",
-        );
+        canary::finds(check, &[("a.rs", &"// a\n".repeat(601))], "601 lines, limit 600");
         canary::passes(check, &[("a.rs", &"// a\n".repeat(600))]);
         canary::passes(check, &[("tests/idl/a.rs", &"// a\n".repeat(601))]);
     }

@@ -5,11 +5,7 @@ use super::tokens::{is_at, text_at};
 use super::tree::{File, Tree};
 
 /// Written apart, so that this file has none.
-const WORDS: &[&str] = &[
-    concat!("TO", "DO"),
-    concat!("FIX", "ME"),
-    concat!("XX", "X"),
-];
+const WORDS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
 
 const MACROS: &[&str] = &["dbg", "todo", "unimplemented"];
 
@@ -22,11 +18,7 @@ pub fn check(tree: &Tree) -> Report {
             lines += 1;
             for word in line.split(|c: char| !c.is_alphanumeric() && c != '_') {
                 if WORDS.contains(&word) {
-                    report.find(
-                        &file.path,
-                        i + 1,
-                        format!("`{word}`: do it or say it elsewhere"),
-                    );
+                    report.find(&file.path, i + 1, format!("`{word}`: do it or say it elsewhere"));
                 }
             }
         }
@@ -39,18 +31,10 @@ fn code(file: &File, report: &mut Report) {
     for (i, token) in file.tokens.iter().enumerate() {
         let is_macro = MACROS.contains(&token.text.as_str());
         if is_macro && text_at(&file.tokens, i + 1) == "!" {
-            report.find(
-                &file.path,
-                token.line,
-                format!("`{}!` is not code", token.text),
-            );
+            report.find(&file.path, token.line, format!("`{}!` is not code", token.text));
         }
         if is_at(&file.tokens, i, &["#", "[", "ignore"]) {
-            report.find(
-                &file.path,
-                token.line,
-                "a test that is switched off tests nothing",
-            );
+            report.find(&file.path, token.line, "a test that is switched off tests nothing");
         }
     }
 }

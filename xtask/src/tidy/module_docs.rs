@@ -11,11 +11,7 @@ pub fn check(tree: &Tree) -> Report {
         let first = file.text.lines().next().unwrap_or("");
         let words = first.strip_prefix("//!").map(str::trim);
         if words.is_none_or(str::is_empty) {
-            report.find(
-                &file.path,
-                1,
-                "does not begin with `//!` and what the module is",
-            );
+            report.find(&file.path, 1, "does not begin with `//!` and what the module is");
         }
     }
     report.counted(&[(files, "files")])

@@ -30,30 +30,15 @@ const NEVER: &[&str] = &[
 
 /// Names that may stand, where, and why. A name that ends in `*` allows all that begin so.
 const ALLOWED: &[(&str, &str, &str)] = &[
-    (
-        "crates/nearcall/src/raw",
-        "get_*",
-        "reads from an A-stack: the other side of `put_`",
-    ),
-    (
-        "crates/",
-        "handle_*",
-        "how a machine without input and output is told something",
-    ),
-    (
-        "crates/core/src/",
-        "common_count",
-        "what two interfaces have in common",
-    ),
+    ("crates/nearcall/src/raw", "get_*", "reads from an A-stack: the other side of `put_`"),
+    ("crates/", "handle_*", "how a machine without input and output is told something"),
+    ("crates/core/src/", "common_count", "what two interfaces have in common"),
 ];
 
 pub fn check(tree: &Tree) -> Report {
     let mut report = Report::new("names");
     let (mut files, mut names) = (0, 0);
-    for file in tree
-        .rust()
-        .filter(|file| file.path.starts_with("crates/") && !file.is_test())
-    {
+    for file in tree.rust().filter(|file| file.path.starts_with("crates/") && !file.is_test()) {
         files += 1;
         for (name, line) in public_names(file) {
             names += 1;
@@ -77,17 +62,11 @@ fn never_said(path: &str, name: &str) -> Vec<String> {
     if is_allowed {
         return Vec::new();
     }
-    words(name)
-        .into_iter()
-        .filter(|word| is_never_said(word))
-        .collect()
+    words(name).into_iter().filter(|word| is_never_said(word)).collect()
 }
 
 fn is_never_said(word: &str) -> bool {
-    NEVER.contains(&word)
-        || word
-            .strip_suffix('s')
-            .is_some_and(|word| NEVER.contains(&word))
+    NEVER.contains(&word) || word.strip_suffix('s').is_some_and(|word| NEVER.contains(&word))
 }
 
 /// `InfoTable`, `info_table`, `INFO_TABLE`: info, table.
@@ -99,10 +78,7 @@ fn words(name: &str) -> Vec<String> {
             words.push(String::new());
         }
         if letter != '_' {
-            words
-                .last_mut()
-                .expect("never empty")
-                .extend(letter.to_lowercase());
+            words.last_mut().expect("never empty").extend(letter.to_lowercase());
         }
         was_lower = letter.is_lowercase() || letter.is_numeric();
     }
@@ -135,11 +111,7 @@ fn item(tokens: &[Token], mut at: usize) -> Option<(&str, usize)> {
     loop {
         let is_name = is_identifier(text_at(tokens, at + 1));
         match text_at(tokens, at) {
-            "const"
-                if matches!(
-                    text_at(tokens, at + 1),
-                    "fn" | "unsafe" | "async" | "extern"
-                ) => {}
+            "const" if matches!(text_at(tokens, at + 1), "fn" | "unsafe" | "async" | "extern") => {}
             "async" | "unsafe" | "extern" => {}
             literal if literal.starts_with('"') => {}
             "fn" | "struct" | "enum" | "union" | "trait" | "const" | "static" | "type" | "mod"

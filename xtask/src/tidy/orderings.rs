@@ -19,18 +19,11 @@ const TABLED: &str = "crates/core/src/";
 const FREE: &str = "crates/core/src/sync.rs";
 
 /// Where a bare ordering needs a comment.
-const COMMENTED: &[&str] = &[
-    "crates/os/src/",
-    "crates/nearcall/src/",
-    "crates/threads/src/",
-];
+const COMMENTED: &[&str] = &["crates/os/src/", "crates/nearcall/src/", "crates/threads/src/"];
 
 pub fn check(tree: &Tree) -> Report {
     let mut report = Report::new("orderings");
-    let core: Vec<_> = tree
-        .rust()
-        .filter(|file| file.path.starts_with(TABLED))
-        .collect();
+    let core: Vec<_> = tree.rust().filter(|file| file.path.starts_with(TABLED)).collect();
     let tables: BTreeMap<_, _> = core.iter().map(|file| (&file.path, table(file))).collect();
     let known: BTreeSet<_> = tables.values().flat_map(BTreeMap::keys).cloned().collect();
     let (mut uses, mut bare) = (0, 0);
@@ -45,11 +38,7 @@ pub fn check(tree: &Tree) -> Report {
             bare += bare_elsewhere(file, &mut report);
         }
     }
-    report.counted(&[
-        (known.len(), "rows"),
-        (uses, "uses of rows"),
-        (bare, "bare orderings"),
-    ])
+    report.counted(&[(known.len(), "rows"), (uses, "uses of rows"), (bare, "bare orderings")])
 }
 
 /// What a row of a table says.
@@ -73,10 +62,7 @@ fn table(file: &File) -> BTreeMap<String, Row> {
         if is_row(cells[0]) {
             let cell = |column: Option<usize>| column.and_then(|column| cells.get(column)).copied();
             let partners = cell(partner_column).unwrap_or("").split([',', ' ']);
-            let partners = partners
-                .filter(|word| is_row(word))
-                .map(str::to_owned)
-                .collect();
+            let partners = partners.filter(|word| is_row(word)).map(str::to_owned).collect();
             let order = cell(order_column).unwrap_or("").to_owned();
             rows.insert(cells[0].to_owned(), Row { order, partners });
         }
@@ -87,9 +73,7 @@ fn table(file: &File) -> BTreeMap<String, Row> {
 /// `O1`: a capital letter and a number.
 fn is_row(cell: &str) -> bool {
     let mut letters = cell.chars();
-    letters
-        .next()
-        .is_some_and(|first| first.is_ascii_uppercase())
+    letters.next().is_some_and(|first| first.is_ascii_uppercase())
         && cell.len() > 1
         && letters.all(|digit| digit.is_ascii_digit())
 }
@@ -110,10 +94,7 @@ fn rows(
             }
             Some(_) if edge(row) != row => continue,
             Some(said) if !says(&said.order, order) => {
-                format!(
-                    "row {row} is used as {order}, its table says `{}`",
-                    said.order
-                )
+                format!("row {row} is used as {order}, its table says `{}`", said.order)
             }
             Some(_) => continue,
         };
@@ -162,8 +143,7 @@ fn says(cell: &str, order: &str) -> bool {
     if cell.ends_with("on failure") && order == "Relaxed" {
         return true;
     }
-    cell.split(|letter: char| !letter.is_alphanumeric())
-        .any(|word| word == order)
+    cell.split(|letter: char| !letter.is_alphanumeric()).any(|word| word == order)
 }
 
 /// The orderings that no `ord!` names, each with its line. `use` declarations name nothing yet.
@@ -178,10 +158,7 @@ fn bare_orderings(file: &File) -> Vec<(&str, usize)> {
         } else if is_at(tokens, i, &["ord", "!"]) {
             i = tokens.get(i + 2).and_then(|open| open.mate).unwrap_or(i);
         } else if text_at(tokens, i) == "use" {
-            i += tokens[i..]
-                .iter()
-                .position(|token| token.text == ";")
-                .unwrap_or(0);
+            i += tokens[i..].iter().position(|token| token.text == ";").unwrap_or(0);
         } else if ORDERINGS.contains(&text_at(tokens, i)) {
             found.push((tokens[i].text.as_str(), tokens[i].line));
         }
@@ -197,11 +174,7 @@ fn bare_in_core(file: &File, report: &mut Report) -> usize {
             let message = format!("bare `{ordering}`: name a row with `ord!`");
             report.find(&file.path, *line, message);
         } else if comment_for(&file.text, *line).is_empty() {
-            report.find(
-                &file.path,
-                *line,
-                "bare `Relaxed` without a comment saying why",
-            );
+            report.find(&file.path, *line, "bare `Relaxed` without a comment saying why");
         }
     }
     found.len()
@@ -255,18 +228,12 @@ mod tests {
 
     #[test]
     fn a_row_that_is_in_no_table_is_found() {
-        finds(
-            "fn a() { ord!(\"O1\", Release) }",
-            "row O1 is not in this module's table",
-        );
+        finds("fn a() { ord!(\"O1\", Release) }", "row O1 is not in this module's table");
     }
 
     #[test]
     fn a_row_that_is_never_used_is_found() {
-        finds(
-            "//! | O1 | Release | - |\n",
-            "row O1 of the table is never used",
-        );
+        finds("//! | O1 | Release | - |\n", "row O1 of the table is never used");
     }
 
     #[test]
@@ -284,14 +251,8 @@ mod tests {
     #[test]
     fn what_prepares_an_edge_is_relaxed_and_its_row_exists() {
         let row = "//! | O1 | Release | - |\nfn a() { b(ord!(\"O1\", Release), ";
-        finds(
-            &format!("{row}ord!(\"O1h\", Acquire)) }}"),
-            "O1h prepares an edge",
-        );
-        finds(
-            &format!("{row}ord!(\"O2h\", Relaxed)) }}"),
-            "row O2h is not in",
-        );
+        finds(&format!("{row}ord!(\"O1h\", Acquire)) }}"), "O1h prepares an edge");
+        finds(&format!("{row}ord!(\"O2h\", Relaxed)) }}"), "row O2h is not in");
         let text = format!("{TABLE}{row}ord!(\"O1h\", Relaxed)) }}");
         canary::passes(check, &[("crates/core/src/turn.rs", &text)]);
     }
@@ -318,10 +279,7 @@ mod tests {
     #[test]
     fn an_ordering_with_a_reason_passes() {
         let os = "fn a() {\n    // Nothing else is read.\n    b.load(Ordering::Relaxed)\n}";
-        canary::passes(
-            check,
-            &[("crates/os/src/a.rs", os), ("crates/core/src/a.rs", os)],
-        );
+        canary::passes(check, &[("crates/os/src/a.rs", os), ("crates/core/src/a.rs", os)]);
         let used = "// Nothing else is read.\nuse a::Relaxed;\nfn a() {\n    b.load(Relaxed)\n}";
         canary::passes(check, &[("crates/os/src/b.rs", used)]);
         let free = "fn a() { b.load(Ordering::SeqCst) }";

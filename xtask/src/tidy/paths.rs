@@ -43,19 +43,14 @@ pub fn check(tree: &Tree) -> Report {
     for file in &tree.files {
         for (line, title) in citations_of(file) {
             cited += 1;
-            let exists = CITED_IN
-                .iter()
-                .any(|place| tree.has(&format!("{place}{title}.md")));
+            let exists = CITED_IN.iter().any(|place| tree.has(&format!("{place}{title}.md")));
             if !exists {
                 let message = format!("cites {title}, but there is no {title}.md");
                 report.find(&file.path, line, message);
             }
         }
     }
-    report.counted(&[
-        (documents, "documents"),
-        (named + cited, "paths and citations"),
-    ])
+    report.counted(&[(documents, "documents"), (named + cited, "paths and citations")])
 }
 
 /// The documents that comments and documents cite, as in a title in capitals and a number.
@@ -65,16 +60,12 @@ fn citations_of(file: &File) -> Vec<(usize, &str)> {
         if file.is_rust() && !line.trim_start().starts_with("//") {
             continue;
         }
-        let mut words = line
-            .split(' ')
-            .map(|word| word.trim_start_matches(['(', '`']))
-            .peekable();
+        let mut words = line.split(' ').map(|word| word.trim_start_matches(['(', '`'])).peekable();
         while let Some(word) = words.next() {
             let is_title = word.len() >= TITLE_LETTERS_MIN
                 && word.chars().all(|letter| letter.is_ascii_uppercase());
-            let is_numbered = words
-                .peek()
-                .is_some_and(|next| next.starts_with(|c: char| c.is_ascii_digit()));
+            let is_numbered =
+                words.peek().is_some_and(|next| next.starts_with(|c: char| c.is_ascii_digit()));
             if is_title && is_numbered {
                 found.push((i + 1, word));
             }
@@ -92,11 +83,7 @@ fn paths_of(file: &File) -> Vec<(usize, String)> {
         if line.trim_start().starts_with("```") {
             is_fenced = !is_fenced;
         } else if !is_fenced {
-            found.extend(
-                spans(line)
-                    .filter_map(path_in_span)
-                    .map(|path| (i + 1, path)),
-            );
+            found.extend(spans(line).filter_map(path_in_span).map(|path| (i + 1, path)));
             found.extend(links(line).map(|link| (i + 1, joined(folder, link))));
         }
     }
@@ -116,24 +103,15 @@ fn path_in_span(span: &str) -> Option<String> {
     }
     let span = span.split([':', '#']).next().unwrap_or(span);
     // Of a pattern, the part before its first wild word.
-    let parts = span
-        .split('/')
-        .take_while(|part| !part.contains(['*', '<', '{', '.', 'N']));
+    let parts = span.split('/').take_while(|part| !part.contains(['*', '<', '{', '.', 'N']));
     let fixed: Vec<_> = parts.collect();
     let is_whole = !span.contains(['*', '<', '{']) && !span.contains("NN");
-    Some(if is_whole {
-        span.to_owned()
-    } else {
-        fixed.join("/")
-    })
+    Some(if is_whole { span.to_owned() } else { fixed.join("/") })
 }
 
 /// The targets of `[text](target)` that are files.
 fn links(line: &str) -> impl Iterator<Item = &str> {
-    let targets = line
-        .split("](")
-        .skip(1)
-        .filter_map(|rest| rest.split(')').next());
+    let targets = line.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     let files = targets.filter(|target| !target.contains("://") && !target.starts_with('#'));
     files.map(|target| target.split('#').next().unwrap_or(target))
 }
@@ -157,11 +135,7 @@ mod tests {
 
     #[test]
     fn a_path_that_does_not_exist_is_found() {
-        canary::finds(
-            check,
-            &[("a.md", "see `crates/moved/src/lib.rs`")],
-            "crates/moved",
-        );
+        canary::finds(check, &[("a.md", "see `crates/moved/src/lib.rs`")], "crates/moved");
         canary::finds(check, &[("a.md", "see `crates/*/src`")], "names `crates`");
         canary::finds(check, &[("a.md", "see `GONE.md`")], "GONE.md");
     }
@@ -169,14 +143,8 @@ mod tests {
     #[test]
     fn a_link_that_leads_nowhere_is_found() {
         canary::finds(check, &[("docs/a.md", "see [b](../b.md)")], "names `b.md`");
-        canary::passes(
-            check,
-            &[("docs/a.md", "see [b](../b.md#c)"), ("b.md", "# b")],
-        );
-        canary::passes(
-            check,
-            &[("a.md", "see [b](https://example.org/b) and [c](#c)")],
-        );
+        canary::passes(check, &[("docs/a.md", "see [b](../b.md#c)"), ("b.md", "# b")]);
+        canary::passes(check, &[("a.md", "see [b](https://example.org/b) and [c](#c)")]);
     }
 
     #[test]
@@ -185,10 +153,7 @@ mod tests {
         canary::finds(check, &[("a.rs", text)], "cites NOWHERE");
         canary::finds(check, &[("a.md", text)], "cites NOWHERE");
         canary::passes(check, &[("a.rs", text), ("docs/NOWHERE.md", "")]);
-        canary::passes(
-            check,
-            &[("a.rs", "// NOWHERE, RFC 3, ABCDE x\nf(\"NOWHERE 3\")")],
-        );
+        canary::passes(check, &[("a.rs", "// NOWHERE, RFC 3, ABCDE x\nf(\"NOWHERE 3\")")]);
     }
 
     #[test]

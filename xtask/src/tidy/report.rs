@@ -23,19 +23,11 @@ pub struct Report {
 
 impl Report {
     pub fn new(name: &'static str) -> Self {
-        Self {
-            name,
-            counts: Vec::new(),
-            findings: Vec::new(),
-        }
+        Self { name, counts: Vec::new(), findings: Vec::new() }
     }
 
     pub fn find(&mut self, path: &str, line: usize, message: impl Into<String>) {
-        self.findings.push(Finding {
-            path: path.to_owned(),
-            line,
-            message: message.into(),
-        });
+        self.findings.push(Finding { path: path.to_owned(), line, message: message.into() });
     }
 
     pub fn counted(mut self, counts: &[(usize, &'static str)]) -> Self {
@@ -53,19 +45,11 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counts: Vec<_> = self
-            .counts
-            .iter()
-            .map(|(count, unit)| format!("{count} {unit}"))
-            .collect();
+        let counts: Vec<_> =
+            self.counts.iter().map(|(count, unit)| format!("{count} {unit}")).collect();
         let verdict = if self.is_ok() { "ok  " } else { "FAIL" };
         writeln!(f, "tidy {verdict} {:<12} {}", self.name, counts.join(", "))?;
-        for Finding {
-            path,
-            line,
-            message,
-        } in &self.findings
-        {
+        for Finding { path, line, message } in &self.findings {
             match line {
                 0 => writeln!(f, "  {path}: {message}")?,
                 _ => writeln!(f, "  {path}:{line}: {message}")?,
@@ -86,11 +70,7 @@ mod tests {
     fn a_report_that_counted_nothing_is_not_ok() {
         assert!(!Report::new("x").is_ok());
         assert!(!Report::new("x").counted(&[(0, "files")]).is_ok());
-        assert!(
-            !Report::new("x")
-                .counted(&[(3, "files"), (0, "rows")])
-                .is_ok()
-        );
+        assert!(!Report::new("x").counted(&[(3, "files"), (0, "rows")]).is_ok());
         assert!(Report::new("x").counted(&[(3, "files")]).is_ok());
     }
 

@@ -33,11 +33,7 @@ fn flatten(stream: TokenStream, flat: &mut Vec<Token>) {
     for tree in stream {
         let line = tree.span().start().line;
         let TokenTree::Group(group) = tree else {
-            flat.push(Token {
-                text: tree.to_string(),
-                line,
-                mate: None,
-            });
+            flat.push(Token { text: tree.to_string(), line, mate: None });
             continue;
         };
         let (open, close) = match group.delimiter() {
@@ -47,28 +43,17 @@ fn flatten(stream: TokenStream, flat: &mut Vec<Token>) {
             Delimiter::None => ("", ""),
         };
         let at = flat.len();
-        flat.push(Token {
-            text: open.to_owned(),
-            line,
-            mate: None,
-        });
+        flat.push(Token { text: open.to_owned(), line, mate: None });
         flatten(group.stream(), flat);
         flat[at].mate = Some(flat.len());
         let line = group.span_close().end().line;
-        flat.push(Token {
-            text: close.to_owned(),
-            line,
-            mate: None,
-        });
+        flat.push(Token { text: close.to_owned(), line, mate: None });
     }
 }
 
 /// Whether the tokens from `at` on are exactly these.
 pub fn is_at(tokens: &[Token], at: usize, texts: &[&str]) -> bool {
-    texts
-        .iter()
-        .enumerate()
-        .all(|(i, text)| text_at(tokens, at + i) == *text)
+    texts.iter().enumerate().all(|(i, text)| text_at(tokens, at + i) == *text)
 }
 
 /// The text of a token; empty past the end.
@@ -111,11 +96,7 @@ pub fn functions(tokens: &[Token]) -> Vec<Function<'_>> {
             continue;
         };
         let lines = tokens[end].line - token.line + 1;
-        found.push(Function {
-            name,
-            line: token.line,
-            lines,
-        });
+        found.push(Function { name, line: token.line, lines });
     }
     found
 }
@@ -125,9 +106,7 @@ pub fn test_ranges(tokens: &[Token]) -> Vec<Range<usize>> {
     let cfg = ["#", "[", "cfg", "(", "test", ")", "]"];
     let starts = (0..tokens.len()).filter(|i| is_at(tokens, *i, &cfg));
     let bodies = starts.filter_map(|i| body_after_attributes(tokens, i));
-    bodies
-        .filter_map(|open| Some(open..tokens[open].mate?))
-        .collect()
+    bodies.filter_map(|open| Some(open..tokens[open].mate?)).collect()
 }
 
 fn body_after_attributes(tokens: &[Token], mut at: usize) -> Option<usize> {

@@ -32,25 +32,17 @@ impl Tree {
     pub fn read(root: &Path) -> Self {
         let mut files = Vec::new();
         let walk = WalkDir::new(root).sort_by_file_name();
-        for entry in walk
-            .into_iter()
-            .filter_entry(is_ours)
-            .filter_map(Result::ok)
-        {
+        for entry in walk.into_iter().filter_entry(is_ours).filter_map(Result::ok) {
             if entry.file_type().is_file() {
                 files.push(File::read(root, entry.path()));
             }
         }
-        Self {
-            root: root.to_path_buf(),
-            files,
-        }
+        Self { root: root.to_path_buf(), files }
     }
 
     /// The Rust files that people write.
     pub fn rust(&self) -> impl Iterator<Item = &File> {
-        self.all_rust()
-            .filter(|file| !file.path.starts_with(GOLDENS))
+        self.all_rust().filter(|file| !file.path.starts_with(GOLDENS))
     }
 
     /// The Rust files, goldens among them.
@@ -59,9 +51,7 @@ impl Tree {
     }
 
     pub fn ending<'a>(&'a self, suffix: &'a str) -> impl Iterator<Item = &'a File> {
-        self.files
-            .iter()
-            .filter(move |file| file.path.ends_with(suffix))
+        self.files.iter().filter(move |file| file.path.ends_with(suffix))
     }
 
     pub fn has(&self, path: &str) -> bool {
@@ -99,9 +89,7 @@ impl File {
     }
 
     fn is_text(&self) -> bool {
-        [".rs", ".md", ".toml", ".idl"]
-            .iter()
-            .any(|end| self.path.ends_with(end))
+        [".rs", ".md", ".toml", ".idl"].iter().any(|end| self.path.ends_with(end))
     }
 
     /// A file of tests: nothing of it is compiled into what is shipped.
@@ -139,11 +127,7 @@ pub fn comment_for(text: &str, line: usize) -> String {
     if let Some((_, after)) = own.split_once("//") {
         comment.push_str(after);
     }
-    let mut above = lines[..line - 1]
-        .iter()
-        .rev()
-        .map(|line| line.trim())
-        .peekable();
+    let mut above = lines[..line - 1].iter().rev().map(|line| line.trim()).peekable();
     let mut continued = 0;
     while let Some(line) = above.peek() {
         let ends = line.is_empty() || line.ends_with([';', '{', '}']);
