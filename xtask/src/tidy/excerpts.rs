@@ -1,7 +1,7 @@
 //! The code in README.md is the code of an example: each block stands in a file, word for word.
 //!
-//! A block of a language we compile follows a line `<!-- from PATH -->`. Indentation may differ; a
-//! line `// …` stands for what is left out.
+//! A block of a language we compile follows a line `<!-- from PATH -->`. Spaces and line breaks may
+//! differ; a line `// …` stands for what is left out.
 
 use super::report::Report;
 use super::tree::Tree;
@@ -64,20 +64,23 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
 /// What stands for lines that are left out.
 const LEFT_OUT: &str = "// …";
 
-/// Whether the parts between the gaps stand in `text`, one after the other, whatever their
-/// indentation.
+/// Whether the parts between the gaps stand in `text`, one after the other, however both are
+/// broken into lines and indented.
 fn contains(text: &str, wanted: &[&str]) -> bool {
-    let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    let mut rest = &lines[..];
+    let text = without_space(text);
+    let mut rest = text.as_str();
     for part in wanted.split(|line| *line == LEFT_OUT) {
-        let found = match part.len() {
-            0 => return false,
-            count => rest.windows(count).position(|window| window == part),
+        let part = without_space(&part.concat());
+        let Some(at) = rest.find(&part).filter(|_| !part.is_empty()) else {
+            return false;
         };
-        let Some(at) = found else { return false };
         rest = &rest[at + part.len()..];
     }
     true
+}
+
+fn without_space(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_whitespace()).collect()
 }
 
 #[cfg(test)]
