@@ -146,7 +146,7 @@ fn report(
     lines.extend(rates.iter().map(row));
     match by_cp {
         Ok(rate) => lines.push(row(rate)),
-        Err(why) => lines.push(format!("{:24}{why}", "cp -r")),
+        Err(why) => lines.push(format!("{:24}{why}", "cp -r of the copy")),
     }
     lines.push(String::new());
     lines.push(comparison.to_string());

@@ -190,5 +190,5 @@ pub fn cp(copied: &Copied, copy: &Path, target: &Path) -> Result<Result<Rate, St
     }
     std::fs::remove_dir_all(target).map_err(Failure::doing("remove", target))?;
     let (files, bytes) = (copied.count(), copied.bytes);
-    Ok(Ok(Rate { what: "cp -r", files, bytes, calls: None, time }))
+    Ok(Ok(Rate { what: "cp -r of the copy", files, bytes, calls: None, time }))
 }
