@@ -81,9 +81,7 @@ impl FaultsServer for Tester {
 
     fn sum(&self, data: Opaque<'_>) -> u32 {
         let bytes = data.to_vec();
-        bytes
-            .iter()
-            .fold(0u32, |sum, byte| sum.wrapping_add((*byte).into()))
+        bytes.iter().fold(0u32, |sum, byte| sum.wrapping_add((*byte).into()))
     }
 
     fn fill(&self, count: u32, value: u8, mut data: OpaqueOut<'_>) {
@@ -91,8 +89,7 @@ impl FaultsServer for Tester {
         let mut left = count as usize;
         while left > 0 {
             let bytes = left.min(piece.len());
-            data.put(&piece[..bytes])
-                .expect("there is room for what was asked for");
+            data.put(&piece[..bytes]).expect("there is room for what was asked for");
             left -= bytes;
         }
     }
@@ -100,11 +97,7 @@ impl FaultsServer for Tester {
     fn refuse(&self, code: i32) -> Result<i32, FaultsRefuseException> {
         match code {
             0 => Ok(0),
-            code => Err(Refused {
-                code,
-                reason: format!("code {code}"),
-            }
-            .into()),
+            code => Err(Refused { code, reason: format!("code {code}") }.into()),
         }
     }
 
@@ -136,15 +129,11 @@ impl FaultsServer for Tester {
         let options = import_options(&self.directory);
         let binding = Binding::import_with(&self.domain, next, &FAULTS, options);
         let next_client = FaultsClient::new(binding.expect("the next server is exported"));
-        1 + next_client
-            .nest(back, next, depth - 1)
-            .expect("the next server answers")
+        1 + next_client.nest(back, next, depth - 1).expect("the next server answers")
     }
 
     fn caller(&self) -> u32 {
-        nearcall::caller()
-            .and_then(|importer| importer.uid())
-            .unwrap_or(u32::MAX)
+        nearcall::caller().and_then(|importer| importer.uid()).unwrap_or(u32::MAX)
     }
 
     fn note(&self) {

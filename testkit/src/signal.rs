@@ -16,21 +16,11 @@ pub fn resume(pid: u32) {
 /// Starts a client process that calls `doze` for a minute.
 pub fn spawn_dozer(program: &str, directory: &Path, name: &str) -> Child {
     let mut command = Command::new(program);
-    command
-        .arg(directory)
-        .arg(name)
-        .arg("doze")
-        .stdin(Stdio::null());
+    command.arg(directory).arg(name).arg("doze").stdin(Stdio::null());
     command.spawn().expect("the client's program")
 }
 
 fn signal(pid: u32, signal: &str) {
-    let status = Command::new("kill")
-        .arg(signal)
-        .arg(pid.to_string())
-        .status();
-    assert!(
-        status.expect("the program kill").success(),
-        "kill {signal} {pid}"
-    );
+    let status = Command::new("kill").arg(signal).arg(pid.to_string()).status();
+    assert!(status.expect("the program kill").success(), "kill {signal} {pid}");
 }

@@ -80,18 +80,11 @@ impl World {
             Kind::Threads => {
                 let domain = Domain::new().expect("a server's domain");
                 let clerk = server::export(&domain, self.directory(), name);
-                Place::Here {
-                    clerk: Some(clerk.expect("the name is free")),
-                }
+                Place::Here { clerk: Some(clerk.expect("the name is free")) }
             }
-            Kind::Processes => Place::There {
-                child: self.spawn(name),
-            },
+            Kind::Processes => Place::There { child: self.spawn(name) },
         };
-        Server {
-            name: name.to_owned(),
-            place,
-        }
+        Server { name: name.to_owned(), place }
     }
 
     /// A client bound to a server of this world.
@@ -128,9 +121,7 @@ impl World {
             .expect("the server's program");
         let mut line = String::new();
         let output = child.stdout.as_mut().expect("piped");
-        BufReader::new(output)
-            .read_line(&mut line)
-            .expect("the server's first line");
+        BufReader::new(output).read_line(&mut line).expect("the server's first line");
         assert_eq!(line, "exported\n", "the server's first line");
         child
     }

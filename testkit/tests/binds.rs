@@ -27,10 +27,7 @@ fn a_name_that_nobody_exports_is_named_with_the_places_tried() {
     let directory = tempfile::tempdir().unwrap();
     let error = import(directory.path(), "nobody").unwrap_err();
     let socket = directory.path().join("nobody.socket");
-    let want = format!(
-        r#"no domain exports "nobody": looked for {}"#,
-        socket.display()
-    );
+    let want = format!(r#"no domain exports "nobody": looked for {}"#, socket.display());
     assert_eq!(error.to_string(), want);
 }
 
@@ -113,11 +110,7 @@ fn another_hash_names_the_first_operation_that_differs() {
         let options = world.import_options();
         let domain = world.client_domain();
         let error = Binding::import_with(domain, "changed", &CHANGED, options).unwrap_err();
-        let BindError::Hash {
-            interface: "faults::Faults",
-            difference,
-        } = &error
-        else {
+        let BindError::Hash { interface: "faults::Faults", difference } = &error else {
             panic!("{error}");
         };
         assert!(difference.contains("add"), "{difference}");
@@ -126,19 +119,13 @@ fn another_hash_names_the_first_operation_that_differs() {
 
 #[test]
 fn another_interface_under_the_name_is_named() {
-    static OTHER: InterfaceDescriptor = InterfaceDescriptor {
-        name: "other::Other",
-        ..FAULTS
-    };
+    static OTHER: InterfaceDescriptor = InterfaceDescriptor { name: "other::Other", ..FAULTS };
     in_processes(|world| {
         let _server = world.serve("other");
         let options = world.import_options();
         let error =
             Binding::import_with(world.client_domain(), "other", &OTHER, options).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            r#""other" is interface faults::Faults, not other::Other"#
-        );
+        assert_eq!(error.to_string(), r#""other" is interface faults::Faults, not other::Other"#);
     });
 }
 
@@ -156,10 +143,7 @@ fn a_policy_that_refuses_says_why() {
     let entries = testkit::server::entries(&domain, directory.path());
     let _clerk = Clerk::export_with(&domain, "shop", entries, options).unwrap();
     let error = import(directory.path(), "shop").unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        r#"not admitted to "shop": closed on Saturdays"#
-    );
+    assert_eq!(error.to_string(), r#"not admitted to "shop": closed on Saturdays"#);
 }
 
 #[test]

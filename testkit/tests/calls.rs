@@ -29,21 +29,7 @@ fn bytes_of_every_length_arrive() {
     check(|world| {
         let server = world.serve("calls");
         let client = world.import(&server);
-        let around = [
-            0,
-            1,
-            39,
-            40,
-            41,
-            48,
-            200,
-            2040,
-            2041,
-            4096,
-            65_536,
-            65_537,
-            1 << 20,
-        ];
+        let around = [0, 1, 39, 40, 41, 48, 200, 2040, 2041, 4096, 65_536, 65_537, 1 << 20];
         for length in around.into_iter().chain([5, 3 << 20, 1 << 20]) {
             let data: Vec<u8> = (0..length).map(|at| (at * 31 % 251) as u8).collect();
             assert!(client.echo(&data).unwrap() == data, "{length} bytes");
@@ -113,14 +99,8 @@ fn an_argument_over_its_bound_is_refused_before_the_post() {
         let client = world.import(&server);
         let refused = client.greet(&"x".repeat(65)).unwrap_err();
         assert_eq!(refused.ran(), Ran::No);
-        assert!(matches!(
-            refused,
-            CallError::Usage(UsageError::OverBound(_))
-        ));
-        assert_eq!(
-            refused.to_string(),
-            "name has 65 bytes or elements, its limit is 64"
-        );
+        assert!(matches!(refused, CallError::Usage(UsageError::OverBound(_))));
+        assert_eq!(refused.to_string(), "name has 65 bytes or elements, its limit is 64");
         assert_eq!(client.greet(&"x".repeat(64)).unwrap().len(), 71);
     });
 }
@@ -133,10 +113,7 @@ fn a_procedure_that_panics_ran_and_the_server_lives() {
         for _ in 0..3 {
             let error = client.panic("planned").unwrap_err();
             assert_eq!(error.ran(), Ran::Yes);
-            assert!(
-                matches!(error, CallError::Panicked { procedure: "panic" }),
-                "{error}"
-            );
+            assert!(matches!(error, CallError::Panicked { procedure: "panic" }), "{error}");
         }
         assert_eq!(client.runs().unwrap(), 3);
     });
@@ -150,16 +127,7 @@ fn a_deadline_aborts_and_its_astack_comes_back() {
         let hasty = client.with_deadline(Duration::from_millis(20));
         let error = hasty.doze(200).unwrap_err();
         assert_eq!(error.ran(), Ran::Maybe);
-        assert!(
-            matches!(
-                error,
-                CallError::CallAborted {
-                    procedure: "doze",
-                    ..
-                }
-            ),
-            "{error}"
-        );
+        assert!(matches!(error, CallError::CallAborted { procedure: "doze", .. }), "{error}");
         assert_eq!(client.binding().captured_count(), 1);
         // Served by another processor meanwhile, and the late result goes nowhere.
         assert_eq!(client.runs().unwrap(), 1);
@@ -180,10 +148,7 @@ fn a_fast_call_does_not_wait_behind_a_slow_one() {
             for _ in 0..100 {
                 client.null().unwrap();
             }
-            assert!(
-                !slow.is_finished(),
-                "100 calls took longer than one slow procedure"
-            );
+            assert!(!slow.is_finished(), "100 calls took longer than one slow procedure");
             assert_eq!(slow.join().unwrap().unwrap(), 1);
         });
     });
@@ -238,10 +203,7 @@ fn without_growth_a_deadline_bounds_the_wait_for_an_astack() {
             while other.runs().unwrap() < 5 {}
             let hasty = client.with_deadline(Duration::from_millis(10));
             let error = hasty.null().unwrap_err();
-            assert!(
-                matches!(error, CallError::NoAStack { procedure: "null" }),
-                "{error}"
-            );
+            assert!(matches!(error, CallError::NoAStack { procedure: "null" }), "{error}");
             assert_eq!(error.ran(), Ran::No);
         });
         client.null().unwrap();

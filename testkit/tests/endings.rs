@@ -18,10 +18,7 @@ fn a_server_that_dies_in_a_procedure_fails_the_call() {
         let client = world.import(&server);
         client.null().unwrap();
         let error = client.die().unwrap_err();
-        assert!(
-            matches!(error, CallError::CallFailed { procedure: "die" }),
-            "{error}"
-        );
+        assert!(matches!(error, CallError::CallFailed { procedure: "die" }), "{error}");
         assert_eq!(error.ran(), Ran::Maybe);
         let error = client.null().unwrap_err();
         let want = NotExecuted::Revoked;
@@ -44,10 +41,7 @@ fn a_server_that_is_killed_fails_every_call_that_it_had_taken() {
         });
         for outcome in outcomes {
             let error = outcome.unwrap_err();
-            assert!(
-                matches!(error, CallError::CallFailed { procedure: "doze" }),
-                "{error}"
-            );
+            assert!(matches!(error, CallError::CallFailed { procedure: "doze" }), "{error}");
         }
     });
 }
@@ -77,9 +71,7 @@ fn a_call_that_a_stopped_server_never_took_was_not_executed() {
 fn a_deadline_holds_against_a_stopped_server() {
     check(|world| {
         let server = world.serve("stopped");
-        let client = world
-            .import(&server)
-            .with_deadline(Duration::from_millis(50));
+        let client = world.import(&server).with_deadline(Duration::from_millis(50));
         client.null().unwrap();
         testkit::signal::stop(server.pid().unwrap());
         let error = client.add(1, 2).unwrap_err();

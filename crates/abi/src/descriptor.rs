@@ -43,15 +43,8 @@ pub struct InterfaceDescriptor {
 impl AStackClass {
     /// The class that holds `block_bytes` and has the default number of A-stacks.
     pub const fn for_block(block_bytes: u32) -> AStackClass {
-        let block_bytes = if block_bytes == 0 {
-            0
-        } else {
-            block_bytes.next_power_of_two()
-        };
-        AStackClass {
-            block_bytes,
-            count: ASTACKS_PER_PROCEDURE,
-        }
+        let block_bytes = if block_bytes == 0 { 0 } else { block_bytes.next_power_of_two() };
+        AStackClass { block_bytes, count: ASTACKS_PER_PROCEDURE }
     }
 }
 

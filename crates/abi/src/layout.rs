@@ -82,11 +82,7 @@ impl<'c> SegmentLayout<'c> {
         if bytes > 1 << 31 {
             return Err(LayoutRefused::TooLarge { claimed: bytes });
         }
-        Ok(SegmentLayout {
-            classes,
-            astack_count: count as u32,
-            blocks_bytes: bytes as u32,
-        })
+        Ok(SegmentLayout { classes, astack_count: count as u32, blocks_bytes: bytes as u32 })
     }
 
     /// A-stacks of all classes.
@@ -120,11 +116,7 @@ impl<'c> SegmentLayout<'c> {
                 line_offset_bytes += (index - base) * stride;
                 let head_offset_bytes = index * LINE_BYTES;
                 let block_bytes = class.block_bytes;
-                return Some(Extent {
-                    head_offset_bytes,
-                    line_offset_bytes,
-                    block_bytes,
-                });
+                return Some(Extent { head_offset_bytes, line_offset_bytes, block_bytes });
             }
             base += class.count;
             line_offset_bytes += class.count * stride;
@@ -141,31 +133,17 @@ const fn whole_pages(bytes: u32) -> u32 {
 mod tests {
     use super::*;
 
-    const CLASSES: [AStackClass; 2] = [
-        AStackClass {
-            block_bytes: 0,
-            count: 5,
-        },
-        AStackClass {
-            block_bytes: 2048,
-            count: 5,
-        },
-    ];
+    const CLASSES: [AStackClass; 2] =
+        [AStackClass { block_bytes: 0, count: 5 }, AStackClass { block_bytes: 2048, count: 5 }];
 
     #[test]
     fn astacks_lie_class_by_class_without_a_gap() {
         let layout = SegmentLayout::new(&CLASSES).unwrap();
         assert_eq!(layout.astack_count(), 10);
         let last_small = layout.extent(4).unwrap();
-        assert_eq!(
-            (last_small.line_offset_bytes, last_small.block_bytes),
-            (4 * 64, 0)
-        );
+        assert_eq!((last_small.line_offset_bytes, last_small.block_bytes), (4 * 64, 0));
         let first_large = layout.extent(5).unwrap();
-        assert_eq!(
-            (first_large.head_offset_bytes, first_large.line_offset_bytes),
-            (320, 320)
-        );
+        assert_eq!((first_large.head_offset_bytes, first_large.line_offset_bytes), (320, 320));
         assert_eq!(layout.class_range(1), 5..10);
     }
 
@@ -194,13 +172,7 @@ mod tests {
         assert_eq!(claim(0, 0), LayoutRefused::Empty);
         assert_eq!(claim(0, 4097), LayoutRefused::TooMany { claimed: 4097 });
         assert_eq!(claim(3, 1), LayoutRefused::BlockBytes { claimed: 3 });
-        assert_eq!(
-            claim(1 << 21, 1),
-            LayoutRefused::BlockBytes { claimed: 1 << 21 }
-        );
-        assert!(matches!(
-            claim(1 << 20, 4096),
-            LayoutRefused::TooLarge { .. }
-        ));
+        assert_eq!(claim(1 << 21, 1), LayoutRefused::BlockBytes { claimed: 1 << 21 });
+        assert!(matches!(claim(1 << 20, 4096), LayoutRefused::TooLarge { .. }));
     }
 }

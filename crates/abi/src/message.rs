@@ -134,15 +134,9 @@ pub struct Garbled {
 impl Classes {
     /// `None` for more than [`CLASSES_MAX`].
     pub fn new(classes: &[AStackClass]) -> Option<Classes> {
-        let mut list = [AStackClass {
-            block_bytes: 0,
-            count: 0,
-        }; CLASSES_MAX];
+        let mut list = [AStackClass { block_bytes: 0, count: 0 }; CLASSES_MAX];
         list.get_mut(..classes.len())?.copy_from_slice(classes);
-        Some(Classes {
-            list,
-            count: classes.len(),
-        })
+        Some(Classes { list, count: classes.len() })
     }
 
     /// The classes, in order.
@@ -157,21 +151,13 @@ impl<'p> Message<'p> {
         let mut out = Out { packet, length: 0 };
         out.u32(self.kind())?;
         match *self {
-            Message::Import {
-                abi_version,
-                interface_hash,
-                interface_name,
-            } => {
+            Message::Import { abi_version, interface_hash, interface_name } => {
                 out.u32(MAGIC)?;
                 out.u32(abi_version)?;
                 out.bytes(&interface_hash)?;
                 out.text(interface_name.as_bytes())?;
             }
-            Message::Admit {
-                incarnation,
-                lane,
-                classes,
-            } => {
+            Message::Admit { incarnation, lane, classes } => {
                 out.bytes(&incarnation.to_le_bytes())?;
                 out.u32(lane)?;
                 out.u32(classes.count as u32)?;
@@ -184,23 +170,13 @@ impl<'p> Message<'p> {
                 out.u32(code as u32)?;
                 out.bytes(detail)?;
             }
-            Message::OutOfLine {
-                astack,
-                generation,
-                bytes,
-            } => {
+            Message::OutOfLine { astack, generation, bytes } => {
                 out.u32(astack)?;
                 out.u32(generation)?;
                 out.bytes(&bytes.to_le_bytes())?;
             }
-            Message::Mapped {
-                astack: first,
-                generation: second,
-            }
-            | Message::Grown {
-                class: first,
-                count: second,
-            } => {
+            Message::Mapped { astack: first, generation: second }
+            | Message::Grown { class: first, count: second } => {
                 out.u32(first)?;
                 out.u32(second)?;
             }
@@ -219,10 +195,7 @@ impl<'p> Message<'p> {
         let kind = input.u32().unwrap_or(0);
         decode_kind(kind, &mut input)
             .filter(|_| input.rest.is_empty())
-            .ok_or(Garbled {
-                kind,
-                packet_bytes: packet.len(),
-            })
+            .ok_or(Garbled { kind, packet_bytes: packet.len() })
     }
 
     /// How many descriptors come with the message: exactly that many, or it is garbled.
@@ -260,36 +233,17 @@ fn decode_kind<'p>(kind: u32, input: &mut In<'p>) -> Option<Message<'p>> {
         4 => Message::Bound,
         5 => {
             let code = RefusalCode::from_word(input.u32()?)?;
-            Message::Refused {
-                code,
-                detail: core::mem::take(&mut input.rest),
-            }
+            Message::Refused { code, detail: core::mem::take(&mut input.rest) }
         }
         6 => {
             let (astack, generation) = (input.u32()?, input.u32()?);
-            Message::OutOfLine {
-                astack,
-                generation,
-                bytes: input.u64()?,
-            }
+            Message::OutOfLine { astack, generation, bytes: input.u64()? }
         }
-        7 => Message::Mapped {
-            astack: input.u32()?,
-            generation: input.u32()?,
-        },
-        8 => Message::Grow {
-            class: input.u32()?,
-        },
-        9 => Message::Grown {
-            class: input.u32()?,
-            count: input.u32()?,
-        },
-        10 => Message::GrownSegments {
-            class: input.u32()?,
-        },
-        11 => Message::GrownBound {
-            class: input.u32()?,
-        },
+        7 => Message::Mapped { astack: input.u32()?, generation: input.u32()? },
+        8 => Message::Grow { class: input.u32()? },
+        9 => Message::Grown { class: input.u32()?, count: input.u32()? },
+        10 => Message::GrownSegments { class: input.u32()? },
+        11 => Message::GrownBound { class: input.u32()? },
         12 => Message::Revoked,
         _ => return None,
     })
@@ -305,11 +259,7 @@ fn decode_import<'p>(input: &mut In<'p>) -> Option<Message<'p>> {
     if interface_name.len() > INTERFACE_NAME_BYTES_MAX {
         return None;
     }
-    Some(Message::Import {
-        abi_version,
-        interface_hash,
-        interface_name,
-    })
+    Some(Message::Import { abi_version, interface_hash, interface_name })
 }
 
 fn decode_admit<'p>(input: &mut In<'p>) -> Option<Message<'p>> {
@@ -318,32 +268,18 @@ fn decode_admit<'p>(input: &mut In<'p>) -> Option<Message<'p>> {
     let count = input.u32()? as usize;
     let mut classes = Classes::new(&[])?;
     for class in classes.list.get_mut(..count)? {
-        *class = AStackClass {
-            block_bytes: input.u32()?,
-            count: input.u32()?,
-        };
+        *class = AStackClass { block_bytes: input.u32()?, count: input.u32()? };
     }
     classes.count = count;
-    Some(Message::Admit {
-        incarnation,
-        lane,
-        classes,
-    })
+    Some(Message::Admit { incarnation, lane, classes })
 }
 
 impl RefusalCode {
     fn from_word(word: u32) -> Option<RefusalCode> {
         use RefusalCode::*;
-        [
-            NotAdmitted,
-            AbiVersion,
-            OtherInterface,
-            Hash,
-            Overloaded,
-            Protocol,
-        ]
-        .into_iter()
-        .find(|code| *code as u32 == word)
+        [NotAdmitted, AbiVersion, OtherInterface, Hash, Overloaded, Protocol]
+            .into_iter()
+            .find(|code| *code as u32 == word)
     }
 }
 
@@ -358,17 +294,10 @@ impl<'p> ProcedureList<'p> {
         procedures: impl Iterator<Item = (&'a str, [u8; 16])>,
         detail: &mut [u8],
     ) -> usize {
-        let mut out = Out {
-            packet: detail,
-            length: 0,
-        };
+        let mut out = Out { packet: detail, length: 0 };
         for (name, hash) in procedures {
             let before = out.length;
-            if out
-                .bytes(&hash)
-                .and_then(|()| out.text(name.as_bytes()))
-                .is_none()
-            {
+            if out.bytes(&hash).and_then(|()| out.text(name.as_bytes())).is_none() {
                 return before;
             }
         }
@@ -396,9 +325,7 @@ struct Out<'b> {
 impl Out<'_> {
     fn bytes(&mut self, bytes: &[u8]) -> Option<()> {
         let end = self.length + bytes.len();
-        self.packet
-            .get_mut(self.length..end)?
-            .copy_from_slice(bytes);
+        self.packet.get_mut(self.length..end)?.copy_from_slice(bytes);
         self.length = end;
         Some(())
     }
@@ -447,36 +374,15 @@ mod tests {
     use super::*;
 
     fn all() -> [Message<'static>; 12] {
-        let classes = [AStackClass {
-            block_bytes: 2048,
-            count: 5,
-        }];
+        let classes = [AStackClass { block_bytes: 2048, count: 5 }];
         [
-            Message::Import {
-                abi_version: 1,
-                interface_hash: [7; 16],
-                interface_name: "A::B",
-            },
-            Message::Admit {
-                incarnation: 9,
-                lane: 3,
-                classes: Classes::new(&classes).unwrap(),
-            },
+            Message::Import { abi_version: 1, interface_hash: [7; 16], interface_name: "A::B" },
+            Message::Admit { incarnation: 9, lane: 3, classes: Classes::new(&classes).unwrap() },
             Message::Segments,
             Message::Bound,
-            Message::Refused {
-                code: RefusalCode::Hash,
-                detail: b"why",
-            },
-            Message::OutOfLine {
-                astack: 1,
-                generation: 2,
-                bytes: 1 << 30,
-            },
-            Message::Mapped {
-                astack: 1,
-                generation: 2,
-            },
+            Message::Refused { code: RefusalCode::Hash, detail: b"why" },
+            Message::OutOfLine { astack: 1, generation: 2, bytes: 1 << 30 },
+            Message::Mapped { astack: 1, generation: 2 },
             Message::Grow { class: 1 },
             Message::Grown { class: 1, count: 5 },
             Message::GrownSegments { class: 1 },
@@ -496,17 +402,11 @@ mod tests {
 
     #[test]
     fn a_packet_cut_anywhere_is_garbled() {
-        for message in all()
-            .into_iter()
-            .filter(|m| !matches!(m, Message::Refused { .. }))
-        {
+        for message in all().into_iter().filter(|m| !matches!(m, Message::Refused { .. })) {
             let mut packet = [0; 256];
             let packet = message.encode(&mut packet).unwrap();
             for length in 0..packet.len() {
-                assert!(
-                    Message::decode(&packet[..length]).is_err(),
-                    "{message:?} at {length}"
-                );
+                assert!(Message::decode(&packet[..length]).is_err(), "{message:?} at {length}");
             }
         }
     }
@@ -516,21 +416,12 @@ mod tests {
         let mut packet = [0; 256];
         let length = Message::Bound.encode(&mut packet).unwrap().len();
         let garbled = Message::decode(&packet[..length + 1]);
-        assert_eq!(
-            garbled,
-            Err(Garbled {
-                kind: 4,
-                packet_bytes: 5
-            })
-        );
+        assert_eq!(garbled, Err(Garbled { kind: 4, packet_bytes: 5 }));
     }
 
     #[test]
     fn more_classes_than_the_limit_are_refused() {
-        let class = AStackClass {
-            block_bytes: 0,
-            count: 1,
-        };
+        let class = AStackClass { block_bytes: 0, count: 1 };
         assert!(Classes::new(&[class; CLASSES_MAX + 1]).is_none());
         let mut packet = [0u8; 256];
         packet[0] = 2;

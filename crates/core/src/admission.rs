@@ -70,9 +70,7 @@ impl BindingState {
     /// Revokes the binding. False if it was already: the first reason stays.
     pub fn revoke(&self, reason: RevokeReason) -> bool {
         let to = reason as u32;
-        self.0
-            .compare_exchange(OPEN, to, ord!("R1", Relaxed), ord!("R1", Relaxed))
-            .is_ok()
+        self.0.compare_exchange(OPEN, to, ord!("R1", Relaxed), ord!("R1", Relaxed)).is_ok()
     }
 
     /// Why the binding is revoked; `None` while it is open.
@@ -125,20 +123,13 @@ pub fn first_difference<'n>(
     let name = |side: &[(&'n str, [u8; 16])]| side.get(at as usize).map(|procedure| procedure.0);
     let (ours, theirs) = (name(ours), name(theirs));
     let differs = ours.is_some() || theirs.is_some();
-    differs.then_some(Difference {
-        index: at,
-        ours,
-        theirs,
-    })
+    differs.then_some(Difference { index: at, ours, theirs })
 }
 
 /// How many procedures, from the first, are the same on both sides. Two versions of an interface
 /// of which one adds procedures at the end bind with so many.
 pub fn common_count(ours: &[(&str, [u8; 16])], theirs: &[(&str, [u8; 16])]) -> u32 {
-    ours.iter()
-        .zip(theirs)
-        .take_while(|(ours, theirs)| ours == theirs)
-        .count() as u32
+    ours.iter().zip(theirs).take_while(|(ours, theirs)| ours == theirs).count() as u32
 }
 
 impl fmt::Display for Difference<'_> {
@@ -202,11 +193,7 @@ mod tests {
         );
         let want = "procedure 1, `read`, has other parameters there";
         check(&[OPEN_FILE, READ], &[OPEN_FILE, WIDER_READ], want);
-        check(
-            &[OPEN_FILE, READ],
-            &[OPEN_FILE],
-            "procedure 1, `read`, is missing there",
-        );
+        check(&[OPEN_FILE, READ], &[OPEN_FILE], "procedure 1, `read`, is missing there");
         check(&[], &[OPEN_FILE], "procedure 0, `open`, is missing here");
     }
 
@@ -239,13 +226,7 @@ mod tests {
 
     #[test]
     fn a_procedure_needs_a_class_with_an_astack() {
-        let classes = [
-            AStackClass::for_block(0),
-            AStackClass {
-                block_bytes: 64,
-                count: 0,
-            },
-        ];
+        let classes = [AStackClass::for_block(0), AStackClass { block_bytes: 64, count: 0 }];
         assert_eq!(check_classes(&classes, [0, 0]).unwrap().astack_count(), 5);
         let refused = |class| check_classes(&classes, [0, class]).unwrap_err().to_string();
         assert_eq!(refused(1), "A-stack class 1 has no A-stack");

@@ -57,10 +57,7 @@ impl AStackLists {
     /// Lists of `class_count` classes, all empty, for A-stacks numbered below `astack_count_max`.
     /// Those of an extent that is added later (L49) are pushed then.
     pub fn new(class_count: u32, astack_count_max: u32) -> AStackLists {
-        let list = |_| List {
-            top: AtomicU64::new(NONE),
-            wakes: AtomicU32::new(0),
-        };
+        let list = |_| List { top: AtomicU64::new(NONE), wakes: AtomicU32::new(0) };
         AStackLists {
             lists: (0..class_count).map(list).collect(),
             links: (0..astack_count_max).map(|_| AtomicU32::new(0)).collect(),
@@ -101,9 +98,7 @@ impl AStackLists {
             link.store((seen & INDEX_MASK) as u32, ord!("A7", Relaxed));
             let tag = (seen & !(INDEX_MASK | WAITING)).wrapping_add(TAG);
             let to = tag | (u64::from(index) + 1);
-            match list
-                .top
-                .compare_exchange_weak(seen, to, ord!("A1", Release), ord!("A1", Relaxed))
+            match list.top.compare_exchange_weak(seen, to, ord!("A1", Release), ord!("A1", Relaxed))
             {
                 Ok(_) => break,
                 Err(moved) => seen = moved,
@@ -132,8 +127,7 @@ impl AStackLists {
             // Whether it succeeds or not, what counts is what the next look finds.
             let marked = (seen | WAITING).wrapping_add(TAG);
             let _ =
-                list.top
-                    .compare_exchange(seen, marked, ord!("A3", Relaxed), ord!("A3", Relaxed));
+                list.top.compare_exchange(seen, marked, ord!("A3", Relaxed), ord!("A3", Relaxed));
         }
     }
 

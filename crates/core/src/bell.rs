@@ -61,10 +61,7 @@ impl Lane {
     /// The place of lane `lane` in a line of `lane_count` lanes; more bindings than lanes share.
     pub const fn of(lane: u32, lane_count: u32) -> Lane {
         let lane = lane % lane_count;
-        Lane {
-            word: lane / LANE_BITS,
-            bit: lane % LANE_BITS,
-        }
+        Lane { word: lane / LANE_BITS, bit: lane % LANE_BITS }
     }
 }
 
@@ -94,10 +91,7 @@ pub fn is_rung(gate: &AtomicU32) -> bool {
 #[inline]
 pub fn open_gate(gate: &AtomicU32) -> Opened {
     let seen = gate.swap(0, ord!("B4", Acquire));
-    Opened {
-        is_rung: seen & RUNG != 0,
-        had_sleeper: seen & ASLEEP != 0,
-    }
+    Opened { is_rung: seen & RUNG != 0, had_sleeper: seen & ASLEEP != 0 }
 }
 
 /// Takes the bits that were set in one lane word.

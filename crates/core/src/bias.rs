@@ -26,7 +26,8 @@
 //! | D4 | busy, load | revoker | Acquire | bytes are dead | D5 |
 //! | D5 | busy, store 0 | owner | Release | bytes are dead | D4 |
 //! | D6 | handover, swap | both | AcqRel | bytes are dead | D6 |
-//! | D7 | owner, from NOBODY to TAKEN and then to a thread | who establishes | Relaxed | nothing | - |
+//! | D7 | owner, NOBODY to TAKEN to a thread | who establishes | Relaxed | nothing | - |
+//! | D8 | handover, load | owner | Acquire | bytes are dead | D6 |
 //!
 //! Private memory: no peer sees any of it.
 
@@ -134,11 +135,7 @@ impl Bias {
     #[cold]
     pub fn establish(&self, thread: u64, index: u32) -> bool {
         let (from, order) = (NOBODY, ord!("D7", Relaxed));
-        if self
-            .owner
-            .compare_exchange(from, TAKEN, order, order)
-            .is_err()
-        {
+        if self.owner.compare_exchange(from, TAKEN, order, order).is_err() {
             return false;
         }
         self.index.store(index, ord!("D7", Relaxed));
@@ -170,16 +167,14 @@ impl Bias {
             return;
         }
         // A revoker is about to leave the A-stack to us.
-        while self.handover.load(ord!("D6", Acquire)) != REVOKER_CAME {
+        while self.handover.load(ord!("D8", Acquire)) != REVOKER_CAME {
             pause();
         }
     }
 
     fn end(&self, owner: u64) -> bool {
         let order = ord!("D3", Relaxed);
-        self.owner
-            .compare_exchange(owner, REVOKED, order, order)
-            .is_ok()
+        self.owner.compare_exchange(owner, REVOKED, order, order).is_ok()
     }
 
     fn settle(&self) -> Settled {

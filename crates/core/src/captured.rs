@@ -15,33 +15,22 @@ pub struct Captured {
 impl Captured {
     /// Room for every A-stack of a binding.
     pub fn new(astack_count_max: u32) -> Captured {
-        Captured {
-            calls: Vec::with_capacity(astack_count_max as usize),
-        }
+        Captured { calls: Vec::with_capacity(astack_count_max as usize) }
     }
 
     /// Call `sequence` on A-stack `index` was aborted.
     ///
     /// # Panics: if that A-stack is captured already, or there are more than there is room for.
     pub fn add(&mut self, index: AStackIndex, sequence: Sequence) {
-        assert!(
-            self.calls.iter().all(|call| call.0 != index),
-            "{index} is captured twice"
-        );
-        assert!(
-            self.calls.len() < self.calls.capacity(),
-            "{index} is past the last"
-        );
+        assert!(self.calls.iter().all(|call| call.0 != index), "{index} is captured twice");
+        assert!(self.calls.len() < self.calls.capacity(), "{index} is past the last");
         self.calls.push((index, sequence));
     }
 
     /// The longest captured A-stack that `is_idle` says has come back; it is the caller's to push.
     /// Call until `None`.
     pub fn reap(&mut self, is_idle: impl Fn(AStackIndex, Sequence) -> bool) -> Option<AStackIndex> {
-        let at = self
-            .calls
-            .iter()
-            .position(|&(index, sequence)| is_idle(index, sequence))?;
+        let at = self.calls.iter().position(|&(index, sequence)| is_idle(index, sequence))?;
         Some(self.calls.remove(at).0)
     }
 

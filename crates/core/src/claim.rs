@@ -29,9 +29,7 @@ use crate::turn::Sequence;
 #[inline]
 pub fn claim(claim: &AtomicU32, sequence: Sequence) -> bool {
     let (from, to) = (sequence.previous().as_u32(), sequence.as_u32());
-    claim
-        .compare_exchange(from, to, ord!("C1", Relaxed), ord!("C1", Relaxed))
-        .is_ok()
+    claim.compare_exchange(from, to, ord!("C1", Relaxed), ord!("C1", Relaxed)).is_ok()
 }
 
 /// Whether call `sequence` was taken. True for a word that is neither this call nor the one before:

@@ -15,10 +15,7 @@ pub struct DomainCache {
 impl DomainCache {
     /// An empty cache.
     pub const fn new() -> DomainCache {
-        DomainCache {
-            keys: [0; HOT_MAX],
-            count: 0,
-        }
+        DomainCache { keys: [0; HOT_MAX], count: 0 }
     }
 
     /// A call came on `key`: it is now the most recently used. Gives back the key that had to
@@ -68,6 +65,12 @@ impl DomainCache {
     #[inline]
     pub fn keys(&self) -> impl Iterator<Item = u64> + '_ {
         self.keys[..self.count].iter().copied()
+    }
+
+    /// Whether the last call came on `key`.
+    #[inline]
+    pub fn is_latest(&self, key: u64) -> bool {
+        self.count > 0 && self.keys[0] == key
     }
 
     /// Whether `key` is polled.

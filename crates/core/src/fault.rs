@@ -227,25 +227,15 @@ impl fmt::Display for PeerFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use PeerFault::*;
         match *self {
-            Turn {
-                seen,
-                sequence,
-                wanted,
-            } => {
-                write!(
-                    f,
-                    "turn word says {seen} where call {sequence} {wanted} is due"
-                )
+            Turn { seen, sequence, wanted } => {
+                write!(f, "turn word says {seen} where call {sequence} {wanted} is due")
             }
             ProcedureIndex { claimed, count } => below(f, "procedure index", claimed, count),
             AStackIndex { claimed, count } => below(f, "A-stack index", claimed, count),
             ClassIndex { claimed, count } => below(f, "A-stack class", claimed, count),
             ClassEmpty { claimed } => write!(f, "A-stack class {claimed} has no A-stack"),
             ClassOfProcedure { claimed, wanted } => {
-                write!(
-                    f,
-                    "procedure of A-stack class {wanted} came in class {claimed}"
-                )
+                write!(f, "procedure of A-stack class {wanted} came in class {claimed}")
             }
             Lane { claimed, count } => below(f, "bell lane", claimed, count),
             MessageBytes { claimed, limit } => {
@@ -256,10 +246,7 @@ impl fmt::Display for PeerFault {
             }
             Status { claimed } => write!(f, "status word {claimed:#x} is not defined"),
             Exception { claimed, count } => {
-                write!(
-                    f,
-                    "exception {claimed} is not among the procedure's {count}"
-                )
+                write!(f, "exception {claimed} is not among the procedure's {count}")
             }
             Flags { claimed } => write!(f, "flag bits {claimed:#x} do not belong here"),
             Length { claimed, limit } => write!(f, "length {claimed} is over {limit}"),
@@ -296,10 +283,7 @@ fn write_refused(f: &mut fmt::Formatter<'_>, refused: LayoutRefused) -> fmt::Res
             write!(f, "class list of {claimed} A-stacks is over {ASTACKS_MAX}")
         }
         LayoutRefused::BlockBytes { claimed } => {
-            write!(
-                f,
-                "block of {claimed} bytes is over {BLOCK_BYTES_MAX} or no power of two"
-            )
+            write!(f, "block of {claimed} bytes is over {BLOCK_BYTES_MAX} or no power of two")
         }
         LayoutRefused::TooLarge { claimed } => {
             write!(f, "class list of {claimed} bytes is over {}", 1u64 << 31)
@@ -369,24 +353,15 @@ mod tests {
 
     #[test]
     fn a_message_names_its_length_and_the_limit() {
-        let fault = PeerFault::MessageBytes {
-            claimed: 4097,
-            limit: 4096,
-        };
+        let fault = PeerFault::MessageBytes { claimed: 4097, limit: 4096 };
         check(fault, "message of 4097 bytes is over 4096");
     }
 
     #[test]
     fn a_segment_names_what_it_lacks() {
-        let fault = DescriptorFault::Bytes {
-            claimed: 1,
-            wanted: 4096,
-        };
+        let fault = DescriptorFault::Bytes { claimed: 1, wanted: 4096 };
         check(
-            PeerFault::Descriptor {
-                segment: "heads",
-                fault,
-            },
+            PeerFault::Descriptor { segment: "heads", fault },
             "heads segment has 1 bytes, not 4096",
         );
     }
@@ -394,9 +369,6 @@ mod tests {
     #[test]
     fn a_class_list_names_its_limit() {
         let refused = LayoutRefused::TooMany { claimed: 4097 };
-        check(
-            PeerFault::Classes(refused),
-            "class list of 4097 A-stacks is over 4096",
-        );
+        check(PeerFault::Classes(refused), "class list of 4097 A-stacks is over 4096");
     }
 }

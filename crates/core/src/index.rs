@@ -29,10 +29,7 @@ impl ClaimedIndex {
         if self.0 < astack_count {
             Ok(AStackIndex(self.0))
         } else {
-            Err(PeerFault::AStackIndex {
-                claimed: self.0,
-                count: astack_count,
-            })
+            Err(PeerFault::AStackIndex { claimed: self.0, count: astack_count })
         }
     }
 
@@ -42,10 +39,7 @@ impl ClaimedIndex {
         if self.0 < procedure_count {
             Ok(ProcedureIndex(self.0))
         } else {
-            Err(PeerFault::ProcedureIndex {
-                claimed: self.0,
-                count: procedure_count,
-            })
+            Err(PeerFault::ProcedureIndex { claimed: self.0, count: procedure_count })
         }
     }
 }
@@ -101,9 +95,6 @@ mod tests {
         let fault = ClaimedIndex(9).check(8).unwrap_err();
         assert_eq!(fault.to_string(), "A-stack index 9 is not below 8");
         let fault = ClaimedIndex(u32::MAX).check_procedure(0).unwrap_err();
-        assert_eq!(
-            fault.to_string(),
-            "procedure index 4294967295 is not below 0"
-        );
+        assert_eq!(fault.to_string(), "procedure index 4294967295 is not below 0");
     }
 }

@@ -68,22 +68,15 @@ pub struct Return {
 impl LinkageStack {
     /// A stack for `depth_max` nested calls.
     pub fn new(depth_max: u32) -> LinkageStack {
-        LinkageStack {
-            records: Vec::with_capacity(depth_max as usize),
-        }
+        LinkageStack { records: Vec::with_capacity(depth_max as usize) }
     }
 
     /// Enters a call.
     pub fn push(&mut self, linkage: Linkage) -> Result<(), TooDeep> {
         if self.records.len() == self.records.capacity() {
-            return Err(TooDeep {
-                depth_max: self.records.len() as u32,
-            });
+            return Err(TooDeep { depth_max: self.records.len() as u32 });
         }
-        self.records.push(Record {
-            linkage,
-            is_valid: true,
-        });
+        self.records.push(Record { linkage, is_valid: true });
         Ok(())
     }
 
@@ -92,17 +85,11 @@ impl LinkageStack {
         let mut has_failed = false;
         while let Some(record) = self.records.pop() {
             if record.is_valid {
-                return Return {
-                    to: Some(record.linkage),
-                    has_failed,
-                };
+                return Return { to: Some(record.linkage), has_failed };
             }
             has_failed = true;
         }
-        Return {
-            to: None,
-            has_failed,
-        }
+        Return { to: None, has_failed }
     }
 
     /// A binding has ended: no thread returns over it any more (L52). Says how many records it
@@ -120,10 +107,7 @@ impl LinkageStack {
 
     /// The tightest deadline of the calls that the thread is in. A nested call inherits it.
     pub fn deadline_ns(&self) -> Option<u64> {
-        self.records
-            .iter()
-            .filter_map(|record| record.linkage.deadline_ns)
-            .min()
+        self.records.iter().filter_map(|record| record.linkage.deadline_ns).min()
     }
 
     /// How many calls the thread is in.
@@ -166,33 +150,15 @@ mod tests {
     #[test]
     fn a_thread_returns_through_its_newest_call() {
         let mut stack = nested(&[1, 2]);
-        assert_eq!(
-            stack.pop(),
-            Return {
-                to: Some(call(2, None)),
-                has_failed: false
-            }
-        );
-        assert_eq!(
-            stack.pop(),
-            Return {
-                to: Some(call(1, None)),
-                has_failed: false
-            }
-        );
+        assert_eq!(stack.pop(), Return { to: Some(call(2, None)), has_failed: false });
+        assert_eq!(stack.pop(), Return { to: Some(call(1, None)), has_failed: false });
     }
 
     #[test]
     fn a_return_past_an_ended_binding_has_failed() {
         let mut stack = nested(&[1, 2, 3]);
         assert_eq!(stack.invalidate(BindingNumber(3)), 1);
-        assert_eq!(
-            stack.pop(),
-            Return {
-                to: Some(call(2, None)),
-                has_failed: true
-            }
-        );
+        assert_eq!(stack.pop(), Return { to: Some(call(2, None)), has_failed: true });
         assert_eq!(stack.depth(), 1);
     }
 
@@ -200,20 +166,8 @@ mod tests {
     fn a_thread_with_no_valid_call_ends() {
         let mut stack = nested(&[1, 1]);
         assert_eq!(stack.invalidate(BindingNumber(1)), 2);
-        assert_eq!(
-            stack.pop(),
-            Return {
-                to: None,
-                has_failed: true
-            }
-        );
-        assert_eq!(
-            stack.pop(),
-            Return {
-                to: None,
-                has_failed: false
-            }
-        );
+        assert_eq!(stack.pop(), Return { to: None, has_failed: true });
+        assert_eq!(stack.pop(), Return { to: None, has_failed: false });
     }
 
     #[test]

@@ -53,10 +53,7 @@ mod tests {
 
     #[track_caller]
     fn check(phase: Phase, was_claimed: bool, proof: Proof, want: Outcome) {
-        assert_eq!(
-            classify(TurnWord::new(CALL, phase), CALL, was_claimed, proof),
-            want
-        );
+        assert_eq!(classify(TurnWord::new(CALL, phase), CALL, was_claimed, proof), want);
     }
 
     #[test]
@@ -69,12 +66,7 @@ mod tests {
 
     #[test]
     fn an_unclaimed_call_of_a_dead_server_did_not_run() {
-        for phase in [
-            Phase::Posted,
-            Phase::PostedAsleep,
-            Phase::Aborted,
-            Phase::Dead,
-        ] {
+        for phase in [Phase::Posted, Phase::PostedAsleep, Phase::Aborted, Phase::Dead] {
             check(phase, false, Proof::Died, Outcome::NotExecuted);
             check(phase, false, Proof::Revoked, Outcome::NotExecuted);
         }
@@ -96,9 +88,6 @@ mod tests {
     #[test]
     fn a_reply_to_another_call_is_none_to_this_one() {
         let other = TurnWord::new(CALL.previous(), Phase::IdleHot);
-        assert_eq!(
-            classify(other, CALL, true, Proof::Died),
-            Outcome::CallFailed
-        );
+        assert_eq!(classify(other, CALL, true, Proof::Died), Outcome::CallFailed);
     }
 }

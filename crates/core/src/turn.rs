@@ -158,9 +158,7 @@ pub fn post(turn: &AtomicU32, sequence: Sequence) -> Result<Posted, PeerFault> {
     let seen = turn.swap(posted, ord!("O1", Release));
     let idle = TurnWord::new(sequence.previous(), Phase::IdleBell).0;
     if seen | Phase::IdleHot as u32 == idle | Phase::IdleHot as u32 {
-        Ok(Posted {
-            rings: seen == idle,
-        })
+        Ok(Posted { rings: seen == idle })
     } else {
         Err(TurnWord(seen).fault(sequence.previous(), "idle"))
     }
@@ -252,10 +250,7 @@ pub fn bury(turn: &AtomicU32, sequence: Sequence) -> Bury {
 /// Whether the A-stack holds a call without a reply, claimed or not.
 pub fn is_pending(turn: &AtomicU32) -> bool {
     let seen = TurnWord(turn.load(ord!("O3", Acquire)));
-    matches!(
-        seen.phase(),
-        Some(Phase::Posted | Phase::PostedAsleep | Phase::Aborted)
-    )
+    matches!(seen.phase(), Some(Phase::Posted | Phase::PostedAsleep | Phase::Aborted))
 }
 
 /// Looks whether an A-stack holds a call that nobody has claimed. `claim` is its claim word.
@@ -303,8 +298,7 @@ pub fn reply(turn: &AtomicU32, sequence: Sequence, mode: Mode) -> Reply {
 pub fn demote(turn: &AtomicU32, sequence: Sequence) -> bool {
     let from = TurnWord::new(sequence, Phase::IdleHot).0;
     let to = TurnWord::new(sequence, Phase::IdleBell).0;
-    turn.compare_exchange(from, to, ord!("O9", Relaxed), ord!("O9", Relaxed))
-        .is_ok()
+    turn.compare_exchange(from, to, ord!("O9", Relaxed), ord!("O9", Relaxed)).is_ok()
 }
 
 #[inline]
@@ -401,21 +395,13 @@ impl TurnWord {
     /// The fault of a peer that wrote this word where call `sequence` was due to be `wanted`.
     #[cold]
     pub const fn fault(self, sequence: Sequence, wanted: &'static str) -> PeerFault {
-        PeerFault::Turn {
-            seen: self,
-            sequence,
-            wanted,
-        }
+        PeerFault::Turn { seen: self, sequence, wanted }
     }
 
     /// The phase, if the word is about call `sequence`.
     #[inline]
     const fn phase_at(self, sequence: Sequence) -> Option<Phase> {
-        if self.sequence().0 == sequence.0 {
-            self.phase()
-        } else {
-            None
-        }
+        if self.sequence().0 == sequence.0 { self.phase() } else { None }
     }
 }
 

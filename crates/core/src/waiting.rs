@@ -99,9 +99,7 @@ impl WaitPolicy {
     pub fn adapt(&self, spin_ns: u32, waited_ns: u64) -> u32 {
         if waited_ns <= u64::from(self.spin_ns_max) {
             let wanted = (waited_ns as u32).saturating_mul(2);
-            spin_ns
-                .max(wanted)
-                .clamp(self.spin_ns_min, self.spin_ns_max)
+            spin_ns.max(wanted).clamp(self.spin_ns_min, self.spin_ns_max)
         } else {
             (spin_ns / 2).clamp(self.spin_ns_min, self.spin_ns_max)
         }
@@ -132,10 +130,7 @@ impl<'p> Waiter<'p> {
 
     /// The same wait, given up at `deadline_ns` on the clock of `start_ns`.
     pub fn until(self, deadline_ns: u64) -> Waiter<'p> {
-        Waiter {
-            deadline_ns,
-            ..self
-        }
+        Waiter { deadline_ns, ..self }
     }
 
     /// What to do next, now that there is still no reply. `same_processor`: the server wrote last
@@ -147,19 +142,14 @@ impl<'p> Waiter<'p> {
         }
         if !same_processor && now_ns.saturating_sub(self.start_ns) < u64::from(self.spin_ns) {
             self.has_spun = true;
-            return Step::Spin {
-                polls: self.policy.polls_per_spin,
-            };
+            return Step::Spin { polls: self.policy.polls_per_spin };
         }
         if same_processor && !self.has_spun && self.yields_left > 0 {
             self.yields_left -= 1;
             return Step::Yield;
         }
         let slice_ns = self.slice_ns.min(self.deadline_ns - now_ns);
-        self.slice_ns = self
-            .slice_ns
-            .saturating_mul(2)
-            .min(self.policy.sleep_slice_ns_max);
+        self.slice_ns = self.slice_ns.saturating_mul(2).min(self.policy.sleep_slice_ns_max);
         Step::Sleep { slice_ns }
     }
 
@@ -178,10 +168,7 @@ impl<'p> Waiter<'p> {
 
 impl YieldBan {
     /// No ban.
-    pub const NONE: YieldBan = YieldBan {
-        waits_left: 0,
-        waits_last: 0,
-    };
+    pub const NONE: YieldBan = YieldBan { waits_left: 0, waits_last: 0 };
 
     /// Waits for which yields are still banned.
     pub fn waits_left(&self) -> u32 {
@@ -232,9 +219,7 @@ mod tests {
         let mut waiter = wait(&mut YieldBan::NONE.clone());
         assert_eq!(waiter.next(1_000, false), Step::Spin { polls: 64 });
         assert_eq!(waiter.next(50_999, false), Step::Spin { polls: 64 });
-        let sleep = Step::Sleep {
-            slice_ns: 1_000_000,
-        };
+        let sleep = Step::Sleep { slice_ns: 1_000_000 };
         assert_eq!(waiter.next(51_000, false), sleep);
     }
 
@@ -271,10 +256,7 @@ mod tests {
     #[test]
     fn a_wait_without_a_deadline_is_not_given_up() {
         let mut waiter = wait(&mut YieldBan::NONE.clone());
-        assert!(matches!(
-            waiter.next(u64::MAX - 1, false),
-            Step::Sleep { .. }
-        ));
+        assert!(matches!(waiter.next(u64::MAX - 1, false), Step::Sleep { .. }));
     }
 
     #[test]

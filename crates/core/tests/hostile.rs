@@ -26,9 +26,7 @@ fn cases() -> impl Strategy<Value = (Sequence, u32)> {
 }
 
 fn is(word: u32, sequence: Sequence, phases: &[Phase]) -> bool {
-    phases
-        .iter()
-        .any(|&phase| word == TurnWord::new(sequence, phase).0)
+    phases.iter().any(|&phase| word == TurnWord::new(sequence, phase).0)
 }
 
 const IDLE: &[Phase] = &[Phase::IdleBell, Phase::IdleHot];

@@ -58,11 +58,7 @@ pub(crate) struct DomainCore {
 
 impl Default for DomainOptions {
     fn default() -> DomainOptions {
-        DomainOptions {
-            wait: WaitPolicy::default(),
-            processors_max: 64,
-            bindings_max: 10_000,
-        }
+        DomainOptions { wait: WaitPolicy::default(), processors_max: 64, bindings_max: 10_000 }
     }
 }
 
@@ -84,9 +80,7 @@ impl Domain {
             is_stopping: AtomicBool::new(false),
         });
         Housekeeping::start(&core)?;
-        Ok(Domain {
-            life: Arc::new(Life { core }),
-        })
+        Ok(Domain { life: Arc::new(Life { core }) })
     }
 
     /// Ends the domain's part in an orderly way, and waits for it: calls that were not taken are

@@ -267,35 +267,20 @@ impl fmt::Display for CallError {
         match self {
             CallError::Usage(usage) => usage.fmt(f),
             CallError::NoAStack { procedure } => {
-                write!(
-                    f,
-                    "no A-stack for {procedure} came free before the deadline"
-                )
+                write!(f, "no A-stack for {procedure} came free before the deadline")
             }
             CallError::NotExecuted { procedure, reason } => {
                 write!(f, "{procedure} was not executed: {reason}")
             }
             CallError::CallFailed { procedure } => {
-                write!(
-                    f,
-                    "call failed: the server gave up while it held {procedure}"
-                )
+                write!(f, "call failed: the server gave up while it held {procedure}")
             }
-            CallError::CallAborted {
-                procedure,
-                deadline,
-            } => {
-                write!(
-                    f,
-                    "call aborted: {procedure} did not return within {deadline:?}"
-                )
+            CallError::CallAborted { procedure, deadline } => {
+                write!(f, "call aborted: {procedure} did not return within {deadline:?}")
             }
             CallError::Panicked { procedure } => write!(f, "{procedure} panicked in the server"),
             CallError::ResultsRefused { procedure } => {
-                write!(
-                    f,
-                    "results of {procedure} are over a bound of the interface"
-                )
+                write!(f, "results of {procedure} are over a bound of the interface")
             }
             CallError::Peer { procedure, fault } => {
                 write!(f, "the server broke the protocol at {procedure}: {fault}")
@@ -337,15 +322,8 @@ impl fmt::Display for UsageError {
 
 impl fmt::Display for OverBound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let OverBound {
-            parameter,
-            value,
-            limit,
-        } = self;
-        write!(
-            f,
-            "{parameter} has {value} bytes or elements, its limit is {limit}"
-        )
+        let OverBound { parameter, value, limit } = self;
+        write!(f, "{parameter} has {value} bytes or elements, its limit is {limit}")
     }
 }
 
@@ -354,34 +332,17 @@ impl fmt::Display for BindError {
         match self {
             BindError::Name(name) => name.fmt(f),
             BindError::NoSuchName { name, tried } => {
-                let tried: Vec<_> = tried
-                    .iter()
-                    .map(|path| path.display().to_string())
-                    .collect();
-                write!(
-                    f,
-                    "no domain exports {name:?}: looked for {}",
-                    tried.join(" and ")
-                )
+                let tried: Vec<_> = tried.iter().map(|path| path.display().to_string()).collect();
+                write!(f, "no domain exports {name:?}: looked for {}", tried.join(" and "))
             }
             BindError::NotAdmitted { name, reason } => {
                 write!(f, "not admitted to {name:?}: {reason}")
             }
-            BindError::OtherInterface {
-                name,
-                expected,
-                exported,
-            } => {
+            BindError::OtherInterface { name, expected, exported } => {
                 write!(f, "{name:?} is interface {exported}, not {expected}")
             }
-            BindError::Hash {
-                interface,
-                difference,
-            } => {
-                write!(
-                    f,
-                    "the server has another version of {interface}: {difference}"
-                )
+            BindError::Hash { interface, difference } => {
+                write!(f, "the server has another version of {interface}: {difference}")
             }
             BindError::Overloaded { name } => {
                 write!(f, "{name:?} has no room for another binding now")
@@ -401,10 +362,7 @@ impl fmt::Display for ExportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ExportError::Name(name) => name.fmt(f),
-            ExportError::AlreadyExported {
-                name,
-                pid: Some(pid),
-            } => {
+            ExportError::AlreadyExported { name, pid: Some(pid) } => {
                 write!(f, "{name:?} is already exported, by process {pid}")
             }
             ExportError::AlreadyExported { name, pid: None } => {
@@ -424,11 +382,7 @@ impl fmt::Display for NameError {
                 "name {name:?} has part {part:?}: parts are letters, digits, '.', '_' and '-', \
                  and neither empty nor '.' nor '..'"
             ),
-            NameError::TooLong {
-                name,
-                path_bytes,
-                limit,
-            } => write!(
+            NameError::TooLong { name, path_bytes, limit } => write!(
                 f,
                 "name of {} bytes makes a socket path of {path_bytes} bytes, the limit is {limit}",
                 name.len()

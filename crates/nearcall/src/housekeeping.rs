@@ -28,8 +28,8 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Most binds under way at once (CVE-2014-3639: half-open ones must not pile up).
 const HANDSHAKES_MAX: usize = 128;
 
-/// After a hang-up, how long to wait for the proof that the peer has ended.
-const PROOF_TIMEOUT: Duration = Duration::from_millis(100);
+/// How long to leave a poller alone that does not work.
+const POLLER_PAUSE: Duration = Duration::from_millis(100);
 
 /// What the thread watches, by token.
 pub(crate) struct Housekeeping {
@@ -49,7 +49,7 @@ enum Watched {
     /// The process at its other end.
     ImporterDeath(Arc<ServerBinding>),
     /// The socket of a binding that we imported.
-    Exporter(Weak<ClientBinding>, Arc<Process>),
+    Exporter(Weak<ClientBinding>),
     /// The process at its other end.
     ExporterDeath(Weak<ClientBinding>, Arc<Process>),
 }
@@ -88,8 +88,7 @@ impl Housekeeping {
     pub fn watch_clerk(&self, core: &DomainCore, clerk: &Arc<ClerkCore>) -> io::Result<u64> {
         let token = core.next_number();
         // Known first: the descriptor may be ready before `add` returns.
-        self.watched()
-            .insert(token, Watched::Importers(Arc::clone(clerk)));
+        self.watched().insert(token, Watched::Importers(Arc::clone(clerk)));
         self.poller.add(clerk.listener(), token)?;
         Ok(token)
     }
@@ -104,20 +103,16 @@ impl Housekeeping {
         &self,
         core: &DomainCore,
         binding: &Arc<ClientBinding>,
-        process: Process,
     ) -> io::Result<()> {
-        let process = Arc::new(process);
         let (socket, death) = (core.next_number(), core.next_number());
         let weak = Arc::downgrade(binding);
+        let process = Arc::clone(&binding.process);
         let mut watched = self.watched();
-        watched.insert(
-            socket,
-            Watched::Exporter(Weak::clone(&weak), Arc::clone(&process)),
-        );
-        watched.insert(death, Watched::ExporterDeath(weak, Arc::clone(&process)));
+        watched.insert(socket, Watched::Exporter(Weak::clone(&weak)));
+        watched.insert(death, Watched::ExporterDeath(weak, process));
         drop(watched);
         self.poller.add_hang_up(binding.control.socket(), socket)?;
-        self.poller.add(&*process, death)
+        self.poller.add(&*binding.process, death)
     }
 
     /// Stops watching the server of a binding that is being dropped.
@@ -125,7 +120,7 @@ impl Housekeeping {
         let _ = self.poller.remove(gone.control.socket());
         let gone: *const ClientBinding = gone;
         self.forget(|_, entry| match entry {
-            Watched::Exporter(binding, _) | Watched::ExporterDeath(binding, _) => {
+            Watched::Exporter(binding) | Watched::ExporterDeath(binding, _) => {
                 binding.as_ptr() == gone
             }
             _ => false,
@@ -161,9 +156,7 @@ impl Housekeeping {
     /// Stops watching what `is_gone` says.
     fn forget(&self, is_gone: impl Fn(u64, &Watched) -> bool) {
         let mut watched = self.watched();
-        let gone: Vec<_> = watched
-            .extract_if(|token, entry| is_gone(*token, entry))
-            .collect();
+        let gone: Vec<_> = watched.extract_if(|token, entry| is_gone(*token, entry)).collect();
         drop(watched);
         for (_, entry) in gone {
             // What is refused has left the set already: its descriptor was closed.
@@ -172,7 +165,7 @@ impl Housekeeping {
                 Watched::Importer(binding) => self.poller.remove(&binding.socket),
                 Watched::ImporterDeath(binding) => self.poller.remove(binding.importer.process()),
                 Watched::ExporterDeath(_, process) => self.poller.remove(&**process),
-                Watched::Exporter(binding, _) => match binding.upgrade() {
+                Watched::Exporter(binding) => match binding.upgrade() {
                     Some(binding) => self.poller.remove(binding.control.socket()),
                     None => Ok(()),
                 },
@@ -182,19 +175,14 @@ impl Housekeeping {
 
     /// When the next handshake is over time.
     fn next_deadline(&self) -> Option<Duration> {
-        let deadline = self
-            .handshakes()
-            .values()
-            .map(|under_way| under_way.deadline)
-            .min();
+        let deadline = self.handshakes().values().map(|under_way| under_way.deadline).min();
         deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
     /// Ends handshakes that are over time.
     fn end_late_handshakes(&self) {
         let now = Instant::now();
-        self.handshakes()
-            .retain(|_, under_way| under_way.deadline > now);
+        self.handshakes().retain(|_, under_way| under_way.deadline > now);
     }
 
     fn watched(&self) -> MutexGuard<'_, HashMap<u64, Watched>> {
@@ -202,9 +190,7 @@ impl Housekeeping {
     }
 
     fn handshakes(&self) -> MutexGuard<'_, HashMap<u64, UnderWay>> {
-        self.handshakes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.handshakes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -215,7 +201,7 @@ fn keep(core: &Arc<DomainCore>) {
     while !core.is_stopping() {
         if let Err(error) = house.poller.wait(&mut ready, house.next_deadline()) {
             tracing::error!(%error, "housekeeping cannot wait");
-            std::thread::sleep(PROOF_TIMEOUT);
+            std::thread::sleep(POLLER_PAUSE);
         }
         for ready in &ready {
             if ready.token == WAKER {
@@ -243,14 +229,10 @@ fn attend(core: &Arc<DomainCore>, ready: Ready) {
             }
         }
         Some(Watched::ImporterDeath(binding)) => end_served(core, &binding),
-        Some(Watched::Exporter(binding, process)) => {
+        Some(Watched::Exporter(binding)) => {
             house.forget(|token, _| token == ready.token);
             if let Some(binding) = binding.upgrade() {
-                let reason = match process.wait_exit(PROOF_TIMEOUT) {
-                    true => RevokeReason::PeerDied,
-                    false => RevokeReason::PeerHungUp,
-                };
-                binding.revoke(reason);
+                binding.revoke(RevokeReason::PeerHungUp);
             }
         }
         Some(Watched::ExporterDeath(binding, _)) => {
@@ -285,13 +267,7 @@ fn accept(core: &Arc<DomainCore>, clerk: &Arc<ClerkCore>) {
         }
         if house.poller.add(handshake.socket(), token).is_ok() {
             let deadline = Instant::now() + HANDSHAKE_TIMEOUT;
-            house.handshakes().insert(
-                token,
-                UnderWay {
-                    handshake,
-                    deadline,
-                },
-            );
+            house.handshakes().insert(token, UnderWay { handshake, deadline });
         }
     }
 }

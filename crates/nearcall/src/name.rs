@@ -50,11 +50,7 @@ pub fn socket_path(scope: &Scope, name: &str) -> Result<PathBuf, NameError> {
     let path_bytes = path.as_os_str().len();
     if path_bytes > PATH_BYTES_MAX {
         let name = name.to_owned();
-        return Err(NameError::TooLong {
-            name,
-            path_bytes,
-            limit: PATH_BYTES_MAX,
-        });
+        return Err(NameError::TooLong { name, path_bytes, limit: PATH_BYTES_MAX });
     }
     Ok(path)
 }
@@ -87,10 +83,7 @@ fn check(name: &str) -> Result<(), NameError> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     for part in name.split('/') {
         if matches!(part, "" | "." | "..") || !part.chars().all(is_plain) {
-            return Err(NameError::Part {
-                name: name.to_owned(),
-                part: part.to_owned(),
-            });
+            return Err(NameError::Part { name: name.to_owned(), part: part.to_owned() });
         }
     }
     Ok(())
@@ -106,10 +99,7 @@ mod tests {
 
     #[test]
     fn a_name_is_a_socket_below_its_scope() {
-        assert_eq!(
-            path("acme/kv"),
-            Ok(PathBuf::from("/run/nearcall/acme/kv.socket"))
-        );
+        assert_eq!(path("acme/kv"), Ok(PathBuf::from("/run/nearcall/acme/kv.socket")));
     }
 
     #[test]
@@ -121,16 +111,10 @@ mod tests {
     fn a_name_that_climbs_is_refused_with_the_part() {
         for name in ["a/../b", "..", "/a", "a/", "a//b", "a/./b", "a b", "a\0b"] {
             let refused = path(name).unwrap_err();
-            assert!(
-                matches!(&refused, NameError::Part { name: n, .. } if n == name),
-                "{name}"
-            );
+            assert!(matches!(&refused, NameError::Part { name: n, .. } if n == name), "{name}");
         }
         let refused = path("a/../b").unwrap_err().to_string();
-        assert!(
-            refused.starts_with(r#"name "a/../b" has part "..": "#),
-            "{refused}"
-        );
+        assert!(refused.starts_with(r#"name "a/../b" has part "..": "#), "{refused}");
     }
 
     #[test]
@@ -138,11 +122,7 @@ mod tests {
         let room = PATH_BYTES_MAX - "/run/nearcall/.socket".len();
         assert!(path(&"n".repeat(room)).is_ok());
         let name = "n".repeat(room + 1);
-        let refused = NameError::TooLong {
-            name: name.clone(),
-            path_bytes: 108,
-            limit: 107,
-        };
+        let refused = NameError::TooLong { name: name.clone(), path_bytes: 108, limit: 107 };
         assert_eq!(path(&name), Err(refused));
     }
 }

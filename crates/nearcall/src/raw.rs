@@ -42,11 +42,7 @@ pub const UNBOUNDED: u32 = u32::MAX;
 /// # Errors: [`CallError::Usage`] naming parameter, value and limit.
 #[inline]
 pub fn check_bound(parameter: &'static str, count: usize, bound: u32) -> Result<(), CallError> {
-    if count > bound as usize {
-        Err(over_bound(parameter, count, bound))
-    } else {
-        Ok(())
-    }
+    if count > bound as usize { Err(over_bound(parameter, count, bound)) } else { Ok(()) }
 }
 
 /// Refuses a result of a procedure that is over its bound.
@@ -56,21 +52,14 @@ pub fn check_result(parameter: &'static str, count: usize, bound: u32) -> Result
         return Ok(());
     }
     let (value, limit) = (count as u64, bound.into());
-    Err(Refusal::results(OverBound {
-        parameter,
-        value,
-        limit,
-    }))
+    Err(Refusal::results(OverBound { parameter, value, limit }))
 }
 
 /// Judges a count inside what was unmarshalled.
 #[inline]
 pub fn check_received(count: usize, bound: u32) -> Result<(), Malformed> {
     if count > bound as usize {
-        return Err(Malformed::Bound {
-            claimed: count as u64,
-            limit: bound.into(),
-        });
+        return Err(Malformed::Bound { claimed: count as u64, limit: bound.into() });
     }
     Ok(())
 }
@@ -94,9 +83,5 @@ pub fn character(word: u32) -> Result<char, Malformed> {
 #[cold]
 fn over_bound(parameter: &'static str, count: usize, bound: u32) -> CallError {
     let (value, limit) = (count as u64, bound.into());
-    CallError::Usage(UsageError::OverBound(OverBound {
-        parameter,
-        value,
-        limit,
-    }))
+    CallError::Usage(UsageError::OverBound(OverBound { parameter, value, limit }))
 }

@@ -36,14 +36,9 @@ pub(crate) fn import(
     let server = clerk.domain().core();
     let (ours, theirs) = Stream::pair().map_err(|error| system(error.to_string()))?;
     let importer = Importer::of(&theirs).map_err(|error| system(error.to_string()))?;
-    let class = server
-        .trust_class(importer.uid())
-        .map_err(|error| system(error.to_string()))?;
+    let class = server.trust_class(importer.uid()).map_err(|error| system(error.to_string()))?;
     let bell = Segment::receive(
-        class
-            .bell_descriptor
-            .try_clone()
-            .map_err(|error| system(error.to_string()))?,
+        class.bell_descriptor.try_clone().map_err(|error| system(error.to_string()))?,
         nearcall_abi::bell::SEGMENT_BYTES,
         Sealing::BothWrite,
     )
@@ -67,9 +62,7 @@ pub(crate) fn import(
         region: region::table(classes, server_heads, server_own, server_peer),
     }));
     handshake::serve(server, &served);
-    let process = Peer::of(&ours)
-        .map_err(|error| system(error.to_string()))?
-        .process;
+    let process = Peer::of(&ours).map_err(|error| system(error.to_string()))?.process;
     let binding = Arc::new(ClientBinding::new(ClientParts {
         name: clerk.name().to_owned(),
         interface,
@@ -78,6 +71,7 @@ pub(crate) fn import(
         when_exhausted: options.when_exhausted,
         classes: classes.to_vec(),
         control: Control::new(Socket::new(ours)),
+        process,
         region: region::table(classes, client_heads, client_own, client_peer),
         bell,
         lane,
@@ -85,10 +79,7 @@ pub(crate) fn import(
     }));
     let core = domain.core();
     core.housekeeping
-        .watch_exporter(core, &binding, process)
-        .map_err(|reason| BindError::System {
-            doing: "watch the server",
-            reason,
-        })?;
+        .watch_exporter(core, &binding)
+        .map_err(|reason| BindError::System { doing: "watch the server", reason })?;
     Ok(binding)
 }

@@ -56,32 +56,19 @@ impl Socket {
         message: &Message<'_>,
         descriptors: &[BorrowedFd<'_>],
     ) -> Result<(), WireError> {
-        assert_eq!(
-            descriptors.len(),
-            message.descriptor_count(),
-            "descriptors of {message:?}"
-        );
+        assert_eq!(descriptors.len(), message.descriptor_count(), "descriptors of {message:?}");
         let mut packet = vec![0; packet_bytes(message)];
-        let packet = message
-            .encode(&mut packet)
-            .expect("a message fits its packet");
-        self.stream
-            .send(packet, descriptors, SEND_TIMEOUT)
-            .map_err(WireError::Socket)
+        let packet = message.encode(&mut packet).expect("a message fits its packet");
+        self.stream.send(packet, descriptors, SEND_TIMEOUT).map_err(WireError::Socket)
     }
 
     /// The next packet, waiting at most `timeout`.
     pub fn receive(&self, timeout: Duration) -> Result<Packet, WireError> {
         let mut bytes = vec![0; PACKET_BYTES_MAX];
-        let received = self
-            .stream
-            .receive(&mut bytes, DESCRIPTORS_MAX, timeout)
-            .map_err(WireError::Socket)?;
+        let received =
+            self.stream.receive(&mut bytes, DESCRIPTORS_MAX, timeout).map_err(WireError::Socket)?;
         bytes.truncate(received.bytes);
-        Ok(Packet {
-            bytes,
-            descriptors: received.descriptors,
-        })
+        Ok(Packet { bytes, descriptors: received.descriptors })
     }
 
     /// The next packet, if it is there.
@@ -129,16 +116,10 @@ impl fmt::Display for WireError {
         match self {
             WireError::Socket(error) => error.fmt(f),
             WireError::Garbled(Garbled { kind, packet_bytes }) => {
-                write!(
-                    f,
-                    "packet of {packet_bytes} bytes is no message of kind {kind}"
-                )
+                write!(f, "packet of {packet_bytes} bytes is no message of kind {kind}")
             }
             WireError::Descriptors { claimed, wanted } => {
-                write!(
-                    f,
-                    "message came with {claimed} descriptors, it has {wanted}"
-                )
+                write!(f, "message came with {claimed} descriptors, it has {wanted}")
             }
         }
     }

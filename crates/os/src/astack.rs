@@ -63,12 +63,7 @@ impl AStackTable {
     ) -> Option<AStackTable> {
         let places = extents.map(|extent| place(&heads, &own, &peer, extent));
         let places = places.collect::<Option<Box<[Place]>>>()?;
-        Some(AStackTable {
-            places,
-            heads,
-            own,
-            peer,
-        })
+        Some(AStackTable { places, heads, own, peer })
     }
 
     /// How many A-stacks there are.
@@ -80,9 +75,7 @@ impl AStackTable {
     /// A-stack `index`. Panics if there is none.
     #[inline]
     pub fn astack(&self, index: u32) -> AStack<'_> {
-        AStack {
-            place: &self.places[index as usize],
-        }
+        AStack { place: &self.places[index as usize] }
     }
 
     /// Bytes of the three segments together.
@@ -128,21 +121,13 @@ impl<'t> AStack<'t> {
     /// The block that this side writes.
     #[inline]
     pub fn own(self) -> SpanMut<'t> {
-        self.writable(
-            self.place.own_line,
-            LINE_BYTES as usize,
-            self.place.block_bytes,
-        )
+        self.writable(self.place.own_line, LINE_BYTES as usize, self.place.block_bytes)
     }
 
     /// The block that the peer writes.
     #[inline]
     pub fn peer(self) -> Span<'t> {
-        self.readable(
-            self.place.peer_line,
-            LINE_BYTES as usize,
-            self.place.block_bytes,
-        )
+        self.readable(self.place.peer_line, LINE_BYTES as usize, self.place.block_bytes)
     }
 
     /// Bytes of message that fit in place: inline and in a block.
@@ -192,11 +177,7 @@ mod tests {
     use crate::segment::Sealing;
 
     fn extent(index: u32) -> Extent {
-        Extent {
-            head_offset_bytes: index * 64,
-            line_offset_bytes: index * 320,
-            block_bytes: 256,
-        }
+        Extent { head_offset_bytes: index * 64, line_offset_bytes: index * 320, block_bytes: 256 }
     }
 
     fn tables(count: u32) -> (Option<AStackTable>, Option<AStackTable>) {
@@ -205,10 +186,7 @@ mod tests {
         let (replies, replies_read) = Segment::heap(4096, Sealing::SingleWriter);
         let extents = || (0..count).map(extent);
         let client = AStackTable::new(first_heads, requests, replies_read, extents());
-        (
-            client,
-            AStackTable::new(second_heads, replies, requests_read, extents()),
-        )
+        (client, AStackTable::new(second_heads, replies, requests_read, extents()))
     }
 
     #[test]
@@ -224,10 +202,7 @@ mod tests {
         assert_eq!(&end, b"block!");
         let word = &ours.own_line::<nearcall_abi::RequestLine>().generation;
         word.store(9, std::sync::atomic::Ordering::Relaxed);
-        assert_eq!(
-            theirs.peer_line::<nearcall_abi::RequestLine>().generation(),
-            9
-        );
+        assert_eq!(theirs.peer_line::<nearcall_abi::RequestLine>().generation(), 9);
     }
 
     #[test]

@@ -13,9 +13,7 @@ const CALIBRATION_NS: u64 = 200_000;
 #[inline]
 pub fn now_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
-    (now.tv_sec as u64)
-        .wrapping_mul(1_000_000_000)
-        .wrapping_add(now.tv_nsec as u64)
+    (now.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(now.tv_nsec as u64)
 }
 
 /// The processor's counter: `rdtsc` or `cntvct_el0`, not ordered against other instructions. 10 ns.
@@ -49,10 +47,7 @@ fn per_us(elapsed_ticks: u64, elapsed_ns: u64) -> u64 {
 
 /// A relative time as the kernel takes it; what is too long for it is cut.
 pub(crate) fn timespec(time: Duration) -> Timespec {
-    Timespec::try_from(time).unwrap_or(Timespec {
-        tv_sec: i64::MAX,
-        tv_nsec: 0,
-    })
+    Timespec::try_from(time).unwrap_or(Timespec { tv_sec: i64::MAX, tv_nsec: 0 })
 }
 
 /// The time that far from now on `CLOCK_MONOTONIC`; what is too far is cut.
@@ -120,9 +115,6 @@ mod tests {
     fn a_time_past_the_kernel_s_range_is_cut() {
         assert_eq!(timespec(Duration::MAX).tv_sec, i64::MAX);
         assert_eq!(timespec_after(Duration::MAX).tv_sec, i64::MAX);
-        assert_eq!(
-            timespec(Duration::from_nanos(1_500_000_000)).tv_nsec,
-            500_000_000
-        );
+        assert_eq!(timespec(Duration::from_nanos(1_500_000_000)).tv_nsec, 500_000_000);
     }
 }

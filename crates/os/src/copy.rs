@@ -180,18 +180,12 @@ mod tests {
     }
 
     fn pattern(bytes: usize) -> Vec<u8> {
-        (0..bytes)
-            .map(|index| (index * 7 + index / 251) as u8 | 1)
-            .collect()
+        (0..bytes).map(|index| (index * 7 + index / 251) as u8 | 1).collect()
     }
 
     /// Copies between every alignment and demands all of the bytes and none beside them.
     fn check(copy: Copy, bytes: usize) {
-        let shifts = if cfg!(miri) {
-            &[(0, 0), (3, 5)][..]
-        } else {
-            &[(0, 0), (1, 0), (3, 5)]
-        };
+        let shifts = if cfg!(miri) { &[(0, 0), (3, 5)][..] } else { &[(0, 0), (1, 0), (3, 5)] };
         for &(from, to) in shifts {
             let mut source = pattern(bytes + MARGIN);
             let mut target = vec![0; bytes + 2 * MARGIN];
@@ -199,29 +193,15 @@ mod tests {
             let target_at = target[MARGIN + to..].as_mut_ptr();
             // SAFETY: S1: `bytes` bytes past each begin inside. S2: two vectors.
             unsafe { copy(source_at, target_at, bytes) };
-            assert_eq!(
-                target[MARGIN + to..][..bytes],
-                source[from..][..bytes],
-                "{bytes}"
-            );
-            assert!(
-                target[..MARGIN + to].iter().all(|byte| *byte == 0),
-                "{bytes}: before"
-            );
-            assert!(
-                target[MARGIN + to + bytes..].iter().all(|byte| *byte == 0),
-                "{bytes}: after"
-            );
+            assert_eq!(target[MARGIN + to..][..bytes], source[from..][..bytes], "{bytes}");
+            assert!(target[..MARGIN + to].iter().all(|byte| *byte == 0), "{bytes}: before");
+            assert!(target[MARGIN + to + bytes..].iter().all(|byte| *byte == 0), "{bytes}: after");
         }
     }
 
     fn lengths() -> impl Iterator<Item = usize> {
         const LARGE: &[usize] = &[1023, 1279, 1280, 1343, 1500, 4095, 65_536, (1 << 20) + 3];
-        let (small_max, large) = if cfg!(miri) {
-            (80, &LARGE[..1])
-        } else {
-            (300, LARGE)
-        };
+        let (small_max, large) = if cfg!(miri) { (80, &LARGE[..1]) } else { (300, LARGE) };
         (0..small_max).chain(large.iter().copied())
     }
 
@@ -263,10 +243,7 @@ mod tests {
     fn large_copies_do_without_fast_strings() {
         for bytes in lengths().filter(|bytes| *bytes >= 64) {
             // SAFETY: the caller's, and S3 by the filter.
-            check(
-                |source, target, bytes| unsafe { machine::lines(source, target, bytes) },
-                bytes,
-            );
+            check(|source, target, bytes| unsafe { machine::lines(source, target, bytes) }, bytes);
         }
     }
 }

@@ -22,10 +22,7 @@ pub fn is_available() -> bool {
 /// # Cost: a system call and an interrupt of each processor that runs one of our threads, 0.5 to
 /// 10 us (MECHANISMS 0).
 pub fn heavy() {
-    assert!(
-        is_available() && membarrier(PRIVATE_EXPEDITED),
-        "membarrier is not available"
-    );
+    assert!(is_available() && membarrier(PRIVATE_EXPEDITED), "membarrier is not available");
 }
 
 fn membarrier(command: libc::c_long) -> bool {

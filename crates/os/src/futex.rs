@@ -39,12 +39,7 @@ pub enum Woken {
 pub fn wait(word: &AtomicU32, expected: u32, timeout: Duration) -> Woken {
     let timeout = clock::timespec(timeout);
     let flags = Flags::empty();
-    outcome(rustix::thread::futex::wait(
-        word,
-        flags,
-        expected,
-        Some(&timeout),
-    ))
+    outcome(rustix::thread::futex::wait(word, flags, expected, Some(&timeout)))
 }
 
 /// Wakes everybody who waits on `word`; returns how many.
@@ -60,11 +55,7 @@ pub fn wake_all(word: &AtomicU32) -> usize {
 ///
 /// Panics over [`WORDS_MAX`] words.
 pub fn wait_any(words: &[(&AtomicU32, u32)], timeout: Duration) -> Woken {
-    assert!(
-        words.len() <= WORDS_MAX,
-        "{} words are over {WORDS_MAX}",
-        words.len()
-    );
+    assert!(words.len() <= WORDS_MAX, "{} words are over {WORDS_MAX}", words.len());
     let Some((first, expected)) = words.first() else {
         return Woken::Changed;
     };

@@ -57,10 +57,7 @@ impl Mapping {
         bytes: usize,
         is_writable: bool,
     ) -> Result<Mapping, Errno> {
-        assert!(
-            bytes > 0 && bytes.is_multiple_of(PAGE),
-            "{bytes} bytes are no whole pages"
-        );
+        assert!(bytes > 0 && bytes.is_multiple_of(PAGE), "{bytes} bytes are no whole pages");
         let align = if bytes >= HUGE { HUGE } else { PAGE };
         let slack = align - PAGE;
         let reserved_bytes = bytes.checked_add(2 * PAGE + slack).ok_or(Errno::NOMEM)?;
@@ -77,21 +74,9 @@ impl Mapping {
         let offset = PAGE + (start.as_ptr() as usize + PAGE).wrapping_neg() % align;
         // SAFETY: `offset + bytes` is at most `PAGE + slack + bytes`, inside the reservation.
         let base = unsafe { start.add(offset) };
-        let memory = Memory::Reserved {
-            start,
-            bytes: reserved_bytes,
-        };
-        let mapping = Mapping {
-            base,
-            bytes,
-            is_writable,
-            memory,
-        };
-        let write = if is_writable {
-            ProtFlags::WRITE
-        } else {
-            ProtFlags::empty()
-        };
+        let memory = Memory::Reserved { start, bytes: reserved_bytes };
+        let mapping = Mapping { base, bytes, is_writable, memory };
+        let write = if is_writable { ProtFlags::WRITE } else { ProtFlags::empty() };
         // SAFETY: replaces only a part of the reservation above, which nobody else knows yet.
         unsafe {
             rustix::mm::mmap(
@@ -113,9 +98,7 @@ impl Mapping {
             base: block.base,
             bytes,
             is_writable,
-            memory: Memory::Heap {
-                _block: Arc::clone(&block),
-            },
+            memory: Memory::Heap { _block: Arc::clone(&block) },
         };
         (mapping(true), mapping(second_is_writable))
     }
@@ -135,11 +118,8 @@ impl Mapping {
     /// Fills in the page tables now, so that no call pays for a first touch (2.8 us a page).
     /// Nothing depends on it: a kernel that refuses leaves it to the first touch.
     pub(crate) fn populate(&self) {
-        let advice = if self.is_writable {
-            Advice::LinuxPopulateWrite
-        } else {
-            Advice::LinuxPopulateRead
-        };
+        let advice =
+            if self.is_writable { Advice::LinuxPopulateWrite } else { Advice::LinuxPopulateRead };
         let _ = self.advise(0, self.bytes, advice);
     }
 
@@ -160,11 +140,7 @@ impl Mapping {
 
     /// Makes a huge page of the `HUGE` bytes at `offset`; whether the kernel could.
     fn collapse(&self, offset: usize) -> bool {
-        assert!(
-            offset
-                .checked_add(HUGE)
-                .is_some_and(|end| end <= self.bytes)
-        );
+        assert!(offset.checked_add(HUGE).is_some_and(|end| end <= self.bytes));
         // SAFETY: the range is in the mapping, by the assertion.
         let start = unsafe { self.base.add(offset) };
         // SAFETY: `start` and the next `HUGE` bytes are ours by the invariant; collapsing changes
@@ -174,11 +150,7 @@ impl Mapping {
     }
 
     fn advise(&self, offset: usize, bytes: usize, advice: Advice) -> Result<(), Errno> {
-        assert!(
-            offset
-                .checked_add(bytes)
-                .is_some_and(|end| end <= self.bytes)
-        );
+        assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.bytes));
         // SAFETY: the range is in the mapping, by the assertion.
         let start = unsafe { self.base.add(offset) };
         // SAFETY: the range is ours by the invariant; the advice used here changes neither contents
@@ -192,10 +164,7 @@ impl Drop for Mapping {
         if let Memory::Reserved { start, bytes } = self.memory {
             // SAFETY: the reservation is ours alone, and spans borrow the segment, so none is left.
             let result = unsafe { rustix::mm::munmap(start.as_ptr().cast(), bytes) };
-            debug_assert!(
-                result.is_ok(),
-                "a reservation cannot be unmapped: {result:?}"
-            );
+            debug_assert!(result.is_ok(), "a reservation cannot be unmapped: {result:?}");
         }
     }
 }
@@ -218,9 +187,7 @@ impl HeapBlock {
         let layout = Layout::from_size_align(bytes, LINE).expect("a segment fits into memory");
         // SAFETY: the size is not 0, by the assertion.
         let base = unsafe { std::alloc::alloc_zeroed(layout) };
-        let Some(base) = NonNull::new(base) else {
-            std::alloc::handle_alloc_error(layout)
-        };
+        let Some(base) = NonNull::new(base) else { std::alloc::handle_alloc_error(layout) };
         HeapBlock { base, layout }
     }
 }

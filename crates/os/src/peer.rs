@@ -56,11 +56,7 @@ impl Peer {
     /// is out of descriptors.
     pub fn of(stream: &Stream) -> io::Result<Peer> {
         let socket = stream.as_fd();
-        let none = libc::ucred {
-            pid: 0,
-            uid: OVERFLOW_ID,
-            gid: OVERFLOW_ID,
-        };
+        let none = libc::ucred { pid: 0, uid: OVERFLOW_ID, gid: OVERFLOW_ID };
         let mut credentials = [none];
         socket_option(socket, libc::SO_PEERCRED, &mut credentials)?;
         let [credentials] = credentials;
@@ -84,20 +80,13 @@ impl Process {
     /// The process with this number, now. The caller knows that it still is the one it means: a
     /// child that has not been waited for, or itself.
     pub fn open(pid: u32) -> io::Result<Process> {
-        let pid = i32::try_from(pid)
-            .ok()
-            .and_then(Pid::from_raw)
-            .ok_or(Errno::SRCH)?;
-        Ok(Process {
-            pidfd: pidfd_open(pid, PidfdFlags::empty())?,
-        })
+        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
+        Ok(Process { pidfd: pidfd_open(pid, PidfdFlags::empty())? })
     }
 
     /// This process.
     pub fn current() -> io::Result<Process> {
-        Ok(Process {
-            pidfd: pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?,
-        })
+        Ok(Process { pidfd: pidfd_open(rustix::process::getpid(), PidfdFlags::empty())? })
     }
 
     /// Whether it has ended: from then on it can store nothing into any segment.
@@ -113,10 +102,7 @@ impl Process {
         let timeout = clock::timespec(timeout);
         // A signal, or no memory to poll with, proves nothing: not ended as far as is known.
         let count = rustix::event::poll(&mut polled, Some(&timeout)).unwrap_or(0);
-        count > 0
-            && polled[0]
-                .revents()
-                .intersects(PollFlags::IN | PollFlags::HUP)
+        count > 0 && polled[0].revents().intersects(PollFlags::IN | PollFlags::HUP)
     }
 }
 
@@ -195,11 +181,7 @@ fn socket_option<T: AnyBytes>(
             &mut bytes,
         )
     };
-    if result == 0 {
-        Ok(bytes as usize)
-    } else {
-        Err(last_error())
-    }
+    if result == 0 { Ok(bytes as usize) } else { Err(last_error()) }
 }
 
 fn last_error() -> Errno {
@@ -216,11 +198,7 @@ mod tests {
 
     /// A process that ends when its standard input does.
     fn child() -> Child {
-        Command::new("cat")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap()
+        Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap()
     }
 
     #[test]
@@ -266,11 +244,8 @@ mod tests {
     fn the_groups_are_those_of_the_peer() {
         let (here, _there) = Stream::pair().unwrap();
         let mut groups = Peer::of(&here).unwrap().groups;
-        let mut own: Vec<u32> = rustix::process::getgroups()
-            .unwrap()
-            .into_iter()
-            .map(|gid| gid.as_raw())
-            .collect();
+        let mut own: Vec<u32> =
+            rustix::process::getgroups().unwrap().into_iter().map(|gid| gid.as_raw()).collect();
         own.retain(|group| known(*group).is_some());
         groups.sort_unstable();
         own.sort_unstable();
@@ -315,10 +290,7 @@ mod tests {
         child.kill().unwrap();
         let mut ready = Vec::new();
         poller.wait(&mut ready, Some(FOREVER)).unwrap();
-        assert_eq!(
-            (ready.len(), ready[0].token, ready[0].is_readable),
-            (1, 5, true)
-        );
+        assert_eq!((ready.len(), ready[0].token, ready[0].is_readable), (1, 5, true));
         child.wait().unwrap();
     }
 

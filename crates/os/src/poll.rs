@@ -34,32 +34,20 @@ pub struct Ready {
 impl Poller {
     /// An empty set.
     pub fn new() -> io::Result<Poller> {
-        Ok(Poller {
-            epoll: epoll::create(CreateFlags::CLOEXEC)?,
-        })
+        Ok(Poller { epoll: epoll::create(CreateFlags::CLOEXEC)? })
     }
 
     /// Waits for `source`, too. Remove it before it is closed: a duplicate in another domain would
     /// keep it in the set.
     pub fn add(&self, source: impl AsFd, token: u64) -> io::Result<()> {
         let flags = EventFlags::IN | EventFlags::RDHUP;
-        Ok(epoll::add(
-            &self.epoll,
-            source,
-            EventData::new_u64(token),
-            flags,
-        )?)
+        Ok(epoll::add(&self.epoll, source, EventData::new_u64(token), flags)?)
     }
 
     /// Waits for the end of `source` only: what can be read there is another thread's.
     pub fn add_hang_up(&self, source: impl AsFd, token: u64) -> io::Result<()> {
         let flags = EventFlags::RDHUP;
-        Ok(epoll::add(
-            &self.epoll,
-            source,
-            EventData::new_u64(token),
-            flags,
-        )?)
+        Ok(epoll::add(&self.epoll, source, EventData::new_u64(token), flags)?)
     }
 
     /// No longer waits for `source`.
@@ -72,10 +60,7 @@ impl Poller {
     pub fn wait(&self, ready: &mut Vec<Ready>, timeout: Option<Duration>) -> io::Result<()> {
         ready.clear();
         let timeout = timeout.map(clock::timespec);
-        let none = Event {
-            flags: EventFlags::empty(),
-            data: EventData::new_u64(0),
-        };
+        let none = Event { flags: EventFlags::empty(), data: EventData::new_u64(0) };
         let mut events = [none; READY_MAX];
         let count = match epoll::wait(&self.epoll, &mut events[..], timeout.as_ref()) {
             Err(Errno::INTR) => 0,
@@ -113,9 +98,7 @@ pub struct Waker {
 impl Waker {
     /// One that nobody has rung.
     pub fn new() -> io::Result<Waker> {
-        Ok(Waker {
-            event: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
-        })
+        Ok(Waker { event: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)? })
     }
 
     /// Makes it ready. Does not block; calls before the next [`Waker::drain`] count as one.
@@ -153,11 +136,7 @@ mod tests {
         assert_eq!(ready_now(&poller), []);
         waker.wake();
         waker.wake();
-        let want = Ready {
-            token: 7,
-            is_readable: true,
-            is_hung_up: false,
-        };
+        let want = Ready { token: 7, is_readable: true, is_hung_up: false };
         assert_eq!(ready_now(&poller), [want]);
         assert!(waker.drain());
         assert!(!waker.drain());
@@ -187,10 +166,7 @@ mod tests {
         assert_eq!(ready_now(&poller), []);
         drop(there);
         let ready = ready_now(&poller);
-        assert_eq!(
-            (ready.len(), ready[0].token, ready[0].is_hung_up),
-            (1, 3, true)
-        );
+        assert_eq!((ready.len(), ready[0].token, ready[0].is_hung_up), (1, 3, true));
     }
 
     #[test]

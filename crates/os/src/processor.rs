@@ -20,15 +20,9 @@ pub fn allowed() -> Vec<u32> {
     let Ok(set) = rustix::thread::sched_getaffinity(None) else {
         return vec![current()];
     };
-    let allowed: Vec<u32> = (0..CpuSet::MAX_CPU)
-        .filter(|&cpu| set.is_set(cpu))
-        .map(|cpu| cpu as u32)
-        .collect();
-    if allowed.is_empty() {
-        vec![current()]
-    } else {
-        allowed
-    }
+    let allowed: Vec<u32> =
+        (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).map(|cpu| cpu as u32).collect();
+    if allowed.is_empty() { vec![current()] } else { allowed }
 }
 
 /// How many processors the calling thread may run on; at least 1.
@@ -61,11 +55,15 @@ pub fn relax() {
     std::hint::spin_loop();
 }
 
-/// The shortest pause between two polls that does not slow down whoever writes the word: 10 ns where
-/// [`relax`] takes 26 (MECHANISMS 0).
+/// The shortest pause between two polls, 20 ns, in which nothing is executed ahead.
+///
+/// A load that was executed ahead of a poll's branch is thrown away when the line is taken by its
+/// writer, and all that came after it: some 25 ns at each end of a call. The fences see to it that
+/// there is none. Measured between two near processors, with 10 ns of work on either side of a line
+/// passed to and fro: 130 ns with [`relax`], 75 to 85 with this.
 #[inline(always)]
 pub fn relax_briefly() {
-    std::hint::black_box(crate::clock::ticks());
+    brief::pause();
 }
 
 /// Asks for the line in a state to be written, before a poll that will be followed by a write: on
@@ -115,11 +113,7 @@ mod prefetch {
 
 /// The `cpu_id` word that the kernel keeps up to date in each thread's rseq area, which glibc
 /// registers at a fixed distance from the thread pointer.
-#[cfg(all(
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    target_env = "gnu",
-    not(miri)
-))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_env = "gnu", not(miri)))]
 mod rseq {
     use std::sync::atomic::{AtomicIsize, Ordering};
 
@@ -282,5 +276,27 @@ mod tests {
         let head = AStackHead::default();
         prefetch_write(&head);
         assert_eq!(head.turn.into_inner(), 0);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod brief {
+    use std::arch::x86_64::_mm_lfence;
+
+    #[inline(always)]
+    pub fn pause() {
+        // SAFETY: the instruction is part of SSE2, which every x86_64 has.
+        unsafe { _mm_lfence() };
+        std::hint::black_box(crate::clock::ticks());
+        // SAFETY: as above.
+        unsafe { _mm_lfence() };
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+mod brief {
+    #[inline(always)]
+    pub fn pause() {
+        std::hint::spin_loop();
     }
 }

@@ -98,9 +98,7 @@ impl Segment {
             Ok(mapping) => mapping,
             Err(Errno::ACCESS | Errno::PERM) => return Err(SegmentFault::Access { is_writable }),
             Err(errno) => {
-                return Err(SegmentFault::Map {
-                    source: errno.into(),
-                });
+                return Err(SegmentFault::Map { source: errno.into() });
             }
         };
         mapping.populate();
@@ -183,46 +181,31 @@ fn check_seals(file: BorrowedFd<'_>, sealing: Sealing) -> Result<(), SegmentFaul
 
 /// The checks after the seals: from here on the size can no longer change.
 fn check_file(file: BorrowedFd<'_>, exact_bytes: usize) -> Result<(), SegmentFault> {
-    let unknown = |errno: Errno| SegmentFault::Map {
-        source: errno.into(),
-    };
+    let unknown = |errno: Errno| SegmentFault::Map { source: errno.into() };
     let system = rustix::fs::fstatfs(file).map_err(unknown)?;
     if system.f_type as u64 != TMPFS_MAGIC {
-        return Err(SegmentFault::FileSystem {
-            claimed: system.f_type as u64,
-        });
+        return Err(SegmentFault::FileSystem { claimed: system.f_type as u64 });
     }
     let status = rustix::fs::fstat(file).map_err(unknown)?;
     if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
-        return Err(SegmentFault::FileKind {
-            claimed: status.st_mode,
-        });
+        return Err(SegmentFault::FileKind { claimed: status.st_mode });
     }
     let claimed = status.st_size as u64;
     if claimed != exact_bytes as u64 {
-        return Err(SegmentFault::Size {
-            claimed,
-            required: exact_bytes as u64,
-        });
+        return Err(SegmentFault::Size { claimed, required: exact_bytes as u64 });
     }
     if !is_whole_pages(exact_bytes) {
         return Err(SegmentFault::Pages { claimed });
     }
     let allocated = (status.st_blocks as u64).saturating_mul(STAT_BLOCK_BYTES);
     if allocated < claimed {
-        return Err(SegmentFault::Sparse {
-            claimed: allocated,
-            required: claimed,
-        });
+        return Err(SegmentFault::Sparse { claimed: allocated, required: claimed });
     }
     Ok(())
 }
 
 fn failed(step: &'static str) -> impl FnOnce(Errno) -> SegmentError {
-    move |errno| SegmentError::System {
-        step,
-        source: errno.into(),
-    }
+    move |errno| SegmentError::System { step, source: errno.into() }
 }
 
 #[cfg(test)]
@@ -235,9 +218,7 @@ mod tests {
     use super::*;
 
     const PAGE: usize = nearcall_abi::PAGE_BYTES as usize;
-    const SIZE_SEALS: SealFlags = SealFlags::SHRINK
-        .union(SealFlags::GROW)
-        .union(SealFlags::SEAL);
+    const SIZE_SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
     /// A memory file as a peer might make it.
     fn made(bytes: usize, allocated: usize, seals: SealFlags) -> OwnedFd {
@@ -393,15 +374,7 @@ mod tests {
         rustix::fs::ftruncate(&file, HUGE as u64).unwrap();
         rustix::fs::fcntl_add_seals(&file, SIZE_SEALS).unwrap();
         let fault = Segment::receive(file, HUGE, Sealing::BothWrite).unwrap_err();
-        assert!(
-            matches!(
-                fault,
-                SegmentFault::FileSystem {
-                    claimed: 0x9584_58f6
-                }
-            ),
-            "{fault:?}"
-        );
+        assert!(matches!(fault, SegmentFault::FileSystem { claimed: 0x9584_58f6 }), "{fault:?}");
     }
 
     #[test]
@@ -415,20 +388,14 @@ mod tests {
     fn a_descriptor_that_does_not_permit_the_mapping_is_refused() {
         let seals = SIZE_SEALS | SealFlags::WRITE;
         let fault = refused(made(PAGE, PAGE, seals), Sealing::BothWrite);
-        assert!(
-            matches!(fault, SegmentFault::Access { is_writable: true }),
-            "{fault:?}"
-        );
+        assert!(matches!(fault, SegmentFault::Access { is_writable: true }), "{fault:?}");
         let (_segment, file) = Segment::create("test", PAGE, Sealing::BothWrite).unwrap();
         let reopened = |options: &mut std::fs::OpenOptions| {
             let number = std::os::fd::AsRawFd::as_raw_fd(&file);
             options.open(format!("/proc/self/fd/{number}")).unwrap()
         };
         let fault = refused(reopened(File::options().read(true)), Sealing::BothWrite);
-        assert!(
-            matches!(fault, SegmentFault::Access { is_writable: true }),
-            "{fault:?}"
-        );
+        assert!(matches!(fault, SegmentFault::Access { is_writable: true }), "{fault:?}");
         let read_write = reopened(File::options().read(true).write(true)).into();
         assert!(Segment::receive(read_write, PAGE, Sealing::BothWrite).is_ok());
     }
@@ -438,10 +405,7 @@ mod tests {
         for sealing in [Sealing::SingleWriter, Sealing::BothWrite] {
             let (_creator, file) = Segment::create("test", PAGE, sealing).unwrap();
             assert_eq!(rustix::fs::ftruncate(&file, 0), Err(Errno::PERM));
-            assert_eq!(
-                rustix::fs::ftruncate(&file, 2 * PAGE as u64),
-                Err(Errno::PERM)
-            );
+            assert_eq!(rustix::fs::ftruncate(&file, 2 * PAGE as u64), Err(Errno::PERM));
             let seal = rustix::fs::fcntl_add_seals(&file, SealFlags::WRITE);
             assert_eq!(seal, Err(Errno::PERM));
         }
@@ -451,15 +415,9 @@ mod tests {
     fn nobody_but_its_creator_can_write_a_single_writer_segment_or_drop_its_pages() {
         let (_creator, file) = Segment::create("test", PAGE, Sealing::SingleWriter).unwrap();
         assert_eq!(rustix::io::pwrite(&file, &[1], 0), Err(Errno::PERM));
-        assert_eq!(
-            Mapping::new(file.as_fd(), PAGE, true).unwrap_err(),
-            Errno::PERM
-        );
+        assert_eq!(Mapping::new(file.as_fd(), PAGE, true).unwrap_err(), Errno::PERM);
         let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        assert_eq!(
-            rustix::fs::fallocate(&file, hole, 0, PAGE as u64),
-            Err(Errno::PERM)
-        );
+        assert_eq!(rustix::fs::fallocate(&file, hole, 0, PAGE as u64), Err(Errno::PERM));
     }
 
     #[test]
@@ -500,10 +458,7 @@ mod tests {
                 let mut words = line.split_whitespace();
                 let (start, end) = words.next().unwrap().split_once('-').unwrap();
                 let address = |text| usize::from_str_radix(text, 16).unwrap();
-                (
-                    address(start)..address(end),
-                    words.next().unwrap().to_owned(),
-                )
+                (address(start)..address(end), words.next().unwrap().to_owned())
             })
             .collect()
     }
@@ -516,10 +471,7 @@ mod tests {
             let [before, inside, after] = neighbourhood(name).try_into().unwrap();
             assert_eq!((before.1.as_str(), after.1.as_str()), ("---p", "---p"));
             assert_eq!(inside.1, "rw-s");
-            assert_eq!(
-                (before.0.end, after.0.start),
-                (inside.0.start, inside.0.end)
-            );
+            assert_eq!((before.0.end, after.0.start), (inside.0.start, inside.0.end));
             assert_eq!((inside.0.len(), inside.0.start % align), (bytes, 0));
             drop(segment);
             assert_eq!(neighbourhood(name), []);
@@ -539,11 +491,7 @@ mod tests {
     fn a_large_segment_is_zero_and_whole() {
         let bytes = 2 * HUGE + 3 * PAGE;
         let (creator, receiver) = pair(bytes, Sealing::SingleWriter);
-        assert!(
-            (0..bytes)
-                .step_by(PAGE)
-                .all(|at| receiver.span().load_u64(at) == 0)
-        );
+        assert!((0..bytes).step_by(PAGE).all(|at| receiver.span().load_u64(at) == 0));
         creator.span_mut().unwrap().store_u8(bytes - 1, 4);
         assert_eq!(receiver.span().load_u8(bytes - 1), 4);
     }
@@ -554,12 +502,7 @@ mod tests {
         assert_eq!(message, "segment size 8192 is not 4096");
         let message = refused(made(PAGE, 0, SIZE_SEALS), Sealing::SingleWriter).to_string();
         assert_eq!(message, "segment seals 0x7 lack some of 0x17");
-        let message = Segment::create("x", 5, Sealing::BothWrite)
-            .unwrap_err()
-            .to_string();
-        assert_eq!(
-            message,
-            "segment size 5 is not a whole number of pages of 4096 bytes"
-        );
+        let message = Segment::create("x", 5, Sealing::BothWrite).unwrap_err().to_string();
+        assert_eq!(message, "segment size 5 is not a whole number of pages of 4096 bytes");
     }
 }

@@ -138,10 +138,7 @@ impl Stream {
     ) -> Result<(), SocketError> {
         assert!(!bytes.is_empty(), "an empty packet reads as a hang-up");
         let count = descriptors.len();
-        assert!(
-            count <= DESCRIPTORS_MAX,
-            "{count} descriptors are over {DESCRIPTORS_MAX}"
-        );
+        assert!(count <= DESCRIPTORS_MAX, "{count} descriptors are over {DESCRIPTORS_MAX}");
         let deadline = Deadline::after(timeout);
         while !self.send_now(bytes, descriptors)? {
             self.wait(PollFlags::OUT, &deadline)?;
@@ -197,23 +194,15 @@ impl Stream {
         }
         let is_cut = message.flags.contains(ReturnFlags::CTRUNC);
         if is_cut || descriptors.len() > descriptors_max {
-            return Err(SocketError::Descriptors {
-                limit: descriptors_max,
-            });
+            return Err(SocketError::Descriptors { limit: descriptors_max });
         }
         if message.flags.contains(ReturnFlags::TRUNC) || message.bytes > buffer_bytes {
-            return Err(SocketError::Packet {
-                claimed: message.bytes,
-                limit: buffer_bytes,
-            });
+            return Err(SocketError::Packet { claimed: message.bytes, limit: buffer_bytes });
         }
         if message.bytes == 0 {
             return Err(SocketError::HungUp);
         }
-        Ok(Some(Received {
-            bytes: message.bytes,
-            descriptors,
-        }))
+        Ok(Some(Received { bytes: message.bytes, descriptors }))
     }
 
     /// Ends the conversation both ways: each side reads the end from here on. The descriptor stays.
@@ -280,8 +269,7 @@ impl Deadline {
     }
 
     fn left(&self) -> Option<Duration> {
-        self.0
-            .map(|deadline| deadline.saturating_duration_since(Instant::now()))
+        self.0.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 }
 
@@ -294,19 +282,13 @@ fn new_socket() -> Result<OwnedFd, SocketError> {
 fn address(path: &Path) -> Result<SocketAddrUnix, SocketError> {
     let bytes = path.as_os_str().len();
     if bytes > PATH_BYTES_MAX {
-        return Err(SocketError::PathTooLong {
-            bytes,
-            limit: PATH_BYTES_MAX,
-        });
+        return Err(SocketError::PathTooLong { bytes, limit: PATH_BYTES_MAX });
     }
     SocketAddrUnix::new(path).map_err(failed("form a socket's address"))
 }
 
 fn failed(step: &'static str) -> impl FnOnce(Errno) -> SocketError {
-    move |errno| SocketError::System {
-        step,
-        source: errno.into(),
-    }
+    move |errno| SocketError::System { step, source: errno.into() }
 }
 
 #[cfg(test)]
@@ -325,9 +307,7 @@ mod tests {
 
     /// What an end without a packet for it says.
     fn received(stream: &Stream, buffer_bytes: usize, descriptors_max: usize) -> SocketError {
-        stream
-            .receive(&mut vec![0; buffer_bytes], descriptors_max, NOW)
-            .unwrap_err()
+        stream.receive(&mut vec![0; buffer_bytes], descriptors_max, NOW).unwrap_err()
     }
 
     #[test]
@@ -337,10 +317,7 @@ mod tests {
         here.send(b"three", &[], NOW).unwrap();
         let mut buffer = [0; 8];
         let packet = there.receive(&mut buffer, 0, NOW).unwrap();
-        assert_eq!(
-            (&buffer[..packet.bytes], packet.descriptors.len()),
-            (&b"one"[..], 0)
-        );
+        assert_eq!((&buffer[..packet.bytes], packet.descriptors.len()), (&b"one"[..], 0));
         let packet = there.try_receive(&mut buffer, 0).unwrap().unwrap();
         assert_eq!(&buffer[..packet.bytes], b"three");
         assert!(there.try_receive(&mut buffer, 0).unwrap().is_none());
@@ -350,12 +327,9 @@ mod tests {
     fn descriptors_come_in_order_and_close_on_exec() {
         let (here, there) = pair();
         let (reader, writer) = rustix::pipe::pipe().unwrap();
-        here.send(b"x", &[reader.as_fd(), writer.as_fd()], NOW)
-            .unwrap();
+        here.send(b"x", &[reader.as_fd(), writer.as_fd()], NOW).unwrap();
         let packet = there.receive(&mut [0], 2, NOW).unwrap();
-        let [second_reader, second_writer] = &packet.descriptors[..] else {
-            panic!()
-        };
+        let [second_reader, second_writer] = &packet.descriptors[..] else { panic!() };
         rustix::io::write(second_writer, b"via").unwrap();
         let mut buffer = [0; 3];
         rustix::io::read(second_reader, &mut buffer).unwrap();
@@ -374,11 +348,7 @@ mod tests {
         let is_judged =
             matches!(error, SocketError::Descriptors { limit: found } if found == limit);
         assert!(is_judged, "{sent} of {limit}: {error:?}");
-        assert_eq!(
-            rustix::io::read(&reader, &mut [0]),
-            Ok(0),
-            "{sent} of {limit}"
-        );
+        assert_eq!(rustix::io::read(&reader, &mut [0]), Ok(0), "{sent} of {limit}");
     }
 
     #[test]
@@ -406,16 +376,7 @@ mod tests {
         here.send(&[7; 9], &[writer.as_fd()], NOW).unwrap();
         drop(writer);
         let error = received(&there, 8, 1);
-        assert!(
-            matches!(
-                error,
-                SocketError::Packet {
-                    claimed: 9,
-                    limit: 8
-                }
-            ),
-            "{error:?}"
-        );
+        assert!(matches!(error, SocketError::Packet { claimed: 9, limit: 8 }), "{error:?}");
         assert_eq!(rustix::io::read(&reader, &mut [0]), Ok(0));
         here.send(&[7; 8], &[], NOW).unwrap();
         assert_eq!(there.receive(&mut [0; 8], 0, NOW).unwrap().bytes, 8);
@@ -434,10 +395,7 @@ mod tests {
         drop(here);
         assert_eq!(there.receive(&mut [0; 8], 0, NOW).unwrap().bytes, 4);
         assert!(matches!(received(&there, 8, 0), SocketError::HungUp));
-        assert!(matches!(
-            there.send(b"x", &[], NOW),
-            Err(SocketError::HungUp)
-        ));
+        assert!(matches!(there.send(b"x", &[], NOW), Err(SocketError::HungUp)));
     }
 
     #[test]
@@ -523,10 +481,7 @@ mod tests {
         };
         let _clerk = Listener::bind(&path(107)).unwrap();
         assert!(Stream::connect(&path(107)).is_ok());
-        let refusals = [
-            Listener::bind(&path(108)).err(),
-            Stream::connect(&path(108)).err(),
-        ];
+        let refusals = [Listener::bind(&path(108)).err(), Stream::connect(&path(108)).err()];
         for error in refusals.map(Option::unwrap) {
             assert_eq!(error.to_string(), "socket path of 108 bytes is over 107");
         }

@@ -87,11 +87,7 @@ impl<'a> Span<'a> {
     #[inline]
     pub(crate) unsafe fn new(base: NonNull<u8>, bytes: usize) -> Span<'a> {
         debug_assert!((base.as_ptr() as usize).is_multiple_of(ALIGN));
-        Span {
-            base,
-            bytes,
-            segment: PhantomData,
-        }
+        Span { base, bytes, segment: PhantomData }
     }
 
     /// Where the piece begins.
@@ -176,12 +172,7 @@ impl<'a> Span<'a> {
         let file_offset = file_offset_of(file_offset)?;
         // SAFETY: checked by `range`; the kernel reads the bytes whoever writes them meanwhile.
         let written = unsafe {
-            libc::pwrite(
-                file.as_raw_fd(),
-                source.cast_const().cast(),
-                range.len(),
-                file_offset,
-            )
+            libc::pwrite(file.as_raw_fd(), source.cast_const().cast(), range.len(), file_offset)
         };
         usize::try_from(written).map_err(|_| io::Error::last_os_error())
     }
@@ -319,17 +310,13 @@ impl<'a> Deref for SpanMut<'a> {
 
 impl fmt::Debug for Span<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Span")
-            .field("bytes", &self.bytes)
-            .finish_non_exhaustive()
+        f.debug_struct("Span").field("bytes", &self.bytes).finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for SpanMut<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SpanMut")
-            .field("bytes", &self.span.bytes)
-            .finish_non_exhaustive()
+        f.debug_struct("SpanMut").field("bytes", &self.span.bytes).finish_non_exhaustive()
     }
 }
 
@@ -377,14 +364,8 @@ mod tests {
         span.store_u32(4, 0x4444_4444);
         span.store_u64(56, u64::MAX);
         assert_eq!((span.load_u8(1), span.load_u16(2)), (0x11, 0x2222));
-        assert_eq!(
-            (span.load_u32(4), span.load_u64(56)),
-            (0x4444_4444, u64::MAX)
-        );
-        assert_eq!(
-            span.load_u64(0),
-            u64::from_ne_bytes([0, 0x11, 0x22, 0x22, 68, 68, 68, 68])
-        );
+        assert_eq!((span.load_u32(4), span.load_u64(56)), (0x4444_4444, u64::MAX));
+        assert_eq!(span.load_u64(0), u64::from_ne_bytes([0, 0x11, 0x22, 0x22, 68, 68, 68, 68]));
     }
 
     #[test]
@@ -392,10 +373,7 @@ mod tests {
         let segment = segment(64);
         let span = segment.span_mut().unwrap();
         let message = panic_of(|| _ = span.load_u64(64));
-        assert_eq!(
-            message,
-            "8 bytes at offset 64 are not inside a span of 64 bytes"
-        );
+        assert_eq!(message, "8 bytes at offset 64 are not inside a span of 64 bytes");
         panic_of(|| _ = span.load_u8(usize::MAX));
         panic_of(|| span.store_u8(64, 0));
         panic_of(|| span.copy_in(1, &[0; 64]));
@@ -410,10 +388,7 @@ mod tests {
     fn a_misaligned_integer_panics() {
         let segment = segment(64);
         let span = segment.span_mut().unwrap();
-        assert_eq!(
-            panic_of(|| _ = span.load_u32(2)),
-            "offset 2 is not a multiple of 4"
-        );
+        assert_eq!(panic_of(|| _ = span.load_u32(2)), "offset 2 is not a multiple of 4");
         panic_of(|| span.store_u16(1, 0));
     }
 

@@ -26,9 +26,7 @@ fn serve(domain: &Domain, directory: &Path, name: &str) {
     let clerk = testkit::server::export(domain, directory, name).expect("an export");
     println!("exported");
     let mut line = String::new();
-    std::io::stdin()
-        .read_to_string(&mut line)
-        .expect("standard input");
+    std::io::stdin().read_to_string(&mut line).expect("standard input");
     drop(clerk);
     domain.shut_down();
 }

@@ -12,13 +12,7 @@ fn a_ring_wakes_a_sleeper() {
     let (gate, lanes) = line();
     assert!(fall_asleep(&gate));
     assert!(ring(&gate, &lanes, 3));
-    assert_eq!(
-        open_gate(&gate),
-        Opened {
-            is_rung: true,
-            had_sleeper: true
-        }
-    );
+    assert_eq!(open_gate(&gate), Opened { is_rung: true, had_sleeper: true });
     assert_eq!(take_lanes(&lanes), 1 << 3);
     assert_eq!(take_lanes(&lanes), 0);
 }
@@ -50,13 +44,7 @@ fn two_processors_may_sleep_on_one_gate() {
 fn a_forged_gate_is_opened_like_any_other() {
     let gate = AtomicU32::new(0xffff_fff8);
     assert!(!fall_asleep(&gate));
-    assert_eq!(
-        open_gate(&gate),
-        Opened {
-            is_rung: false,
-            had_sleeper: false
-        }
-    );
+    assert_eq!(open_gate(&gate), Opened { is_rung: false, had_sleeper: false });
     assert!(fall_asleep(&gate));
 }
 

@@ -53,25 +53,15 @@ fn a_post_rings_only_where_nobody_polls() {
 #[test]
 fn a_post_over_zeroed_memory_is_the_first_call() {
     let turn = AtomicU32::new(0);
-    assert_eq!(
-        post(&turn, Sequence::ZERO.next()),
-        Ok(Posted { rings: true })
-    );
-    assert_eq!(
-        word(turn),
-        TurnWord::new(Sequence::from_u32(1), Phase::Posted)
-    );
+    assert_eq!(post(&turn, Sequence::ZERO.next()), Ok(Posted { rings: true }));
+    assert_eq!(word(turn), TurnWord::new(Sequence::from_u32(1), Phase::Posted));
 }
 
 #[test]
 fn a_post_over_anything_but_idle_is_a_fault_that_says_what_was_seen() {
     for phase in every_phase().filter(|phase| *phase as u32 > Phase::IdleHot as u32) {
         let seen = TurnWord::new(CALL, phase);
-        let fault = PeerFault::Turn {
-            seen,
-            sequence: CALL,
-            wanted: "idle",
-        };
+        let fault = PeerFault::Turn { seen, sequence: CALL, wanted: "idle" };
         assert_eq!(post(&at(phase), CALL.next()), Err(fault));
     }
     assert!(post(&at(Phase::IdleBell), CALL).is_err());
@@ -191,10 +181,7 @@ fn an_unclaimed_call_is_seen() {
 fn a_claimed_call_is_not_seen_again() {
     for phase in every_phase() {
         assert_eq!(looked(TurnWord::new(CALL, phase), CALL), Look::Nothing);
-        assert_eq!(
-            looked(TurnWord::new(CALL, phase), CALL.next()),
-            Look::Nothing
-        );
+        assert_eq!(looked(TurnWord::new(CALL, phase), CALL.next()), Look::Nothing);
     }
 }
 
@@ -222,15 +209,9 @@ fn a_reply_wakes_only_who_sleeps() {
 #[test]
 fn a_reply_to_no_call_is_wrong() {
     let seen = TurnWord::new(CALL, Phase::IdleBell);
-    assert_eq!(
-        reply(&at(Phase::IdleBell), CALL, Mode::Bell),
-        Reply::Wrong(seen)
-    );
+    assert_eq!(reply(&at(Phase::IdleBell), CALL, Mode::Bell), Reply::Wrong(seen));
     let seen = TurnWord::new(CALL, Phase::Posted);
-    assert_eq!(
-        reply(&at(Phase::Posted), CALL.next(), Mode::Bell),
-        Reply::Wrong(seen)
-    );
+    assert_eq!(reply(&at(Phase::Posted), CALL.next(), Mode::Bell), Reply::Wrong(seen));
 }
 
 #[test]

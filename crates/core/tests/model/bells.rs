@@ -42,9 +42,7 @@ impl Server {
         open_gate(&self.gate);
         let lanes = take_lanes(&self.lanes);
         let rang = |lane: &usize| lanes & 1 << lane != 0;
-        let served = (0..2)
-            .filter(rang)
-            .map(|lane| self.astacks[lane].serve(Mode::Bell));
+        let served = (0..2).filter(rang).map(|lane| self.astacks[lane].serve(Mode::Bell));
         served.filter(Option::is_some).count() as u32
     }
 

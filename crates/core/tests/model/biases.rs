@@ -24,11 +24,7 @@ impl Kept {
         let bias = Bias::new();
         assert!(bias.establish(OWNER, 0));
         assert_eq!(bias.release(OWNER), Settled::Nothing);
-        Arc::new(Kept {
-            bias,
-            uses: AtomicU32::new(0),
-            pushes: AtomicU32::new(0),
-        })
+        Arc::new(Kept { bias, uses: AtomicU32::new(0), pushes: AtomicU32::new(0) })
     }
 
     fn use_once(&self) {
@@ -76,11 +72,7 @@ pub fn claim_against_revoke() {
         let calls = u32::from(kept.call()) + u32::from(kept.call());
         let revoked = revoker.join().unwrap();
         assert_eq!(kept.uses.load(Relaxed), calls + revoked, "a use was lost");
-        assert_eq!(
-            kept.pushes.load(Relaxed),
-            1,
-            "the A-stack ends in the list, once"
-        );
+        assert_eq!(kept.pushes.load(Relaxed), 1, "the A-stack ends in the list, once");
     });
 }
 

@@ -54,10 +54,7 @@ pub fn doze_against_reply() {
             Ok(()) => {
                 let asleep = TurnWord::new(call(1), Phase::PostedAsleep);
                 astack.futex.wait(&astack.turn, asleep.0);
-                assert_eq!(
-                    poll(&astack.turn, call(1)),
-                    Poll::Replied { mode: Mode::Bell }
-                );
+                assert_eq!(poll(&astack.turn, call(1)), Poll::Replied { mode: Mode::Bell });
             }
             Err(other) => assert_eq!(other, Poll::Replied { mode: Mode::Bell }),
         }

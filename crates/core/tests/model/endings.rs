@@ -91,10 +91,7 @@ pub fn bury_against_reply() {
         match housekeeping.join().unwrap() {
             Bury::Ended(idle) => {
                 assert!(is_replied && idle == TurnWord::new(call(1), Phase::IdleHot));
-                assert!(matches!(
-                    replied,
-                    Some(Reply::ClientAwake | Reply::WakeClient)
-                ));
+                assert!(matches!(replied, Some(Reply::ClientAwake | Reply::WakeClient)));
             }
             _ => assert!(matches!(replied, None | Some(Reply::Dead))),
         }

@@ -23,11 +23,7 @@ impl Client {
             lists.push(0, index);
         }
         let uses = [AtomicU32::new(0), AtomicU32::new(0)];
-        Arc::new(Client {
-            lists,
-            waiters: Futex::new(),
-            uses,
-        })
+        Arc::new(Client { lists, waiters: Futex::new(), uses })
     }
 
     fn claim(&self) -> u32 {
@@ -97,11 +93,7 @@ pub fn two_astacks_two_threads() {
         }
         other.join().unwrap();
         assert_eq!(client.uses(), 1 + taken.len() as u32);
-        let left = [
-            client.lists.pop(0),
-            client.lists.pop(0),
-            client.lists.pop(0),
-        ];
+        let left = [client.lists.pop(0), client.lists.pop(0), client.lists.pop(0)];
         assert!(left[0].is_some() && left[1].is_some() && left[0] != left[1]);
         assert_eq!(left[2], None);
     });

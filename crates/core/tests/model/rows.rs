@@ -18,9 +18,7 @@ const DESIGN_NOTE: &str = include_str!("../../../../docs/design/0001-turns-bells
 
 /// Each row and order that the sources name.
 fn rows() -> BTreeSet<(String, String)> {
-    let uses = SOURCES
-        .iter()
-        .flat_map(|source| source.split("ord!(\"").skip(1));
+    let uses = SOURCES.iter().flat_map(|source| source.split("ord!(\"").skip(1));
     let parts = uses.map(|rest| {
         let (row, rest) = rest.split_once("\", ").expect("a row and an order");
         let (order, _) = rest.split_once(')').expect("the end of an order");
@@ -42,11 +40,7 @@ fn weakenings() -> Vec<Weakening> {
             "AcqRel" => (AcqRel, vec![Relaxed, Acquire, Release]),
             other => panic!("row {row} has order {other}"),
         };
-        all.extend(weaker.into_iter().map(|to| Weakening {
-            row: row.clone(),
-            from,
-            to,
-        }));
+        all.extend(weaker.into_iter().map(|to| Weakening { row: row.clone(), from, to }));
     }
     all
 }
@@ -67,10 +61,7 @@ fn fails(model: &str, weakening: &Weakening) -> bool {
     let said = |what: &str, stream: &[u8]| String::from_utf8_lossy(stream).contains(what);
     let passed = output.status.success() && said("1 passed", &output.stdout);
     let failed = !output.status.success() && said("panicked", &output.stderr);
-    assert!(
-        passed != failed,
-        "{model} neither passed nor failed: {output:?}"
-    );
+    assert!(passed != failed, "{model} neither passed nor failed: {output:?}");
     failed
 }
 
@@ -88,38 +79,26 @@ fn every_order_is_missed_by_some_model() {
     let caught = all.len() - unneeded.len();
     println!("{} orders weakened, {caught} missed by a model", all.len());
     assert!(caught > 0, "nothing was weakened");
-    assert_eq!(
-        unneeded,
-        Vec::<String>::new(),
-        "orders that no model misses"
-    );
+    assert_eq!(unneeded, Vec::<String>::new(), "orders that no model misses");
 }
 
 /// The canary: the machinery that weakens, weakens nothing here, and nothing is missed.
 #[test]
 fn a_row_that_there_is_not_is_missed_by_no_model() {
     let (from, to) = (Ordering::Release, Ordering::Relaxed);
-    let weakening = Weakening {
-        row: "X1".to_owned(),
-        from,
-        to,
-    };
+    let weakening = Weakening { row: "X1".to_owned(), from, to };
     assert_eq!(models_that_fail(&weakening), Vec::<&str>::new());
 }
 
 #[test]
 fn the_design_note_asks_for_the_same_orders() {
     let mut compared = 0;
-    for (row, order) in rows()
-        .into_iter()
-        .filter(|(row, _)| row.starts_with(['O', 'B']))
-    {
+    for (row, order) in rows().into_iter().filter(|(row, _)| row.starts_with(['O', 'B'])) {
         let start = format!("| {row} |");
         let line = DESIGN_NOTE.lines().find(|line| line.starts_with(&start));
         let line = line.unwrap_or_else(|| panic!("row {row} is not in the design note"));
-        let strong = ["Acquire", "Release", "AcqRel"]
-            .into_iter()
-            .filter(|strong| line.contains(strong));
+        let strong =
+            ["Acquire", "Release", "AcqRel"].into_iter().filter(|strong| line.contains(strong));
         if order != "Relaxed" {
             assert_eq!(strong.collect::<Vec<_>>(), [order.as_str()], "row {row}");
         }

@@ -25,10 +25,7 @@ pub struct Futex {
 
 impl Futex {
     pub fn new() -> Futex {
-        Futex {
-            queue: Mutex::new(()),
-            woken: Condvar::new(),
-        }
+        Futex { queue: Mutex::new(()), woken: Condvar::new() }
     }
 
     /// FUTEX_WAIT: sleeps if the word is still `expected`.

@@ -2,9 +2,9 @@
 
 use std::cell::Cell;
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use nearcall_abi::bell::{LANES, RELIEF_OFFSET_BYTES, WATCH_OFFSET_BYTES};
@@ -16,6 +16,7 @@ use nearcall_core::{
     AStackLists, BindingState, Captured, ClaimedIndex, PeerFault, RevokeReason, Sequence,
     WaitPolicy,
 };
+use nearcall_os::peer::Process;
 use nearcall_os::segment::Segment;
 use nearcall_os::{clock, fence, futex};
 
@@ -44,6 +45,8 @@ pub(crate) struct ClientBinding {
     pub state: BindingState,
     pub classes: Vec<AStackClass>,
     pub control: Control,
+    /// The server's: its end proves that it stores nothing more.
+    pub process: Arc<Process>,
     /// Region 0 is what the binding began with; the others came when it grew.
     pub regions: [OnceLock<ClientRegion>; EXTENSIONS_MAX + 1],
     pub lists: AStackLists,
@@ -67,6 +70,7 @@ pub(crate) struct Parts {
     pub when_exhausted: WhenExhausted,
     pub classes: Vec<AStackClass>,
     pub control: Control,
+    pub process: Process,
     pub region: AStackTable,
     pub bell: Segment,
     pub lane: u32,
@@ -84,26 +88,28 @@ pub(crate) struct ClientRegion {
 /// An A-stack that this thread has claimed. Dropping it gives it back to its list.
 #[derive(Debug)]
 pub(crate) struct Held<'b> {
+    grip: Grip<'b>,
+    /// What is kept for a thread must not leave it.
+    stays: PhantomData<*const ()>,
+}
+
+/// What there is to know of a held A-stack; does not hold it. Small and copied, so that a call that
+/// is quick has it in registers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grip<'b> {
     pub binding: &'b ClientBinding,
     pub index: u32,
     pub astack: AStack<'b>,
     pub linkage: &'b Linkage,
     /// The bias that it is kept by for this thread, if it is.
     bias: Option<&'b Bias>,
-    /// What is kept for a thread must not leave it.
-    stays: PhantomData<*const ()>,
 }
 
 impl ClientBinding {
     /// Puts a binding together; all its A-stacks are free.
     pub fn new(parts: Parts) -> ClientBinding {
         let count = parts.region.count();
-        let growth = parts
-            .classes
-            .iter()
-            .map(|class| class.count)
-            .max()
-            .unwrap_or(0);
+        let growth = parts.classes.iter().map(|class| class.count).max().unwrap_or(0);
         let count_max = count + growth * EXTENSIONS_MAX as u32;
         let binding = ClientBinding {
             name: parts.name,
@@ -116,6 +122,7 @@ impl ClientBinding {
             biases: biases(&parts.classes),
             classes: parts.classes,
             control: parts.control,
+            process: Arc::new(parts.process),
             regions: Default::default(),
             bell: parts.bell,
             lane: parts.lane,
@@ -127,24 +134,14 @@ impl ClientBinding {
         for (class, AStackClass { count, .. }) in (0u32..).zip(&binding.classes) {
             linkages.extend((0..*count).map(|_| Linkage::new(class)));
         }
-        binding.add_region(
-            0,
-            ClientRegion {
-                base: 0,
-                region: parts.region,
-                linkages,
-            },
-        );
+        binding.add_region(0, ClientRegion { base: 0, region: parts.region, linkages });
         binding
     }
 
     /// Takes A-stacks in and offers them.
     pub fn add_region(&self, at: usize, region: ClientRegion) {
         let (base, count) = (region.base, region.region.count());
-        assert!(
-            self.regions[at].set(region).is_ok(),
-            "region {at} is there already"
-        );
+        assert!(self.regions[at].set(region).is_ok(), "region {at} is there already");
         // The last one pushed is the first one used.
         for index in (base..base + count).rev() {
             self.release(index);
@@ -162,11 +159,12 @@ impl ClientBinding {
         }
         let class = u32::from(self.interface.procedures[procedure as usize].class);
         let bias = self.biases.get(class as usize);
-        match bias.map_or(Claim::Nothing, |bias| bias.claim(thread_number())) {
-            Claim::Kept(index) => Ok(self.hold(index, bias)),
-            Claim::Plain(index) => Ok(self.hold(index, None)),
-            Claim::Nothing => self.claim_from_list(procedure, class, deadline_ns),
-        }
+        let (index, bias) = match bias.map_or(Claim::Nothing, |bias| bias.claim(thread_number())) {
+            Claim::Kept(index) => (index, bias),
+            Claim::Plain(index) => (index, None),
+            Claim::Nothing => self.claim_from_list(procedure, class, deadline_ns)?,
+        };
+        Ok(self.hold(index, bias))
     }
 
     #[inline(never)]
@@ -175,13 +173,13 @@ impl ClientBinding {
         procedure: u32,
         class: u32,
         deadline_ns: u64,
-    ) -> Result<Held<'_>, CallError> {
+    ) -> Result<(u32, Option<&Bias>), CallError> {
         let index = match self.lists.pop(class) {
             Some(index) => index,
             None => self.claim_another(procedure, class, deadline_ns)?,
         };
         let bias = self.biases.get(class as usize).filter(|bias| bias.is_unset());
-        Ok(self.hold(index, bias.filter(|bias| bias.establish(thread_number(), index))))
+        Ok((index, bias.filter(|bias| bias.establish(thread_number(), index))))
     }
 
     /// Waits for an A-stack, or has the server add some (L49).
@@ -194,11 +192,7 @@ impl ClientBinding {
         deadline_ns: u64,
     ) -> Result<u32, CallError> {
         let start_ns = clock::now_ns();
-        let deadline_ns = if deadline_ns == 0 {
-            u64::MAX
-        } else {
-            deadline_ns
-        };
+        let deadline_ns = if deadline_ns == 0 { u64::MAX } else { deadline_ns };
         loop {
             self.reap();
             self.revoke_bias(class);
@@ -210,9 +204,7 @@ impl ClientBinding {
             }
             let waited_ns = clock::now_ns() - start_ns;
             if waited_ns >= deadline_ns {
-                return Err(CallError::NoAStack {
-                    procedure: self.procedure_name(procedure),
-                });
+                return Err(CallError::NoAStack { procedure: self.procedure_name(procedure) });
             }
             if let Some(expected) = self.lists.prepare_wait(class) {
                 let slice = CLAIM_SLICE.min(Duration::from_nanos(deadline_ns - waited_ns));
@@ -228,14 +220,14 @@ impl ClientBinding {
     fn hold<'b>(&'b self, index: u32, bias: Option<&'b Bias>) -> Held<'b> {
         let region = self.region_of(index);
         let at = index - region.base;
-        Held {
+        let grip = Grip {
             binding: self,
             index,
             astack: region.region.astack(at),
             linkage: &region.linkages[at as usize],
             bias,
-            stays: PhantomData,
-        }
+        };
+        Held { grip, stays: PhantomData }
     }
 
     /// The list is empty: what is kept for a thread goes to whoever needs it.
@@ -250,14 +242,8 @@ impl ClientBinding {
     /// Most A-stacks are in region 0: one comparison; the others take a second look-up (L49).
     #[inline(always)]
     pub fn region_of(&self, index: u32) -> &ClientRegion {
-        let first = self.regions[0]
-            .get()
-            .expect("a binding begins with a region");
-        if index < first.region.count() {
-            first
-        } else {
-            self.extension_of(index)
-        }
+        let first = self.regions[0].get().expect("a binding begins with a region");
+        if index < first.region.count() { first } else { self.extension_of(index) }
     }
 
     #[cold]
@@ -288,30 +274,19 @@ impl ClientBinding {
         let mut captured = self.captured.lock().unwrap_or_else(PoisonError::into_inner);
         let is_idle = |index: nearcall_core::AStackIndex, sequence| {
             let region = self.region_of(index.as_u32());
-            turn::is_idle(
-                &region
-                    .region
-                    .astack(index.as_u32() - region.base)
-                    .head()
-                    .turn,
-                sequence,
-            )
+            turn::is_idle(&region.region.astack(index.as_u32() - region.base).head().turn, sequence)
         };
         while let Some(index) = captured.reap(is_idle) {
             self.release(index.as_u32());
         }
         // Relaxed: as above.
-        self.captured_count
-            .store(captured.count(), Ordering::Relaxed);
+        self.captured_count.store(captured.count(), Ordering::Relaxed);
     }
 
     /// How many A-stacks there are, of all classes.
     pub fn astack_count(&self) -> u32 {
         let regions = self.regions.iter().filter_map(OnceLock::get);
-        regions
-            .map(|region| region.base + region.region.count())
-            .max()
-            .unwrap_or(0)
+        regions.map(|region| region.base + region.region.count()).max().unwrap_or(0)
     }
 
     /// How many A-stacks the server holds captured.
@@ -369,10 +344,7 @@ impl ClientBinding {
     #[cold]
     fn revoked(&self, procedure: u32) -> CallError {
         let procedure = self.procedure_name(procedure);
-        CallError::NotExecuted {
-            procedure,
-            reason: NotExecuted::Revoked,
-        }
+        CallError::NotExecuted { procedure, reason: NotExecuted::Revoked }
     }
 }
 
@@ -384,42 +356,49 @@ impl Drop for ClientBinding {
 }
 
 impl<'b> Held<'b> {
-    /// The server keeps the A-stack until it is done with call `sequence` (L55).
-    #[cold]
-    #[inline(never)]
-    pub fn capture(self, sequence: Sequence) {
-        let held = ManuallyDrop::new(self);
-        if let Some(bias) = held.bias {
-            bias.abandon(thread_number(), std::thread::yield_now);
-        }
-        let index = ClaimedIndex(held.index)
-            .check(u32::MAX)
-            .expect("below every limit");
-        let mut captured = held
-            .binding
-            .captured
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        captured.add(index, sequence);
-        // Relaxed: see `reap`.
-        held.binding
-            .captured_count
-            .store(captured.count(), Ordering::Relaxed);
+    /// What there is to know of it.
+    #[inline(always)]
+    pub fn grip(&self) -> Grip<'b> {
+        self.grip
     }
 
-    /// The binding is revoked and the A-stack with it.
-    pub fn lose(self) {
-        let _ = ManuallyDrop::new(self);
+    /// Does not give it back: the server keeps it, or the binding is revoked and it with it.
+    #[inline(always)]
+    pub fn let_go(self) {
+        std::mem::forget(self);
     }
 
     /// The post found a word that the server must not have written.
     #[cold]
     pub fn lose_to_fault(self, procedure: u32, fault: PeerFault) -> CallError {
-        let error = self
-            .binding
-            .fault(self.binding.procedure_name(procedure), fault);
-        self.lose();
-        error
+        let binding = self.grip.binding;
+        self.let_go();
+        binding.fault(binding.procedure_name(procedure), fault)
+    }
+}
+
+impl Grip<'_> {
+    /// The server keeps the A-stack until it is done with call `sequence` (L55).
+    #[cold]
+    #[inline(never)]
+    pub fn capture(self, sequence: Sequence) {
+        if let Some(bias) = self.bias {
+            bias.abandon(thread_number(), std::thread::yield_now);
+        }
+        let index = ClaimedIndex(self.index).check(u32::MAX).expect("below every limit");
+        let mut captured = self.binding.captured.lock().unwrap_or_else(PoisonError::into_inner);
+        captured.add(index, sequence);
+        // Relaxed: see `reap`.
+        self.binding.captured_count.store(captured.count(), Ordering::Relaxed);
+    }
+}
+
+impl<'b> Deref for Held<'b> {
+    type Target = Grip<'b>;
+
+    #[inline(always)]
+    fn deref(&self) -> &Grip<'b> {
+        &self.grip
     }
 }
 

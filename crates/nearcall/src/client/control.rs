@@ -51,11 +51,7 @@ struct Grown {
 
 impl Control {
     pub fn new(socket: Socket) -> Control {
-        Control {
-            socket,
-            inbox: Mutex::default(),
-            growing: Mutex::default(),
-        }
+        Control { socket, inbox: Mutex::default(), growing: Mutex::default() }
     }
 
     pub fn socket(&self) -> &Socket {
@@ -99,11 +95,7 @@ impl ClientBinding {
             Message::Mapped { astack, generation } => {
                 inbox.mapped.insert(astack, generation);
             }
-            Message::OutOfLine {
-                astack,
-                generation,
-                bytes,
-            } if astack < self.astack_count() => {
+            Message::OutOfLine { astack, generation, bytes } if astack < self.astack_count() => {
                 let descriptor = packet.descriptors.remove(0);
                 let received = usize::try_from(bytes)
                     .ok()
@@ -111,22 +103,12 @@ impl ClientBinding {
                 // A segment that is refused is not there: whoever looks for it reports the fault.
                 if let Some(Ok(segment)) = received {
                     let segment = Arc::new(segment);
-                    inbox.results.insert(
-                        astack,
-                        OutOfLine {
-                            generation,
-                            segment,
-                        },
-                    );
+                    inbox.results.insert(astack, OutOfLine { generation, segment });
                 }
             }
             Message::Grown { class, count } => {
                 let replies = packet.descriptors.remove(0);
-                inbox.grown = Some(Grown {
-                    class,
-                    count,
-                    replies,
-                });
+                inbox.grown = Some(Grown { class, count, replies });
             }
             Message::GrownBound { .. } => inbox.is_grown_bound = true,
             // Every other message after the bind is a refusal, of whatever was asked for last.
@@ -139,29 +121,15 @@ impl ClientBinding {
     /// extensions as there may be.
     pub fn grow(&self, class: u32) -> bool {
         let before = self.astack_count();
-        let growing = self
-            .control
-            .growing
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let growing = self.control.growing.lock().unwrap_or_else(PoisonError::into_inner);
         if self.astack_count() > before {
             // Another thread found none free either, and has had some added.
             return true;
         }
-        let Some(at) = self
-            .regions
-            .iter()
-            .position(|region| region.get().is_none())
-        else {
+        let Some(at) = self.regions.iter().position(|region| region.get().is_none()) else {
             return false;
         };
-        if at > EXTENSIONS_MAX
-            || self
-                .control
-                .socket
-                .send(&Message::Grow { class }, &[])
-                .is_err()
-        {
+        if at > EXTENSIONS_MAX || self.control.socket.send(&Message::Grow { class }, &[]).is_err() {
             return false;
         }
         let granted = self.await_message(|inbox| match inbox.grown.take() {
@@ -176,11 +144,7 @@ impl ClientBinding {
         };
         let is_bound = self.await_message(|inbox| {
             let is_bound = std::mem::take(&mut inbox.is_grown_bound);
-            if is_bound {
-                Some(true)
-            } else {
-                std::mem::take(&mut inbox.refused).then_some(false)
-            }
+            if is_bound { Some(true) } else { std::mem::take(&mut inbox.refused).then_some(false) }
         });
         if is_bound != Some(true) {
             return false;
@@ -195,10 +159,7 @@ impl ClientBinding {
         if grown.class != class || grown.count != known.count {
             return None;
         }
-        let classes = [AStackClass {
-            count: grown.count,
-            ..known
-        }];
+        let classes = [AStackClass { count: grown.count, ..known }];
         let RegionBytes { heads, blocks } = RegionBytes::of(&classes).ok()?;
         let peer = Segment::receive(grown.replies, blocks, Sealing::SingleWriter).ok()?;
         let made = Segment::create("nearcall-heads", heads, Sealing::BothWrite);
@@ -206,18 +167,11 @@ impl ClientBinding {
         let made = Segment::create("nearcall-requests", blocks, Sealing::SingleWriter);
         let (own, own_descriptor) = made.ok()?;
         let descriptors = [heads_descriptor.as_fd(), own_descriptor.as_fd()];
-        self.control
-            .socket
-            .send(&Message::GrownSegments { class }, &descriptors)
-            .ok()?;
+        self.control.socket.send(&Message::GrownSegments { class }, &descriptors).ok()?;
         let base = self.astack_count();
         let region = region::table(&classes, heads, own, peer);
         let linkages = (0..region.count()).map(|_| Linkage::new(class)).collect();
-        Some(ClientRegion {
-            base,
-            region,
-            linkages,
-        })
+        Some(ClientRegion { base, region, linkages })
     }
 }
 
@@ -225,35 +179,21 @@ impl Held<'_> {
     /// A segment of at least `bytes` for arguments: the one of the last call on this A-stack if it
     /// is long enough, else a new one that the server has mapped.
     pub fn request_segment(&self, bytes: usize) -> Result<OutOfLine, CallError> {
-        let mut known = self
-            .linkage
-            .request
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.linkage.request.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = &*known
             && known.segment.bytes() >= bytes
         {
             return Ok(known.clone());
         }
-        let generation = known
-            .take()
-            .map_or(1, |before| before.generation.wrapping_add(1));
+        let generation = known.take().map_or(1, |before| before.generation.wrapping_add(1));
         let bytes = bytes.next_power_of_two().max(OUT_OF_LINE_BYTES_MIN);
-        let no_memory = |reason: String| {
-            CallError::Usage(UsageError::NoMemory {
-                bytes: bytes as u64,
-                reason,
-            })
-        };
+        let no_memory =
+            |reason: String| CallError::Usage(UsageError::NoMemory { bytes: bytes as u64, reason });
         let (segment, descriptor) =
             Segment::create("nearcall-arguments", bytes, Sealing::SingleWriter)
                 .map_err(|error| no_memory(error.to_string()))?;
         let astack = self.index;
-        let announced = Message::OutOfLine {
-            astack,
-            generation,
-            bytes: bytes as u64,
-        };
+        let announced = Message::OutOfLine { astack, generation, bytes: bytes as u64 };
         let control = &self.binding.control;
         control
             .socket
@@ -268,21 +208,14 @@ impl Held<'_> {
         if is_mapped != Some(true) {
             return Err(no_memory("the server did not map it".to_owned()));
         }
-        let made = OutOfLine {
-            generation,
-            segment: Arc::new(segment),
-        };
+        let made = OutOfLine { generation, segment: Arc::new(segment) };
         *known = Some(made.clone());
         Ok(made)
     }
 
     /// The segment that the server announced for results on this A-stack before it replied.
     pub fn reply_segment(&self, generation: u32) -> Result<Arc<Segment>, PeerFault> {
-        let mut known = self
-            .linkage
-            .reply
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.linkage.reply.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = &*known
             && known.generation == generation
         {
@@ -294,10 +227,7 @@ impl Held<'_> {
             let found = inbox.results.remove(&self.index);
             found.filter(|found| found.generation == generation)
         });
-        let fault = PeerFault::Generation {
-            claimed: generation,
-            known: before,
-        };
+        let fault = PeerFault::Generation { claimed: generation, known: before };
         let found = found.ok_or(fault)?;
         let segment = Arc::clone(&found.segment);
         *known = Some(found);

@@ -11,7 +11,7 @@ use nearcall_abi::message::{Classes, Message, ProcedureList, RefusalCode};
 use nearcall_abi::{ABI_VERSION, InterfaceDescriptor};
 use nearcall_core::admission::first_difference;
 use nearcall_os::astack::AStackTable;
-use nearcall_os::peer::Peer;
+use nearcall_os::peer::{Peer, Process};
 use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::{SocketError, Stream};
 
@@ -40,32 +40,18 @@ pub(crate) fn import(
     interface: &'static InterfaceDescriptor,
     options: &ImportOptions,
 ) -> Result<Arc<ClientBinding>, BindError> {
-    let closed = |reason| BindError::System {
-        doing: "import",
-        reason,
-    };
+    let closed = |reason| BindError::System { doing: "import", reason };
     domain.core().check_open().map_err(closed)?;
     let stream = connect(name, options)?;
-    let peer = Peer::of(&stream).map_err(|reason| BindError::System {
-        doing: "identify the server",
-        reason,
-    })?;
+    let peer = Peer::of(&stream)
+        .map_err(|reason| BindError::System { doing: "identify the server", reason })?;
     let socket = Socket::new(stream);
-    let import = Import {
-        name,
-        interface,
-        options,
-        socket,
-        begin: Instant::now(),
-    };
-    let binding = Arc::new(import.run(domain)?);
+    let import = Import { name, interface, options, socket, begin: Instant::now() };
+    let binding = Arc::new(import.run(domain, peer.process)?);
     let core = domain.core();
     core.housekeeping
-        .watch_exporter(core, &binding, peer.process)
-        .map_err(|reason| BindError::System {
-            doing: "watch the server",
-            reason,
-        })?;
+        .watch_exporter(core, &binding)
+        .map_err(|reason| BindError::System { doing: "watch the server", reason })?;
     Ok(binding)
 }
 
@@ -82,40 +68,26 @@ fn connect(name: &str, options: &ImportOptions) -> Result<Stream, BindError> {
                 | io::ErrorKind::ConnectionRefused => tried.push(path),
                 io::ErrorKind::PermissionDenied => {
                     let reason = format!("{}: {source}", path.display());
-                    return Err(BindError::NotAdmitted {
-                        name: name.to_owned(),
-                        reason,
-                    });
+                    return Err(BindError::NotAdmitted { name: name.to_owned(), reason });
                 }
                 _ => {
-                    return Err(BindError::System {
-                        doing: "connect",
-                        reason: source,
-                    });
+                    return Err(BindError::System { doing: "connect", reason: source });
                 }
             },
             Err(SocketError::Busy) => {
-                return Err(BindError::Overloaded {
-                    name: name.to_owned(),
-                });
+                return Err(BindError::Overloaded { name: name.to_owned() });
             }
             Err(other) => {
                 let reason = other.to_string();
-                return Err(BindError::Peer {
-                    name: name.to_owned(),
-                    reason,
-                });
+                return Err(BindError::Peer { name: name.to_owned(), reason });
             }
         }
     }
-    Err(BindError::NoSuchName {
-        name: name.to_owned(),
-        tried,
-    })
+    Err(BindError::NoSuchName { name: name.to_owned(), tried })
 }
 
 impl Import<'_> {
-    fn run(self, domain: &Domain) -> Result<ClientBinding, BindError> {
+    fn run(self, domain: &Domain, process: Process) -> Result<ClientBinding, BindError> {
         self.send(
             &Message::Import {
                 abi_version: ABI_VERSION,
@@ -125,12 +97,7 @@ impl Import<'_> {
             &[],
         )?;
         let mut packet = self.receive()?;
-        let Message::Admit {
-            incarnation,
-            lane,
-            classes,
-        } = self.admitted(&packet)?
-        else {
+        let Message::Admit { incarnation, lane, classes } = self.admitted(&packet)? else {
             return Err(self.peer("it did not answer the import"));
         };
         let bell = packet.descriptors.remove(1);
@@ -151,6 +118,7 @@ impl Import<'_> {
             when_exhausted: self.options.when_exhausted,
             classes: classes.as_slice().to_vec(),
             control: Control::new(self.socket),
+            process,
             region,
             bell,
             lane,
@@ -167,10 +135,7 @@ impl Import<'_> {
         let classes = classes.as_slice();
         let needed = self.interface.classes;
         let suffices = classes.len() == needed.len()
-            && classes
-                .iter()
-                .zip(needed)
-                .all(|(has, needs)| has.block_bytes >= needs.block_bytes);
+            && classes.iter().zip(needed).all(|(has, needs)| has.block_bytes >= needs.block_bytes);
         if !suffices {
             return Err(self.peer("its A-stack classes are too small for the interface"));
         }
@@ -186,10 +151,7 @@ impl Import<'_> {
         let (own, own_descriptor) =
             Segment::create("nearcall-requests", bytes.blocks, Sealing::SingleWriter)
                 .map_err(system)?;
-        self.send(
-            &Message::Segments,
-            &[heads_descriptor.as_fd(), own_descriptor.as_fd()],
-        )?;
+        self.send(&Message::Segments, &[heads_descriptor.as_fd(), own_descriptor.as_fd()])?;
         Ok(region::table(classes, heads, own, peer))
     }
 
@@ -198,9 +160,7 @@ impl Import<'_> {
         message: &Message<'_>,
         descriptors: &[std::os::fd::BorrowedFd<'_>],
     ) -> Result<(), BindError> {
-        self.socket
-            .send(message, descriptors)
-            .map_err(|error| self.wire(error))
+        self.socket.send(message, descriptors).map_err(|error| self.wire(error))
     }
 
     fn receive(&self) -> Result<Packet, BindError> {
@@ -223,18 +183,11 @@ impl Import<'_> {
             RefusalCode::NotAdmitted => BindError::NotAdmitted { name, reason },
             RefusalCode::OtherInterface => {
                 let expected = self.interface.name;
-                BindError::OtherInterface {
-                    name,
-                    expected,
-                    exported: reason,
-                }
+                BindError::OtherInterface { name, expected, exported: reason }
             }
             RefusalCode::Hash => {
                 let interface = self.interface.name;
-                BindError::Hash {
-                    interface,
-                    difference: self.difference(detail),
-                }
+                BindError::Hash { interface, difference: self.difference(detail) }
             }
             RefusalCode::Overloaded => BindError::Overloaded { name },
             RefusalCode::AbiVersion | RefusalCode::Protocol => BindError::Peer { name, reason },
@@ -253,23 +206,16 @@ impl Import<'_> {
     }
 
     fn peer(&self, reason: &str) -> BindError {
-        BindError::Peer {
-            name: self.name.to_owned(),
-            reason: reason.to_owned(),
-        }
+        BindError::Peer { name: self.name.to_owned(), reason: reason.to_owned() }
     }
 
     fn wire(&self, error: WireError) -> BindError {
         let name = self.name.to_owned();
         match error {
-            WireError::Socket(SocketError::TimedOut) => BindError::TimedOut {
-                name,
-                waited: self.options.timeout,
-            },
-            other => BindError::Peer {
-                name,
-                reason: other.to_string(),
-            },
+            WireError::Socket(SocketError::TimedOut) => {
+                BindError::TimedOut { name, waited: self.options.timeout }
+            }
+            other => BindError::Peer { name, reason: other.to_string() },
         }
     }
 }

@@ -12,9 +12,13 @@ use nearcall_core::turn::{self, Poll};
 use nearcall_core::{PeerFault, Phase, RevokeReason, Sequence, Step, TurnWord, Waiter, YieldBan};
 use nearcall_os::{clock, futex, processor};
 
-use super::binding::{ClientBinding, Held};
+use super::binding::{ClientBinding, Grip};
 use crate::error::{CallError, NotExecuted};
 use crate::server::current;
+
+/// After a hang-up, how long a call waits for the proof that its server has ended. A server that was
+/// killed ends within a millisecond, on a crowded machine within tens of them.
+const PROOF_TIMEOUT: Duration = Duration::from_secs(1);
 
 thread_local! {
     static YIELD_BAN: Cell<YieldBan> = const { Cell::new(YieldBan::NONE) };
@@ -22,7 +26,7 @@ thread_local! {
 
 /// One wait for one reply.
 pub(crate) struct Wait<'b> {
-    pub held: &'b Held<'b>,
+    pub grip: Grip<'b>,
     pub procedure: &'static str,
     pub sequence: Sequence,
     /// Nanoseconds from the post; 0: no deadline.
@@ -44,7 +48,7 @@ impl Wait<'_> {
     #[cold]
     #[inline(never)]
     pub fn finish(&self) -> Result<(), NoReply> {
-        let binding = self.held.binding;
+        let binding = self.grip.binding;
         let mut ban = YIELD_BAN.get();
         let policy = &binding.policy;
         let start_ns = clock::now_ns();
@@ -85,7 +89,7 @@ impl Wait<'_> {
     }
 
     fn turn(&self) -> &AtomicU32 {
-        &self.held.astack.head().turn
+        &self.grip.astack.head().turn
     }
 
     fn spin(&self, polls: u32) {
@@ -104,8 +108,8 @@ impl Wait<'_> {
         if slices == 0 {
             current::call_for_relief();
         } else if !self.was_claimed() {
-            self.held.binding.ring();
-            self.held.binding.ring_relief();
+            self.grip.binding.ring();
+            self.grip.binding.ring_relief();
         }
     }
 
@@ -122,7 +126,7 @@ impl Wait<'_> {
     /// After a slice of sleep: housekeeping buries outstanding calls when the server ends, but a
     /// call posted after that is buried here.
     fn look_whether_ended(&self) -> Option<Result<(), NoReply>> {
-        if self.held.binding.state.is_open() {
+        if self.grip.binding.state.is_open() {
             return None;
         }
         turn::bury(self.turn(), self.sequence);
@@ -136,13 +140,10 @@ impl Wait<'_> {
         match turn::abort(self.turn(), self.sequence) {
             Ok(()) => {
                 // If nobody has claimed it yet, the server is to look, so that we get it back.
-                self.held.binding.ring();
+                self.grip.binding.ring();
                 let deadline = Duration::from_nanos(self.deadline_ns);
                 let procedure = self.procedure;
-                Err(NoReply::Captured(CallError::CallAborted {
-                    procedure,
-                    deadline,
-                }))
+                Err(NoReply::Captured(CallError::CallAborted { procedure, deadline }))
             }
             Err(Poll::Replied { .. }) => Ok(()),
             Err(Poll::Dead) => self.classify(),
@@ -154,36 +155,30 @@ impl Wait<'_> {
     /// The call is buried: whether it ran is what the claim word says (DESIGN 8).
     fn classify(&self) -> Result<(), NoReply> {
         let procedure = self.procedure;
-        let was_claimed = self.was_claimed();
-        let proof = match self.held.binding.state.reason() {
-            Some(RevokeReason::PeerDied) => Proof::Died,
-            _ => Proof::HungUp,
+        let proof = match self.grip.binding.process.wait_exit(PROOF_TIMEOUT) {
+            true => Proof::Died,
+            false => Proof::HungUp,
         };
+        // Read after the proof: a dead server claims nothing more.
+        let was_claimed = self.was_claimed();
         let dead = TurnWord::new(self.sequence, Phase::Dead);
-        Err(NoReply::Lost(
-            match classify(dead, self.sequence, was_claimed, proof) {
-                Outcome::NotExecuted => CallError::NotExecuted {
-                    procedure,
-                    reason: NotExecuted::ServerEnded,
-                },
-                _ => CallError::CallFailed { procedure },
-            },
-        ))
+        Err(NoReply::Lost(match classify(dead, self.sequence, was_claimed, proof) {
+            Outcome::NotExecuted => {
+                CallError::NotExecuted { procedure, reason: NotExecuted::ServerEnded }
+            }
+            _ => CallError::CallFailed { procedure },
+        }))
     }
 
     /// Judges a private copy of the claim word, which is mapped read-only.
     fn was_claimed(&self) -> bool {
-        let copy = AtomicU32::new(self.held.astack.peer_line::<ReplyLine>().claim());
+        let copy = AtomicU32::new(self.grip.astack.peer_line::<ReplyLine>().claim());
         claim::was_claimed(&copy, self.sequence)
     }
 
     fn wrong(&self, seen: TurnWord) -> NoReply {
-        let fault = PeerFault::Turn {
-            seen,
-            sequence: self.sequence,
-            wanted: "posted or idle",
-        };
-        NoReply::Lost(self.held.binding.fault(self.procedure, fault))
+        let fault = PeerFault::Turn { seen, sequence: self.sequence, wanted: "posted or idle" };
+        NoReply::Lost(self.grip.binding.fault(self.procedure, fault))
     }
 }
 

@@ -126,21 +126,11 @@ impl<'a> Arguments<'a> {
         place: &'a ReplyPlace,
     ) -> Arguments<'a> {
         Arguments {
-            inbound: Inbound {
-                inline: astack.inline().as_span(),
-                block: astack.peer(),
-            },
-            outgoing: Outgoing {
-                inline: astack.inline(),
-                block: astack.own(),
-            },
+            inbound: Inbound { inline: astack.inline().as_span(), block: astack.peer() },
+            outgoing: Outgoing { inline: astack.inline(), block: astack.own() },
             message_bytes,
             out_of_line,
-            owner: Owner {
-                binding,
-                index,
-                place,
-            },
+            owner: Owner { binding, index, place },
         }
     }
 
@@ -164,10 +154,7 @@ impl<'a> Arguments<'a> {
     pub fn variable<const AT: usize>(&self) -> Result<Incoming<'a>, Malformed> {
         let end = self.message_bytes as usize;
         let Some(bytes) = end.checked_sub(AT) else {
-            return Err(Malformed::Length {
-                claimed: AT as u64,
-                limit: end as u64,
-            });
+            return Err(Malformed::Length { claimed: AT as u64, limit: end as u64 });
         };
         match self.out_of_line {
             None => Ok(Incoming::in_place(self.inbound, AT, end)),
@@ -182,9 +169,7 @@ impl<'a> Arguments<'a> {
         const { assert!(AT.is_multiple_of(8) && AT >= nearcall_abi::INLINE_BYTES as usize) };
         let at = AT - nearcall_abi::INLINE_BYTES as usize;
         let block = self.outgoing.block;
-        let room = block
-            .slice(at, block.bytes() - at)
-            .expect("the fixed part fits its block");
+        let room = block.slice(at, block.bytes() - at).expect("the fixed part fits its block");
         self.owner.place.state.borrow_mut().lent_at = AT as u32;
         OpaqueOut::new(room, bound.min(MESSAGE_BYTES_MAX), self.owner)
     }
@@ -199,12 +184,7 @@ impl<'a> Arguments<'a> {
     /// The procedure has run: from here on the A-stack holds results.
     #[inline]
     pub fn results(self) -> Results<'a> {
-        Results {
-            outgoing: self.outgoing,
-            owner: self.owner,
-            variable_end: 0,
-            segment: None,
-        }
+        Results { outgoing: self.outgoing, owner: self.owner, variable_end: 0, segment: None }
     }
 }
 
@@ -243,11 +223,7 @@ impl<'a> Results<'a> {
         if place.out_of_line.is_none() && end <= capacity as u64 {
             drop(place);
             self.variable_end = end as u32;
-            return Ok(Variable::in_place(
-                self.outgoing,
-                AT + lent as usize,
-                end as usize,
-            ));
+            return Ok(Variable::in_place(self.outgoing, AT + lent as usize, end as usize));
         }
         drop(place);
         self.variable_out_of_line(AT, lent, bytes)
@@ -267,9 +243,7 @@ impl<'a> Results<'a> {
         let place = self.owner.place.state.borrow();
         let out_of_line = place.out_of_line.as_ref().expect("moved there just now");
         let segment = self.segment.insert(Arc::clone(&out_of_line.segment));
-        let span = segment
-            .span_mut()
-            .expect("our own segment is mapped writable");
+        let span = segment.span_mut().expect("our own segment is mapped writable");
         Ok(Variable::out_of_line(span, lent as usize, total as usize))
     }
 
@@ -279,19 +253,13 @@ impl<'a> Results<'a> {
         let state = self.owner.place.state.borrow();
         let lent_end = state.lent_at + state.lent_bytes.next_multiple_of(8);
         let message_bytes = fixed_bytes.max(self.variable_end).max(lent_end);
-        Ok(Replied {
-            status: Status::Returned,
-            message_bytes,
-        })
+        Ok(Replied { status: Status::Returned, message_bytes })
     }
 
     /// The procedure raised its exception `number`, counted from 1.
     pub fn raise(self, number: u16, fixed_bytes: u32) -> Outcome {
         let message_bytes = fixed_bytes.max(self.variable_end);
-        Ok(Replied {
-            status: Status::Raised(number),
-            message_bytes,
-        })
+        Ok(Replied { status: Status::Raised(number), message_bytes })
     }
 }
 
@@ -308,11 +276,7 @@ impl<'a> Owner<'a> {
         let limit = MESSAGE_BYTES_MAX.into();
         if bytes > limit {
             let value = bytes;
-            return Err(Refusal::results(OverBound {
-                parameter: "results",
-                value,
-                limit,
-            }));
+            return Err(Refusal::results(OverBound { parameter: "results", value, limit }));
         }
         let mut state = self.place.state.borrow_mut();
         let before = state.out_of_line.take();
@@ -326,10 +290,7 @@ impl<'a> Owner<'a> {
         let made = made.ok_or(Refusal::NoMemory { bytes })?;
         let lent = state.lent_bytes as usize;
         if lent > 0 {
-            let target = made
-                .segment
-                .span_mut()
-                .expect("our own segment is mapped writable");
+            let target = made.segment.span_mut().expect("our own segment is mapped writable");
             let mut copy = Vec::with_capacity(lent);
             match &before {
                 Some(before) => before.segment.span().append_to(0, lent, &mut copy),
@@ -349,11 +310,7 @@ impl ReplyPlace {
     /// Which out-of-line segment holds the variable part, if one does.
     #[inline]
     pub fn generation(&self) -> Option<u32> {
-        self.state
-            .borrow()
-            .out_of_line
-            .as_ref()
-            .map(|made| made.generation)
+        self.state.borrow().out_of_line.as_ref().map(|made| made.generation)
     }
 
     pub(super) fn state(&self) -> &RefCell<ReplyState> {
@@ -364,10 +321,7 @@ impl ReplyPlace {
 impl Replied {
     /// A reply without results.
     pub(crate) fn refused(status: Status) -> Replied {
-        Replied {
-            status,
-            message_bytes: 0,
-        }
+        Replied { status, message_bytes: 0 }
     }
 }
 
@@ -404,8 +358,6 @@ impl fmt::Display for Refusal {
 
 impl fmt::Debug for Owner<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Owner")
-            .field("index", &self.index)
-            .finish_non_exhaustive()
+        f.debug_struct("Owner").field("index", &self.index).finish_non_exhaustive()
     }
 }

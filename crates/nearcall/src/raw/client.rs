@@ -29,10 +29,7 @@ impl Client {
             (interface.name, interface.hash),
             "the binding was imported for another interface"
         );
-        Client {
-            binding,
-            deadline_ns: 0,
-        }
+        Client { binding, deadline_ns: 0 }
     }
 
     /// The binding.
@@ -42,13 +39,8 @@ impl Client {
 
     /// The same, whose calls wait at most `deadline` and then end in `CallAborted`.
     pub fn with_deadline(&self, deadline: Duration) -> Client {
-        let deadline_ns = u64::try_from(deadline.as_nanos())
-            .unwrap_or(u64::MAX)
-            .max(1);
-        Client {
-            binding: self.binding.clone(),
-            deadline_ns,
-        }
+        let deadline_ns = u64::try_from(deadline.as_nanos()).unwrap_or(u64::MAX).max(1);
+        Client { binding: self.binding.clone(), deadline_ns }
     }
 
     /// Takes an A-stack for a call (L20). May wait for one, as the binding was told.

@@ -19,9 +19,7 @@ macro_rules! elements {
     )*};
 }
 
-elements!(
-    u8, i8, u16, i16, u32, i32, u64, i64, f32, f64, Char, LongDouble
-);
+elements!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64, Char, LongDouble);
 
 impl<T: Element, const N: usize> sealed::Sealed for [T; N] {}
 impl<T: Element, const N: usize> Element for [T; N] {}

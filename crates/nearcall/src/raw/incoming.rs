@@ -41,11 +41,7 @@ impl<'a> Incoming<'a> {
     /// The variable part from byte `at` to byte `end` of a message that lies in its A-stack.
     #[inline]
     pub(super) fn in_place(inbound: Inbound<'a>, at: usize, end: usize) -> Incoming<'a> {
-        Incoming {
-            place: Place::InPlace(inbound),
-            at,
-            end,
-        }
+        Incoming { place: Place::InPlace(inbound), at, end }
     }
 
     /// A variable part of `bytes` bytes in an out-of-line segment.
@@ -53,11 +49,7 @@ impl<'a> Incoming<'a> {
     /// # Errors: [`Malformed::Length`] if the segment is shorter.
     pub(super) fn out_of_line(segment: Span<'a>, bytes: usize) -> Result<Incoming<'a>, Malformed> {
         check_length(bytes, segment.bytes())?;
-        Ok(Incoming {
-            place: Place::OutOfLine(segment),
-            at: 0,
-            end: bytes,
-        })
+        Ok(Incoming { place: Place::OutOfLine(segment), at: 0, end: bytes })
     }
 
     /// Text, copied and checked to be UTF-8.
@@ -75,9 +67,8 @@ impl<'a> Incoming<'a> {
     /// Text for keeps: copied once, to where it stays.
     pub fn string(&mut self, bytes: u32, bound: u32) -> Result<String, Malformed> {
         let copy = self.vec(bytes, bound)?;
-        String::from_utf8(copy).map_err(|bad| Malformed::Text {
-            at: bad.utf8_error().valid_up_to(),
-        })
+        String::from_utf8(copy)
+            .map_err(|bad| Malformed::Text { at: bad.utf8_error().valid_up_to() })
     }
 
     /// Bytes for keeps: copied once, to where they stay (L42).
@@ -104,10 +95,7 @@ impl<'a> Incoming<'a> {
         check_bound(count, bound)?;
         let bytes = u64::from(count) * size_of::<T>() as u64;
         let limit = (self.end - self.at) as u64;
-        let claimed = u32::try_from(bytes).map_err(|_| Malformed::Length {
-            claimed: bytes,
-            limit,
-        });
+        let claimed = u32::try_from(bytes).map_err(|_| Malformed::Length { claimed: bytes, limit });
         let payload = self.take(claimed?, u32::MAX)?;
         let mut elements = vec![T::zeroed(); count as usize];
         payload.copy_out(bytemuck::cast_slice_mut(&mut elements));
@@ -122,10 +110,7 @@ impl<'a> Incoming<'a> {
     #[inline]
     pub fn lend(&mut self, bytes: u32, bound: u32) -> Result<Opaque<'a>, Malformed> {
         let payload = self.take(bytes, bound)?;
-        assert!(
-            payload.second.bytes() == 0,
-            "a lent payload lies in one piece"
-        );
+        assert!(payload.second.bytes() == 0, "a lent payload lies in one piece");
         Ok(Opaque::new(payload.first))
     }
 
@@ -163,10 +148,7 @@ impl<'a> Incoming<'a> {
 impl<'a> Payload<'a> {
     #[inline]
     fn whole(span: Span<'a>) -> Payload<'a> {
-        Payload {
-            first: span,
-            second: slice(span, 0, 0),
-        }
+        Payload { first: span, second: slice(span, 0, 0) }
     }
 
     #[inline]
@@ -195,17 +177,13 @@ impl<'a> Payload<'a> {
 /// Payloads begin at multiples of 8, and their ends were judged.
 #[inline]
 fn slice(span: Span<'_>, offset: usize, bytes: usize) -> Span<'_> {
-    span.slice(offset, bytes)
-        .expect("a payload lies in its message")
+    span.slice(offset, bytes).expect("a payload lies in its message")
 }
 
 #[inline]
 fn check_bound(count: u32, bound: u32) -> Result<(), Malformed> {
     if count > bound {
-        return Err(Malformed::Bound {
-            claimed: count.into(),
-            limit: bound.into(),
-        });
+        return Err(Malformed::Bound { claimed: count.into(), limit: bound.into() });
     }
     Ok(())
 }
@@ -213,10 +191,7 @@ fn check_bound(count: u32, bound: u32) -> Result<(), Malformed> {
 #[inline]
 fn check_length(bytes: usize, limit: usize) -> Result<(), Malformed> {
     if bytes > limit {
-        return Err(Malformed::Length {
-            claimed: bytes as u64,
-            limit: limit as u64,
-        });
+        return Err(Malformed::Length { claimed: bytes as u64, limit: limit as u64 });
     }
     Ok(())
 }

@@ -42,9 +42,7 @@ impl Malformed {
     /// A number that is no value of its type.
     #[cold]
     pub fn range(claimed: impl TryInto<u64>) -> Malformed {
-        Malformed::Range {
-            claimed: claimed.try_into().unwrap_or(u64::MAX),
-        }
+        Malformed::Range { claimed: claimed.try_into().unwrap_or(u64::MAX) }
     }
 
     /// What was claimed and the limit, as a fault is reported.

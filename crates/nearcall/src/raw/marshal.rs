@@ -58,22 +58,14 @@ impl Writer {
     pub fn bound(&mut self, member: &'static str, count: usize, bound: u32) {
         if count > bound as usize && self.breach.is_none() {
             let value = count as u64;
-            self.breach = Some(OverBound {
-                parameter: member,
-                value,
-                limit: bound.into(),
-            });
+            self.breach = Some(OverBound { parameter: member, value, limit: bound.into() });
         }
     }
 
     /// Remembers a union whose discriminator selects another case than its value.
     pub fn range(&mut self, member: &'static str, value: u64) {
         if self.breach.is_none() {
-            self.breach = Some(OverBound {
-                parameter: member,
-                value,
-                limit: 0,
-            });
+            self.breach = Some(OverBound { parameter: member, value, limit: 0 });
         }
     }
 
@@ -91,8 +83,7 @@ impl Writer {
 
     /// The payload, unless a bound was breached or it is over [`MESSAGE_BYTES_MAX`].
     pub fn finish(self, parameter: &'static str) -> Result<Vec<u8>, CallError> {
-        self.check(parameter)
-            .map_err(|breach| CallError::Usage(UsageError::OverBound(breach)))
+        self.check(parameter).map_err(|breach| CallError::Usage(UsageError::OverBound(breach)))
     }
 
     /// The same in a server, whose breach of a bound the client learns as refused results.
@@ -104,11 +95,9 @@ impl Writer {
         let value = self.bytes.len() as u64;
         match self.breach {
             Some(breach) => Err(breach),
-            None if value > MESSAGE_BYTES_MAX.into() => Err(OverBound {
-                parameter,
-                value,
-                limit: MESSAGE_BYTES_MAX.into(),
-            }),
+            None if value > MESSAGE_BYTES_MAX.into() => {
+                Err(OverBound { parameter, value, limit: MESSAGE_BYTES_MAX.into() })
+            }
             None => Ok(self.bytes),
         }
     }
@@ -124,19 +113,16 @@ pub struct Reader<'p> {
 impl<'p> Reader<'p> {
     /// Reads from the beginning of `payload`.
     pub fn new(payload: &'p [u8]) -> Reader<'p> {
-        Reader {
-            rest: payload,
-            depth: 0,
-        }
+        Reader { rest: payload, depth: 0 }
     }
 
     /// The next `count` bytes.
     pub fn bytes(&mut self, count: usize) -> Result<&'p [u8], Malformed> {
         let limit = self.rest.len() as u64;
-        let (taken, rest) = self.rest.split_at_checked(count).ok_or(Malformed::Length {
-            claimed: count as u64,
-            limit,
-        })?;
+        let (taken, rest) = self
+            .rest
+            .split_at_checked(count)
+            .ok_or(Malformed::Length { claimed: count as u64, limit })?;
         self.rest = rest;
         Ok(taken)
     }
@@ -149,10 +135,7 @@ impl<'p> Reader<'p> {
     /// Judges a count by its type's bound.
     pub fn bound(&self, count: usize, bound: u32) -> Result<(), Malformed> {
         if count > bound as usize {
-            return Err(Malformed::Bound {
-                claimed: count as u64,
-                limit: bound.into(),
-            });
+            return Err(Malformed::Bound { claimed: count as u64, limit: bound.into() });
         }
         Ok(())
     }
@@ -175,20 +158,14 @@ impl<'p> Reader<'p> {
     pub fn finish(self) -> Result<(), Malformed> {
         match self.rest.len() {
             0 => Ok(()),
-            bytes => Err(Malformed::Left {
-                bytes: bytes as u64,
-            }),
+            bytes => Err(Malformed::Left { bytes: bytes as u64 }),
         }
     }
 
     /// Judges a count by the bytes that so many elements need at the least.
     fn plausible(&self, count: usize, bytes_min: usize) -> Result<usize, Malformed> {
         let (claimed, limit) = (count as u64 * bytes_min as u64, self.rest.len() as u64);
-        if claimed > limit {
-            Err(Malformed::Length { claimed, limit })
-        } else {
-            Ok(count)
-        }
+        if claimed > limit { Err(Malformed::Length { claimed, limit }) } else { Ok(count) }
     }
 }
 
@@ -275,9 +252,7 @@ impl Marshal for String {
     fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         let count = reader.count()?;
         let text = std::str::from_utf8(reader.bytes(count)?);
-        text.map(str::to_owned).map_err(|bad| Malformed::Text {
-            at: bad.valid_up_to(),
-        })
+        text.map(str::to_owned).map_err(|bad| Malformed::Text { at: bad.valid_up_to() })
     }
 }
 
@@ -396,10 +371,7 @@ mod tests {
         let value = (map, [-1i16, 2]);
         assert_eq!(read(&bytes_of(value.0.clone())), Ok(value.0));
         assert_eq!(read(&bytes_of(value.1)), Ok(value.1));
-        assert_eq!(
-            read::<Vec<u8>>(&bytes_of(Value::new().len() as u32)),
-            Ok(Vec::new())
-        );
+        assert_eq!(read::<Vec<u8>>(&bytes_of(Value::new().len() as u32)), Ok(Vec::new()));
     }
 
     #[test]
@@ -407,36 +379,24 @@ mod tests {
         let huge = u32::MAX.to_le_bytes();
         let limit = 0;
         let claimed = u64::from(u32::MAX) * 8;
-        assert_eq!(
-            read::<Vec<u64>>(&huge),
-            Err(Malformed::Length { claimed, limit })
-        );
+        assert_eq!(read::<Vec<u64>>(&huge), Err(Malformed::Length { claimed, limit }));
         assert!(read::<BTreeMap<u8, u8>>(&huge).is_err());
     }
 
     #[test]
     fn a_boolean_of_two_is_out_of_range() {
         assert_eq!(read::<bool>(&[2]), Err(Malformed::Range { claimed: 2 }));
-        assert_eq!(
-            read::<Option<u8>>(&[7, 0]),
-            Err(Malformed::Range { claimed: 7 })
-        );
+        assert_eq!(read::<Option<u8>>(&[7, 0]), Err(Malformed::Range { claimed: 7 }));
     }
 
     #[test]
     fn a_surrogate_is_no_character() {
-        assert_eq!(
-            read::<char>(&0xd800u32.to_le_bytes()),
-            Err(Malformed::range(0xd800u32))
-        );
+        assert_eq!(read::<char>(&0xd800u32.to_le_bytes()), Err(Malformed::range(0xd800u32)));
     }
 
     #[test]
     fn text_names_the_byte_where_it_stops_being_utf_8() {
-        assert_eq!(
-            read::<String>(&[2, 0, 0, 0, b'a', 0xff]),
-            Err(Malformed::Text { at: 1 })
-        );
+        assert_eq!(read::<String>(&[2, 0, 0, 0, b'a', 0xff]), Err(Malformed::Text { at: 1 }));
     }
 
     #[test]

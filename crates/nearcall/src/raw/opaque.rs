@@ -67,10 +67,7 @@ impl<'a> Opaque<'a> {
         let mut done = 0;
         while done < self.len() {
             let range = done..self.len();
-            match self
-                .span
-                .write_at(range, file.as_fd(), offset + done as u64)
-            {
+            match self.span.write_at(range, file.as_fd(), offset + done as u64) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(count) => done += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -131,34 +128,18 @@ impl<'a> OpaqueOut<'a> {
         let total = self.len() as u64 + more as u64;
         if total > self.bound.into() {
             let (value, limit) = (total, self.bound.into());
-            return Err(Refusal::results(OverBound {
-                parameter: "lent results",
-                value,
-                limit,
-            }));
+            return Err(Refusal::results(OverBound { parameter: "lent results", value, limit }));
         }
         let is_in_place = self.owner.place.state().borrow().out_of_line.is_none();
         if is_in_place && total <= self.room.bytes() as u64 {
             return Ok(fill(self.room));
         }
         // What was put so far begins where `room` does.
-        let outgoing = Outgoing {
-            inline: self.room,
-            block: self.room,
-        };
-        self.owner
-            .move_out_of_line(outgoing, nearcall_abi::INLINE_BYTES as usize, total)?;
+        let outgoing = Outgoing { inline: self.room, block: self.room };
+        self.owner.move_out_of_line(outgoing, nearcall_abi::INLINE_BYTES as usize, total)?;
         let state = self.owner.place.state().borrow();
-        let segment = &state
-            .out_of_line
-            .as_ref()
-            .expect("moved there just now")
-            .segment;
-        Ok(fill(
-            segment
-                .span_mut()
-                .expect("our own segment is mapped writable"),
-        ))
+        let segment = &state.out_of_line.as_ref().expect("moved there just now").segment;
+        Ok(fill(segment.span_mut().expect("our own segment is mapped writable")))
     }
 }
 

@@ -95,10 +95,7 @@ impl<'b> Reply<'b> {
         let end = self.message_bytes as usize;
         let Some(bytes) = end.checked_sub(AT) else {
             let limit = self.message_bytes.into();
-            return Err(self.malformed(Malformed::Length {
-                claimed: AT as u64,
-                limit,
-            }));
+            return Err(self.malformed(Malformed::Length { claimed: AT as u64, limit }));
         };
         match &self.out_of_line {
             None => Ok(Incoming::in_place(self.inbound(), AT, end)),
@@ -113,9 +110,7 @@ impl<'b> Reply<'b> {
     pub fn malformed(&self, malformed: Malformed) -> CallError {
         let (claimed, limit) = malformed.claim_and_limit();
         self.fault(match malformed {
-            Malformed::Text { at } => PeerFault::Text {
-                valid_bytes: at as u32,
-            },
+            Malformed::Text { at } => PeerFault::Text { valid_bytes: at as u32 },
             Malformed::Range { claimed } => PeerFault::Discriminator { claimed, count: 0 },
             _ => PeerFault::Length { claimed, limit },
         })
@@ -124,18 +119,12 @@ impl<'b> Reply<'b> {
     /// The procedure does not raise as many exceptions. The binding is revoked.
     #[cold]
     pub fn unknown_exception(&self) -> CallError {
-        self.fault(PeerFault::Exception {
-            claimed: self.raised,
-            count: 0,
-        })
+        self.fault(PeerFault::Exception { claimed: self.raised, count: 0 })
     }
 
     #[cold]
     fn too_long(&self, limit: u32) -> CallError {
-        self.fault(PeerFault::MessageBytes {
-            claimed: self.message_bytes,
-            limit,
-        })
+        self.fault(PeerFault::MessageBytes { claimed: self.message_bytes, limit })
     }
 
     #[cold]
@@ -153,10 +142,7 @@ impl<'b> Reply<'b> {
             return Err(self.too_long(OUT_OF_LINE_END_MAX));
         }
         let generation = self.held.astack.peer_line::<ReplyLine>().generation();
-        let segment = self
-            .held
-            .reply_segment(generation)
-            .map_err(|fault| self.fault(fault))?;
+        let segment = self.held.reply_segment(generation).map_err(|fault| self.fault(fault))?;
         self.out_of_line = Some(segment);
         Ok(())
     }

@@ -32,12 +32,11 @@ pub struct Text {
     bytes: Bytes,
 }
 
+// Large on purpose: that is the memory on the stack.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
 enum Place {
-    Stack {
-        array: [u8; STACK_BYTES],
-        count: usize,
-    },
+    Stack { array: [u8; STACK_BYTES], count: usize },
     Heap(Vec<u8>),
 }
 
@@ -47,15 +46,11 @@ impl Bytes {
     pub(super) fn copy_of(source: Payload<'_>) -> Bytes {
         let count = source.len();
         if count > STACK_BYTES {
-            return Bytes {
-                place: Place::Heap(copy_to_heap(source)),
-            };
+            return Bytes { place: Place::Heap(copy_to_heap(source)) };
         }
         let mut array = [0; STACK_BYTES];
         source.copy_out(&mut array[..count]);
-        Bytes {
-            place: Place::Stack { array, count },
-        }
+        Bytes { place: Place::Stack { array, count } }
     }
 }
 
@@ -66,9 +61,7 @@ impl Text {
         let bytes = Bytes::copy_of(source);
         match std::str::from_utf8(&bytes) {
             Ok(_) => Ok(Text { bytes }),
-            Err(bad) => Err(Malformed::Text {
-                at: bad.valid_up_to(),
-            }),
+            Err(bad) => Err(Malformed::Text { at: bad.valid_up_to() }),
         }
     }
 }
@@ -105,9 +98,7 @@ impl Drop for Bytes {
 #[cold]
 fn copy_to_heap(source: Payload<'_>) -> Vec<u8> {
     let kept = KEPT.with_borrow_mut(|kept| {
-        let fits = kept
-            .iter()
-            .position(|buffer| buffer.capacity() >= source.len());
+        let fits = kept.iter().position(|buffer| buffer.capacity() >= source.len());
         fits.map(|index| kept.swap_remove(index))
     });
     let mut bytes = kept.unwrap_or_default();

@@ -31,21 +31,13 @@ impl<'a> Variable<'a> {
     /// Bytes `at..end` of the message, in its A-stack.
     #[inline]
     pub(super) fn in_place(outgoing: Outgoing<'a>, at: usize, end: usize) -> Variable<'a> {
-        Variable {
-            place: Place::InPlace(outgoing),
-            at,
-            end,
-        }
+        Variable { place: Place::InPlace(outgoing), at, end }
     }
 
     /// Bytes `at..end` of an out-of-line segment.
     #[inline]
     pub(super) fn out_of_line(segment: SpanMut<'a>, at: usize, end: usize) -> Variable<'a> {
-        Variable {
-            place: Place::OutOfLine(segment),
-            at,
-            end,
-        }
+        Variable { place: Place::OutOfLine(segment), at, end }
     }
 
     /// One payload.
@@ -55,10 +47,7 @@ impl<'a> Variable<'a> {
     /// Past the bytes that the part was opened for.
     #[inline]
     pub fn put(&mut self, bytes: &[u8]) {
-        assert!(
-            bytes.len() <= self.end - self.at,
-            "payloads are longer than was said"
-        );
+        assert!(bytes.len() <= self.end - self.at, "payloads are longer than was said");
         match &self.place {
             Place::InPlace(outgoing) => outgoing.put_bytes(self.at, bytes),
             Place::OutOfLine(segment) => segment.copy_in(self.at, bytes),

@@ -106,23 +106,12 @@ impl ServerBinding {
         // Relaxed: only the thread that keeps house adds regions.
         let base = self.astack_count.load(Ordering::Relaxed);
         let count = region.count();
-        let astack = |class| ServerAStack {
-            class,
-            ..ServerAStack::default()
-        };
+        let astack = |class| ServerAStack { class, ..ServerAStack::default() };
         let astacks = classes.take(count as usize).map(astack).collect();
         let Some(free) = self.regions.iter().find(|region| region.get().is_none()) else {
             return false;
         };
-        assert!(
-            free.set(ServerRegion {
-                base,
-                region,
-                astacks
-            })
-            .is_ok(),
-            "one thread adds"
-        );
+        assert!(free.set(ServerRegion { base, region, astacks }).is_ok(), "one thread adds");
         // Release: whoever sees the count finds the region set.
         self.astack_count.store(base + count, Ordering::Release);
         true
@@ -153,14 +142,8 @@ impl ServerBinding {
     /// The region of A-stack `index`, which is below the count.
     #[inline(always)]
     pub fn region_of(&self, index: u32) -> &ServerRegion {
-        let first = self.regions[0]
-            .get()
-            .expect("a binding begins with a region");
-        if index < first.region.count() {
-            first
-        } else {
-            self.extension_of(index)
-        }
+        let first = self.regions[0].get().expect("a binding begins with a region");
+        if index < first.region.count() { first } else { self.extension_of(index) }
     }
 
     #[cold]
@@ -202,8 +185,7 @@ impl ServerBinding {
         }
         let head = astack.head();
         // Relaxed: all three are made visible by the reply (row O4).
-        head.selector
-            .store(Status::Refused.to_word(), Ordering::Relaxed);
+        head.selector.store(Status::Refused.to_word(), Ordering::Relaxed);
         head.message_bytes.store(0, Ordering::Relaxed);
         head.origin.store(0, Ordering::Relaxed);
         wake_after(turn::reply(&head.turn, sequence, Mode::Bell), &head.turn);
@@ -252,14 +234,10 @@ impl ServerBinding {
         let known = slot.lock().unwrap_or_else(PoisonError::into_inner);
         match &*known {
             Some(known) if known.generation == generation => Ok(Arc::clone(&known.segment)),
-            Some(known) => Err(PeerFault::Generation {
-                claimed: generation,
-                known: known.generation,
-            }),
-            None => Err(PeerFault::Generation {
-                claimed: generation,
-                known: 0,
-            }),
+            Some(known) => {
+                Err(PeerFault::Generation { claimed: generation, known: known.generation })
+            }
+            None => Err(PeerFault::Generation { claimed: generation, known: 0 }),
         }
     }
 
@@ -275,22 +253,13 @@ impl ServerBinding {
         {
             return Some(known.clone());
         }
-        let generation = known
-            .take()
-            .map_or(1, |before| before.generation.wrapping_add(1));
+        let generation = known.take().map_or(1, |before| before.generation.wrapping_add(1));
         let bytes = bytes.next_power_of_two().max(OUT_OF_LINE_BYTES_MIN);
         let made = Segment::create("nearcall-results", bytes, Sealing::SingleWriter);
         let (segment, descriptor) = made.ok()?;
-        let announced = Message::OutOfLine {
-            astack: index,
-            generation,
-            bytes: bytes as u64,
-        };
+        let announced = Message::OutOfLine { astack: index, generation, bytes: bytes as u64 };
         self.socket.send(&announced, &[descriptor.as_fd()]).ok()?;
-        let made = OutOfLine {
-            generation,
-            segment: Arc::new(segment),
-        };
+        let made = OutOfLine { generation, segment: Arc::new(segment) };
         *known = Some(made.clone());
         Some(made)
     }
@@ -299,9 +268,7 @@ impl ServerBinding {
 impl std::fmt::Debug for ServerBinding {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut out = f.debug_struct("ServerBinding");
-        out.field("key", &self.key)
-            .field("name", &self.name)
-            .finish_non_exhaustive()
+        out.field("key", &self.key).field("name", &self.name).finish_non_exhaustive()
     }
 }
 

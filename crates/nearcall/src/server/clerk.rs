@@ -123,17 +123,10 @@ impl Clerk {
             socket,
         });
         let shared = domain.core();
-        shared
-            .processors
-            .start(shared)
-            .map_err(system("start server processors"))?;
+        shared.processors.start(shared).map_err(system("start server processors"))?;
         let watched = shared.housekeeping.watch_clerk(shared, &core);
         let token = watched.map_err(system("watch the clerk's socket"))?;
-        Ok(Clerk {
-            core,
-            token,
-            domain: domain.clone(),
-        })
+        Ok(Clerk { core, token, domain: domain.clone() })
     }
 
     /// The name it exports.
@@ -149,10 +142,7 @@ impl Clerk {
     /// How many bindings there are to it now.
     pub fn binding_count(&self) -> usize {
         let snapshot = self.domain.core().table.load();
-        snapshot
-            .bindings()
-            .filter(|binding| self.is_of(binding))
-            .count()
+        snapshot.bindings().filter(|binding| self.is_of(binding)).count()
     }
 
     pub(crate) fn domain(&self) -> &Domain {
@@ -173,12 +163,7 @@ impl Drop for Clerk {
         self.core.socket.withdraw();
         let core = self.domain.core();
         core.housekeeping.forget_clerk(self.token);
-        for binding in core
-            .table
-            .load()
-            .bindings()
-            .filter(|binding| self.is_of(binding))
-        {
+        for binding in core.table.load().bindings().filter(|binding| self.is_of(binding)) {
             binding.revoke(RevokeReason::ShutDown);
         }
     }
@@ -243,24 +228,16 @@ fn claim_name(
         let doing = format!("{doing} {}", path.display());
         move |reason: io::Error| ExportError::System { doing, reason }
     };
-    let directory = path
-        .parent()
-        .expect("a socket path has a directory")
-        .to_owned();
+    let directory = path.parent().expect("a socket path has a directory").to_owned();
     let mut builder = DirBuilder::new();
     builder.recursive(true).mode(scope.directory_mode());
-    builder
-        .create(&directory)
-        .map_err(system("create", &directory))?;
+    builder.create(&directory).map_err(system("create", &directory))?;
     // Two servers that find the same stale file take turns: the lock goes with the descriptor.
     let turn = File::open(&directory).map_err(system("open", &directory))?;
     turn.lock().map_err(system("lock", &directory))?;
     if let Ok(stream) = Stream::connect(&path) {
         let pid = Peer::of(&stream).ok().and_then(|peer| peer.pid);
-        return Err(ExportError::AlreadyExported {
-            name: name.to_owned(),
-            pid,
-        });
+        return Err(ExportError::AlreadyExported { name: name.to_owned(), pid });
     }
     match std::fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -276,11 +253,7 @@ fn claim_name(
     std::fs::set_permissions(&path, Permissions::from_mode(mode))
         .map_err(system("set the permissions of", &path))?;
     let metadata = std::fs::symlink_metadata(&path).map_err(system("look at", &path))?;
-    Ok(NamedSocket {
-        listener,
-        path,
-        file: (metadata.dev(), metadata.ino()),
-    })
+    Ok(NamedSocket { listener, path, file: (metadata.dev(), metadata.ino()) })
 }
 
 impl NamedSocket {
@@ -295,9 +268,7 @@ impl NamedSocket {
 
 impl fmt::Debug for ClerkCore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Clerk")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
+        f.debug_struct("Clerk").field("name", &self.name).finish_non_exhaustive()
     }
 }
 

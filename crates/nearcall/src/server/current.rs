@@ -48,11 +48,7 @@ pub(crate) fn call_for_relief() {
 pub fn caller() -> Option<Arc<Importer>> {
     let key = BINDING.get();
     let domain = domain()?;
-    domain
-        .table
-        .load()
-        .binding(key)
-        .map(|binding| Arc::clone(&binding.importer))
+    domain.table.load().binding(key).map(|binding| Arc::clone(&binding.importer))
 }
 
 /// Whether this thread is a server processor.

@@ -50,12 +50,7 @@ struct Refused(RefusalCode, Vec<u8>);
 
 impl Handshake {
     pub fn new(clerk: Arc<ClerkCore>, stream: Stream) -> Handshake {
-        Handshake {
-            clerk,
-            socket: Socket::new(stream),
-            admitted: None,
-            region: None,
-        }
+        Handshake { clerk, socket: Socket::new(stream), admitted: None, region: None }
     }
 
     pub fn socket(&self) -> &Socket {
@@ -87,15 +82,10 @@ impl Handshake {
     }
 
     fn answer(&mut self, core: &DomainCore, mut packet: Packet) -> Result<Progress, Refused> {
-        match packet
-            .message()
-            .map_err(|error| Refused::protocol(error.to_string()))?
-        {
-            Message::Import {
-                abi_version,
-                interface_hash,
-                interface_name,
-            } if self.admitted.is_none() => {
+        match packet.message().map_err(|error| Refused::protocol(error.to_string()))? {
+            Message::Import { abi_version, interface_hash, interface_name }
+                if self.admitted.is_none() =>
+            {
                 self.judge_interface(abi_version, interface_name, interface_hash)?;
                 self.admit(core)?;
                 Ok(Progress::Waits)
@@ -121,10 +111,7 @@ impl Handshake {
             return Err(Refused(RefusalCode::AbiVersion, detail.into_bytes()));
         }
         if name != ours.name {
-            return Err(Refused(
-                RefusalCode::OtherInterface,
-                ours.name.as_bytes().to_vec(),
-            ));
+            return Err(Refused(RefusalCode::OtherInterface, ours.name.as_bytes().to_vec()));
         }
         if hash != ours.hash {
             let mut detail = vec![0; PACKET_BYTES_MAX - 64];
@@ -147,9 +134,7 @@ impl Handshake {
         if snapshot.count() >= core.options.bindings_max as usize {
             return Err(Refused::overloaded());
         }
-        let class = core
-            .trust_class(importer.uid())
-            .map_err(|_| Refused::overloaded())?;
+        let class = core.trust_class(importer.uid()).map_err(|_| Refused::overloaded())?;
         let lane = snapshot.free_lane(&class);
         let classes = self.interface().classes;
         let bytes = RegionBytes::of(classes).expect("the compiler made a class list");
@@ -164,12 +149,7 @@ impl Handshake {
         self.socket
             .send(&admitted, &descriptors)
             .map_err(|error| Refused::protocol(error.to_string()))?;
-        self.admitted = Some(Admitted {
-            importer,
-            class,
-            lane,
-            replies: Some(replies),
-        });
+        self.admitted = Some(Admitted { importer, class, lane, replies: Some(replies) });
         Ok(())
     }
 
@@ -184,10 +164,7 @@ impl Handshake {
             Segment::receive(heads, bytes.heads, Sealing::BothWrite).map_err(refused("heads"))?;
         let requests = Segment::receive(requests, bytes.blocks, Sealing::SingleWriter)
             .map_err(refused("requests"))?;
-        let admitted = self
-            .admitted
-            .as_mut()
-            .expect("admitted before it sent segments");
+        let admitted = self.admitted.as_mut().expect("admitted before it sent segments");
         let replies = admitted.replies.take().expect("segments come once");
         Ok(region::table(classes, heads, replies, requests))
     }

@@ -112,8 +112,7 @@ impl Processors {
     #[inline]
     pub fn leave(&self, entered: u64) {
         // Relaxed: as above.
-        self.progress
-            .store(entered.wrapping_add(1), Ordering::Relaxed);
+        self.progress.store(entered.wrapping_add(1), Ordering::Relaxed);
     }
 
     /// Whether processor `number` still has the watch.
@@ -205,12 +204,7 @@ impl Processors {
         std::thread::sleep(STUCK_TIME);
         let is_stuck = self.progress.load(Ordering::Relaxed) == before;
         let order = Ordering::Relaxed;
-        if !is_stuck
-            || self
-                .watcher
-                .compare_exchange(watcher, number, order, order)
-                .is_err()
-        {
+        if !is_stuck || self.watcher.compare_exchange(watcher, number, order, order).is_err() {
             return false;
         }
         self.leave(before);

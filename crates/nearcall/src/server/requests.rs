@@ -40,33 +40,20 @@ pub(crate) fn attend(binding: &ServerBinding) -> bool {
 
 fn answer(binding: &ServerBinding, mut packet: Packet) -> Result<(), String> {
     match packet.message().map_err(|error| error.to_string())? {
-        Message::OutOfLine {
-            astack,
-            generation,
-            bytes,
-        } => {
+        Message::OutOfLine { astack, generation, bytes } => {
             let descriptor = packet.descriptors.remove(0);
             map(binding, astack, generation, bytes, descriptor)?;
             send(binding, &Message::Mapped { astack, generation })
         }
         Message::Grow { class } => {
             let Some(known) = binding.classes.get(class as usize) else {
-                return Err(format!(
-                    "class {class} is not below {}",
-                    binding.classes.len()
-                ));
+                return Err(format!("class {class} is not below {}", binding.classes.len()));
             };
             match grow(binding, class, *known) {
                 Some(()) => Ok(()),
                 None => {
                     let code = RefusalCode::Overloaded;
-                    send(
-                        binding,
-                        &Message::Refused {
-                            code,
-                            detail: b"no more A-stacks",
-                        },
-                    )
+                    send(binding, &Message::Refused { code, detail: b"no more A-stacks" })
                 }
             }
         }
@@ -81,10 +68,7 @@ fn answer(binding: &ServerBinding, mut packet: Packet) -> Result<(), String> {
 }
 
 fn send(binding: &ServerBinding, message: &Message<'_>) -> Result<(), String> {
-    binding
-        .socket
-        .send(message, &[])
-        .map_err(|error| error.to_string())
+    binding.socket.send(message, &[]).map_err(|error| error.to_string())
 }
 
 /// Maps a segment for arguments; the one before of that A-stack goes.
@@ -101,9 +85,7 @@ fn map(
         return Err(format!("A-stack index {astack} is not below {count}"));
     }
     if bytes > limit {
-        return Err(format!(
-            "out-of-line segment of {bytes} bytes is over {limit}"
-        ));
+        return Err(format!("out-of-line segment of {bytes} bytes is over {limit}"));
     }
     let region = binding.region_of(astack);
     let slot = &region.astacks[(astack - region.base) as usize].request;
@@ -111,10 +93,7 @@ fn map(
     let segment = Segment::receive(descriptor, bytes as usize, Sealing::SingleWriter)
         .map_err(|fault| fault.to_string())?;
     let segment = Arc::new(segment);
-    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(OutOfLine {
-        generation,
-        segment,
-    });
+    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(OutOfLine { generation, segment });
     Ok(())
 }
 
@@ -126,10 +105,7 @@ fn grow(binding: &ServerBinding, class: u32, known: AStackClass) -> Option<()> {
     let RegionBytes { blocks, .. } = RegionBytes::of(&[known]).ok()?;
     let made = Segment::create("nearcall-replies", blocks, Sealing::SingleWriter);
     let (replies, descriptor) = made.ok()?;
-    let grown = Message::Grown {
-        class,
-        count: known.count,
-    };
+    let grown = Message::Grown { class, count: known.count };
     binding.socket.send(&grown, &[descriptor.as_fd()]).ok()?;
     *binding.growing() = Some(Growing { class, replies });
     Some(())
@@ -142,10 +118,7 @@ fn extend(
     heads: OwnedFd,
     requests: OwnedFd,
 ) -> Result<(), String> {
-    let growing = binding
-        .growing()
-        .take()
-        .filter(|growing| growing.class == class);
+    let growing = binding.growing().take().filter(|growing| growing.class == class);
     let growing = growing.ok_or_else(|| format!("class {class} is not growing"))?;
     let classes = [binding.classes[class as usize]];
     let bytes = RegionBytes::of(&classes).map_err(|fault| fault.to_string())?;

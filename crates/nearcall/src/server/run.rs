@@ -76,11 +76,7 @@ pub(crate) fn run(
     head.origin.store(origin_word(flags), Relaxed);
     let reply = turn::reply(&head.turn, sequence, mode);
     if let Reply::Wrong(seen) = reply {
-        binding.fault(PeerFault::Turn {
-            seen,
-            sequence,
-            wanted: "posted",
-        });
+        binding.fault(PeerFault::Turn { seen, sequence, wanted: "posted" });
     }
     wake_after(reply, &head.turn);
     if !binding.state.is_open() {
@@ -113,22 +109,12 @@ fn judge(
     let message_bytes = claims.message_bytes;
     let wanted = u32::from(procedures[procedure].class);
     if class != wanted {
-        return Err(PeerFault::ClassOfProcedure {
-            claimed: class,
-            wanted,
-        });
+        return Err(PeerFault::ClassOfProcedure { claimed: class, wanted });
     }
     let is_out_of_line = claims.origin & flag::OUT_OF_LINE != 0;
-    let limit = if is_out_of_line {
-        OUT_OF_LINE_END_MAX
-    } else {
-        astack.capacity_bytes() as u32
-    };
+    let limit = if is_out_of_line { OUT_OF_LINE_END_MAX } else { astack.capacity_bytes() as u32 };
     if message_bytes > limit {
-        return Err(PeerFault::MessageBytes {
-            claimed: message_bytes,
-            limit,
-        });
+        return Err(PeerFault::MessageBytes { claimed: message_bytes, limit });
     }
     let out_of_line = if is_out_of_line {
         let generation = astack.peer_line::<RequestLine>().generation();
@@ -136,11 +122,7 @@ fn judge(
     } else {
         None
     };
-    Ok(Request {
-        procedure,
-        message_bytes,
-        out_of_line,
-    })
+    Ok(Request { procedure, message_bytes, out_of_line })
 }
 
 #[inline]
@@ -161,9 +143,8 @@ fn enter(
     let before = current::enter_call(binding.key);
     // A procedure that panics has broken its own state, not ours: nothing of the runtime is borrowed
     // mutably across the call.
-    let outcome = catch_unwind(AssertUnwindSafe(|| {
-        binding.entries.enter(request.procedure, arguments)
-    }));
+    let outcome =
+        catch_unwind(AssertUnwindSafe(|| binding.entries.enter(request.procedure, arguments)));
     current::leave_call(before);
     match outcome {
         Ok(Ok(replied)) => replied,

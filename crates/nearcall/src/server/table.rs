@@ -70,10 +70,7 @@ impl Table {
         change(&mut next);
         for binding in next.bindings.values() {
             let lane = (binding.class.uid, binding.lane % LANES);
-            next.lanes
-                .entry(lane)
-                .or_default()
-                .push(Arc::clone(binding));
+            next.lanes.entry(lane).or_default().push(Arc::clone(binding));
         }
         let epoch = next.epoch;
         *current = Arc::new(next);
@@ -100,9 +97,7 @@ impl Snapshot {
 
     /// The bindings that ring this lane of this class: mostly one.
     pub fn rung(&self, class: &TrustClass, lane: u32) -> &[Arc<ServerBinding>] {
-        self.lanes
-            .get(&(class.uid, lane))
-            .map_or(&[], Vec::as_slice)
+        self.lanes.get(&(class.uid, lane)).map_or(&[], Vec::as_slice)
     }
 
     /// The lane that fewest bindings of the class ring.

@@ -26,11 +26,7 @@ impl TrustClass {
     pub fn new(uid: Option<u32>) -> Result<TrustClass, SegmentError> {
         let (bell, bell_descriptor) =
             Segment::create("nearcall-bell", SEGMENT_BYTES, Sealing::BothWrite)?;
-        Ok(TrustClass {
-            uid,
-            bell,
-            bell_descriptor,
-        })
+        Ok(TrustClass { uid, bell, bell_descriptor })
     }
 
     /// The line that the watching processor waits on, with the lanes.

@@ -4,10 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use nearcall_abi::ReplyLine;
 use nearcall_abi::bell::LANES;
 use nearcall_core::bell;
 use nearcall_core::domain_cache::DomainCache;
-use nearcall_core::turn::Look;
+use nearcall_core::turn::{self, Look};
 use nearcall_core::{Mode, Sequence, Step, Waiter, YieldBan};
 use nearcall_os::futex::Woken;
 use nearcall_os::{clock, processor};
@@ -21,8 +22,11 @@ use crate::domain::DomainCore;
 /// Polls before the waiting policy is asked.
 const FIRST_POLLS: u32 = 96;
 
-/// How many of them with the shortest pause, in which the next call of a busy client comes.
-const BRIEF_POLLS: u32 = 32;
+/// Polls of the A-stack that was called last before the others are looked at: about 0.3 us.
+const STAY_POLLS: u32 = 24;
+
+/// Calls in a row on one A-stack before the others are looked at.
+const STAY_CALLS: u32 = 64;
 
 /// First sleep before everything is looked at for lost bells; doubled up to [`SLICE_MAX`].
 const SLICE_MIN: Duration = Duration::from_millis(10);
@@ -94,7 +98,7 @@ impl<'c> Watch<'c> {
         let mut has_served = false;
         let mut polls = 0;
         while polls < FIRST_POLLS {
-            if self.poll() {
+            if self.poll() | self.stay() {
                 has_served = true;
                 polls = 0;
                 if self.is_over() {
@@ -104,13 +108,36 @@ impl<'c> Watch<'c> {
             if self.client_processor == processor::current() {
                 break;
             }
-            match polls < BRIEF_POLLS {
-                true => processor::relax_briefly(),
-                false => processor::relax(),
-            }
+            processor::relax();
             polls += 1;
         }
         has_served && self.client_processor != processor::current()
+    }
+
+    /// Stays for a moment on the A-stack that was called last, in the tightest loop there is: a
+    /// client that calls again does so at once. True if it did.
+    #[inline]
+    fn stay(&mut self) -> bool {
+        let Some(hot) = self.hot.iter().find(|hot| self.cache.is_latest(hot.key)) else {
+            return false;
+        };
+        let astack = hot.binding.astack(hot.index);
+        let (turn, line) = (&astack.head().turn, astack.own_line::<ReplyLine>());
+        let (mut calls, mut polls) = (0, 0);
+        while calls < STAY_CALLS && polls < STAY_POLLS {
+            match turn::look(turn, &line.claim) {
+                Look::Nothing => {
+                    processor::relax_briefly();
+                    polls += 1;
+                }
+                Look::Posted(sequence) if hot.binding.state.is_open() => {
+                    (calls, polls) = (calls + 1, 0);
+                    run_watched(self.core, self.number, &hot.binding, hot.index, sequence);
+                }
+                _ => break,
+            }
+        }
+        calls > 0
     }
 
     /// One look at what is hot and at the bells. True if a call was run.
@@ -231,11 +258,7 @@ impl<'c> Watch<'c> {
             self.evict(evicted);
         }
         if !known {
-            self.hot.push(Hot {
-                key,
-                binding: Arc::clone(binding),
-                index,
-            });
+            self.hot.push(Hot { key, binding: Arc::clone(binding), index });
         }
     }
 

@@ -83,10 +83,7 @@ impl fmt::Display for SegmentError {
         match self {
             SegmentError::Size { bytes } => {
                 let page = nearcall_abi::PAGE_BYTES;
-                write!(
-                    f,
-                    "segment size {bytes} is not a whole number of pages of {page} bytes"
-                )
+                write!(f, "segment size {bytes} is not a whole number of pages of {page} bytes")
             }
             SegmentError::System { step, source } => write!(f, "cannot {step}: {source}"),
         }
@@ -110,10 +107,7 @@ impl fmt::Display for SegmentFault {
                 write!(f, "segment seals {claimed:#x} lack some of {required:#x}")
             }
             SegmentFault::FileSystem { claimed } => {
-                write!(
-                    f,
-                    "segment file system {claimed:#x} is not tmpfs {TMPFS_MAGIC:#x}"
-                )
+                write!(f, "segment file system {claimed:#x} is not tmpfs {TMPFS_MAGIC:#x}")
             }
             SegmentFault::FileKind { claimed } => {
                 write!(f, "segment file mode {claimed:#o} is not a regular file's")
@@ -123,10 +117,7 @@ impl fmt::Display for SegmentFault {
             }
             SegmentFault::Pages { claimed } => {
                 let page = nearcall_abi::PAGE_BYTES;
-                write!(
-                    f,
-                    "segment size {claimed} is not a whole number of pages of {page} bytes"
-                )
+                write!(f, "segment size {claimed} is not a whole number of pages of {page} bytes")
             }
             SegmentFault::Sparse { claimed, required } => {
                 write!(f, "segment has {claimed} bytes allocated of {required}")

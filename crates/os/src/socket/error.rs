@@ -62,10 +62,7 @@ impl fmt::Display for SocketError {
                 write!(f, "packet of {claimed} bytes is over {limit}")
             }
             SocketError::Descriptors { limit } => {
-                write!(
-                    f,
-                    "packet brought more than {limit} descriptors, or there is no room"
-                )
+                write!(f, "packet brought more than {limit} descriptors, or there is no room")
             }
             SocketError::InFlight => write!(f, "too many descriptors under way for this user"),
             SocketError::System { step, source } => write!(f, "cannot {step}: {source}"),
