@@ -97,9 +97,7 @@ impl Builder {
         eprint!("{findings}");
         let directory = match &self.out_directory {
             Some(directory) => directory.clone(),
-            None => env::var_os("OUT_DIR")
-                .map(PathBuf::from)
-                .ok_or(Failed::NoOutDirectory)?,
+            None => env::var_os("OUT_DIR").map(PathBuf::from).ok_or(Failed::NoOutDirectory)?,
         };
         let mut name = path.file_stem().unwrap_or(path.as_os_str()).to_os_string();
         name.push(".rs");
@@ -137,15 +135,8 @@ mod tests {
     fn a_file_becomes_rust_of_the_same_name() {
         let directory = env::temp_dir().join(format!("nearcall-build-{}", std::process::id()));
         fs::create_dir_all(&directory).unwrap();
-        let (input, output) = (
-            directory.join("adder.v1.idl"),
-            directory.join("adder.v1.rs"),
-        );
-        fs::write(
-            &input,
-            "interface Adder { long add(in long a, in long b); };",
-        )
-        .unwrap();
+        let (input, output) = (directory.join("adder.v1.idl"), directory.join("adder.v1.rs"));
+        fs::write(&input, "interface Adder { long add(in long a, in long b); };").unwrap();
         let builder = Builder::new().out_directory(&directory);
         builder.try_compile(&input).unwrap();
         let text = fs::read_to_string(&output).unwrap();
@@ -157,9 +148,7 @@ mod tests {
     #[test]
     fn a_missing_file_is_a_finding_and_no_panic() {
         let builder = Builder::new().out_directory("/");
-        let failed = builder
-            .try_compile(Path::new("no/such/file.idl"))
-            .unwrap_err();
+        let failed = builder.try_compile(Path::new("no/such/file.idl")).unwrap_err();
         assert!(failed.to_string().contains("no/such/file.idl"), "{failed}");
     }
 }

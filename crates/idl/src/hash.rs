@@ -8,8 +8,10 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use crate::layout::{ItemKind, MessageLayout, OperationLayout, Place, Root, members, root_type};
-use crate::model::{DeclarationId, Direction, Kind, Member, Model, Operation, Type, Value};
+use crate::layout::{ItemKind, MessageLayout, OperationLayout, Place, Root, members, range};
+use crate::model::{
+    Annotation, DeclarationId, Direction, Kind, Member, Model, Operation, Type, Value,
+};
 
 /// Changes whenever the meaning of the hashed text does.
 const VERSION: &str = "nearcall layout 1\n";
@@ -53,11 +55,7 @@ pub fn canonical(model: &Model, operation: &Operation, layout: &OperationLayout)
     if operation.is_oneway {
         text.push_str("oneway\n");
     }
-    let mut writer = Canonical {
-        model,
-        text,
-        open: Vec::new(),
-    };
+    let mut writer = Canonical { model, text, open: Vec::new() };
     for parameter in &operation.parameters {
         writer.text.push_str(match parameter.direction {
             Direction::In => "in ",
@@ -67,24 +65,20 @@ pub fn canonical(model: &Model, operation: &Operation, layout: &OperationLayout)
         if parameter.is_opaque {
             writer.text.push_str("opaque ");
         }
-        writer.declared(&parameter.declared);
+        writer.ranged(&parameter.declared, &parameter.annotations);
         writer.text.push('\n');
     }
     if let Some(returns) = &operation.returns {
-        let opaque = if operation.returns_opaque {
-            "opaque "
-        } else {
-            ""
-        };
+        let opaque = if operation.returns_opaque { "opaque " } else { "" };
         writer.text.push_str("returns ");
         writer.text.push_str(opaque);
         writer.declared(returns);
         writer.text.push('\n');
     }
-    writer.message("request", operation, None, &layout.request);
-    writer.message("reply", operation, None, &layout.reply);
+    writer.message("request", None, &layout.request);
+    writer.message("reply", None, &layout.reply);
     for (id, message) in operation.raises.iter().zip(&layout.raised) {
-        writer.message("raised", operation, Some(*id), message);
+        writer.message("raised", Some(*id), message);
     }
     writer.text
 }
@@ -103,24 +97,12 @@ impl Canonical<'_> {
         let _ = self.text.write_fmt(arguments);
     }
 
-    fn message(
-        &mut self,
-        title: &str,
-        operation: &Operation,
-        exception: Option<DeclarationId>,
-        message: &MessageLayout,
-    ) {
-        self.add(format_args!(
-            "{title} {} {}\n",
-            message.fixed_bytes, message.variable_at
-        ));
+    fn message(&mut self, title: &str, exception: Option<DeclarationId>, message: &MessageLayout) {
+        self.add(format_args!("{title} {} {}\n", message.fixed_bytes, message.variable_at));
         if let Some(id) = exception {
-            let all = members(self.model, id).len() as u32;
-            for root in (0..all).map(Root::Member) {
-                if let Some(declared) = root_type(self.model, operation, exception, root) {
-                    self.declared(declared);
-                    self.text.push('\n');
-                }
+            for member in members(self.model, id) {
+                self.member(member);
+                self.text.push('\n');
             }
         }
         for item in &message.items {
@@ -140,10 +122,7 @@ impl Canonical<'_> {
         }
         for payload in &message.payloads {
             self.place(&payload.place);
-            self.add(format_args!(
-                " payload {:?} bound {:?}\n",
-                payload.form, payload.bound
-            ));
+            self.add(format_args!(" payload {:?} bound {:?}\n", payload.form, payload.bound));
         }
     }
 
@@ -158,10 +137,35 @@ impl Canonical<'_> {
         }
     }
 
-    fn declared(&mut self, declared: &Type) {
-        let bounded = |bound: &Option<u32>| bound.map(|n| format!("<={n}")).unwrap_or_default();
+    /// A type and the ranges that it, or the place it stands in, has.
+    fn ranged(&mut self, declared: &Type, annotations: &[Annotation]) {
         let model = self.model;
-        match model.resolved(declared) {
+        let (mut declared, mut annotations) = (declared, annotations);
+        loop {
+            if let Some(range) = range(model, annotations, declared) {
+                self.text.push_str("range ");
+                for end in [&range.least, &range.greatest] {
+                    match end {
+                        Some(end) => self.label(end),
+                        None => self.text.push_str("any:"),
+                    }
+                }
+            }
+            let Type::Named(id) = declared else { break };
+            let declaration = model.declaration(*id);
+            let Kind::Alias(behind) = &declaration.kind else { break };
+            (declared, annotations) = (behind, &declaration.annotations);
+        }
+        self.resolved(declared);
+    }
+
+    fn declared(&mut self, declared: &Type) {
+        self.ranged(declared, &[]);
+    }
+
+    fn resolved(&mut self, declared: &Type) {
+        let bounded = |bound: &Option<u32>| bound.map(|n| format!("<={n}")).unwrap_or_default();
+        match declared {
             Type::Primitive(primitive) => self.add(format_args!("{primitive:?}")),
             Type::String { bound } => self.add(format_args!("string{}", bounded(bound))),
             Type::WideString { bound } => self.add(format_args!("wstring{}", bounded(bound))),
@@ -170,10 +174,7 @@ impl Canonical<'_> {
                 self.declared(element);
                 self.text.push(')');
             }
-            Type::Array {
-                element,
-                dimensions,
-            } => {
+            Type::Array { element, dimensions } => {
                 self.add(format_args!("array{dimensions:?}("));
                 self.declared(element);
                 self.text.push(')');
@@ -251,7 +252,7 @@ impl Canonical<'_> {
         if member.is_optional {
             self.text.push_str("optional ");
         }
-        self.declared(&member.declared);
+        self.ranged(&member.declared, &member.annotations);
         self.text.push(';');
     }
 }

@@ -16,10 +16,12 @@
 
 mod class;
 mod message;
+mod range;
 mod shape;
 mod size;
 
 pub use class::astack_classes;
+pub use range::{Range, is_ranged, range};
 pub use shape::{Form, Scalar, Shape, element_bytes, members, shape};
 pub use size::{bytes_max, declared_bytes_min, fixed_bytes, is_recursive};
 
@@ -136,40 +138,27 @@ pub fn interface(model: &Model, interface: &Interface) -> InterfaceLayout {
     let messages = |operation| message::operation(model, operation);
     let mut operations: Vec<OperationLayout> = interface.operations.iter().map(messages).collect();
     let classes = astack_classes(model, &interface.operations, &mut operations);
-    InterfaceLayout {
-        operations,
-        classes,
-    }
+    InterfaceLayout { operations, classes }
 }
 
 impl Place {
     /// All of a root.
     pub fn whole(root: Root) -> Place {
-        Place {
-            root,
-            path: Vec::new(),
-        }
+        Place { root, path: Vec::new() }
     }
 
     /// The member of this index.
     pub fn member(&self, index: u32) -> Place {
         let mut path = self.path.clone();
         path.push(index);
-        Place {
-            root: self.root,
-            path,
-        }
+        Place { root: self.root, path }
     }
 }
 
 impl MessageLayout {
     /// Bytes up to the end of the fixed part, or up to the variable part if there is one.
     pub fn bytes_before_payloads(&self) -> u32 {
-        if self.payloads.is_empty() {
-            self.fixed_bytes
-        } else {
-            self.variable_at
-        }
+        if self.payloads.is_empty() { self.fixed_bytes } else { self.variable_at }
     }
 }
 
@@ -189,13 +178,12 @@ pub fn root_type<'m>(
 ) -> Option<&'m crate::model::Type> {
     match root {
         Root::Returned => operation.returns.as_ref(),
-        Root::Parameter(index) => operation
-            .parameters
-            .get(index as usize)
-            .map(|parameter| &parameter.declared),
-        Root::Member(index) => members(model, exception?)
-            .get(index as usize)
-            .map(|member| &member.declared),
+        Root::Parameter(index) => {
+            operation.parameters.get(index as usize).map(|parameter| &parameter.declared)
+        }
+        Root::Member(index) => {
+            members(model, exception?).get(index as usize).map(|member| &member.declared)
+        }
     }
 }
 

@@ -12,13 +12,13 @@
 //! Copies are those of LRPC's Table III: one in (`Put*`), one on the server of what it interprets
 //! with the check folded in (`Get*`, `Take`), results straight to where they belong.
 
-mod bounds;
 mod dump;
+mod limits;
 mod message;
 mod types;
 
-pub use bounds::{BoundCheck, Count, Hop, bound_checks};
 pub use dump::dump;
+pub use limits::{Count, Hop, Limit, LimitCheck, limit_checks};
 pub use types::{MemberPlan, TypePlan};
 
 use nearcall_abi::AStackClass;
@@ -112,26 +112,17 @@ pub enum Passing {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// Refuse a value with more than `limit`, before anything is posted or replied.
-    CheckBound {
-        place: Place,
-        count: Count,
-        limit: u32,
-    },
-    /// Marshal a value into private memory, checking the bounds inside of it.
-    Marshal {
-        place: Place,
-        checks: Vec<BoundCheck>,
-    },
+    CheckBound { place: Place, count: Count, limit: u32 },
+    /// Refuse a value out of its range, before anything is posted or replied.
+    CheckRange { place: Place, checks: Vec<LimitCheck> },
+    /// Marshal a value into private memory, checking the limits inside of it.
+    Marshal { place: Place, checks: Vec<LimitCheck> },
     /// Take an A-stack. May wait.
     Claim { class: u8 },
     /// Say where results go; `exception` forgets what the procedure wrote in place.
     Results { exception: bool },
     /// Store a word.
-    PutScalar {
-        place: Place,
-        at: u32,
-        scalar: Scalar,
-    },
+    PutScalar { place: Place, at: u32, scalar: Scalar },
     /// Store an array of elements.
     PutBlock { place: Place, at: u32, bytes: u32 },
     /// Store a fixed value, marshalled.
@@ -141,10 +132,7 @@ pub enum Step {
     /// Store how much the procedure wrote in place.
     PutLentLength { place: Place, at: u32 },
     /// Make room for the payloads named; a lent result lies before them already.
-    Variable {
-        at: u32,
-        payloads: Vec<(Place, Form)>,
-    },
+    Variable { at: u32, payloads: Vec<(Place, Form)> },
     /// Copy a payload.
     PutPayload { place: Place, form: Form },
     /// Post the A-stack and wait for the reply.
@@ -156,12 +144,7 @@ pub enum Step {
     /// Branch: 0 goes on with `reply`, n with `raised[n - 1]`, anything else is refused.
     Dispatch { exceptions: u32 },
     /// Load a word, judge the copy.
-    GetScalar {
-        place: Place,
-        at: u32,
-        scalar: Scalar,
-        check: Check,
-    },
+    GetScalar { place: Place, at: u32, scalar: Scalar, check: Check },
     /// Load an array of elements.
     GetBlock { place: Place, at: u32, bytes: u32 },
     /// Load a fixed value, unmarshalling a private copy.
@@ -171,25 +154,13 @@ pub enum Step {
     /// Begin to read the payloads, in order.
     Incoming { at: u32 },
     /// Read the next payload, which must not be longer than `limit`.
-    Take {
-        place: Place,
-        form: Form,
-        copy: Copy,
-        limit: Option<u32>,
-    },
-    /// Refuse a value that a peer sent with more than a bound inside of it.
-    CheckInside {
-        place: Place,
-        checks: Vec<BoundCheck>,
-    },
+    Take { place: Place, form: Form, copy: Copy, limit: Option<u32> },
+    /// Refuse a value that a peer sent beyond a limit inside of it.
+    CheckInside { place: Place, checks: Vec<LimitCheck> },
     /// Make a struct from the members loaded.
     Assemble { root: Root },
     /// Room for the result that the procedure writes in place.
-    Lend {
-        root: Root,
-        at: u32,
-        limit: Option<u32>,
-    },
+    Lend { root: Root, at: u32, limit: Option<u32> },
     /// Run the procedure.
     Run,
     /// Put a result where the client wants it.
@@ -249,29 +220,17 @@ impl Step {
 
 /// Plans every stub of a compilation.
 pub fn plan(model: &Model) -> Plan {
-    let interfaces = model
-        .interfaces()
-        .map(|(id, _, interface)| interface_plan(model, id, interface));
-    Plan {
-        types: types::types(model),
-        interfaces: interfaces.collect(),
-    }
+    let interfaces =
+        model.interfaces().map(|(id, _, interface)| interface_plan(model, id, interface));
+    Plan { types: types::types(model), interfaces: interfaces.collect() }
 }
 
 fn interface_plan(model: &Model, id: DeclarationId, interface: &Interface) -> InterfacePlan {
     let layout = layout::interface(model, interface);
-    let pairs = interface
-        .operations
-        .iter()
-        .zip(&layout.operations)
-        .zip(0u32..);
+    let pairs = interface.operations.iter().zip(&layout.operations).zip(0u32..);
     let procedures: Vec<ProcedurePlan> = pairs
         .map(|((operation, layout), index)| {
-            let planner = message::Planner {
-                model,
-                operation,
-                layout,
-            };
+            let planner = message::Planner { model, operation, layout };
             ProcedurePlan {
                 index,
                 hash: hash::procedure(model, operation, layout),
@@ -286,12 +245,7 @@ fn interface_plan(model: &Model, id: DeclarationId, interface: &Interface) -> In
         .collect();
     let hashes = interface.operations.iter().zip(&procedures);
     let hash = hash::interface(hashes.map(|(operation, plan)| (&*operation.name, &plan.hash)));
-    InterfacePlan {
-        id,
-        hash,
-        classes: layout.classes,
-        procedures,
-    }
+    InterfacePlan { id, hash, classes: layout.classes, procedures }
 }
 
 fn arguments(model: &Model, operation: &Operation, lent: Option<Root>) -> Vec<Argument> {
@@ -309,10 +263,7 @@ fn arguments(model: &Model, operation: &Operation, lent: Option<Root>) -> Vec<Ar
             Direction::Out if is_lent_result => Passing::LentResult,
             Direction::Out => continue,
         };
-        arguments.push(Argument {
-            parameter: index,
-            passing,
-        });
+        arguments.push(Argument { parameter: index, passing });
     }
     arguments
 }

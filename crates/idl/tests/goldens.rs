@@ -14,9 +14,7 @@ use nearcall_idl::plan::{dump, plan};
 use nearcall_idl::source::SourceMap;
 
 fn interface_files(folder: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../tests/idl")
-        .join(folder);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/idl").join(folder);
     let entries = std::fs::read_dir(folder).expect("the folder is there");
     let paths = entries.map(|entry| entry.expect("it can be listed").path());
     let is_interface = |path: &PathBuf| path.extension().is_some_and(|end| end == "idl");
@@ -28,13 +26,9 @@ fn interface_files(folder: &str) -> Vec<PathBuf> {
 fn model(path: &Path) -> Model {
     let mut sources = SourceMap::default();
     let mut compilation = compile(path, &Options::default(), &mut sources);
-    compilation
-        .diagnostics
-        .retain(|finding| finding.rule.severity() == Severity::Error);
+    compilation.diagnostics.retain(|finding| finding.rule.severity() == Severity::Error);
     let said = texts(&compilation.diagnostics, &sources, false);
-    compilation
-        .model
-        .unwrap_or_else(|| panic!("{}:\n{said}", path.display()))
+    compilation.model.unwrap_or_else(|| panic!("{}:\n{said}", path.display()))
 }
 
 fn check(folder: &str, golden: &str, least: usize, print: impl Fn(&Model) -> String) {

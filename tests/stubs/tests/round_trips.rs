@@ -65,6 +65,22 @@ impl TripsServer for Tester {
         Tree { value: tree.value + 1, below: vec![tree.clone()] }
     }
 
+    fn within(
+        &self,
+        which: i32,
+        share: &mut Percent,
+        all: &[Percent],
+        reading: &Reading,
+        readings: &Readings,
+        pair: &Pair,
+        part: &Part,
+        ratio: f32,
+    ) -> (Percent, f64) {
+        assert_eq!((readings[1].grade, pair[1], part), (reading.grade, 100, &Part::Share(50)));
+        *share += which;
+        (all.iter().sum(), f64::from(ratio))
+    }
+
     fn change(
         &self,
         data: Opaque<'_>,
@@ -254,6 +270,86 @@ fn a_value_nested_too_deep_is_refused_and_the_binding_lives_on() {
         let refused = client.grow(&deep(200));
         assert!(matches!(refused, Err(CallError::NotExecuted { .. })), "{refused:?}");
         assert_eq!(client.grow(&deep(0)).unwrap().value, 1);
+    });
+}
+
+/// Values at the ends of their ranges, of which one may be changed.
+#[derive(Clone)]
+struct Within {
+    which: i32,
+    share: Percent,
+    all: Vec<Percent>,
+    reading: Reading,
+    pair: Pair,
+    part: Part,
+    ratio: f32,
+}
+
+impl Within {
+    fn new() -> Within {
+        let reading = Reading {
+            temperature: -273.15,
+            grade: nearcall::Char(b'f'),
+            level: Level::Middle,
+            share: Some(0),
+            pair: [0, 100],
+        };
+        let (all, pair, part) = (vec![0, 100], [0, 100], Part::Share(50));
+        Within { which: 5, share: 95, all, reading, pair, part, ratio: 0.5 }
+    }
+
+    fn call(&mut self, client: &TripsClient) -> Result<(Percent, f64), CallError> {
+        let readings = [Within::new().reading, self.reading];
+        let Within { which, share, all, reading, pair, part, ratio } = self;
+        client.within(*which, share, all, reading, &readings, pair, part, *ratio)
+    }
+}
+
+#[test]
+fn values_within_their_ranges_arrive() {
+    each_binding(|client| {
+        let mut within = Within::new();
+        assert_eq!(within.call(client).unwrap(), (100, 0.5));
+        assert_eq!(within.share, 100);
+    });
+}
+
+#[test]
+fn a_value_out_of_its_range_is_refused_before_it_is_posted() {
+    let changes: [fn(&mut Within); 10] = [
+        |within| within.which = -2,
+        |within| within.which = 6,
+        |within| within.share = 101,
+        |within| within.all.push(-1),
+        |within| within.reading.temperature = f64::NAN,
+        |within| within.reading.grade = nearcall::Char(b'g'),
+        |within| within.reading.level = Level::High,
+        |within| within.reading.share = Some(-1),
+        |within| within.pair[0] = 101,
+        |within| within.part = Part::Share(101),
+    ];
+    each_binding(|client| {
+        for (index, change) in changes.iter().enumerate() {
+            let mut within = Within::new();
+            change(&mut within);
+            let refused = within.call(client);
+            assert!(matches!(refused, Err(CallError::Usage(_))), "{index}: {refused:?}");
+        }
+    });
+}
+
+#[test]
+fn a_result_out_of_its_range_is_refused() {
+    each_binding(|client| {
+        let changes: [fn(&mut Within); 3] =
+            [|within| within.ratio = -0.5, |within| within.share = 96, |within| within.all.push(1)];
+        for change in changes {
+            let mut within = Within::new();
+            change(&mut within);
+            let refused = within.call(client);
+            assert!(matches!(refused, Err(CallError::ResultsRefused { .. })), "{refused:?}");
+        }
+        assert!(Within::new().call(client).is_ok());
     });
 }
 

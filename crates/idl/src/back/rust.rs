@@ -10,6 +10,7 @@ mod constants;
 mod constructed;
 mod docs;
 mod interface;
+mod limits;
 mod lints;
 mod marshal;
 mod names;
@@ -38,11 +39,7 @@ struct Rust<'m> {
 
 /// The Rust source for every declaration of a model.
 pub fn compile_rust(model: &Model) -> String {
-    let rust = Rust {
-        model,
-        plan: plan::plan(model),
-        names: Names::new(model),
-    };
+    let rust = Rust { model, plan: plan::plan(model), names: Names::new(model) };
     let mut modules: Vec<TokenStream> = vec![TokenStream::new(); rust.names.scopes.len()];
     for id in (0u32..).map(DeclarationId).take(model.declarations.len()) {
         modules[rust.names.scope_of(id)].extend(rust.declaration(id));
@@ -125,10 +122,7 @@ impl Rust<'_> {
     }
 
     fn interface_plan(&self, id: DeclarationId) -> &InterfacePlan {
-        let index = self
-            .plan
-            .interfaces
-            .binary_search_by_key(&id, |plan| plan.id);
+        let index = self.plan.interfaces.binary_search_by_key(&id, |plan| plan.id);
         // Plans are made for every interface, in the order of their indices.
         &self.plan.interfaces[index.unwrap_or_default()]
     }

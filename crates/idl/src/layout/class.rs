@@ -16,42 +16,27 @@ pub fn astack_classes(
         .iter()
         .zip(layouts.iter())
         .map(|(operation, layout)| {
-            let count = operation
-                .astack
-                .count
-                .unwrap_or(ASTACKS_PER_PROCEDURE)
-                .max(1);
+            let count = operation.astack.count.unwrap_or(ASTACKS_PER_PROCEDURE).max(1);
             // Blocks lie between lines, so that they are whole lines themselves.
             let block_bytes = block_bytes(model, operation, layout).next_multiple_of(LINE_BYTES);
-            AStackClass {
-                count,
-                ..AStackClass::for_block(block_bytes)
-            }
+            AStackClass { count, ..AStackClass::for_block(block_bytes) }
         })
         .collect();
     let mut classes: Vec<AStackClass> = Vec::new();
     for wish in &wishes {
-        match classes
-            .iter_mut()
-            .find(|class| class.block_bytes == wish.block_bytes)
-        {
+        match classes.iter_mut().find(|class| class.block_bytes == wish.block_bytes) {
             Some(class) => class.count = class.count.max(wish.count),
             None => classes.push(*wish),
         }
     }
     classes.sort_by_key(|class| class.block_bytes);
     for (layout, wish) in layouts.iter_mut().zip(&wishes) {
-        let class = classes
-            .iter()
-            .position(|class| class.block_bytes == wish.block_bytes);
+        let class = classes.iter().position(|class| class.block_bytes == wish.block_bytes);
         layout.class = class.unwrap_or_default() as u8;
     }
     if classes.is_empty() {
         // No class, no binding: even an interface without a procedure can be imported.
-        classes.push(AStackClass {
-            block_bytes: 0,
-            count: 1,
-        });
+        classes.push(AStackClass { block_bytes: 0, count: 1 });
     }
     classes
 }
@@ -62,10 +47,7 @@ fn block_bytes(model: &Model, operation: &Operation, layout: &OperationLayout) -
     let sources = [None, None].into_iter().chain(exceptions);
     let needed = layout.messages().zip(sources).map(|(message, exception)| {
         let variable = variable_bytes(model, operation, exception, message);
-        message
-            .bytes_before_payloads()
-            .saturating_add(variable)
-            .saturating_sub(INLINE_BYTES)
+        message.bytes_before_payloads().saturating_add(variable).saturating_sub(INLINE_BYTES)
     });
     needed.max().unwrap_or(0).min(BLOCK_BYTES_MAX)
 }
@@ -104,10 +86,9 @@ fn payload_bytes_max(
         Form::Text | Form::Octets | Form::Lent => bound,
         Form::WideText => bound?.checked_mul(4),
         Form::Elements { width } => bound?.checked_mul(u64::from(width)),
-        Form::Marshalled if payload.place.path.is_empty() => bytes_max(
-            model,
-            root_type(model, operation, exception, payload.place.root)?,
-        ),
+        Form::Marshalled if payload.place.path.is_empty() => {
+            bytes_max(model, root_type(model, operation, exception, payload.place.root)?)
+        }
         // Only a block that was too long for any A-stack is a payload inside of a struct.
         Form::Marshalled => None,
     }

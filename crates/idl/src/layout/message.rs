@@ -52,19 +52,12 @@ pub fn operation(model: &Model, operation: &Operation) -> OperationLayout {
     let lent_result = lent_result(operation);
     let mut reply = message(model, &reply_passengers(operation, lent_result));
     // The server writes the lent result before it knows how long the others are.
-    reply
-        .payloads
-        .sort_by_key(|payload| payload.form != Form::Lent);
-    let raised = operation
-        .raises
-        .iter()
-        .map(|id| exception_passengers(model, *id));
+    reply.payloads.sort_by_key(|payload| payload.form != Form::Lent);
+    let raised = operation.raises.iter().map(|id| exception_passengers(model, *id));
     OperationLayout {
         request: message(model, &request_passengers(operation, lent_result)),
         reply,
-        raised: raised
-            .map(|passengers| message(model, &passengers))
-            .collect(),
+        raised: raised.map(|passengers| message(model, &passengers)).collect(),
         lent_result,
         class: 0,
     }
@@ -76,11 +69,7 @@ fn lent_result(operation: &Operation) -> Option<Root> {
     }
     let is_lent =
         |parameter: &Parameter| parameter.is_opaque && parameter.direction != Direction::In;
-    operation
-        .parameters
-        .iter()
-        .position(is_lent)
-        .map(|index| Root::Parameter(index as u32))
+    operation.parameters.iter().position(is_lent).map(|index| Root::Parameter(index as u32))
 }
 
 fn request_passengers(operation: &Operation, lent_result: Option<Root>) -> Vec<Passenger<'_>> {
@@ -139,18 +128,12 @@ fn message(model: &Model, passengers: &[Passenger<'_>]) -> MessageLayout {
         let mut wanted = Vec::new();
         let mut payloads = Vec::new();
         for passenger in passengers {
-            let mut sorter = Sorter {
-                model,
-                passenger,
-                moved_out: &moved_out,
-            };
+            let mut sorter = Sorter { model, passenger, moved_out: &moved_out };
             let place = Place::whole(passenger.root);
             sorter.sort(&place, passenger.declared, &mut wanted, &mut payloads);
         }
         let fixed: u64 = wanted.iter().map(|wanted| wanted.bytes).sum();
-        let largest = wanted
-            .iter()
-            .filter(|wanted| wanted.group >= Group::InoutBlock);
+        let largest = wanted.iter().filter(|wanted| wanted.group >= Group::InoutBlock);
         match largest.max_by_key(|wanted| wanted.bytes) {
             // Placing wastes less than 64 bytes in all.
             Some(largest) if fixed + 64 > FIXED_BYTES_MAX => {
@@ -191,15 +174,11 @@ impl<'m> Sorter<'_, 'm> {
                 self.payload(place, Form::Marshalled, None, wanted, payloads);
             }
             Shape::Block { bytes } => {
-                let kind = ItemKind::Block {
-                    bytes: narrowed(bytes),
-                };
+                let kind = ItemKind::Block { bytes: narrowed(bytes) };
                 wanted.push(self.wanted(place, kind, bytes));
             }
             Shape::Image { bytes } => {
-                let kind = ItemKind::Image {
-                    bytes: narrowed(bytes),
-                };
+                let kind = ItemKind::Image { bytes: narrowed(bytes) };
                 wanted.push(self.wanted(place, kind, bytes));
             }
         }
@@ -213,17 +192,9 @@ impl<'m> Sorter<'_, 'm> {
         wanted: &mut Vec<Wanted>,
         payloads: &mut Vec<Payload>,
     ) {
-        let form = if self.passenger.is_lent {
-            Form::Lent
-        } else {
-            form
-        };
+        let form = if self.passenger.is_lent { Form::Lent } else { form };
         wanted.push(self.wanted(place, ItemKind::Length, u64::from(LENGTH_BYTES)));
-        payloads.push(Payload {
-            place: place.clone(),
-            form,
-            bound,
-        });
+        payloads.push(Payload { place: place.clone(), form, bound });
     }
 
     fn wanted(&self, place: &Place, kind: ItemKind, bytes: u64) -> Wanted {
@@ -234,12 +205,7 @@ impl<'m> Sorter<'_, 'm> {
             (false, true) => Group::InoutBlock,
             (false, false) => Group::OwnBlock,
         };
-        Wanted {
-            group,
-            place: place.clone(),
-            kind,
-            bytes,
-        }
+        Wanted { group, place: place.clone(), kind, bytes }
     }
 }
 
@@ -261,11 +227,7 @@ fn placed(mut wanted: Vec<Wanted>, payloads: Vec<Payload>) -> MessageLayout {
         .into_iter()
         .map(|wanted| {
             let at = room.take(wanted.bytes as u32, alignment(wanted.bytes) as u32);
-            Item {
-                place: wanted.place,
-                at,
-                kind: wanted.kind,
-            }
+            Item { place: wanted.place, at, kind: wanted.kind }
         })
         .collect();
     items.sort_by_key(|item| item.at);
@@ -273,17 +235,8 @@ fn placed(mut wanted: Vec<Wanted>, payloads: Vec<Payload>) -> MessageLayout {
     let is_lending = payloads.iter().any(|payload| payload.form == Form::Lent);
     let aligned = fixed_bytes.next_multiple_of(8);
     // What is lent lies in one piece, and results do not overwrite it: never in the head.
-    let variable_at = if is_lending {
-        aligned.max(INLINE_BYTES)
-    } else {
-        aligned
-    };
-    MessageLayout {
-        items,
-        fixed_bytes,
-        variable_at,
-        payloads,
-    }
+    let variable_at = if is_lending { aligned.max(INLINE_BYTES) } else { aligned };
+    MessageLayout { items, fixed_bytes, variable_at, payloads }
 }
 
 /// The fixed part while it fills.
@@ -301,10 +254,7 @@ impl Room {
             let hole = self.holes[index].clone();
             let at = hole.start.next_multiple_of(align);
             let rest = [hole.start..at, at + bytes..hole.end];
-            self.holes.splice(
-                index..=index,
-                rest.into_iter().filter(|hole| !hole.is_empty()),
-            );
+            self.holes.splice(index..=index, rest.into_iter().filter(|hole| !hole.is_empty()));
             return at;
         }
         let at = self.end.next_multiple_of(align);

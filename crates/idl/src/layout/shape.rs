@@ -1,6 +1,6 @@
 //! Which form a type crosses in.
 
-use crate::layout::size;
+use crate::layout::{is_ranged, size};
 use crate::model::{DeclarationId, Kind, Member, Model, Primitive, Type};
 
 /// A value that is one word: what to check when a peer wrote it follows from it.
@@ -81,8 +81,9 @@ pub fn shape(model: &Model, declared: &Type) -> Shape {
     let resolved = model.resolved(declared);
     match (resolved, size::fixed_bytes(model, resolved)) {
         (Type::Named(id), Some(_)) if is_taken_apart(model, *id) => Shape::Leaves(*id),
-        (_, Some(bytes)) => Shape::Image { bytes },
-        (_, None) => payload(model, resolved),
+        // An image is copied without a look inside.
+        (_, Some(bytes)) if !is_ranged(model, declared) => Shape::Image { bytes },
+        _ => payload(model, resolved),
     }
 }
 
@@ -91,18 +92,9 @@ fn scalar(model: &Model, declared: &Type) -> Option<Scalar> {
         Type::Primitive(Primitive::LongDouble) => None,
         Type::Primitive(primitive) => Some(Scalar::Primitive(*primitive)),
         Type::Named(id) => match &model.declaration(*id).kind {
-            Kind::Enum(shape) => Some(Scalar::Enum {
-                id: *id,
-                width: word(shape.bit_bound),
-            }),
-            Kind::Bitmask(shape) => Some(Scalar::Bits {
-                id: *id,
-                width: word(shape.bit_bound),
-            }),
-            Kind::Bitset(shape) => Some(Scalar::Bits {
-                id: *id,
-                width: word(shape.width),
-            }),
+            Kind::Enum(shape) => Some(Scalar::Enum { id: *id, width: word(shape.bit_bound) }),
+            Kind::Bitmask(shape) => Some(Scalar::Bits { id: *id, width: word(shape.bit_bound) }),
+            Kind::Bitset(shape) => Some(Scalar::Bits { id: *id, width: word(shape.width) }),
             _ => None,
         },
         _ => None,
@@ -122,20 +114,14 @@ fn payload(model: &Model, resolved: &Type) -> Shape {
         _ => (Form::Marshalled, None),
     };
     // A conventional payload counts bytes: its bounds are checked where it is marshalled.
-    let bound = if form == Form::Marshalled {
-        None
-    } else {
-        bound
-    };
+    let bound = if form == Form::Marshalled { None } else { bound };
     Shape::Payload { form, bound }
 }
 
 fn sequence_form(model: &Model, element: &Type) -> Form {
     match (model.resolved(element), element_bytes(model, element)) {
         (Type::Primitive(Primitive::Octet), _) => Form::Octets,
-        (_, Some(bytes)) if bytes <= u64::from(u32::MAX) => Form::Elements {
-            width: bytes as u32,
-        },
+        (_, Some(bytes)) if bytes <= u64::from(u32::MAX) => Form::Elements { width: bytes as u32 },
         _ => Form::Marshalled,
     }
 }
@@ -146,14 +132,11 @@ pub fn element_bytes(model: &Model, declared: &Type) -> Option<u64> {
     match model.resolved(declared) {
         Type::Primitive(Primitive::Boolean | Primitive::WideChar) => None,
         Type::Primitive(primitive) => Some(u64::from(primitive_bytes(*primitive))),
-        Type::Array {
-            element,
-            dimensions,
-        } => dimensions
-            .iter()
-            .try_fold(element_bytes(model, element)?, |bytes, dimension| {
+        Type::Array { element, dimensions } => {
+            dimensions.iter().try_fold(element_bytes(model, element)?, |bytes, dimension| {
                 bytes.checked_mul(u64::from(*dimension))
-            }),
+            })
+        }
         _ => None,
     }
 }
@@ -199,10 +182,7 @@ fn leaf_count(model: &Model, id: DeclarationId) -> usize {
 pub fn members(model: &Model, id: DeclarationId) -> Vec<&Member> {
     match &model.declaration(id).kind {
         Kind::Struct(own) => {
-            let mut all = own
-                .base
-                .map(|base| members(model, base))
-                .unwrap_or_default();
+            let mut all = own.base.map(|base| members(model, base)).unwrap_or_default();
             all.extend(&own.members);
             all
         }

@@ -15,10 +15,7 @@ const COUNT_BYTES: u64 = 4;
 pub fn fixed_bytes(model: &Model, declared: &Type) -> Option<u64> {
     match model.resolved(declared) {
         Type::Primitive(primitive) => Some(u64::from(primitive_bytes(*primitive))),
-        Type::Array {
-            element,
-            dimensions,
-        } => times(fixed_bytes(model, element)?, dimensions),
+        Type::Array { element, dimensions } => times(fixed_bytes(model, element)?, dimensions),
         Type::Named(id) => match &model.declaration(*id).kind {
             Kind::Struct(_) => {
                 let all = members(model, *id);
@@ -56,10 +53,9 @@ pub fn bytes_min(model: &Model, declared: &Type) -> u64 {
         return bytes;
     }
     match model.resolved(declared) {
-        Type::Array {
-            element,
-            dimensions,
-        } => times(bytes_min(model, element), dimensions).unwrap_or(u64::MAX),
+        Type::Array { element, dimensions } => {
+            times(bytes_min(model, element), dimensions).unwrap_or(u64::MAX)
+        }
         Type::Named(id) => declared_bytes_min(model, *id),
         _ => COUNT_BYTES,
     }
@@ -71,11 +67,7 @@ pub fn declared_bytes_min(model: &Model, id: DeclarationId) -> u64 {
         return 1;
     }
     let member_min = |member: &Member| {
-        if member.is_optional {
-            1
-        } else {
-            bytes_min(model, &member.declared)
-        }
+        if member.is_optional { 1 } else { bytes_min(model, &member.declared) }
     };
     match &model.declaration(id).kind {
         Kind::Struct(_) | Kind::Exception(_) => {
@@ -85,12 +77,7 @@ pub fn declared_bytes_min(model: &Model, id: DeclarationId) -> u64 {
         Kind::Union(union) => {
             let smallest = match union.default {
                 crate::model::UnionDefault::Implicit => 0,
-                _ => union
-                    .cases
-                    .iter()
-                    .map(|case| member_min(&case.member))
-                    .min()
-                    .unwrap_or(0),
+                _ => union.cases.iter().map(|case| member_min(&case.member)).min().unwrap_or(0),
             };
             bytes_min(model, &union.discriminator) + smallest
         }
@@ -101,9 +88,7 @@ pub fn declared_bytes_min(model: &Model, id: DeclarationId) -> u64 {
 /// Most bytes a value of a type takes; `None` if there is no bound.
 pub fn bytes_max(model: &Model, declared: &Type) -> Option<u64> {
     let counted = |bound: &Option<u32>, each: u64| {
-        u64::from((*bound)?)
-            .checked_mul(each)?
-            .checked_add(COUNT_BYTES)
+        u64::from((*bound)?).checked_mul(each)?.checked_add(COUNT_BYTES)
     };
     if let Some(bytes) = fixed_bytes(model, declared) {
         return Some(bytes);
@@ -117,15 +102,9 @@ pub fn bytes_max(model: &Model, declared: &Type) -> Option<u64> {
         }
         Type::Map { key, value, bound } => {
             bound.as_ref()?;
-            counted(
-                bound,
-                bytes_max(model, key)?.checked_add(bytes_max(model, value)?)?,
-            )
+            counted(bound, bytes_max(model, key)?.checked_add(bytes_max(model, value)?)?)
         }
-        Type::Array {
-            element,
-            dimensions,
-        } => times(bytes_max(model, element)?, dimensions),
+        Type::Array { element, dimensions } => times(bytes_max(model, element)?, dimensions),
         Type::Named(id) if is_recursive(model, *id) => None,
         Type::Named(id) => declared_bytes_max(model, *id),
         Type::Primitive(_) => None,
@@ -201,7 +180,5 @@ fn named(model: &Model, declared: &Type, found: &mut Vec<DeclarationId>) {
 }
 
 fn times(bytes: u64, dimensions: &[u32]) -> Option<u64> {
-    dimensions.iter().try_fold(bytes, |bytes, dimension| {
-        bytes.checked_mul(u64::from(*dimension))
-    })
+    dimensions.iter().try_fold(bytes, |bytes, dimension| bytes.checked_mul(u64::from(*dimension)))
 }

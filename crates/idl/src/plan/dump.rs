@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use crate::hash::hex;
 use crate::layout::{Form, Place, Root, Scalar, members, root_type};
-use crate::model::{DeclarationId, Kind, Model, Operation, Type};
+use crate::model::{DeclarationId, Kind, Model, Operation, Type, Value};
 use crate::plan::{
-    BoundCheck, Check, Copy, Count, Hop, InterfacePlan, Passing, Plan, ProcedurePlan, Step, Stub,
-    TypePlan,
+    Check, Copy, Count, Hop, InterfacePlan, Limit, LimitCheck, Passing, Plan, ProcedurePlan, Step,
+    Stub, TypePlan,
 };
 
 /// Writes a plan down.
@@ -31,16 +31,8 @@ macro_rules! line {
 
 fn dump_type(model: &Model, declared: &TypePlan, text: &mut String) {
     let name = &model.declaration(declared.id).name;
-    let recursive = if declared.is_recursive {
-        ", recursive"
-    } else {
-        ""
-    };
-    line!(
-        text,
-        "type {name}: at least {} bytes{recursive}",
-        declared.bytes_min
-    );
+    let recursive = if declared.is_recursive { ", recursive" } else { "" };
+    line!(text, "type {name}: at least {} bytes{recursive}", declared.bytes_min);
     for (member, index) in declared.members.iter().zip(0..) {
         let boxed = if member.is_boxed { ": boxed" } else { "" };
         let name = type_member_name(model, declared.id, index);
@@ -48,7 +40,7 @@ fn dump_type(model: &Model, declared: &TypePlan, text: &mut String) {
             line!(text, "  {name}{boxed}");
         }
         for check in &member.checks {
-            line!(text, "  {name}{}", bound(check));
+            line!(text, "  {name}{}", limit(model, check));
         }
     }
 }
@@ -64,12 +56,7 @@ fn dump_interface(model: &Model, interface: &InterfacePlan, text: &mut String) {
     let name = &model.declaration(interface.id).name;
     line!(text, "interface {name}: hash {}", hex(&interface.hash));
     for (class, index) in interface.classes.iter().zip(0..) {
-        line!(
-            text,
-            "  class {index}: {} A-stacks, {} bytes",
-            class.count,
-            class.block_bytes
-        );
+        line!(text, "  class {index}: {} A-stacks, {} bytes", class.count, class.block_bytes);
     }
     let Kind::Interface(declared) = &model.declaration(interface.id).kind else {
         return;
@@ -82,18 +69,10 @@ fn dump_interface(model: &Model, interface: &InterfacePlan, text: &mut String) {
 fn dump_procedure(names: &Names<'_>, procedure: &ProcedurePlan, text: &mut String) {
     let (index, class) = (procedure.index, procedure.class);
     let name = &names.operation.name;
-    line!(
-        text,
-        "  procedure {index} {name}: class {class}, hash {}",
-        hex(&procedure.hash)
-    );
+    line!(text, "  procedure {index} {name}: class {class}, hash {}", hex(&procedure.hash));
     for argument in &procedure.arguments {
         let parameter = names.root(Root::Parameter(argument.parameter), None);
-        line!(
-            text,
-            "    argument {parameter} {}",
-            passing(argument.passing)
-        );
+        line!(text, "    argument {parameter} {}", passing(argument.passing));
     }
     dump_stub(names, "client", &procedure.client, text);
     dump_stub(names, "server", &procedure.server, text);
@@ -139,9 +118,7 @@ impl Names<'_> {
             Root::Returned => String::from("returned"),
             Root::Parameter(index) => self.operation.parameters[index as usize].name.clone(),
             Root::Member(index) => {
-                let all = exception
-                    .map(|id| members(self.model, id))
-                    .unwrap_or_default();
+                let all = exception.map(|id| members(self.model, id)).unwrap_or_default();
                 all[index as usize].name.clone()
             }
         }
@@ -167,15 +144,14 @@ impl Names<'_> {
         let name = |place: &Place| self.place(place, exception);
         let root = |root: &Root| self.root(*root, exception);
         match step {
-            Step::CheckBound {
-                place,
-                count,
-                limit,
-            } => {
+            Step::CheckBound { place, count, limit } => {
                 format!("check {} has at most {limit} {}", name(place), unit(*count))
             }
+            Step::CheckRange { place, checks } => {
+                format!("check {}{}", name(place), limits(self.model, checks))
+            }
             Step::Marshal { place, checks } => {
-                format!("marshal {}{}", name(place), bounds(checks))
+                format!("marshal {}{}", name(place), limits(self.model, checks))
             }
             Step::Claim { class } => format!("claim class {class}"),
             Step::Results { exception: true } => String::from("results of an exception"),
@@ -190,17 +166,10 @@ impl Names<'_> {
                 format!("put {} at {at}: image of {bytes}", name(place))
             }
             Step::PutLength { place, at, form } => {
-                format!(
-                    "put length of {} at {at}: {}",
-                    name(place),
-                    length_unit(*form)
-                )
+                format!("put length of {} at {at}: {}", name(place), length_unit(*form))
             }
             Step::PutLentLength { place, at } => {
-                format!(
-                    "put length of {} at {at}: what was written in place",
-                    name(place)
-                )
+                format!("put length of {} at {at}: what was written in place", name(place))
             }
             Step::Variable { at, payloads } => {
                 let all: Vec<String> = payloads.iter().map(|(place, _)| name(place)).collect();
@@ -221,10 +190,7 @@ impl Names<'_> {
             }
             Step::ReturnRaised { number } => format!("return exception {number}"),
             Step::Reply { fixed_bytes } => format!("reply {fixed_bytes} bytes"),
-            Step::Raise {
-                number,
-                fixed_bytes,
-            } => {
+            Step::Raise { number, fixed_bytes } => {
                 format!("raise exception {number}, {fixed_bytes} bytes")
             }
             step => self.reading_step(step, exception),
@@ -234,18 +200,8 @@ impl Names<'_> {
     fn reading_step(&self, step: &Step, exception: Option<DeclarationId>) -> String {
         let name = |place: &Place| self.place(place, exception);
         match step {
-            Step::GetScalar {
-                place,
-                at,
-                scalar,
-                check,
-            } => {
-                format!(
-                    "get {} at {at}: {}{}",
-                    name(place),
-                    self.scalar(*scalar),
-                    checked(*check)
-                )
+            Step::GetScalar { place, at, scalar, check } => {
+                format!("get {} at {at}: {}{}", name(place), self.scalar(*scalar), checked(*check))
             }
             Step::GetBlock { place, at, bytes } => {
                 format!("get {} at {at}: block of {bytes}", name(place))
@@ -255,17 +211,12 @@ impl Names<'_> {
             }
             Step::GetLength { place, at } => format!("get length of {} at {at}", name(place)),
             Step::Incoming { at } => format!("variable part at {at}"),
-            Step::Take {
-                place,
-                form,
-                copy,
-                limit,
-            } => {
+            Step::Take { place, form, copy, limit } => {
                 let (form, copy) = (form_name(*form), copy_name(*copy));
                 format!("take {}: {form}, {copy}{}", name(place), limited(*limit))
             }
             Step::CheckInside { place, checks } => {
-                format!("check {}{}", name(place), bounds(checks))
+                format!("check {}{}", name(place), limits(self.model, checks))
             }
             Step::Assemble { root } => format!("assemble {}", self.root(*root, exception)),
             Step::Lend { root, at, limit } => {
@@ -336,16 +287,14 @@ fn checked(check: Check) -> &'static str {
 }
 
 fn limited(limit: Option<u32>) -> String {
-    limit
-        .map(|limit| format!(", at most {limit}"))
-        .unwrap_or_default()
+    limit.map(|limit| format!(", at most {limit}")).unwrap_or_default()
 }
 
-fn bounds(checks: &[BoundCheck]) -> String {
-    checks.iter().map(bound).collect::<Vec<_>>().join(",")
+fn limits(model: &Model, checks: &[LimitCheck]) -> String {
+    checks.iter().map(|check| limit(model, check)).collect::<Vec<_>>().join(",")
 }
 
-fn bound(check: &BoundCheck) -> String {
+fn limit(model: &Model, check: &LimitCheck) -> String {
     let mut text = String::new();
     for hop in &check.hops {
         text.push_str(match hop {
@@ -355,6 +304,28 @@ fn bound(check: &BoundCheck) -> String {
             Hop::Values => "[values]",
         });
     }
-    let _ = write!(text, ": at most {} {}", check.limit, unit(check.count));
-    text
+    match &check.limit {
+        Limit::AtMost { count, limit } => text + &format!(": at most {limit} {}", unit(*count)),
+        Limit::Within(range) => {
+            let end = |end: &Option<Value>| match end {
+                Some(value) => value_text(model, value),
+                None => String::from("any"),
+            };
+            text + &format!(": from {} to {}", end(&range.least), end(&range.greatest))
+        }
+    }
+}
+
+fn value_text(model: &Model, value: &Value) -> String {
+    match value {
+        Value::Boolean(value) => value.to_string(),
+        Value::Integer(value) => value.to_string(),
+        Value::Float(value) => format!("{value:?}"),
+        Value::Char(value) => format!("{value:?}"),
+        Value::String(value) => format!("{value:?}"),
+        Value::Enumerator(id, index) => match &model.declaration(*id).kind {
+            Kind::Enum(shape) => shape.enumerators[*index as usize].name.clone(),
+            _ => index.to_string(),
+        },
+    }
 }

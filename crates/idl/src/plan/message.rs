@@ -4,8 +4,8 @@ use crate::layout::{
     Form, Item, ItemKind, MessageLayout, OperationLayout, Payload, Place, Root, Scalar, members,
     root_type,
 };
-use crate::model::{DeclarationId, Direction, Model, Operation, Primitive, Type};
-use crate::plan::{BoundCheck, Check, Copy, Count, Step, Stub, bound_checks};
+use crate::model::{Annotation, DeclarationId, Direction, Model, Operation, Primitive, Type};
+use crate::plan::{Check, Copy, Count, Limit, LimitCheck, Step, Stub, limit_checks};
 
 /// Plans the stubs of one procedure.
 pub struct Planner<'m> {
@@ -34,29 +34,19 @@ pub fn results(operation: &Operation, lent_result: Option<Root>) -> Vec<Root> {
 impl Planner<'_> {
     /// The call stub.
     pub fn client(&self) -> Stub {
-        let mut request = self.prepared(&self.layout.request, None);
-        request.push(Step::Claim {
-            class: self.layout.class,
-        });
+        let mut request = self.prepared(&self.layout.request, None, None);
+        request.push(Step::Claim { class: self.layout.class });
         request.extend(written(&self.layout.request, None));
         let fixed_bytes = self.layout.request.fixed_bytes;
         if self.operation.is_oneway {
             request.push(Step::PostOneway { fixed_bytes });
-            request.push(Step::Return {
-                results: Vec::new(),
-            });
-            return Stub {
-                request,
-                reply: Vec::new(),
-                raised: Vec::new(),
-            };
+            request.push(Step::Return { results: Vec::new() });
+            return Stub { request, reply: Vec::new(), raised: Vec::new() };
         }
         request.push(Step::Post { fixed_bytes });
         request.push(match self.operation.raises.len() {
             0 => Step::NothingRaised,
-            exceptions => Step::Dispatch {
-                exceptions: exceptions as u32,
-            },
+            exceptions => Step::Dispatch { exceptions: exceptions as u32 },
         });
         let mut reply = self.read(&self.layout.reply, None, Reader::Client);
         let inout = (0u32..).zip(&self.operation.parameters);
@@ -71,11 +61,7 @@ impl Planner<'_> {
             steps.push(Step::ReturnRaised { number });
             steps
         });
-        Stub {
-            request,
-            reply,
-            raised,
-        }
+        Stub { request, reply, raised }
     }
 
     /// The entry stub.
@@ -85,103 +71,108 @@ impl Planner<'_> {
             let at = self.layout.reply.variable_at;
             let payloads = &self.layout.reply.payloads;
             let lent = payloads.iter().find(|payload| payload.form == Form::Lent);
-            request.push(Step::Lend {
-                root,
-                at,
-                limit: lent.and_then(|lent| lent.bound),
-            });
+            request.push(Step::Lend { root, at, limit: lent.and_then(|lent| lent.bound) });
         }
         request.push(Step::Run);
-        let mut reply = self.prepared(&self.layout.reply, self.layout.lent_result);
+        let mut reply = self.prepared(&self.layout.reply, None, self.layout.lent_result);
         reply.push(Step::Results { exception: false });
         reply.extend(written(&self.layout.reply, self.layout.lent_result));
-        reply.push(Step::Reply {
-            fixed_bytes: self.layout.reply.fixed_bytes,
-        });
+        reply.push(Step::Reply { fixed_bytes: self.layout.reply.fixed_bytes });
         let raised = self.exceptions(|id, message, number| {
-            let mut steps = self.prepared_exception(message, id);
+            let mut steps = self.prepared(message, Some(id), None);
             steps.push(Step::Results { exception: true });
             steps.extend(written(message, None));
-            steps.push(Step::Raise {
-                number,
-                fixed_bytes: message.fixed_bytes,
-            });
+            steps.push(Step::Raise { number, fixed_bytes: message.fixed_bytes });
             steps
         });
-        Stub {
-            request,
-            reply,
-            raised,
-        }
+        Stub { request, reply, raised }
     }
 
     fn exceptions(
         &self,
         steps: impl Fn(DeclarationId, &MessageLayout, u32) -> Vec<Step>,
     ) -> Vec<Vec<Step>> {
-        let raised = self
-            .operation
-            .raises
-            .iter()
-            .zip(&self.layout.raised)
-            .zip(1u32..);
-        raised
-            .map(|((id, message), number)| steps(*id, message, number))
-            .collect()
+        let raised = self.operation.raises.iter().zip(&self.layout.raised).zip(1u32..);
+        raised.map(|((id, message), number)| steps(*id, message, number)).collect()
     }
 
-    /// What comes before an A-stack is touched: bounds, and marshalling to private memory.
-    fn prepared(&self, message: &MessageLayout, lent: Option<Root>) -> Vec<Step> {
-        let copied = message
-            .payloads
-            .iter()
-            .filter(|payload| lent != Some(payload.place.root));
-        copied
-            .filter_map(|payload| self.prepare(payload, None))
-            .collect()
+    /// What comes before an A-stack is touched: limits, and marshalling to private memory. `lent`
+    /// is in place already.
+    fn prepared(
+        &self,
+        message: &MessageLayout,
+        exception: Option<DeclarationId>,
+        lent: Option<Root>,
+    ) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for item in message.items.iter().filter(|item| item.kind != ItemKind::Length) {
+            let checks = self.ranges(&item.place, exception);
+            if !checks.is_empty() {
+                steps.push(Step::CheckRange { place: item.place.clone(), checks });
+            }
+        }
+        let copied = message.payloads.iter().filter(|payload| lent != Some(payload.place.root));
+        for payload in copied {
+            self.prepare(payload, exception, &mut steps);
+        }
+        steps
     }
 
-    fn prepared_exception(&self, message: &MessageLayout, id: DeclarationId) -> Vec<Step> {
-        let payloads = message.payloads.iter();
-        payloads
-            .filter_map(|payload| self.prepare(payload, Some(id)))
-            .collect()
-    }
-
-    fn prepare(&self, payload: &Payload, exception: Option<DeclarationId>) -> Option<Step> {
+    fn prepare(&self, payload: &Payload, exception: Option<DeclarationId>, steps: &mut Vec<Step>) {
         let place = payload.place.clone();
         let count = match payload.form {
             Form::Marshalled => {
-                let checks = self.checks_inside(&place, exception);
-                return Some(Step::Marshal { place, checks });
+                let checks = self.limits(&place, exception);
+                return steps.push(Step::Marshal { place, checks });
             }
             Form::Text => Count::Bytes,
             Form::WideText => Count::Characters,
             Form::Octets | Form::Lent | Form::Elements { .. } => Count::Items,
         };
-        payload.bound.map(|limit| Step::CheckBound {
-            place,
-            count,
-            limit,
-        })
-    }
-
-    fn checks_inside(&self, place: &Place, exception: Option<DeclarationId>) -> Vec<BoundCheck> {
-        let declared = self.place_type(place, exception);
-        declared
-            .map(|declared| bound_checks(self.model, declared, false))
-            .unwrap_or_default()
-    }
-
-    fn place_type(&self, place: &Place, exception: Option<DeclarationId>) -> Option<&Type> {
-        let mut declared = root_type(self.model, self.operation, exception, place.root)?;
-        for index in &place.path {
-            let Type::Named(id) = self.model.resolved(declared) else {
-                return None;
-            };
-            declared = &members(self.model, *id).get(*index as usize)?.declared;
+        if let Some(limit) = payload.bound {
+            steps.push(Step::CheckBound { place: place.clone(), count, limit });
         }
-        Some(declared)
+        let checks = self.ranges(&place, exception);
+        if !checks.is_empty() {
+            steps.push(Step::CheckRange { place, checks });
+        }
+    }
+
+    /// Every limit inside of a place, and its own range.
+    fn limits(&self, place: &Place, exception: Option<DeclarationId>) -> Vec<LimitCheck> {
+        let Some((declared, annotations)) = self.place_type(place, exception) else {
+            return Vec::new();
+        };
+        limit_checks(self.model, declared, annotations, false)
+    }
+
+    /// The ranges alone: bounds of what is one payload are judged by its length.
+    fn ranges(&self, place: &Place, exception: Option<DeclarationId>) -> Vec<LimitCheck> {
+        let mut checks = self.limits(place, exception);
+        checks.retain(|check| matches!(check.limit, Limit::Within(_)));
+        checks
+    }
+
+    /// The type of a place, and what is annotated where it is declared.
+    fn place_type(
+        &self,
+        place: &Place,
+        exception: Option<DeclarationId>,
+    ) -> Option<(&Type, &[Annotation])> {
+        let mut declared = root_type(self.model, self.operation, exception, place.root)?;
+        let mut annotations: &[Annotation] = match place.root {
+            Root::Returned => &[],
+            Root::Parameter(index) => &self.operation.parameters[index as usize].annotations,
+            Root::Member(index) => {
+                &members(self.model, exception?).get(index as usize)?.annotations
+            }
+        };
+        for index in &place.path {
+            let Type::Named(id) = self.model.resolved(declared) else { return None };
+            let member = *members(self.model, *id).get(*index as usize)?;
+            (declared, annotations) = (&member.declared, &member.annotations);
+        }
+        Some((declared, annotations))
     }
 
     /// Reads a message: words, blocks, payloads, structs.
@@ -191,21 +182,21 @@ impl Planner<'_> {
         exception: Option<DeclarationId>,
         reader: Reader,
     ) -> Vec<Step> {
-        let mut steps: Vec<Step> = message.items.iter().map(load).collect();
+        let mut steps = Vec::new();
+        for item in &message.items {
+            steps.push(load(item));
+            if item.kind != ItemKind::Length {
+                self.check_inside(&item.place, self.ranges(&item.place, exception), &mut steps);
+            }
+        }
         if !message.payloads.is_empty() {
-            steps.push(Step::Incoming {
-                at: message.variable_at,
-            });
+            steps.push(Step::Incoming { at: message.variable_at });
         }
         for payload in &message.payloads {
             self.take(payload, exception, reader, &mut steps);
         }
         let mut roots: Vec<Root> = Vec::new();
-        for item in message
-            .items
-            .iter()
-            .filter(|item| !item.place.path.is_empty())
-        {
+        for item in message.items.iter().filter(|item| !item.place.path.is_empty()) {
             if !roots.contains(&item.place.root) {
                 roots.push(item.place.root);
             }
@@ -231,17 +222,17 @@ impl Planner<'_> {
             _ => payload.bound,
         };
         let checks = match form {
-            Form::WideText | Form::Marshalled => self.checks_inside(&place, exception),
-            _ => Vec::new(),
+            Form::WideText | Form::Marshalled => self.limits(&place, exception),
+            Form::Octets | Form::Elements { .. } => self.ranges(&place, exception),
+            Form::Text | Form::Lent => Vec::new(),
         };
-        steps.push(Step::Take {
-            place: place.clone(),
-            form,
-            copy,
-            limit,
-        });
+        steps.push(Step::Take { place: place.clone(), form, copy, limit });
+        self.check_inside(&place, checks, steps);
+    }
+
+    fn check_inside(&self, place: &Place, checks: Vec<LimitCheck>, steps: &mut Vec<Step>) {
         if !checks.is_empty() {
-            steps.push(Step::CheckInside { place, checks });
+            steps.push(Step::CheckInside { place: place.clone(), checks });
         }
     }
 
@@ -266,10 +257,7 @@ impl Planner<'_> {
 /// Writes a message: words and blocks by offset, then the payloads. `lent` is in place already.
 fn written(message: &MessageLayout, lent: Option<Root>) -> Vec<Step> {
     let form = |place: &Place| {
-        let payload = message
-            .payloads
-            .iter()
-            .find(|payload| payload.place == *place);
+        let payload = message.payloads.iter().find(|payload| payload.place == *place);
         payload.map_or(Form::Marshalled, |payload| payload.form)
     };
     let mut steps: Vec<Step> = message
@@ -282,26 +270,14 @@ fn written(message: &MessageLayout, lent: Option<Root>) -> Vec<Step> {
                 ItemKind::Block { bytes } => Step::PutBlock { place, at, bytes },
                 ItemKind::Image { bytes } => Step::PutImage { place, at, bytes },
                 ItemKind::Length if lent == Some(place.root) => Step::PutLentLength { place, at },
-                ItemKind::Length => Step::PutLength {
-                    form: form(&place),
-                    place,
-                    at,
-                },
+                ItemKind::Length => Step::PutLength { form: form(&place), place, at },
             }
         })
         .collect();
-    let copied = message
-        .payloads
-        .iter()
-        .filter(|payload| lent != Some(payload.place.root));
-    let copied: Vec<_> = copied
-        .map(|payload| (payload.place.clone(), payload.form))
-        .collect();
+    let copied = message.payloads.iter().filter(|payload| lent != Some(payload.place.root));
+    let copied: Vec<_> = copied.map(|payload| (payload.place.clone(), payload.form)).collect();
     if !copied.is_empty() {
-        steps.push(Step::Variable {
-            at: message.variable_at,
-            payloads: copied.clone(),
-        });
+        steps.push(Step::Variable { at: message.variable_at, payloads: copied.clone() });
     }
     let payloads = copied.into_iter();
     steps.extend(payloads.map(|(place, form)| Step::PutPayload { place, form }));
@@ -321,12 +297,7 @@ fn check(scalar: Scalar) -> Check {
 fn load(item: &Item) -> Step {
     let (place, at) = (item.place.clone(), item.at);
     match item.kind {
-        ItemKind::Scalar(scalar) => Step::GetScalar {
-            place,
-            at,
-            scalar,
-            check: check(scalar),
-        },
+        ItemKind::Scalar(scalar) => Step::GetScalar { place, at, scalar, check: check(scalar) },
         ItemKind::Block { bytes } => Step::GetBlock { place, at, bytes },
         ItemKind::Image { bytes } => Step::GetImage { place, at, bytes },
         ItemKind::Length => Step::GetLength { place, at },

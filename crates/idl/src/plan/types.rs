@@ -2,7 +2,7 @@
 
 use crate::layout::{self, declared_bytes_min, is_recursive};
 use crate::model::{DeclarationId, Kind, Model, Type};
-use crate::plan::{BoundCheck, bound_checks};
+use crate::plan::{LimitCheck, limit_checks};
 
 /// The conventional encoding of one declared type.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +21,7 @@ pub struct TypePlan {
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemberPlan {
     /// Bounds inside of it.
-    pub checks: Vec<BoundCheck>,
+    pub checks: Vec<LimitCheck>,
     /// It holds its struct's own type without a sequence or map between: it must lie elsewhere.
     pub is_boxed: bool,
 }
@@ -42,15 +42,11 @@ pub fn types(model: &Model) -> Vec<TypePlan> {
 
 fn type_plan(model: &Model, id: DeclarationId) -> TypePlan {
     let member = |member: &crate::model::Member| MemberPlan {
-        checks: bound_checks(model, &member.declared, member.is_optional),
+        checks: limit_checks(model, &member.declared, &member.annotations, member.is_optional),
         is_boxed: holds_directly(model, &member.declared, id, &mut Vec::new()),
     };
     let members = match &model.declaration(id).kind {
-        Kind::Union(union) => union
-            .cases
-            .iter()
-            .map(|case| member(&case.member))
-            .collect(),
+        Kind::Union(union) => union.cases.iter().map(|case| member(&case.member)).collect(),
         _ => layout::members(model, id).into_iter().map(member).collect(),
     };
     TypePlan {
@@ -75,19 +71,15 @@ fn holds_directly(
         Type::Named(id) => {
             seen.push(*id);
             let inner: Vec<&Type> = match &model.declaration(*id).kind {
-                Kind::Union(union) => union
-                    .cases
-                    .iter()
-                    .map(|case| &case.member.declared)
-                    .collect(),
+                Kind::Union(union) => {
+                    union.cases.iter().map(|case| &case.member.declared).collect()
+                }
                 _ => {
                     let members = layout::members(model, *id);
                     members.into_iter().map(|member| &member.declared).collect()
                 }
             };
-            inner
-                .into_iter()
-                .any(|inner| holds_directly(model, inner, target, seen))
+            inner.into_iter().any(|inner| holds_directly(model, inner, target, seen))
         }
         _ => false,
     }

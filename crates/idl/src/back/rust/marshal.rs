@@ -1,13 +1,13 @@
 //! The conventional encoding of declared types.
 
-use proc_macro2::{Ident, Literal, TokenStream};
+use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
+use crate::back::rust::limits::Subject;
 use crate::layout::members;
 use crate::model::DeclarationId;
-use crate::plan::{BoundCheck, Count, Hop};
 
 impl Rust<'_> {
     /// `Marshal` for a type that marshals by `put` and unmarshals by `get`.
@@ -62,19 +62,15 @@ impl Rust<'_> {
         for (index, ((member, field), plan)) in
             all.iter().zip(&fields).zip(&plan.members).enumerate()
         {
-            let bounds = self.write_bounds(
-                &ident("writer"),
-                quote!(self.#field),
-                &member.name,
-                &plan.checks,
-            );
+            let (writer, subject) = (ident("writer"), Subject::value(quote!(self.#field)));
+            let limits = self.write_limits(scope, &writer, &subject, &member.name, &plan.checks);
             let put = quote!(::nearcall::raw::Marshal::marshal(&self.#field, writer););
-            puts.extend(quote!(#bounds #put));
+            puts.extend(quote!(#limits #put));
             let declared = self.member(scope, member, plan.is_boxed);
             let get = quote!(<#declared as ::nearcall::raw::Marshal>::unmarshal(reader)?);
             if is_checked {
                 let local = format_ident!("member_{index}");
-                let checks = self.read_bounds(quote!(#local), &plan.checks);
+                let checks = self.read_limits(scope, &Subject::value(quote!(#local)), &plan.checks);
                 gets.extend(quote!(let #local = #get; #checks));
                 made.push(quote!(#field: #local));
             } else {
@@ -83,63 +79,5 @@ impl Rust<'_> {
         }
         let get = quote!(#gets ::core::result::Result::Ok(Self { #(#made),* }));
         self.marshal_impl(id, puts, get)
-    }
-
-    /// Remembers the breach of a bound inside `value`.
-    pub fn write_bounds(
-        &self,
-        writer: &Ident,
-        value: TokenStream,
-        name: &str,
-        checks: &[BoundCheck],
-    ) -> TokenStream {
-        let checks = checks.iter().map(|check| {
-            each(value.clone(), &check.hops, &|item| {
-                let count = counted(item, check.count);
-                let limit = Literal::u32_unsuffixed(check.limit);
-                quote!(#writer.bound(#name, #count, #limit);)
-            })
-        });
-        quote!(#(#checks)*)
-    }
-
-    /// Refuses the breach of a bound inside `value`.
-    pub fn read_bounds(&self, value: TokenStream, checks: &[BoundCheck]) -> TokenStream {
-        let checks = checks.iter().map(|check| {
-            each(value.clone(), &check.hops, &|item| {
-                let count = counted(item, check.count);
-                let limit = Literal::u32_unsuffixed(check.limit);
-                quote!(reader.bound(#count, #limit)?;)
-            })
-        });
-        quote!(#(#checks)*)
-    }
-}
-
-/// `body` for each value at the end of the hops.
-pub fn each(
-    value: TokenStream,
-    hops: &[Hop],
-    body: &dyn Fn(TokenStream) -> TokenStream,
-) -> TokenStream {
-    let Some((hop, rest)) = hops.split_first() else {
-        return body(value);
-    };
-    let inner = each(quote!(item), rest, body);
-    match hop {
-        Hop::Present => {
-            quote!(if let ::core::option::Option::Some(item) = #value.as_ref() { #inner })
-        }
-        Hop::Each => quote!(for item in #value.iter() { #inner }),
-        Hop::Keys => quote!(for item in #value.keys() { #inner }),
-        Hop::Values => quote!(for item in #value.values() { #inner }),
-    }
-}
-
-/// How many there are.
-pub fn counted(value: TokenStream, count: Count) -> TokenStream {
-    match count {
-        Count::Bytes | Count::Items => quote!(#value.len()),
-        Count::Characters => quote!(#value.chars().count()),
     }
 }

@@ -46,7 +46,7 @@ pub struct Printer<'p, 'm> {
 
 /// Names of the parameters of an operation, no two alike.
 pub fn parameter_names(operation: &Operation) -> Vec<String> {
-    let mut taken = NameSet::with(&["self_"]);
+    let mut taken = NameSet::default();
     let names = operation.parameters.iter().map(|one| cased(&one.name, Case::Snake));
     names.map(|name| taken.take(&name)).collect()
 }

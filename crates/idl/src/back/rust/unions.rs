@@ -7,6 +7,7 @@ use quote::quote;
 use crate::back::rust::Rust;
 use crate::back::rust::casing::{Case, cased, ident};
 use crate::back::rust::docs::{doc, optional_doc};
+use crate::back::rust::limits::Subject;
 use crate::back::rust::lints::{holder_lints, member_lints};
 use crate::back::rust::names::NameSet;
 use crate::model::{
@@ -154,10 +155,11 @@ impl Rust<'_> {
     ) -> (TokenStream, TokenStream) {
         let scope = self.names.scope_of(id);
         let (member, plan) = (&union.cases[index].member, &self.type_plan(id).members[index]);
-        let bounds = self.write_bounds(&ident("writer"), quote!(value), &member.name, &plan.checks);
-        let put = quote!(#bounds ::nearcall::raw::Marshal::marshal(value, writer););
+        let (writer, subject) = (ident("writer"), Subject::reference(quote!(value)));
+        let limits = self.write_limits(scope, &writer, &subject, &member.name, &plan.checks);
+        let put = quote!(#limits ::nearcall::raw::Marshal::marshal(value, writer););
         let declared = self.member(scope, member, plan.is_boxed);
-        let checks = self.read_bounds(quote!(value), &plan.checks);
+        let checks = self.read_limits(scope, &Subject::value(quote!(value)), &plan.checks);
         let get = quote! {
             let value = <#declared as ::nearcall::raw::Marshal>::unmarshal(reader)?;
             #checks

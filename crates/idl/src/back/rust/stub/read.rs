@@ -4,12 +4,12 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use crate::back::rust::marshal::{counted, each};
+use crate::back::rust::limits::{Judgement, Subject};
 use crate::back::rust::stub::{Printer, Side, literal, number};
 use crate::back::rust::types::primitive_type;
 use crate::layout::{Form, Place, Scalar, Shape, shape};
 use crate::model::{Primitive, Type};
-use crate::plan::{BoundCheck, Check, Copy, Passing, Step};
+use crate::plan::{Check, Copy, LimitCheck, Passing, Step};
 
 impl Printer<'_, '_> {
     /// Steps that read a message.
@@ -120,28 +120,29 @@ impl Printer<'_, '_> {
         self.bind(place, value)
     }
 
-    fn check_inside(&mut self, place: &Place, checks: &[BoundCheck]) -> TokenStream {
+    fn check_inside(&mut self, place: &Place, checks: &[LimitCheck]) -> TokenStream {
         let local = self.local(place, "");
-        let mut all = TokenStream::new();
-        for check in checks {
-            let limit = number(check.limit);
-            let one = |item: TokenStream| {
-                let count = counted(item, check.count);
-                quote!(::nearcall::raw::check_received(#count, #limit))
-            };
-            let refused = match self.side {
-                Side::Client => {
-                    let reply = self.fixed("reply");
-                    quote!(.map_err(|malformed| #reply.malformed(malformed))?;)
+        let refused = match self.side {
+            Side::Client => {
+                let reply = self.fixed("reply");
+                quote!(.map_err(|malformed| #reply.malformed(malformed))?;)
+            }
+            Side::Server => quote!(?;),
+        };
+        let judgement = Judgement {
+            at_most: &|count, limit| {
+                let check = quote!(::nearcall::raw::check_received);
+                quote!(#check(#count, #limit) #refused)
+            },
+            beyond: &|word| {
+                quote! {
+                    ::core::result::Result::<(), _>::Err(
+                        ::nearcall::raw::Malformed::range(#word),
+                    ) #refused
                 }
-                Side::Server => quote!(?;),
-            };
-            all.extend(each(quote!(#local), &check.hops, &|item| {
-                let result = one(item);
-                quote!(#result #refused)
-            }));
-        }
-        all
+            },
+        };
+        self.rust.limits(self.scope, &Subject::value(quote!(#local)), checks, &judgement)
     }
 
     /// A struct made of the locals of its members.

@@ -3,11 +3,11 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use crate::back::rust::marshal::counted;
+use crate::back::rust::limits::{Subject, counted};
 use crate::back::rust::stub::{Printer, Side, number};
 use crate::layout::{Form, Place, Scalar};
 use crate::model::{Primitive, Type};
-use crate::plan::{BoundCheck, Count, Passing, Step};
+use crate::plan::{Count, LimitCheck, Passing, Step};
 
 impl Printer<'_, '_> {
     /// Steps that write a message.
@@ -15,6 +15,7 @@ impl Printer<'_, '_> {
         let target = self.target();
         match step {
             Step::CheckBound { place, count, limit } => self.check_bound(place, *count, *limit),
+            Step::CheckRange { place, checks } => self.check_range(place, checks),
             Step::Marshal { place, checks } => self.marshal(place, checks),
             Step::PutScalar { place, at, scalar } => {
                 let put = format_ident!("put_u{}", scalar.width() * 8);
@@ -68,15 +69,14 @@ impl Printer<'_, '_> {
             Side::Server => quote!(check_result),
         };
         let (name, value) = (self.reported_name(place.root), self.receiver(place));
-        let (count, limit) = (counted(value, count), number(limit));
+        let (count, limit) = (counted(&value, count), number(limit));
         quote!(::nearcall::raw::#check(#name, #count, #limit)?;)
     }
 
-    fn marshal(&mut self, place: &Place, checks: &[BoundCheck]) -> TokenStream {
+    fn marshal(&mut self, place: &Place, checks: &[LimitCheck]) -> TokenStream {
         let (bytes, name) = (self.local(place, "_bytes"), self.reported_name(place.root));
-        let (receiver, value) = (self.receiver(place), self.reference(place));
-        let writer = self.fixed("writer");
-        let bounds = self.rust.write_bounds(&writer, receiver, &name, checks);
+        let (writer, value) = (self.fixed("writer"), self.reference(place));
+        let limits = self.written_limits(place, checks);
         let is_slice = self.passing(place.root) == Some(Passing::Shared)
             && matches!(self.rust.model.resolved(self.place_type(place)), Type::Sequence { .. });
         let put = if is_slice {
@@ -84,17 +84,42 @@ impl Printer<'_, '_> {
         } else {
             quote!(::nearcall::raw::Marshal::marshal(#value, &mut #writer);)
         };
-        let finish = match self.side {
-            Side::Client => quote!(finish(#name)),
-            Side::Server => quote!(finish_results()),
-        };
+        let finish = self.finish(&name);
         quote! {
             let #bytes = {
                 let mut #writer = ::nearcall::raw::Writer::new();
-                #bounds
+                #limits
                 #put
                 #writer.#finish?
             };
+        }
+    }
+
+    /// An empty payload carries the breach of a range to whoever is told.
+    fn check_range(&mut self, place: &Place, checks: &[LimitCheck]) -> TokenStream {
+        let (writer, name) = (self.fixed("writer"), self.reported_name(place.root));
+        let (limits, finish) = (self.written_limits(place, checks), self.finish(&name));
+        quote! {
+            {
+                let mut #writer = ::nearcall::raw::Writer::new();
+                #limits
+                #writer.#finish?;
+            }
+        }
+    }
+
+    fn written_limits(&mut self, place: &Place, checks: &[LimitCheck]) -> TokenStream {
+        let (writer, name) = (self.fixed("writer"), self.reported_name(place.root));
+        let (receiver, copied) = (self.receiver(place), self.copied(place));
+        let reference = quote!(&#copied);
+        let subject = Subject { receiver, reference };
+        self.rust.write_limits(self.scope, &writer, &subject, &name, checks)
+    }
+
+    fn finish(&self, name: &str) -> TokenStream {
+        match self.side {
+            Side::Client => quote!(finish(#name)),
+            Side::Server => quote!(finish_results()),
         }
     }
 
