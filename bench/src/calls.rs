@@ -162,9 +162,7 @@ pub fn serve(
 
 /// Starts a server in a process of its own, in one of the program's roles.
 pub fn start(role: &str, directory: &Path, processor: u32) -> Result<Child, Failure> {
-    let directory = directory
-        .to_str()
-        .ok_or("the directory has no name in Unicode")?;
+    let directory = directory.to_str().ok_or("the directory has no name in Unicode")?;
     Child::start(role, &[directory, &processor.to_string()], None)
 }
 
@@ -173,11 +171,7 @@ impl Bound {
     pub fn start(domain: &Domain, directory: &Path, processor: u32) -> Result<Bound, Failure> {
         let server = start(ROLE, directory, processor)?;
         let client = import(domain, directory)?;
-        let bound = Bound {
-            client,
-            arguments: vec![7; 1 << 20],
-            _server: server,
-        };
+        let bound = Bound { client, arguments: vec![7; 1 << 20], _server: server };
         bound.check()?;
         Ok(bound)
     }
@@ -189,11 +183,7 @@ impl Bound {
         self.client.big_in_out(&mut big)?;
         let mut want = [7; 200];
         want[0] = 8;
-        if sum == 5 && big == want {
-            Ok(())
-        } else {
-            Err("a call came back wrong".into())
-        }
+        if sum == 5 && big == want { Ok(()) } else { Err("a call came back wrong".into()) }
     }
 
     /// Times one of the calls.

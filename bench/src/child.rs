@@ -60,17 +60,11 @@ impl Child {
         command.arg(MARK).arg(role).args(arguments);
         command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null());
         let link = Link { stream: ours };
-        let child = Child {
-            link: Some(link),
-            process: command.spawn()?,
-        };
+        let child = Child { link: Some(link), process: command.spawn()? };
         // Only the child is to hold its end, so that its end is noticed.
         drop(command);
         if let Some(descriptor) = descriptor {
-            child
-                .link()
-                .stream
-                .send(&[0], &[descriptor], ANSWER_TIMEOUT)?;
+            child.link().stream.send(&[0], &[descriptor], ANSWER_TIMEOUT)?;
         }
         let answered = child.link().receive(ANSWER_TIMEOUT);
         answered.map_err(|error| format!("the {role} did not start: {error}"))?;
@@ -79,9 +73,7 @@ impl Child {
 
     /// The conversation with it.
     pub fn link(&self) -> &Link {
-        self.link
-            .as_ref()
-            .expect("a child has its link until it is dropped")
+        self.link.as_ref().expect("a child has its link until it is dropped")
     }
 }
 
@@ -133,10 +125,7 @@ impl Link {
     /// The descriptor that the parent sends first.
     pub fn descriptor(&self) -> Result<OwnedFd, Failure> {
         let mut received = self.stream.receive(&mut [0; 1], 1, ANSWER_TIMEOUT)?;
-        received
-            .descriptors
-            .pop()
-            .ok_or_else(|| "a descriptor is missing".into())
+        received.descriptors.pop().ok_or_else(|| "a descriptor is missing".into())
     }
 
     fn receive(&self, timeout: Duration) -> Result<Words, Failure> {
@@ -175,10 +164,5 @@ fn play(roles: &[(&str, Role)], name: &str, arguments: &[String]) -> Result<(), 
     let role = roles.iter().find(|(role, _)| *role == name);
     let (_, role) = role.ok_or("this program has no such role")?;
     let descriptor = io::stdin().as_fd().try_clone_to_owned()?;
-    role(
-        &Link {
-            stream: Stream::from_descriptor(descriptor)?,
-        },
-        arguments,
-    )
+    role(&Link { stream: Stream::from_descriptor(descriptor)? }, arguments)
 }

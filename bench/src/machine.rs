@@ -37,9 +37,7 @@ impl fmt::Display for Machine {
 
 /// The processor's name in `/proc/cpuinfo`. Some architectures have none there.
 fn model_in(processors: &str) -> Option<String> {
-    let line = processors
-        .lines()
-        .find(|line| line.starts_with("model name"))?;
+    let line = processors.lines().find(|line| line.starts_with("model name"))?;
     line.split_once(':').map(|(_, name)| name.trim().to_owned())
 }
 
@@ -47,22 +45,13 @@ fn model_in(processors: &str) -> Option<String> {
 fn commit() -> Option<String> {
     let git = |arguments: &[&str]| {
         let mut command = Command::new("git");
-        command
-            .args(["-C", env!("CARGO_MANIFEST_DIR")])
-            .args(arguments);
+        command.args(["-C", env!("CARGO_MANIFEST_DIR")]).args(arguments);
         let output = command.output().ok()?;
-        output
-            .status
-            .success()
-            .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };
     let commit = git(&["rev-parse", "--short", "HEAD"])?;
     let changed = git(&["status", "--porcelain", "--untracked-files=no"])?;
-    Some(if changed.is_empty() {
-        commit
-    } else {
-        format!("{commit}+")
-    })
+    Some(if changed.is_empty() { commit } else { format!("{commit}+") })
 }
 
 #[cfg(test)]
@@ -79,9 +68,6 @@ mod tests {
     #[test]
     fn what_is_not_known_is_called_unknown() {
         let text = Machine::default().to_string();
-        assert!(
-            text.ends_with("commit unknown, Linux unknown, unknown"),
-            "{text}"
-        );
+        assert!(text.ends_with("commit unknown, Linux unknown, unknown"), "{text}");
     }
 }

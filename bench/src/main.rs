@@ -46,9 +46,7 @@ fn main() -> ExitCode {
     if let Some(ended) = child::run_if_child(paper::ROLES) {
         return ended;
     }
-    let Arguments {
-        table: Table::Paper(arguments),
-    } = Arguments::parse();
+    let Arguments { table: Table::Paper(arguments) } = Arguments::parse();
     match paper(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -71,9 +69,5 @@ fn paper(arguments: &Paper) -> Result<(), Failure> {
         table.write_text(&mut out, &Machine::here())?;
     }
     out.flush()?;
-    if table.rows.is_empty() {
-        Err("nothing was measured".into())
-    } else {
-        Ok(())
-    }
+    if table.rows.is_empty() { Err("nothing was measured".into()) } else { Ok(()) }
 }

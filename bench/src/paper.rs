@@ -100,11 +100,7 @@ impl Arrangement {
         place: u32,
     ) -> Result<Arrangement, Failure> {
         let server = Bound::start(domain, directory, place)?;
-        Ok(Arrangement {
-            processors,
-            peer: Peer::start(place)?,
-            server,
-        })
+        Ok(Arrangement { processors, peer: Peer::start(place)?, server })
     }
 
     /// One round of one case.
@@ -116,12 +112,7 @@ impl Arrangement {
         std::thread::sleep(SETTLE);
         let subject = self.server.measure(call, plan)?;
         let after = self.look(bound_plan)?;
-        Ok(Round::judge(
-            |bound_ns| self.class(bound_ns),
-            &before,
-            subject,
-            &after,
-        ))
+        Ok(Round::judge(|bound_ns| self.class(bound_ns), &before, subject, &after))
     }
 
     /// The bound, in every way that it can be reached.
@@ -133,26 +124,15 @@ impl Arrangement {
         if self.processors == 1 {
             return Ok(vec![settled(Peer::alternate::<Yield>)?]);
         }
-        Ok(vec![
-            settled(Peer::alternate::<Load>)?,
-            settled(Peer::alternate::<Prefetch>)?,
-        ])
+        Ok(vec![settled(Peer::alternate::<Load>)?, settled(Peer::alternate::<Prefetch>)?])
     }
 
     fn class(&self, bound_ns: f64) -> Placement {
-        if self.processors == 1 {
-            Placement::One
-        } else {
-            Placement::of_two(bound_ns)
-        }
+        if self.processors == 1 { Placement::One } else { Placement::of_two(bound_ns) }
     }
 
     fn bound_name(&self) -> &'static str {
-        if self.processors == 1 {
-            yielding::NAME
-        } else {
-            line::NAME
-        }
+        if self.processors == 1 { yielding::NAME } else { line::NAME }
     }
 
     /// How a call is measured: about 10 ms of it in the best of cases.
@@ -180,18 +160,11 @@ impl Arrangement {
                 processors: self.processors,
                 batch: self.plan(call, None).batch,
             };
-            table.rows.push(Row {
-                case,
-                against: self.bound_name(),
-                thrown,
-                verdict,
-            });
+            table.rows.push(Row { case, against: self.bound_name(), thrown, verdict });
         }
     }
 }
 
 /// What a child of the benchmark program can be.
-pub const ROLES: &[(&str, crate::child::Role)] = &[
-    (crate::calls::ROLE, crate::calls::play),
-    (raw::ROLE, raw::play),
-];
+pub const ROLES: &[(&str, crate::child::Role)] =
+    &[(crate::calls::ROLE, crate::calls::play), (raw::ROLE, raw::play)];

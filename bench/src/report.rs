@@ -87,22 +87,12 @@ struct Done {
 impl Table {
     /// An empty table.
     pub fn new(name: &'static str, processors_allowed: usize) -> Table {
-        Table {
-            name,
-            processors_allowed,
-            skipped: Vec::new(),
-            rows: Vec::new(),
-        }
+        Table { name, processors_allowed, skipped: Vec::new(), rows: Vec::new() }
     }
 
     /// Takes note that a case could not run.
     pub fn skip(&mut self, case: &'static str, why: String) {
-        let skipped = Skipped {
-            table: self.name,
-            case,
-            subject: SUBJECT,
-            skipped: why,
-        };
+        let skipped = Skipped { table: self.name, case, subject: SUBJECT, skipped: why };
         self.skipped.push(skipped);
     }
 
@@ -120,23 +110,12 @@ impl Table {
             // A table of nothing is not done.
             return Ok(());
         }
-        write_line(
-            out,
-            &Done {
-                table: self.name,
-                done: true,
-                cases: self.rows.len(),
-            },
-        )
+        write_line(out, &Done { table: self.name, done: true, cases: self.rows.len() })
     }
 
     /// For people.
     pub fn write_text(&self, out: &mut impl Write, machine: &Machine) -> io::Result<()> {
-        writeln!(
-            out,
-            "{machine}, {} processors allowed",
-            self.processors_allowed
-        )?;
+        writeln!(out, "{machine}, {} processors allowed", self.processors_allowed)?;
         writeln!(
             out,
             "Nanoseconds of one call from one process to another. `ratio` is to the bound beside \
@@ -209,22 +188,10 @@ impl Table {
 }
 
 fn write_row(out: &mut impl Write, row: &Row) -> io::Result<()> {
-    let Row {
-        case,
-        against,
-        thrown,
-        verdict,
-    } = row;
-    let Summary {
-        p50_ns,
-        p99_ns,
-        mean_ns,
-        ..
-    } = verdict.subject;
-    let ratio = format!(
-        "{:.2} [{:.2}..{:.2}]",
-        verdict.ratio, verdict.ratio_min, verdict.ratio_max
-    );
+    let Row { case, against, thrown, verdict } = row;
+    let Summary { p50_ns, p99_ns, mean_ns, .. } = verdict.subject;
+    let ratio =
+        format!("{:.2} [{:.2}..{:.2}]", verdict.ratio, verdict.ratio_min, verdict.ratio_max);
     writeln!(
         out,
         "{:<9} {:<9} {:>5} {p50_ns:>10.1} {p99_ns:>10.1} {mean_ns:>10.1}  {against:<9} {:>8.1}  \
@@ -255,13 +222,7 @@ mod tests {
     use crate::rounds::Placement;
 
     fn summary(p50_ns: f64) -> Summary {
-        Summary {
-            n: 200_000,
-            min_ns: 61.04,
-            p50_ns,
-            p99_ns: 95.0,
-            mean_ns: 76.1,
-        }
+        Summary { n: 200_000, min_ns: 61.04, p50_ns, p99_ns: 95.0, mean_ns: 76.1 }
     }
 
     fn table() -> Table {
@@ -275,18 +236,9 @@ mod tests {
             ratio_max: 1.19,
             spread: 0.06,
         };
-        let case = Case {
-            name: "null",
-            processors: 2,
-            batch: 64,
-        };
+        let case = Case { name: "null", processors: 2, batch: 64 };
         let mut table = Table::new("paper", 2);
-        table.rows.push(Row {
-            case,
-            against: "raw-1line",
-            thrown: 2,
-            verdict,
-        });
+        table.rows.push(Row { case, against: "raw-1line", thrown: 2, verdict });
         table
     }
 
@@ -295,9 +247,7 @@ mod tests {
         let mut out = Vec::new();
         table.write_json(&mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
-        text.lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     #[test]
@@ -316,10 +266,7 @@ mod tests {
     #[test]
     fn a_bound_is_a_subject_that_is_compared_with_nothing() {
         let line = &json_of(&table())[1];
-        assert_eq!(
-            (&line["subject"], &line["p50_ns"]),
-            (&json!("raw-1line"), &json!(66.0))
-        );
+        assert_eq!((&line["subject"], &line["p50_ns"]), (&json!("raw-1line"), &json!(66.0)));
         for field in ["against", "ratio", "ratio_min", "ratio_max"] {
             assert_eq!(line.get(field), Some(&Value::Null), "{field}");
         }
@@ -361,9 +308,6 @@ mod tests {
         let row = "null      near         64       74.2       95.0       76.1  raw-1line     66.0  \
                    1.12 [1.07..1.19]             9      2";
         assert!(text.contains(row), "{text}");
-        assert!(
-            text.ends_with("add       skipped: no second processor\n"),
-            "{text}"
-        );
+        assert!(text.ends_with("add       skipped: no second processor\n"), "{text}");
     }
 }

@@ -68,11 +68,7 @@ pub struct Verdict {
 impl Placement {
     /// The class of two processors between which the bound takes so long.
     pub fn of_two(bound_ns: f64) -> Placement {
-        if bound_ns < NEAR_NS_MAX {
-            Placement::Near
-        } else {
-            Placement::Far
-        }
+        if bound_ns < NEAR_NS_MAX { Placement::Near } else { Placement::Far }
     }
 
     /// As it is printed.
@@ -110,11 +106,7 @@ impl Round {
             .map(|(before, after)| Samples::together([before, after]))
             .min_by(|a, b| a.p50_ns().total_cmp(&b.p50_ns()))
             .expect("a look has a way");
-        Some(Round {
-            placement,
-            subject,
-            bound,
-        })
+        Some(Round { placement, subject, bound })
     }
 
     fn ratio(&self) -> f64 {
@@ -139,10 +131,7 @@ impl Tally {
     /// One verdict for each class that was met.
     pub fn verdicts(&self) -> Vec<Verdict> {
         let classes = [Placement::Near, Placement::Far, Placement::One];
-        classes
-            .into_iter()
-            .filter_map(|placement| self.verdict(placement))
-            .collect()
+        classes.into_iter().filter_map(|placement| self.verdict(placement)).collect()
     }
 
     fn verdict(&self, placement: Placement) -> Option<Verdict> {
@@ -225,10 +214,7 @@ mod tests {
         tally.add(judged(look(50, 55), 60, look(50, 55)));
         tally.add(judged(look(50, 55), 9000, look(380, 230)));
         let verdicts = tally.verdicts();
-        assert_eq!(
-            (tally.thrown(), verdicts.len(), verdicts[0].rounds),
-            (1, 1, 1)
-        );
+        assert_eq!((tally.thrown(), verdicts.len(), verdicts[0].rounds), (1, 1, 1));
         assert_eq!(verdicts[0].subject.p50_ns, 60.0);
     }
 
@@ -239,18 +225,10 @@ mod tests {
             tally.add(judged(look(50, 55), subject_ns, look(50, 55)));
         }
         tally.add(judged(look(380, 230), 460, look(380, 230)));
-        let [near, far] = tally.verdicts()[..] else {
-            panic!("two classes were met")
-        };
+        let [near, far] = tally.verdicts()[..] else { panic!("two classes were met") };
         assert_eq!((near.placement, near.rounds), (Placement::Near, 3));
-        assert_eq!(
-            (near.ratio_min, near.ratio, near.ratio_max),
-            (1.1, 1.2, 2.0)
-        );
-        assert_eq!(
-            (far.placement, far.rounds, far.ratio),
-            (Placement::Far, 1, 2.0)
-        );
+        assert_eq!((near.ratio_min, near.ratio, near.ratio_max), (1.1, 1.2, 2.0));
+        assert_eq!((far.placement, far.rounds, far.ratio), (Placement::Far, 1, 2.0));
     }
 
     #[test]

@@ -45,11 +45,7 @@ impl Plan {
     /// least 16 before.
     pub fn new(calls: u32, batch: u32) -> Plan {
         let batches = (calls / batch).max(1);
-        Plan {
-            warm_up: (calls / 8).max(16),
-            batches,
-            batch,
-        }
+        Plan { warm_up: (calls / 8).max(16), batches, batch }
     }
 
     /// Calls altogether, those of the warm-up among them.
@@ -71,10 +67,7 @@ impl Plan {
             }
             batches_ns.push(clock::now_ns() - start_ns);
         }
-        Ok(Samples {
-            batch: self.batch,
-            batches_ns,
-        })
+        Ok(Samples { batch: self.batch, batches_ns })
     }
 }
 
@@ -128,25 +121,13 @@ pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let middle = sorted.len() / 2;
-    if sorted.len() % 2 == 1 {
-        sorted[middle]
-    } else {
-        (sorted[middle - 1] + sorted[middle]) / 2.0
-    }
+    if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]) / 2.0 }
 }
 
 /// The smallest and the largest value. Panics if there is none.
 pub fn extremes(values: &[f64]) -> (f64, f64) {
-    let smallest = values
-        .iter()
-        .copied()
-        .min_by(f64::total_cmp)
-        .expect("no values");
-    let largest = values
-        .iter()
-        .copied()
-        .max_by(f64::total_cmp)
-        .expect("no values");
+    let smallest = values.iter().copied().min_by(f64::total_cmp).expect("no values");
+    let largest = values.iter().copied().max_by(f64::total_cmp).expect("no values");
     (smallest, largest)
 }
 
@@ -165,13 +146,7 @@ mod tests {
     #[test]
     fn a_batch_counts_as_its_average_call() {
         let summary = Samples::new(64, vec![6400, 640, 64_000]).summary();
-        let want = Summary {
-            n: 192,
-            min_ns: 10.0,
-            p50_ns: 100.0,
-            p99_ns: 1000.0,
-            mean_ns: 370.0,
-        };
+        let want = Summary { n: 192, min_ns: 10.0, p50_ns: 100.0, p99_ns: 1000.0, mean_ns: 370.0 };
         assert_eq!(summary, want);
     }
 

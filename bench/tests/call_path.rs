@@ -68,33 +68,18 @@ type Finding = Result<String, Failure>;
 type Test = (&'static str, fn() -> Finding);
 
 const TESTS: [Test; 3] = [
-    (
-        "null_allocates_nothing_on_either_side",
-        null_allocates_nothing,
-    ),
-    (
-        "null_makes_no_system_call_on_either_side",
-        null_makes_no_system_call,
-    ),
-    (
-        "an_idle_server_uses_no_processor_time",
-        an_idle_server_is_idle,
-    ),
+    ("null_allocates_nothing_on_either_side", null_allocates_nothing),
+    ("null_makes_no_system_call_on_either_side", null_makes_no_system_call),
+    ("an_idle_server_uses_no_processor_time", an_idle_server_is_idle),
 ];
 
 fn main() -> ExitCode {
-    let roles: [(&str, Role); 3] = [
-        (SERVER, play_server),
-        (SLEEPLESS, play_sleepless),
-        (CALLER, play_caller),
-    ];
+    let roles: [(&str, Role); 3] =
+        [(SERVER, play_server), (SLEEPLESS, play_sleepless), (CALLER, play_caller)];
     if let Some(ended) = run_if_child(&roles) {
         return ended;
     }
-    let wanted: Vec<String> = env::args()
-        .skip(1)
-        .filter(|word| !word.starts_with('-'))
-        .collect();
+    let wanted: Vec<String> = env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let (mut passed, mut failed) = (0, 0);
     for (name, test) in TESTS {
         if !wanted.is_empty() && !wanted.iter().any(|word| name.contains(word.as_str())) {
@@ -113,11 +98,7 @@ fn main() -> ExitCode {
     }
     let result = if failed == 0 { "ok" } else { "FAILED" };
     println!("\ntest result: {result}. {passed} passed; {failed} failed");
-    if failed == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// A server whose `add` says how often it has asked for memory or given some back.
@@ -196,10 +177,7 @@ fn with_server(
     };
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| run().map_err(|error| error.to_string()));
-        thread
-            .join()
-            .expect("a test does not panic")
-            .map_err(Failure::from)
+        thread.join().expect("a test does not panic").map_err(Failure::from)
     })
 }
 
@@ -212,11 +190,7 @@ fn call(client: &CallsClient, count: u32) -> Result<(), Failure> {
 
 fn null_allocates_nothing() -> Finding {
     let (role, options, how) = if places().0 == places().1 {
-        (
-            SLEEPLESS,
-            sleepless(),
-            "yielding on the one processor there is",
-        )
+        (SLEEPLESS, sleepless(), "yielding on the one processor there is")
     } else {
         (SERVER, DomainOptions::default(), "both spinning")
     };
@@ -232,9 +206,7 @@ fn null_allocates_nothing() -> Finding {
             let ours = allocations().wrapping_sub(ours);
             let server = client.add(0, 0)?.cast_unsigned().wrapping_sub(server);
             if (ours, server) == (0, 0) {
-                return Ok(format!(
-                    "{CALLS} calls, {how}: 0 allocations, in window {window}"
-                ));
+                return Ok(format!("{CALLS} calls, {how}: 0 allocations, in window {window}"));
             }
             counts.push((ours, server));
         }
@@ -248,40 +220,22 @@ fn counters_count(client: &CallsClient) -> Result<(), Failure> {
     let ours = allocations();
     client.bytes_in(&vec![0; 1 << 20])?;
     let is_counted = allocations() != ours && client.add(0, 0)? != server;
-    if is_counted {
-        Ok(())
-    } else {
-        Err("allocations are not counted".into())
-    }
+    if is_counted { Ok(()) } else { Err("allocations are not counted".into()) }
 }
 
 fn null_makes_no_system_call() -> Finding {
     if places().0 == places().1 {
         return Ok("nothing counted: on one processor each call is a system call".to_owned());
     }
-    if Command::new("strace")
-        .arg("--version")
-        .stdout(Stdio::null())
-        .status()
-        .is_err()
-    {
+    if Command::new("strace").arg("--version").stdout(Stdio::null()).status().is_err() {
         let missing = "nothing counted: strace is not installed";
-        return if env::var_os("CI").is_some() {
-            Err(missing.into())
-        } else {
-            Ok(missing.into())
-        };
+        return if env::var_os("CI").is_some() { Err(missing.into()) } else { Ok(missing.into()) };
     }
     let directory = tempfile::tempdir()?;
     let log = directory.path().join("log");
     let mut strace = Command::new("strace");
-    strace
-        .args(["-f", "-qq", "-e", "signal=none", "-o"])
-        .arg(&log);
-    strace
-        .arg(env::current_exe()?)
-        .args(["--child", CALLER])
-        .arg(directory.path());
+    strace.args(["-f", "-qq", "-e", "signal=none", "-o"]).arg(&log);
+    strace.arg(env::current_exe()?).args(["--child", CALLER]).arg(directory.path());
     let output = strace.stdin(link_of_nobody()?).output()?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -297,11 +251,7 @@ fn null_makes_no_system_call() -> Finding {
          {fewest:?}, {SYSTEM_CALLS_MAX} may open a window",
     );
     let is_clean = |count: &Option<usize>| count.is_some_and(|count| count <= SYSTEM_CALLS_MAX);
-    if fewest.iter().all(is_clean) {
-        Ok(finding)
-    } else {
-        Err(finding.into())
-    }
+    if fewest.iter().all(is_clean) { Ok(finding) } else { Err(finding.into()) }
 }
 
 /// A client that marks in its system calls where each window begins and ends, until it has made
@@ -333,21 +283,12 @@ fn play_caller(_: &Link, arguments: &[String]) -> Result<(), Failure> {
 /// How many system calls began in each window of so many calls.
 fn windows_in(log: &str, calls: u32) -> Vec<usize> {
     let mark = format!("window {calls}.");
-    let windows = log
-        .split("write(1, \"")
-        .filter(|window| window.starts_with(&mark));
+    let windows = log.split("write(1, \"").filter(|window| window.starts_with(&mark));
     // The first line is the mark itself; a call that was interrupted has two lines.
-    let begun = |window: &str| {
-        window
-            .lines()
-            .skip(1)
-            .filter(|line| !line.contains(" resumed>"))
-            .count()
-    };
+    let begun =
+        |window: &str| window.lines().skip(1).filter(|line| !line.contains(" resumed>")).count();
     // The last line is what stands in front of the next mark.
-    windows
-        .map(|window| begun(window).saturating_sub(1))
-        .collect()
+    windows.map(|window| begun(window).saturating_sub(1)).collect()
 }
 
 /// Standard input for a child that nobody talks to.
@@ -368,15 +309,7 @@ fn an_idle_server_is_idle() -> Finding {
         std::thread::sleep(WATCHED);
         let used_ns = server.ask(0)? - before_ns;
         let share = used_ns as f64 / WATCHED.as_nanos() as f64;
-        let finding = format!(
-            "{used_ns} ns in {} s: {:.4} %",
-            WATCHED.as_secs(),
-            share * 100.0
-        );
-        if share < IDLE_SHARE_MAX {
-            Ok(finding)
-        } else {
-            Err(finding.into())
-        }
+        let finding = format!("{used_ns} ns in {} s: {:.4} %", WATCHED.as_secs(), share * 100.0);
+        if share < IDLE_SHARE_MAX { Ok(finding) } else { Err(finding.into()) }
     })
 }

@@ -13,9 +13,7 @@ const CASES: [&str; 7] = ["null", "add", "bigin", "biginout", "4k", "64k", "1m"]
 /// Runs `paper` on the processors that the calling thread may use.
 fn paper(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bench"));
-    command
-        .args(["paper", "--rounds", "1", "--calls", "100"])
-        .args(arguments);
+    command.args(["paper", "--rounds", "1", "--calls", "100"]).args(arguments);
     command.output().unwrap()
 }
 
@@ -24,9 +22,7 @@ fn lines_of(output: &Output) -> Vec<Value> {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     let text = String::from_utf8(output.stdout.clone()).unwrap();
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The same on one processor, whatever the machine has.
@@ -46,10 +42,7 @@ fn with<'l>(lines: &'l [Value], field: &str, value: impl Into<Value>) -> Vec<&'l
 
 /// The names of the cases of these lines.
 fn cases<'l>(lines: &[&'l Value]) -> Vec<&'l str> {
-    lines
-        .iter()
-        .map(|line| line["case"].as_str().unwrap())
-        .collect()
+    lines.iter().map(|line| line["case"].as_str().unwrap()).collect()
 }
 
 #[test]
@@ -57,38 +50,20 @@ fn json_has_every_case_on_every_number_of_processors_and_ends_with_the_count() {
     let lines = lines_of(&paper(&["--json"]));
     let subjects = with(&lines, "subject", "nearcall");
     for case in CASES {
-        assert_eq!(
-            cases(&subjects)
-                .iter()
-                .filter(|name| **name == case)
-                .count(),
-            2,
-            "{case}"
-        );
+        assert_eq!(cases(&subjects).iter().filter(|name| **name == case).count(), 2, "{case}");
     }
-    let measured = subjects
-        .iter()
-        .filter(|line| line.get("skipped").is_none())
-        .count();
+    let measured = subjects.iter().filter(|line| line.get("skipped").is_none()).count();
     assert!(measured >= CASES.len());
     let done = lines.last().unwrap();
-    assert_eq!(
-        (&done["done"], &done["cases"]),
-        (&Value::from(true), &Value::from(measured))
-    );
+    assert_eq!((&done["done"], &done["cases"]), (&Value::from(true), &Value::from(measured)));
 }
 
 #[test]
 fn json_has_a_bound_beside_each_subject() {
     let lines = lines_of(&paper(&["--json"]));
-    let measured: Vec<_> = lines
-        .iter()
-        .filter(|line| line["rounds"].is_number())
-        .collect();
+    let measured: Vec<_> = lines.iter().filter(|line| line["rounds"].is_number()).collect();
     for pair in measured.chunks(2) {
-        let [subject, bound] = pair else {
-            panic!("a subject without a bound")
-        };
+        let [subject, bound] = pair else { panic!("a subject without a bound") };
         assert_eq!(subject["against"], bound["subject"]);
         assert_eq!(bound["against"], Value::Null);
         for field in ["case", "processors", "placement", "rounds", "spread"] {
@@ -110,11 +85,7 @@ fn one_processor_is_measured_when_asked_for() {
 #[test]
 fn a_machine_of_one_processor_skips_what_needs_two() {
     let lines = lines_on_one_processor(&["--json"]);
-    let skipped = with(
-        &lines,
-        "skipped",
-        "two processors are needed and one is allowed",
-    );
+    let skipped = with(&lines, "skipped", "two processors are needed and one is allowed");
     assert_eq!(cases(&skipped), CASES);
     assert_eq!(lines.last().unwrap()["cases"], CASES.len());
 }
@@ -127,10 +98,7 @@ fn a_run_that_could_measure_nothing_fails_and_is_not_done() {
     });
     let output = thread.join().unwrap();
     assert!(!output.status.success());
-    assert_eq!(
-        String::from_utf8_lossy(&output.stderr),
-        "bench: nothing was measured\n"
-    );
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "bench: nothing was measured\n");
     assert!(!String::from_utf8_lossy(&output.stdout).contains("done"));
 }
 
@@ -138,16 +106,9 @@ fn a_run_that_could_measure_nothing_fails_and_is_not_done() {
 fn people_get_a_table() {
     let output = paper(&["--processors", "1"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(
-        text.starts_with("nearcall ") && text.contains("Linux"),
-        "{text}"
-    );
+    assert!(text.starts_with("nearcall ") && text.contains("Linux"), "{text}");
     for case in CASES {
-        assert!(
-            text.lines()
-                .any(|line| line.starts_with(&format!("{case} "))),
-            "{text}"
-        );
+        assert!(text.lines().any(|line| line.starts_with(&format!("{case} "))), "{text}");
     }
 }
 

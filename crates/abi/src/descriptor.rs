@@ -1,12 +1,13 @@
 //! What generated code says about an interface: the procedure descriptor list of LRPC (L12, L48),
 //! less the entry addresses, which never leave the server.
 
-use crate::{ASTACKS_PER_PROCEDURE, VARIABLE_BYTES};
+use crate::{ASTACKS_PER_PROCEDURE, LINE_BYTES, VARIABLE_BYTES};
 
 /// A-stacks of one size, shared by the procedures of an interface that need about that much (L14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AStackClass {
-    /// Bytes of message past the head line, in each direction. Zero or a power of two.
+    /// Bytes of message past the head line, in each direction. Zero, or a power of two from a line
+    /// on.
     pub block_bytes: u32,
     /// How many there are when the binding is made; the limit is soft (L15).
     pub count: u32,
@@ -43,9 +44,14 @@ pub struct InterfaceDescriptor {
 impl AStackClass {
     /// The class that holds `block_bytes` and has the default number of A-stacks.
     pub const fn for_block(block_bytes: u32) -> AStackClass {
-        let block_bytes = if block_bytes == 0 { 0 } else { block_bytes.next_power_of_two() };
+        let block_bytes = match block_bytes {
+            0 => 0,
+            1..LINE_BYTES => LINE_BYTES,
+            _ => block_bytes.next_power_of_two(),
+        };
         AStackClass { block_bytes, count: ASTACKS_PER_PROCEDURE }
     }
 }
 
 const _: () = assert!(AStackClass::for_block(VARIABLE_BYTES).block_bytes == 2048);
+const _: () = assert!(AStackClass::for_block(1).block_bytes == LINE_BYTES);

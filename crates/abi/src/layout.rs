@@ -48,7 +48,7 @@ pub enum LayoutRefused {
         /// A-stacks of all classes.
         claimed: u64,
     },
-    /// A block size that is over [`BLOCK_BYTES_MAX`] or not a power of two.
+    /// A block size that is over [`BLOCK_BYTES_MAX`], not a power of two, or less than a line.
     BlockBytes {
         /// The block size.
         claimed: u32,
@@ -67,7 +67,8 @@ impl<'c> SegmentLayout<'c> {
         let mut bytes = 0u64;
         for class in classes {
             let block = class.block_bytes;
-            if block > BLOCK_BYTES_MAX || (block != 0 && !block.is_power_of_two()) {
+            let is_whole = block == 0 || (block >= LINE_BYTES && block.is_power_of_two());
+            if block > BLOCK_BYTES_MAX || !is_whole {
                 return Err(LayoutRefused::BlockBytes { claimed: block });
             }
             count += u64::from(class.count);
@@ -172,6 +173,7 @@ mod tests {
         assert_eq!(claim(0, 0), LayoutRefused::Empty);
         assert_eq!(claim(0, 4097), LayoutRefused::TooMany { claimed: 4097 });
         assert_eq!(claim(3, 1), LayoutRefused::BlockBytes { claimed: 3 });
+        assert_eq!(claim(32, 1), LayoutRefused::BlockBytes { claimed: 32 });
         assert_eq!(claim(1 << 21, 1), LayoutRefused::BlockBytes { claimed: 1 << 21 });
         assert!(matches!(claim(1 << 20, 4096), LayoutRefused::TooLarge { .. }));
     }

@@ -47,24 +47,14 @@ pub enum Severity {
 impl Rule {
     /// By the first letter of the code.
     pub fn severity(&self) -> Severity {
-        if self.code.starts_with('E') {
-            Severity::Error
-        } else {
-            Severity::Note
-        }
+        if self.code.starts_with('E') { Severity::Error } else { Severity::Note }
     }
 }
 
 impl Diagnostic {
     /// A finding at `span`.
     pub fn new(rule: &'static Rule, span: Span, message: impl Into<String>) -> Diagnostic {
-        Diagnostic {
-            rule,
-            message: message.into(),
-            span,
-            labels: Vec::new(),
-            help: None,
-        }
+        Diagnostic { rule, message: message.into(), span, labels: Vec::new(), help: None }
     }
 
     /// Adds a second place.
@@ -84,9 +74,7 @@ impl Diagnostic {
 pub fn settle(findings: &mut Vec<Diagnostic>) {
     let key = |finding: &Diagnostic| (finding.span, finding.rule.code);
     findings.sort_by(|left, right| {
-        key(left)
-            .cmp(&key(right))
-            .then_with(|| left.message.cmp(&right.message))
+        key(left).cmp(&key(right)).then_with(|| left.message.cmp(&right.message))
     });
     findings.dedup_by(|later, first| key(later) == key(first) && later.message == first.message);
 }

@@ -13,14 +13,14 @@
 
 #![forbid(unsafe_code)]
 
-pub mod diagnostic;
-pub mod front;
-pub mod model;
-pub mod layout;
-pub mod hash;
-pub mod plan;
 pub mod back;
 pub mod build;
+pub mod diagnostic;
+pub mod front;
+pub mod hash;
+pub mod layout;
+pub mod model;
+pub mod plan;
 pub mod source;
 
 pub use build::build;

@@ -68,10 +68,7 @@ impl Span {
     /// From the beginning of `self` to the end of `last`, if both lie in one file.
     pub fn to(self, last: Span) -> Span {
         if self.file == last.file && last.end >= self.start {
-            Span {
-                end: last.end,
-                ..self
-            }
+            Span { end: last.end, ..self }
         } else {
             self
         }
@@ -87,10 +84,7 @@ impl SourceMap {
 
     /// Takes in a text that stands in no file; `name` is shown in its place.
     pub fn add_built_in(&mut self, name: &str, text: impl Into<String>) -> FileId {
-        let file = SourceFile {
-            is_built_in: true,
-            ..SourceFile::new(name.into(), text.into())
-        };
+        let file = SourceFile { is_built_in: true, ..SourceFile::new(name.into(), text.into()) };
         self.files.push(file);
         FileId(self.files.len() as u32 - 1)
     }
@@ -104,9 +98,7 @@ impl SourceMap {
     pub fn paths(&self) -> Vec<&Path> {
         let mut seen = BTreeSet::new();
         let read = self.files.iter().filter(|file| !file.is_built_in);
-        read.map(|file| file.path.as_path())
-            .filter(|path| seen.insert(*path))
-            .collect()
+        read.map(|file| file.path.as_path()).filter(|path| seen.insert(*path)).collect()
     }
 
     /// The text of a span.
@@ -128,11 +120,7 @@ impl SourceMap {
     pub fn path(&self, span: Span) -> &Path {
         let file = self.file(span.file);
         let before = file.renumberings_before(span.start);
-        before
-            .iter()
-            .rev()
-            .find_map(|r| r.path.as_deref())
-            .unwrap_or(&file.path)
+        before.iter().rev().find_map(|r| r.path.as_deref()).unwrap_or(&file.path)
     }
 
     /// The bytes of the line that holds byte `offset`, without its line end.
@@ -140,11 +128,7 @@ impl SourceMap {
         let file = self.file(file);
         let index = file.line_index(offset);
         let start = file.line_starts[index];
-        let end = file
-            .line_starts
-            .get(index + 1)
-            .copied()
-            .unwrap_or(file.text.len() as u32);
+        let end = file.line_starts.get(index + 1).copied().unwrap_or(file.text.len() as u32);
         let line = &file.text[start as usize..end as usize];
         start..start + line.trim_end_matches(['\n', '\r']).len() as u32
     }
@@ -152,19 +136,11 @@ impl SourceMap {
     /// `#line`: the line after the one that holds `span` is `line` of `path`.
     pub(crate) fn renumber(&mut self, span: Span, line: u32, path: Option<PathBuf>) {
         let file = &mut self.files[span.file.0 as usize];
-        let Some(offset) = file
-            .line_starts
-            .get(file.line_index(span.start) + 1)
-            .copied()
-        else {
+        let Some(offset) = file.line_starts.get(file.line_index(span.start) + 1).copied() else {
             return;
         };
         // A file that is included twice says the same thing twice.
-        if file
-            .renumberings
-            .last()
-            .is_none_or(|last| last.offset < offset)
-        {
+        if file.renumberings.last().is_none_or(|last| last.offset < offset) {
             file.renumberings.push(Renumbering { offset, line, path });
         }
     }
@@ -173,22 +149,13 @@ impl SourceMap {
 impl SourceFile {
     fn new(path: PathBuf, text: String) -> SourceFile {
         let after_newline = text.bytes().zip(1u32..).filter(|(byte, _)| *byte == b'\n');
-        let line_starts = std::iter::once(0)
-            .chain(after_newline.map(|(_, next)| next))
-            .collect();
+        let line_starts = std::iter::once(0).chain(after_newline.map(|(_, next)| next)).collect();
         let continuations = match text.is_ascii() {
             true => Vec::new(),
             false => count_continuations(text.as_bytes()),
         };
         let renumberings = Vec::new();
-        SourceFile {
-            path,
-            text,
-            line_starts,
-            continuations,
-            renumberings,
-            is_built_in: false,
-        }
+        SourceFile { path, text, line_starts, continuations, renumberings, is_built_in: false }
     }
 
     fn line_index(&self, offset: u32) -> usize {
@@ -206,16 +173,11 @@ impl SourceFile {
         };
         let column =
             self.characters_before(offset) - self.characters_before(self.line_starts[index]);
-        Place {
-            line,
-            column: column + 1,
-        }
+        Place { line, column: column + 1 }
     }
 
     fn renumberings_before(&self, offset: u32) -> &[Renumbering] {
-        &self.renumberings[..self
-            .renumberings
-            .partition_point(|said| said.offset <= offset)]
+        &self.renumberings[..self.renumberings.partition_point(|said| said.offset <= offset)]
     }
 
     fn characters_before(&self, offset: u32) -> u32 {
@@ -232,10 +194,7 @@ fn count_continuations(bytes: &[u8]) -> Vec<u32> {
     let mut counts = vec![0];
     let mut sum = 0;
     for stretch in bytes.chunks(STRETCH_BYTES) {
-        sum += stretch
-            .iter()
-            .filter(|byte| is_continuation(**byte))
-            .count() as u32;
+        sum += stretch.iter().filter(|byte| is_continuation(**byte)).count() as u32;
         counts.push(sum);
     }
     counts
@@ -249,11 +208,7 @@ fn is_continuation(byte: u8) -> bool {
 pub fn decode(bytes: Vec<u8>) -> String {
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
-        Err(error) => error
-            .as_bytes()
-            .iter()
-            .map(|byte| char::from(*byte))
-            .collect(),
+        Err(error) => error.as_bytes().iter().map(|byte| char::from(*byte)).collect(),
     };
     match text.strip_prefix('\u{FEFF}') {
         Some(after_mark) => after_mark.to_owned(),
@@ -269,21 +224,9 @@ mod tests {
     fn a_place_counts_lines_and_characters_from_one() {
         let mut map = SourceMap::default();
         let file = map.add("a.idl", "module é {\n};\n");
-        let place = |start| {
-            map.place(Span {
-                file,
-                start,
-                end: start,
-            })
-        };
+        let place = |start| map.place(Span { file, start, end: start });
         assert_eq!(place(0), Place { line: 1, column: 1 });
-        assert_eq!(
-            place(10),
-            Place {
-                line: 1,
-                column: 10
-            }
-        );
+        assert_eq!(place(10), Place { line: 1, column: 10 });
         assert_eq!(place(12), Place { line: 2, column: 1 });
     }
 
@@ -292,18 +235,8 @@ mod tests {
         let mut map = SourceMap::default();
         let text = "\n".to_owned() + &"é".repeat(5_000) + "x";
         let file = map.add("a.idl", text);
-        let place = map.place(Span {
-            file,
-            start: 10_001,
-            end: 10_002,
-        });
-        assert_eq!(
-            place,
-            Place {
-                line: 2,
-                column: 5_001
-            }
-        );
+        let place = map.place(Span { file, start: 10_001, end: 10_002 });
+        assert_eq!(place, Place { line: 2, column: 5_001 });
     }
 
     #[test]
@@ -321,11 +254,7 @@ mod tests {
     fn a_renumbering_counts_from_the_next_line() {
         let mut map = SourceMap::default();
         let file = map.add("a.idl", "a\n#line 40\nb\nc\n");
-        let span = |start| Span {
-            file,
-            start,
-            end: start,
-        };
+        let span = |start| Span { file, start, end: start };
         map.renumber(span(2), 40, Some("b.y".into()));
         assert_eq!(map.place(span(0)).line, 1);
         assert_eq!(map.place(span(11)).line, 40);

@@ -22,19 +22,15 @@ fn folder() -> PathBuf {
 fn inputs() -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder()).expect("tests/idl/bad is there");
     let paths = entries.map(|entry| entry.expect("it can be listed").path());
-    let mut files: Vec<PathBuf> = paths
-        .filter(|path| path.extension().is_some_and(|end| end == "idl"))
-        .collect();
+    let mut files: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|end| end == "idl")).collect();
     files.sort();
     files
 }
 
 fn code(path: &Path) -> String {
     let name = path.file_name().expect("it is a file").to_string_lossy();
-    name.split('-')
-        .next()
-        .expect("it has a first part")
-        .to_owned()
+    name.split('-').next().expect("it has a first part").to_owned()
 }
 
 /// What is found in a text, and how it is printed.
@@ -43,15 +39,9 @@ fn compile(name: &str, text: &str) -> (Vec<Diagnostic>, String) {
     files.insert(name, text);
     let mut sources = SourceMap::default();
     let compilation = compile_from(&files, Path::new(name), &Options::default(), &mut sources);
-    let has_error = compilation
-        .diagnostics
-        .iter()
-        .any(|one| one.rule.severity() == Severity::Error);
-    assert_eq!(
-        compilation.model.is_none(),
-        has_error,
-        "a model if nothing is wrong: {name}"
-    );
+    let has_error =
+        compilation.diagnostics.iter().any(|one| one.rule.severity() == Severity::Error);
+    assert_eq!(compilation.model.is_none(), has_error, "a model if nothing is wrong: {name}");
     let printed = render::texts(&compilation.diagnostics, &sources, false);
     (compilation.diagnostics, printed)
 }
@@ -81,10 +71,7 @@ fn check_wording(finding: &Diagnostic) {
         .chain(finding.labels.iter().map(|(_, text)| text))
         .chain(&finding.help);
     for text in texts {
-        assert!(
-            !text.starts_with(char::is_uppercase) && !text.ends_with('.'),
-            "{text}"
-        );
+        assert!(!text.starts_with(char::is_uppercase) && !text.ends_with('.'), "{text}");
         let is_note = finding.rule.severity() == Severity::Note;
         assert!(!is_note || !text.contains("error"), "{text}");
     }
@@ -100,17 +87,10 @@ fn every_rule_has_a_bad_input() {
         .chain(made.iter().map(|one| one.0.to_owned()))
         .collect();
     let rules: Vec<_> = syntax::ALL.iter().chain(semantics::ALL).collect();
-    let missing: Vec<&str> = rules
-        .iter()
-        .map(|rule| rule.code)
-        .filter(|code| !checked.contains(*code))
-        .collect();
+    let missing: Vec<&str> =
+        rules.iter().map(|rule| rule.code).filter(|code| !checked.contains(*code)).collect();
     assert!(missing.is_empty(), "no bad input for {missing:?}");
-    println!(
-        "{} rules, {} bad inputs",
-        rules.len(),
-        files.len() + made.len()
-    );
+    println!("{} rules, {} bad inputs", rules.len(), files.len() + made.len());
     assert!(rules.len() > 80);
 }
 
@@ -119,11 +99,7 @@ fn every_expectation_has_an_input() {
     let entries = std::fs::read_dir(folder()).expect("tests/idl/bad is there");
     for entry in entries {
         let path = entry.expect("it can be listed").path();
-        assert!(
-            path.with_extension("idl").exists(),
-            "{} has no input",
-            path.display()
-        );
+        assert!(path.with_extension("idl").exists(), "{} has no input", path.display());
     }
 }
 
@@ -132,10 +108,8 @@ fn what_is_too_much_is_refused() {
     let made = long_inputs();
     for (code, text, want) in &made {
         let (found, _) = compile("long.idl", text);
-        let said: Vec<String> = found
-            .iter()
-            .map(|one| format!("{} {}", one.rule.code, one.message))
-            .collect();
+        let said: Vec<String> =
+            found.iter().map(|one| format!("{} {}", one.rule.code, one.message)).collect();
         want.assert_eq(&said.join("\n"));
         assert!(said.iter().any(|one| one.starts_with(code)));
     }
@@ -147,9 +121,7 @@ fn long_inputs() -> Vec<(&'static str, String, Expect)> {
     vec![
         (
             "E0105",
-            (0..10_000)
-                .map(|index| format!("module m{index} {{ "))
-                .collect(),
+            (0..10_000).map(|index| format!("module m{index} {{ ")).collect(),
             expect![[r#"
                 E0105 this is nested more than 64 deep
                 E0104 the text ends inside `m63`"#]],
@@ -159,32 +131,20 @@ fn long_inputs() -> Vec<(&'static str, String, Expect)> {
             format!("const long sum = 1{};", " + 1".repeat(100_000)),
             expect!["E0106 this expression has more than 256 operators"],
         ),
-        (
-            "E0295",
-            aliases(1_000),
-            expect!["E0295 `A64` nests more than 64 types"],
-        ),
+        ("E0295", aliases(1_000), expect!["E0295 `A64` nests more than 64 types"]),
         (
             "E0296",
             "typedef octet A[65536]; typedef A B[65536]; typedef B C[65536]; struct S { C all; };"
                 .to_owned(),
             expect!["E0296 a value of `B` takes more than 1073741824 bytes"],
         ),
-        (
-            "E0297",
-            doubled(30),
-            expect!["E0297 `S15` comes down to more than 65536 scalars"],
-        ),
+        ("E0297", doubled(30), expect!["E0297 `S15` comes down to more than 65536 scalars"]),
         (
             "E0298",
             heirs(1_000),
             expect!["E0298 with `I65` the interfaces have more than 65536 operations"],
         ),
-        (
-            "E0299",
-            bases(1_000),
-            expect!["E0299 `Bottom` has more than 255 bases"],
-        ),
+        ("E0299", bases(1_000), expect!["E0299 `Bottom` has more than 255 bases"]),
     ]
 }
 
@@ -204,19 +164,13 @@ fn doubled(count: u32) -> String {
 
 /// An interface of a thousand operations, and many that inherit them.
 fn heirs(count: u32) -> String {
-    let operations: String = (0..1_000)
-        .map(|index| format!(" void o{index}();"))
-        .collect();
-    let heirs: String = (1..count)
-        .map(|index| format!(" interface I{index} : I0 {{}};"))
-        .collect();
+    let operations: String = (0..1_000).map(|index| format!(" void o{index}();")).collect();
+    let heirs: String = (1..count).map(|index| format!(" interface I{index} : I0 {{}};")).collect();
     format!("interface I0 {{{operations} }};{heirs}")
 }
 
 fn bases(count: u32) -> String {
-    let mut text: String = (0..count)
-        .map(|index| format!("interface I{index} {{}}; "))
-        .collect();
+    let mut text: String = (0..count).map(|index| format!("interface I{index} {{}}; ")).collect();
     let names: Vec<String> = (0..count).map(|index| format!("I{index}")).collect();
     let _ = write!(text, "interface Bottom : {} {{}};", names.join(", "));
     text

@@ -15,9 +15,8 @@ fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/idl/good");
     let entries = std::fs::read_dir(folder).expect("tests/idl/good is there");
     let paths = entries.map(|entry| entry.expect("it can be listed").path());
-    let mut files: Vec<PathBuf> = paths
-        .filter(|path| path.extension().is_some_and(|end| end == "idl"))
-        .collect();
+    let mut files: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|end| end == "idl")).collect();
     files.sort();
     files
 }
@@ -32,14 +31,8 @@ fn every_good_file_is_accepted() {
         findings.retain(|finding| !USUAL.contains(&finding.rule.code));
         let said = texts(&findings, &sources, false);
         assert!(said.is_empty(), "{}:\n{said}", path.display());
-        let model = compilation
-            .model
-            .expect("nothing was found, so there is a model");
-        assert!(
-            !model.declarations.is_empty(),
-            "{} declares nothing",
-            path.display()
-        );
+        let model = compilation.model.expect("nothing was found, so there is a model");
+        assert!(!model.declarations.is_empty(), "{} declares nothing", path.display());
     }
     println!("{} good files", files.len());
     assert!(files.len() >= 10, "only {} good files", files.len());

@@ -150,21 +150,11 @@ const PIECES: &[&str] = &[
 fn compile(text: &str) {
     let mut files = InMemory::default();
     files.insert("a.idl", text);
-    files.insert(
-        "b.idl",
-        "typedef long A;\n#pragma prefix \"q\"\nmodule B { ",
-    );
+    files.insert("b.idl", "typedef long A;\n#pragma prefix \"q\"\nmodule B { ");
     let mut sources = SourceMap::default();
-    let compilation = compile_from(
-        &files,
-        Path::new("a.idl"),
-        &Options::default(),
-        &mut sources,
-    );
-    let has_error = compilation
-        .diagnostics
-        .iter()
-        .any(|one| one.rule.severity() == Severity::Error);
+    let compilation = compile_from(&files, Path::new("a.idl"), &Options::default(), &mut sources);
+    let has_error =
+        compilation.diagnostics.iter().any(|one| one.rule.severity() == Severity::Error);
     assert_eq!(compilation.model.is_none(), has_error, "{text}");
     let printed = render::texts(&compilation.diagnostics, &sources, false);
     assert_eq!(printed.is_empty(), compilation.diagnostics.is_empty());
@@ -174,21 +164,15 @@ fn good_texts() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/idl/good");
     let entries = std::fs::read_dir(folder).expect("tests/idl/good is there");
     let paths = entries.map(|entry| entry.expect("it can be listed").path());
-    let mut files: Vec<_> = paths
-        .filter(|path| path.extension().is_some_and(|end| end == "idl"))
-        .collect();
+    let mut files: Vec<_> =
+        paths.filter(|path| path.extension().is_some_and(|end| end == "idl")).collect();
     files.sort();
-    files
-        .iter()
-        .map(|path| std::fs::read_to_string(path).expect("it is text"))
-        .collect()
+    files.iter().map(|path| std::fs::read_to_string(path).expect("it is text")).collect()
 }
 
 /// What is done to a good text: where, and how.
 fn mutated(text: &str, changes: &[(usize, u8, usize)]) -> String {
-    let mut words: Vec<&str> = text
-        .split_inclusive(|c: char| !c.is_alphanumeric())
-        .collect();
+    let mut words: Vec<&str> = text.split_inclusive(|c: char| !c.is_alphanumeric()).collect();
     for (place, how, what) in changes {
         if words.is_empty() {
             break;
@@ -269,10 +253,7 @@ fn long_texts_end_soon_enough_for_a_test() {
         numbered(&|i| format!("struct S{} : S{i} {{ long a{i}; }}; ", i + 1)),
         numbered(&|i| format!("interface I{} : I{i} {{ void o{i}(); }}; ", i + 1)),
         numbered(&|i| format!("module M{i} {{ typedef long T; }}; ")),
-        format!(
-            "interface I {{ {} }};",
-            numbered(&|i| format!("void o{i}(in long a{i}); "))
-        ),
+        format!("interface I {{ {} }};", numbered(&|i| format!("void o{i}(in long a{i}); "))),
         format!("enum E {{ {} }};", numbered(&|i| format!("E{i}, "))),
         format!("interface I : {} B {{}};", repeated("A, ", 100_000)),
         format!("struct S {{ {} }};", numbered(&|i| format!("long a{i}; "))),

@@ -19,9 +19,7 @@ fn model_of(files: &[(&str, &str)]) -> Model {
     let mut sources = SourceMap::default();
     let path = Path::new(files[0].0);
     let compilation = compile_from(&memory, path, &Options::default(), &mut sources);
-    compilation
-        .model
-        .unwrap_or_else(|| panic!("{:?}", compilation.diagnostics))
+    compilation.model.unwrap_or_else(|| panic!("{:?}", compilation.diagnostics))
 }
 
 fn model(text: &str) -> Model {
@@ -30,16 +28,11 @@ fn model(text: &str) -> Model {
 
 fn find<'m>(model: &'m Model, name: &str) -> &'m Declaration {
     let mut all = model.declarations.iter();
-    all.find(|one| one.name.to_string() == name)
-        .unwrap_or_else(|| panic!("no {name}"))
+    all.find(|one| one.name.to_string() == name).unwrap_or_else(|| panic!("no {name}"))
 }
 
 fn names(model: &Model) -> Vec<String> {
-    model
-        .declarations
-        .iter()
-        .map(|one| one.name.to_string())
-        .collect()
+    model.declarations.iter().map(|one| one.name.to_string()).collect()
 }
 
 fn value(model: &Model, name: &str) -> Value {
@@ -51,11 +44,9 @@ fn value(model: &Model, name: &str) -> Value {
 
 fn operations(model: &Model, name: &str) -> Vec<String> {
     match &find(model, name).kind {
-        Kind::Interface(interface) => interface
-            .operations
-            .iter()
-            .map(|operation| operation.name.clone())
-            .collect(),
+        Kind::Interface(interface) => {
+            interface.operations.iter().map(|operation| operation.name.clone()).collect()
+        }
         other => panic!("{name} is {other:?}"),
     }
 }
@@ -64,9 +55,7 @@ fn operations(model: &Model, name: &str) -> Vec<String> {
 fn a_forward_declaration_is_one_entry_where_it_is_defined() {
     let model = model("struct A; typedef sequence<A> As; struct A { As more; };");
     assert_eq!(names(&model), ["As", "A"]);
-    let Kind::Alias(Type::Sequence { element, .. }) = &find(&model, "As").kind else {
-        panic!()
-    };
+    let Kind::Alias(Type::Sequence { element, .. }) = &find(&model, "As").kind else { panic!() };
     assert_eq!(**element, Type::Named(DeclarationId(1)));
 }
 
@@ -85,15 +74,10 @@ fn operations_of_bases_come_first_and_once() {
     );
     let want = ["a", "b", "_get_c", "_set_c", "d", "_get_e"];
     assert_eq!(operations(&model, "D"), want);
-    let Kind::Interface(interface) = &find(&model, "D").kind else {
-        panic!()
-    };
+    let Kind::Interface(interface) = &find(&model, "D").kind else { panic!() };
     let declared_in = model.declaration(interface.operations[2].declared_in);
     assert_eq!(declared_in.name.to_string(), "C");
-    assert_eq!(
-        interface.operations[3].attribute,
-        Some(AttributeHalf::Setter)
-    );
+    assert_eq!(interface.operations[3].attribute, Some(AttributeHalf::Setter));
     assert_eq!(interface.operations[3].parameters[0].name, "value");
 }
 
@@ -108,24 +92,13 @@ fn an_operation_is_as_it_is_written() {
              @oneway void quiet();
          };",
     );
-    let Kind::Interface(interface) = &find(&model, "I").kind else {
-        panic!()
-    };
+    let Kind::Interface(interface) = &find(&model, "I").kind else { panic!() };
     let operation = &interface.operations[0];
     assert_eq!(operation.doc.as_deref().map(str::trim), Some("Does it."));
     assert!(operation.is_idempotent && operation.is_leaf && operation.returns_opaque);
-    assert_eq!(
-        operation.astack,
-        AStackWish {
-            count: Some(2),
-            bytes: Some(9)
-        }
-    );
+    assert_eq!(operation.astack, AStackWish { count: Some(2), bytes: Some(9) });
     let directions: Vec<Direction> = operation.parameters.iter().map(|p| p.direction).collect();
-    assert_eq!(
-        directions,
-        [Direction::In, Direction::Inout, Direction::Out]
-    );
+    assert_eq!(directions, [Direction::In, Direction::Inout, Direction::Out]);
     let opaque: Vec<bool> = operation.parameters.iter().map(|p| p.is_opaque).collect();
     assert_eq!(opaque, [false, false, true]);
     assert_eq!(operation.raises, [DeclarationId(0)]);
@@ -144,17 +117,12 @@ fn constants_have_the_values_of_clause_7_4_1_4_3() {
         Value::Integer(value) => value,
         other => panic!("{other:?}"),
     };
-    assert_eq!(
-        ["A", "B", "C", "D", "E", "F"].map(number),
-        [-3, -1, 15, 0xFFFF_FFFF, -1, 3]
-    );
+    assert_eq!(["A", "B", "C", "D", "E", "F"].map(number), [-3, -1, 15, 0xFFFF_FFFF, -1, 3]);
     assert_eq!(value(&model, "G"), Value::Float(-3.0));
     assert_eq!(value(&model, "H"), Value::String("ab".to_owned()));
     assert_eq!(value(&model, "I"), Value::Boolean(true));
     assert_eq!(value(&model, "M"), Value::Char('m'));
-    let Value::Enumerator(of, 1) = value(&model, "L") else {
-        panic!()
-    };
+    let Value::Enumerator(of, 1) = value(&model, "L") else { panic!() };
     assert_eq!(model.declaration(of).name.to_string(), "K");
 }
 
@@ -166,49 +134,28 @@ fn a_union_says_what_a_value_without_label_means() {
     };
     let boolean = "union U switch (boolean) { case TRUE: long a;";
     assert_eq!(default(&format!("{boolean} }};")), UnionDefault::Implicit);
-    assert_eq!(
-        default(&format!("{boolean} case FALSE: long b; }};")),
-        UnionDefault::Covered
-    );
-    assert_eq!(
-        default(&format!("{boolean} default: long b; }};")),
-        UnionDefault::Case(1)
-    );
+    assert_eq!(default(&format!("{boolean} case FALSE: long b; }};")), UnionDefault::Covered);
+    assert_eq!(default(&format!("{boolean} default: long b; }};")), UnionDefault::Case(1));
 }
 
 #[test]
 fn arrays_are_folded_into_the_type() {
     let model = model("typedef long A[2][3], B; struct S { A a[4]; string<5> b; };");
     let long = Box::new(Type::Primitive(Primitive::Int32));
-    let array = Type::Array {
-        element: long,
-        dimensions: vec![2, 3],
-    };
+    let array = Type::Array { element: long, dimensions: vec![2, 3] };
     assert_eq!(find(&model, "A").kind, Kind::Alias(array));
-    assert_eq!(
-        find(&model, "B").kind,
-        Kind::Alias(Type::Primitive(Primitive::Int32))
-    );
-    let Kind::Struct(declared) = &find(&model, "S").kind else {
-        panic!()
-    };
-    let want = Type::Array {
-        element: Box::new(Type::Named(DeclarationId(0))),
-        dimensions: vec![4],
-    };
+    assert_eq!(find(&model, "B").kind, Kind::Alias(Type::Primitive(Primitive::Int32)));
+    let Kind::Struct(declared) = &find(&model, "S").kind else { panic!() };
+    let want =
+        Type::Array { element: Box::new(Type::Named(DeclarationId(0))), dimensions: vec![4] };
     assert_eq!(declared.members[0].declared, want);
-    assert_eq!(
-        declared.members[1].declared,
-        Type::String { bound: Some(5) }
-    );
+    assert_eq!(declared.members[1].declared, Type::String { bound: Some(5) });
 }
 
 #[test]
 fn enumerators_go_on_from_a_given_value() {
     let model = model("@bit_bound(8) enum E { A, @value(7) B, C };");
-    let Kind::Enum(declared) = &find(&model, "E").kind else {
-        panic!()
-    };
+    let Kind::Enum(declared) = &find(&model, "E").kind else { panic!() };
     let values: Vec<i64> = declared.enumerators.iter().map(|one| one.value).collect();
     assert_eq!(values, [0, 7, 8]);
     assert_eq!(declared.bit_bound, 8);
@@ -220,9 +167,7 @@ fn bit_fields_stand_one_behind_the_other() {
         "bitset A { bitfield<3> a; bitfield<2>; bitfield<1> b; };
          bitset B : A { bitfield<9, long> c; };",
     );
-    let Kind::Bitset(bitset) = &find(&model, "B").kind else {
-        panic!()
-    };
+    let Kind::Bitset(bitset) = &find(&model, "B").kind else { panic!() };
     let fields: Vec<(&str, u8, u8, Primitive)> = bitset
         .fields
         .iter()
@@ -253,18 +198,10 @@ fn annotations_have_their_defaults_filled_in() {
     assert_eq!(tag.parameters["name"], Value::String("x".to_owned()));
     assert_eq!(tag.parameters["level"], Value::Integer(3));
     assert_eq!(tag.parameters["kind"], Value::String("TWO".to_owned()));
-    assert_eq!(
-        declared.annotations[1].parameters["value"],
-        Value::String("HASH".to_owned())
-    );
-    let Kind::Struct(declared) = &declared.kind else {
-        panic!()
-    };
+    assert_eq!(declared.annotations[1].parameters["value"], Value::String("HASH".to_owned()));
+    let Kind::Struct(declared) = &declared.kind else { panic!() };
     assert!(declared.members[0].is_optional && !declared.members[1].is_optional);
-    assert_eq!(
-        declared.members[0].annotations[0].parameters["value"],
-        Value::Boolean(true)
-    );
+    assert_eq!(declared.members[0].annotations[0].parameters["value"], Value::Boolean(true));
     assert_eq!(names(&model), ["S"]);
 }
 
@@ -308,9 +245,7 @@ fn repository_ids_follow_pragmas() {
 #[test]
 fn an_escaped_name_is_the_name_without_its_escape() {
     let model = model("struct _struct { long _long; };");
-    let Kind::Struct(declared) = &find(&model, "struct").kind else {
-        panic!()
-    };
+    let Kind::Struct(declared) = &find(&model, "struct").kind else { panic!() };
     assert_eq!(declared.members[0].name, "long");
 }
 

@@ -85,6 +85,13 @@ pub enum Ran {
 pub enum UsageError {
     /// An argument is over its bound.
     OverBound(OverBound),
+    /// A number is outside the range of its type.
+    OutOfRange {
+        /// Parameter, or member of one.
+        parameter: &'static str,
+        /// The number, as bits of its type.
+        value: u64,
+    },
     /// Out-of-line memory for an argument could not be had.
     NoMemory {
         /// Bytes asked for.
@@ -313,6 +320,9 @@ impl fmt::Display for UsageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             UsageError::OverBound(over) => over.fmt(f),
+            UsageError::OutOfRange { parameter, value } => {
+                write!(f, "{parameter} is {value}, which is outside its range")
+            }
             UsageError::NoMemory { bytes, reason } => {
                 write!(f, "no out-of-line memory for {bytes} bytes: {reason}")
             }

@@ -52,7 +52,7 @@ pub fn check_result(parameter: &'static str, count: usize, bound: u32) -> Result
         return Ok(());
     }
     let (value, limit) = (count as u64, bound.into());
-    Err(Refusal::results(OverBound { parameter, value, limit }))
+    Err(Refusal::over_bound(parameter, value, limit))
 }
 
 /// Judges a count inside what was unmarshalled.

@@ -53,8 +53,8 @@ pub struct AStack<'t> {
 }
 
 impl AStackTable {
-    /// Looks every A-stack up. `None` if an extent does not lie in its segments, or `heads` or `own`
-    /// is not mapped writable.
+    /// Looks every A-stack up. `None` if an extent does not lie in its segments, or `heads` or
+    /// `own` is not mapped writable.
     pub fn new(
         heads: Segment,
         own: Segment,

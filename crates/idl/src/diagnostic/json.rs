@@ -40,10 +40,10 @@ pub fn line(finding: &Diagnostic, sources: &SourceMap) -> String {
         Severity::Error => "error",
         Severity::Note => "note",
     };
-    let labels = finding.labels.iter().map(|(span, message)| Label {
-        message,
-        place: place(*span, sources),
-    });
+    let labels = finding
+        .labels
+        .iter()
+        .map(|(span, message)| Label { message, place: place(*span, sources) });
     let finding = Finding {
         code: finding.rule.code,
         severity,
@@ -58,10 +58,7 @@ pub fn line(finding: &Diagnostic, sources: &SourceMap) -> String {
 
 /// All findings, one a line.
 pub fn lines(findings: &[Diagnostic], sources: &SourceMap) -> String {
-    findings
-        .iter()
-        .map(|finding| line(finding, sources) + "\n")
-        .collect()
+    findings.iter().map(|finding| line(finding, sources) + "\n").collect()
 }
 
 fn place(span: Span, sources: &SourceMap) -> Place {

@@ -24,10 +24,7 @@ pub fn text(finding: &Diagnostic, sources: &SourceMap, is_coloured: bool) -> Str
         Severity::Error => Level::ERROR,
         Severity::Note => Level::NOTE,
     };
-    let title = level
-        .clone()
-        .primary_title(finding.message.as_str())
-        .id(finding.rule.code);
+    let title = level.clone().primary_title(finding.message.as_str()).id(finding.rule.code);
     let excerpts = excerpts(finding, sources);
     let mut groups = Vec::new();
     let mut last = Group::with_title(title);
@@ -45,20 +42,14 @@ pub fn text(finding: &Diagnostic, sources: &SourceMap, is_coloured: bool) -> Str
         last = last.element(Level::HELP.message(help.as_str()));
     }
     groups.push(last);
-    let renderer = if is_coloured {
-        Renderer::styled()
-    } else {
-        Renderer::plain()
-    };
+    let renderer = if is_coloured { Renderer::styled() } else { Renderer::plain() };
     renderer.render(&groups) + "\n"
 }
 
 /// All findings, an empty line between them.
 pub fn texts(findings: &[Diagnostic], sources: &SourceMap, is_coloured: bool) -> String {
-    let texts: Vec<String> = findings
-        .iter()
-        .map(|finding| text(finding, sources, is_coloured))
-        .collect();
+    let texts: Vec<String> =
+        findings.iter().map(|finding| text(finding, sources, is_coloured)).collect();
     texts.join("\n")
 }
 
@@ -87,11 +78,7 @@ struct Excerpt<'d> {
 }
 
 fn excerpts<'d>(finding: &'d Diagnostic, sources: &SourceMap) -> Vec<Excerpt<'d>> {
-    let primary = Mark {
-        span: finding.span,
-        text: None,
-        is_primary: true,
-    };
+    let primary = Mark { span: finding.span, text: None, is_primary: true };
     let labels = finding.labels.iter().map(|(span, text)| Mark {
         span: *span,
         text: Some(text),
@@ -100,10 +87,7 @@ fn excerpts<'d>(finding: &'d Diagnostic, sources: &SourceMap) -> Vec<Excerpt<'d>
     let mut excerpts: Vec<Excerpt> = Vec::new();
     for mark in std::iter::once(primary).chain(labels) {
         let new = Excerpt::of(mark, sources);
-        match excerpts
-            .iter_mut()
-            .find(|known| known.is_near(&new, sources))
-        {
+        match excerpts.iter_mut().find(|known| known.is_near(&new, sources)) {
             Some(known) => known.join(new),
             None => excerpts.push(new),
         }
@@ -118,29 +102,17 @@ impl<'d> Excerpt<'d> {
         // Of a place that runs over several lines the first is marked.
         mark.span.end = mark.span.end.min(line.end).max(start);
         if line.end - line.start <= LINE_BYTES_MAX {
-            return Excerpt {
-                shown: line,
-                is_cut: false,
-                marks: vec![mark],
-            };
+            return Excerpt { shown: line, is_cut: false, marks: vec![mark] };
         }
         let text = &sources.file(file).text;
         mark.span.end = mark.span.end.min(boundary(text, start + AROUND_BYTES));
         let first = boundary(text, start.saturating_sub(AROUND_BYTES)).max(line.start);
         let last = boundary(text, mark.span.end + AROUND_BYTES).min(line.end);
-        Excerpt {
-            shown: first..last,
-            is_cut: true,
-            marks: vec![mark],
-        }
+        Excerpt { shown: first..last, is_cut: true, marks: vec![mark] }
     }
 
     fn file_span(&self) -> Span {
-        Span {
-            start: self.shown.start,
-            end: self.shown.end,
-            ..self.marks[0].span
-        }
+        Span { start: self.shown.start, end: self.shown.end, ..self.marks[0].span }
     }
 
     fn is_near(&self, other: &Excerpt, sources: &SourceMap) -> bool {
@@ -177,11 +149,8 @@ impl<'d> Excerpt<'d> {
             snippet = snippet.path(sources.path(shown).display().to_string());
         }
         for mark in self.marks {
-            let kind = if mark.is_primary {
-                AnnotationKind::Primary
-            } else {
-                AnnotationKind::Context
-            };
+            let kind =
+                if mark.is_primary { AnnotationKind::Primary } else { AnnotationKind::Context };
             let start = (mark.span.start - shown.start) as usize;
             let marked = kind.span(start..(mark.span.end - shown.start) as usize);
             snippet = snippet.annotation(marked.label(mark.text));
@@ -202,9 +171,7 @@ fn boundary(text: &str, offset: u32) -> u32 {
 fn origin(span: Span, sources: &SourceMap) -> Origin<'static> {
     let place = sources.place(span);
     let path = sources.path(span).display().to_string();
-    Origin::path(path)
-        .line(place.line as usize)
-        .char_column(place.column as usize)
+    Origin::path(path).line(place.line as usize).char_column(place.column as usize)
 }
 
 #[cfg(test)]

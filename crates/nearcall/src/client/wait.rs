@@ -16,8 +16,8 @@ use super::binding::{ClientBinding, Grip};
 use crate::error::{CallError, NotExecuted};
 use crate::server::current;
 
-/// After a hang-up, how long a call waits for the proof that its server has ended. A server that was
-/// killed ends within a millisecond, on a crowded machine within tens of them.
+/// After a hang-up, how long a call waits for the proof that its server has ended. A server that
+/// was killed ends within a millisecond, on a crowded machine within tens of them.
 const PROOF_TIMEOUT: Duration = Duration::from_secs(1);
 
 thread_local! {

@@ -16,7 +16,7 @@ use super::marshal::Marshal;
 use super::opaque::OpaqueOut;
 use super::variable::Variable;
 use crate::client::linkage::OutOfLine;
-use crate::error::OverBound;
+use crate::error::{OverBound, UsageError};
 use crate::server::binding::ServerBinding;
 
 /// The entry stubs of one interface, over a server's procedures.
@@ -44,8 +44,8 @@ pub struct Replied {
 pub enum Refusal {
     /// The arguments are not what the interface promises; the procedure did not run.
     Arguments(Malformed),
-    /// The procedure ran, and its results are over a bound.
-    Results(OverBound),
+    /// The procedure ran, and its results are over a bound or out of a range.
+    Results(UsageError),
     /// The procedure ran, and there is no memory for its results.
     NoMemory {
         /// Bytes asked for.
@@ -209,8 +209,8 @@ impl<'a> Results<'a> {
     }
 
     /// Opens the variable part, which begins at byte `AT`; `bytes` is the sum of the payloads'
-    /// lengths, each rounded up to 8, less the lent results', which come first. What does not fit the
-    /// A-stack goes out of line (L50).
+    /// lengths, each rounded up to 8, less the lent results', which come first. What does not fit
+    /// the A-stack goes out of line (L50).
     ///
     /// # Errors: [`Refusal`] over 1 GiB or without memory for it.
     #[inline]
@@ -276,7 +276,7 @@ impl<'a> Owner<'a> {
         let limit = MESSAGE_BYTES_MAX.into();
         if bytes > limit {
             let value = bytes;
-            return Err(Refusal::results(OverBound { parameter: "results", value, limit }));
+            return Err(Refusal::over_bound("results", value, limit));
         }
         let mut state = self.place.state.borrow_mut();
         let before = state.out_of_line.take();
@@ -327,8 +327,13 @@ impl Replied {
 
 impl Refusal {
     #[cold]
-    pub(crate) fn results(over: OverBound) -> Refusal {
-        Refusal::Results(over)
+    pub(crate) fn results(breach: UsageError) -> Refusal {
+        Refusal::Results(breach)
+    }
+
+    #[cold]
+    pub(crate) fn over_bound(parameter: &'static str, value: u64, limit: u64) -> Refusal {
+        Refusal::results(UsageError::OverBound(OverBound { parameter, value, limit }))
     }
 
     /// What the client is told.
@@ -350,7 +355,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::Arguments(malformed) => write!(f, "arguments refused: {malformed}"),
-            Refusal::Results(over) => write!(f, "results refused: {over}"),
+            Refusal::Results(breach) => write!(f, "results refused: {breach}"),
             Refusal::NoMemory { bytes } => write!(f, "no memory for {bytes} bytes of results"),
         }
     }

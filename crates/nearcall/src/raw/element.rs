@@ -4,8 +4,8 @@ use crate::types::{Char, LongDouble};
 
 const _: () = assert!(cfg!(target_endian = "little"), "A-stacks are little endian");
 
-/// An element of a sequence or a fixed array that crosses by one copy. Sealed by `bytemuck::Pod`: every bit pattern
-/// is a value, so that nothing needs checking.
+/// An element of a sequence or a fixed array that crosses by one copy. Sealed, and `bytemuck::Pod`:
+/// every bit pattern is a value, so that nothing needs checking.
 pub trait Element: bytemuck::Pod + sealed::Sealed {}
 
 mod sealed {

@@ -32,7 +32,7 @@ pub trait Marshal: Sized {
 #[derive(Debug, Default)]
 pub struct Writer {
     bytes: Vec<u8>,
-    breach: Option<OverBound>,
+    breach: Option<UsageError>,
 }
 
 impl Writer {
@@ -58,14 +58,16 @@ impl Writer {
     pub fn bound(&mut self, member: &'static str, count: usize, bound: u32) {
         if count > bound as usize && self.breach.is_none() {
             let value = count as u64;
-            self.breach = Some(OverBound { parameter: member, value, limit: bound.into() });
+            let over = OverBound { parameter: member, value, limit: bound.into() };
+            self.breach = Some(UsageError::OverBound(over));
         }
     }
 
-    /// Remembers a union whose discriminator selects another case than its value.
+    /// Remembers a number outside the range of its type, or a union's discriminator that selects
+    /// another case than its value.
     pub fn range(&mut self, member: &'static str, value: u64) {
         if self.breach.is_none() {
-            self.breach = Some(OverBound { parameter: member, value, limit: 0 });
+            self.breach = Some(UsageError::OutOfRange { parameter: member, value });
         }
     }
 
@@ -83,7 +85,7 @@ impl Writer {
 
     /// The payload, unless a bound was breached or it is over [`MESSAGE_BYTES_MAX`].
     pub fn finish(self, parameter: &'static str) -> Result<Vec<u8>, CallError> {
-        self.check(parameter).map_err(|breach| CallError::Usage(UsageError::OverBound(breach)))
+        self.check(parameter).map_err(CallError::Usage)
     }
 
     /// The same in a server, whose breach of a bound the client learns as refused results.
@@ -91,12 +93,13 @@ impl Writer {
         self.check("results").map_err(Refusal::results)
     }
 
-    fn check(self, parameter: &'static str) -> Result<Vec<u8>, OverBound> {
+    fn check(self, parameter: &'static str) -> Result<Vec<u8>, UsageError> {
         let value = self.bytes.len() as u64;
         match self.breach {
             Some(breach) => Err(breach),
             None if value > MESSAGE_BYTES_MAX.into() => {
-                Err(OverBound { parameter, value, limit: MESSAGE_BYTES_MAX.into() })
+                let limit = MESSAGE_BYTES_MAX.into();
+                Err(UsageError::OverBound(OverBound { parameter, value, limit }))
             }
             None => Ok(self.bytes),
         }

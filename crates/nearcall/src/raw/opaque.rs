@@ -11,7 +11,6 @@ use nearcall_os::span::{Span, SpanMut};
 
 use super::area::Outgoing;
 use super::arguments::{Owner, Refusal};
-use crate::error::OverBound;
 
 /// Bytes that the client lent for the time of the call.
 #[derive(Clone, Copy, Debug)]
@@ -128,7 +127,7 @@ impl<'a> OpaqueOut<'a> {
         let total = self.len() as u64 + more as u64;
         if total > self.bound.into() {
             let (value, limit) = (total, self.bound.into());
-            return Err(Refusal::results(OverBound { parameter: "lent results", value, limit }));
+            return Err(Refusal::over_bound("lent results", value, limit));
         }
         let is_in_place = self.owner.place.state().borrow().out_of_line.is_none();
         if is_in_place && total <= self.room.bytes() as u64 {

@@ -40,8 +40,8 @@ pub(crate) struct Processors {
     gone: Condvar,
     /// Number of the processor that watches; 0: none yet.
     watcher: AtomicU64,
-    /// Counts the watcher's ways into procedures and out of them: odd while it is in one. A hint for
-    /// a relief that was rung.
+    /// Counts the watcher's ways into procedures and out of them: odd while it is in one. A hint
+    /// for a relief that was rung.
     progress: AtomicU64,
     /// What processors wait on while no importer's bell is there.
     idle_gate: AtomicU32,
@@ -202,7 +202,9 @@ impl Processors {
             return false;
         }
         std::thread::sleep(STUCK_TIME);
+        // Relaxed: as above.
         let is_stuck = self.progress.load(Ordering::Relaxed) == before;
+        // Relaxed: as above.
         let order = Ordering::Relaxed;
         if !is_stuck || self.watcher.compare_exchange(watcher, number, order, order).is_err() {
             return false;

@@ -141,8 +141,8 @@ fn enter(
         place,
     );
     let before = current::enter_call(binding.key);
-    // A procedure that panics has broken its own state, not ours: nothing of the runtime is borrowed
-    // mutably across the call.
+    // A procedure that panics has broken its own state, not ours: nothing of the runtime is
+    // borrowed mutably across the call.
     let outcome =
         catch_unwind(AssertUnwindSafe(|| binding.entries.enter(request.procedure, arguments)));
     current::leave_call(before);

@@ -98,7 +98,7 @@ impl<'c> Watch<'c> {
         let mut has_served = false;
         let mut polls = 0;
         while polls < FIRST_POLLS {
-            if self.poll() | self.stay() {
+            if self.poll() || self.stay() {
                 has_served = true;
                 polls = 0;
                 if self.is_over() {
@@ -131,8 +131,13 @@ impl<'c> Watch<'c> {
                     polls += 1;
                 }
                 Look::Posted(sequence) if hot.binding.state.is_open() => {
+                    let served =
+                        run_watched(self.core, self.number, &hot.binding, hot.index, sequence);
+                    self.client_processor = served.unwrap_or(self.client_processor);
                     (calls, polls) = (calls + 1, 0);
-                    run_watched(self.core, self.number, &hot.binding, hot.index, sequence);
+                    if self.client_processor == processor::current() {
+                        break;
+                    }
                 }
                 _ => break,
             }

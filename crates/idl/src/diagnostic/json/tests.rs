@@ -5,16 +5,8 @@ use expect_test::expect;
 use super::*;
 use crate::diagnostic::Rule;
 
-static RULE: Rule = Rule {
-    code: "E0999",
-    clause: "7.4.1",
-    title: "a thing is a thing",
-};
-static NOTE: Rule = Rule {
-    code: "N0999",
-    clause: "ours",
-    title: "a thing is noted",
-};
+static RULE: Rule = Rule { code: "E0999", clause: "7.4.1", title: "a thing is a thing" };
+static NOTE: Rule = Rule { code: "N0999", clause: "ours", title: "a thing is noted" };
 
 #[test]
 fn a_finding_is_one_object_a_line() {

@@ -5,16 +5,8 @@ use expect_test::{Expect, expect};
 use super::*;
 use crate::diagnostic::Rule;
 
-static RULE: Rule = Rule {
-    code: "E0999",
-    clause: "7.4.1",
-    title: "a thing is a thing",
-};
-static OURS: Rule = Rule {
-    code: "N0999",
-    clause: "ours",
-    title: "a thing is noted",
-};
+static RULE: Rule = Rule { code: "E0999", clause: "7.4.1", title: "a thing is a thing" };
+static OURS: Rule = Rule { code: "N0999", clause: "ours", title: "a thing is noted" };
 
 /// A text with places to point at: each `[` opens one and the next `]` closes it.
 fn marked(text: &str) -> (SourceMap, Vec<Span>) {
@@ -26,11 +18,7 @@ fn marked(text: &str) -> (SourceMap, Vec<Span>) {
     for character in text.chars() {
         match character {
             '[' => start = at,
-            ']' => spans.push(Span {
-                file,
-                start,
-                end: at,
-            }),
+            ']' => spans.push(Span { file, start, end: at }),
             other => at += other.len_utf8() as u32,
         }
     }
@@ -244,11 +232,7 @@ fn colour_comes_when_asked_for() {
 #[test]
 fn labels_in_another_file_name_it() {
     let mut sources = SourceMap::default();
-    let span = |file| Span {
-        file,
-        start: 0,
-        end: 1,
-    };
+    let span = |file| Span { file, start: 0, end: 1 };
     let (first, second) = (sources.add("a.idl", "x"), sources.add("b.idl", "y"));
     let finding = Diagnostic::new(&RULE, span(first), "wrong").label(span(second), "declared here");
     expect![[r#"

@@ -59,63 +59,29 @@ pub enum DefinitionKind {
     /// `module`
     Module { name: Name, items: Vec<Item> },
     /// `const`
-    Constant {
-        declared: TypeUse,
-        name: Name,
-        value: Expression,
-    },
+    Constant { declared: TypeUse, name: Name, value: Expression },
     /// `typedef`
-    Typedef {
-        declared: TypeUse,
-        declarators: Vec<Declarator>,
-    },
+    Typedef { declared: TypeUse, declarators: Vec<Declarator> },
     /// `struct`
-    Struct {
-        name: Name,
-        base: Option<ScopedName>,
-        members: Vec<Member>,
-    },
+    Struct { name: Name, base: Option<ScopedName>, members: Vec<Member> },
     /// `union`
-    Union {
-        name: Name,
-        discriminator: TypeUse,
-        cases: Vec<Case>,
-    },
+    Union { name: Name, discriminator: TypeUse, cases: Vec<Case> },
     /// `enum`
-    Enum {
-        name: Name,
-        enumerators: Vec<Literal>,
-    },
+    Enum { name: Name, enumerators: Vec<Literal> },
     /// `bitmask`
     Bitmask { name: Name, flags: Vec<Literal> },
     /// `bitset`
-    Bitset {
-        name: Name,
-        base: Option<ScopedName>,
-        fields: Vec<Bitfield>,
-    },
+    Bitset { name: Name, base: Option<ScopedName>, fields: Vec<Bitfield> },
     /// `exception`
     Exception { name: Name, members: Vec<Member> },
     /// `interface`
-    Interface {
-        name: Name,
-        bases: Vec<ScopedName>,
-        items: Vec<Item>,
-    },
+    Interface { name: Name, bases: Vec<ScopedName>, items: Vec<Item> },
     /// `struct S;`, `union U;`, `interface I;`
     Forward { what: Forward, name: Name },
     /// `@annotation`
-    Annotation {
-        name: Name,
-        parameters: Vec<AnnotationParameter>,
-        items: Vec<Item>,
-    },
+    Annotation { name: Name, parameters: Vec<AnnotationParameter>, items: Vec<Item> },
     /// `typeid A::B "IDL:...";`
-    TypeId {
-        name: ScopedName,
-        id: Rc<str>,
-        span: Span,
-    },
+    TypeId { name: ScopedName, id: Rc<str>, span: Span },
     /// `typeprefix A "omg.org";`
     TypePrefix { name: ScopedName, prefix: Rc<str> },
     /// An operation of an interface.
@@ -156,16 +122,9 @@ pub enum TypeKind {
     /// `wstring`
     WideString { bound: Option<Expression> },
     /// `sequence`
-    Sequence {
-        element: Box<TypeUse>,
-        bound: Option<Expression>,
-    },
+    Sequence { element: Box<TypeUse>, bound: Option<Expression> },
     /// `map`
-    Map {
-        key: Box<TypeUse>,
-        value: Box<TypeUse>,
-        bound: Option<Expression>,
-    },
+    Map { key: Box<TypeUse>, value: Box<TypeUse>, bound: Option<Expression> },
     /// A name.
     Name(ScopedName),
     /// A constructed type defined where it is used.
@@ -396,11 +355,7 @@ impl ScopedName {
 impl std::fmt::Display for ScopedName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for (index, part) in self.parts.iter().enumerate() {
-            let separator = if index > 0 || self.is_global {
-                "::"
-            } else {
-                ""
-            };
+            let separator = if index > 0 || self.is_global { "::" } else { "" };
             write!(f, "{separator}{}", part.text)?;
         }
         Ok(())

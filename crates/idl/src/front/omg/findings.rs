@@ -15,11 +15,7 @@ pub(crate) struct Findings<'a> {
 
 impl<'a> Findings<'a> {
     pub fn new(sink: &'a mut Vec<Diagnostic>, count_max: usize) -> Findings<'a> {
-        Findings {
-            sink,
-            seen: HashSet::new(),
-            count_max,
-        }
+        Findings { sink, seen: HashSet::new(), count_max }
     }
 
     /// Takes in a finding with nothing but a message.
@@ -40,10 +36,7 @@ impl<'a> Findings<'a> {
             self.sink.push(finding);
             return;
         }
-        let message = format!(
-            "more than {} findings; the rest are not shown",
-            self.count_max
-        );
+        let message = format!("more than {} findings; the rest are not shown", self.count_max);
         let help = "is this an interface file? Mend the first findings and compile again";
         self.sink
             .push(Diagnostic::new(&lexical::TOO_MANY_FINDINGS, finding.span, message).help(help));
@@ -53,11 +46,7 @@ impl<'a> Findings<'a> {
 /// `text` between backquotes: fit for a message however long it is and whatever it holds.
 pub(crate) fn quoted(text: &str) -> String {
     const CHARACTERS_MAX: usize = 40;
-    let mut shown: String = text
-        .chars()
-        .take(CHARACTERS_MAX)
-        .flat_map(visible)
-        .collect();
+    let mut shown: String = text.chars().take(CHARACTERS_MAX).flat_map(visible).collect();
     if text.chars().nth(CHARACTERS_MAX).is_some() {
         shown.push_str("...");
     }

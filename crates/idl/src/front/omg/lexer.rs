@@ -112,8 +112,7 @@ impl Scanner<'_> {
             self.bump();
         }
         let comment = &self.text[start..self.at];
-        self.documentation
-            .handle_line_comment(comment, self.begins_line);
+        self.documentation.handle_line_comment(comment, self.begins_line);
         self.follows_space = true;
     }
 
@@ -134,8 +133,7 @@ impl Scanner<'_> {
             before = byte;
         }
         let comment = &self.text[start..self.at];
-        self.documentation
-            .handle_block_comment(comment, self.begins_line);
+        self.documentation.handle_block_comment(comment, self.begins_line);
         self.follows_space = true;
     }
 
@@ -261,9 +259,7 @@ impl Scanner<'_> {
             Some(byte) if byte.is_ascii_alphanumeric() || byte == b'_' => 1,
             Some(byte) if byte >= 0x80 => {
                 let character = self.text[self.joined(self.at)..].chars().next();
-                character
-                    .filter(|c| c.is_alphanumeric())
-                    .map_or(0, char::len_utf8)
+                character.filter(|c| c.is_alphanumeric()).map_or(0, char::len_utf8)
             }
             _ => 0,
         }

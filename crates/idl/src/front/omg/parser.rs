@@ -90,11 +90,7 @@ pub fn parse(stream: TokenStream) -> Parsed {
             break;
         }
         let span = parser.span();
-        parser.report(Diagnostic::new(
-            &rules::STRAY_BRACE,
-            span,
-            "`}` closes nothing",
-        ));
+        parser.report(Diagnostic::new(&rules::STRAY_BRACE, span, "`}` closes nothing"));
         parser.advance();
         parser.take(";");
     }
@@ -122,17 +118,9 @@ impl Parser {
             }
         }
         if tokens.last().is_none_or(|last| last.kind != TokenKind::End) {
-            let nowhere = Span {
-                file: FileId(0),
-                start: 0,
-                end: 0,
-            };
+            let nowhere = Span { file: FileId(0), start: 0, end: 0 };
             let span = tokens.last().map_or(nowhere, |last| last.span);
-            tokens.push(Token {
-                kind: TokenKind::End,
-                span,
-                doc: None,
-            });
+            tokens.push(Token { kind: TokenKind::End, span, doc: None });
         }
         Parser {
             tokens,
@@ -250,15 +238,8 @@ impl Parser {
         }
         let last = self.tokens[self.at.saturating_sub(1)].span;
         let message = format!("expected `;` after {what}, found {}", self.found());
-        let finding = Diagnostic::new(
-            &rules::SEMICOLON,
-            Span {
-                start: last.end,
-                ..last
-            },
-            message,
-        )
-        .help("add a `;`");
+        let finding = Diagnostic::new(&rules::SEMICOLON, Span { start: last.end, ..last }, message)
+            .help("add a `;`");
         self.report(finding);
         if self.is("}") || self.is("@") || self.is_end() || self.word().is_some() {
             return Ok(());
@@ -281,10 +262,7 @@ impl Parser {
         }
         let token = &mut self.tokens[self.at];
         token.kind = TokenKind::Punctuation(">");
-        let first = Span {
-            end: token.span.start + 1,
-            ..token.span
-        };
+        let first = Span { end: token.span.start + 1, ..token.span };
         // A token that a macro made may be shorter than its text.
         token.span.start = first.end.min(token.span.end);
         Ok(first)
@@ -331,10 +309,7 @@ impl Parser {
         if !is_escaped {
             self.check_word(&text, what)?;
         }
-        Ok(Name {
-            text,
-            span: self.advance(),
-        })
+        Ok(Name { text, span: self.advance() })
     }
 
     fn check_word(&mut self, text: &Rc<str>, what: &str) -> Result<()> {
@@ -345,9 +320,8 @@ impl Parser {
         let help = format!("write `_{text}`: the escaped name is `{text}`");
         if !words::is_reserved(keyword) {
             let message = format!("`{keyword}` is a keyword of a building block outside");
-            let note = Diagnostic::new(&rules::WORD_NOTED, span, message).help(format!(
-                "other compilers may refuse it; `_{text}` is the same name to all"
-            ));
+            let note = Diagnostic::new(&rules::WORD_NOTED, span, message)
+                .help(format!("other compilers may refuse it; `_{text}` is the same name to all"));
             if self.noted.insert(text.clone()) {
                 self.diagnostics.push(note);
             }
@@ -393,10 +367,7 @@ impl Parser {
                 _ => {}
             }
         }
-        Ok(Name {
-            text,
-            span: self.advance(),
-        })
+        Ok(Name { text, span: self.advance() })
     }
 
     /// The identifier that stands here, unless it is escaped: what may be a keyword.
@@ -406,10 +377,7 @@ impl Parser {
 
     fn word_at(&self, index: usize) -> Option<&str> {
         match &self.tokens.get(index)?.kind {
-            TokenKind::Identifier {
-                name,
-                is_escaped: false,
-            } => Some(name),
+            TokenKind::Identifier { name, is_escaped: false } => Some(name),
             _ => None,
         }
     }
@@ -419,11 +387,7 @@ impl Parser {
     }
 
     fn take_word(&mut self, wanted: &str) -> Option<Span> {
-        if self.is_word(wanted) {
-            Some(self.advance())
-        } else {
-            None
-        }
+        if self.is_word(wanted) { Some(self.advance()) } else { None }
     }
 
     fn is(&self, wanted: &str) -> bool {

@@ -164,14 +164,7 @@ impl Preprocessor<'_> {
             self.hand_over(&word);
         }
         let end = self.sources.file(main).text.len() as u32;
-        self.tokens.push(marker(
-            TokenKind::End,
-            Span {
-                file: main,
-                start: end,
-                end,
-            },
-        ));
+        self.tokens.push(marker(TokenKind::End, Span { file: main, start: end, end }));
         std::mem::take(&mut self.tokens)
     }
 
@@ -179,30 +172,18 @@ impl Preprocessor<'_> {
     fn hand_over(&mut self, word: &Word) {
         let token = value::token(word.kind, &word.text, word.site(), &mut self.findings);
         if let Some(kind) = token {
-            self.tokens.push(Token {
-                kind,
-                span: word.span,
-                doc: word.doc.clone(),
-            });
+            self.tokens.push(Token { kind, span: word.span, doc: word.doc.clone() });
         }
     }
 
     /// The first `bytes` of a file, as a place.
     fn start_of(&self, file: FileId) -> Span {
-        Span {
-            file,
-            start: 0,
-            end: 0,
-        }
+        Span { file, start: 0, end: 0 }
     }
 }
 
 fn marker(kind: TokenKind, span: Span) -> Token {
-    Token {
-        kind,
-        span,
-        doc: None,
-    }
+    Token { kind, span, doc: None }
 }
 
 #[cfg(test)]

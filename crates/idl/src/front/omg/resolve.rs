@@ -129,21 +129,14 @@ impl Resolver {
         match &definition.kind {
             DefinitionKind::Module { name, items } => self.module(definition, name, items),
             DefinitionKind::Constant { .. } => self.constant(definition),
-            DefinitionKind::Typedef {
-                declared,
-                declarators,
-            } => {
+            DefinitionKind::Typedef { declared, declarators } => {
                 self.typedef(definition, declared, declarators);
             }
             DefinitionKind::Interface { name, bases, items } => {
                 self.interface(definition, name, bases, items);
             }
             DefinitionKind::Forward { what, name } => self.forward(*what, name),
-            DefinitionKind::Annotation {
-                name,
-                parameters,
-                items,
-            } => {
+            DefinitionKind::Annotation { name, parameters, items } => {
                 self.annotation_declaration(name, parameters, items);
             }
             DefinitionKind::TypeId { name, id, span } => {
@@ -202,18 +195,11 @@ impl Resolver {
     }
 
     fn constant(&mut self, definition: &Definition) {
-        let DefinitionKind::Constant {
-            declared,
-            name,
-            value,
-        } = &definition.kind
-        else {
+        let DefinitionKind::Constant { declared, name, value } = &definition.kind else {
             return;
         };
         let declared_type = self.type_use(declared).map(|resolved| resolved.declared);
-        let wanted = declared_type
-            .as_ref()
-            .and_then(|declared| self.wanted(declared));
+        let wanted = declared_type.as_ref().and_then(|declared| self.wanted(declared));
         if declared_type.is_some() && wanted.is_none() {
             let message = format!("the constant `{}` cannot have this type", name.text);
             let finding = Diagnostic::new(&rules::CONSTANT_TYPE, declared.span, message)
@@ -303,21 +289,13 @@ impl Resolver {
             doc: head.doc,
             // Pragmas behind the definition still change it.
             repository_id: String::new(),
-            annotations: head
-                .annotations
-                .into_iter()
-                .map(|one| one.annotation)
-                .collect(),
+            annotations: head.annotations.into_iter().map(|one| one.annotation).collect(),
             is_included: head.is_included,
             kind,
         };
         let index = self.declared.len();
         self.prefixes.remember(symbol);
-        self.declared.push(Declared {
-            symbol,
-            declaration,
-            is_hidden: self.is_hidden,
-        });
+        self.declared.push(Declared { symbol, declaration, is_hidden: self.is_hidden });
         let symbol = self.symbol_mut(symbol);
         symbol.declaration = Some(index);
         symbol.state = State::Complete;

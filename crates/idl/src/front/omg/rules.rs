@@ -14,12 +14,7 @@ pub mod syntax;
 
 use crate::diagnostic::Rule;
 
-const AREAS: &[&[&Rule]] = &[
-    lexical::ALL,
-    preprocessing::ALL,
-    syntax::ALL,
-    semantics::ALL,
-];
+const AREAS: &[&[&Rule]] = &[lexical::ALL, preprocessing::ALL, syntax::ALL, semantics::ALL];
 
 /// Every rule that a finding may name, in the order of the numbers within each area.
 pub fn all_rules() -> impl Iterator<Item = &'static Rule> {

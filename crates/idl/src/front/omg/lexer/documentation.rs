@@ -29,17 +29,14 @@ impl Documentation {
             return;
         };
         if begins_line && !text.starts_with('/') {
-            self.waiting
-                .push(text.strip_prefix(' ').unwrap_or(text).trim_end().to_owned());
+            self.waiting.push(text.strip_prefix(' ').unwrap_or(text).trim_end().to_owned());
         }
     }
 
     /// A comment from `/*` to `*/`, both with it.
     pub fn handle_block_comment(&mut self, comment: &str, begins_line: bool) {
         self.line_ends = 0;
-        let Some(text) = comment
-            .strip_prefix("/**")
-            .and_then(|text| text.strip_suffix("*/"))
+        let Some(text) = comment.strip_prefix("/**").and_then(|text| text.strip_suffix("*/"))
         else {
             return;
         };
@@ -48,13 +45,9 @@ impl Documentation {
         }
         let lines: Vec<&str> = text.lines().map(without_margin).collect();
         let is_text = |line: &&str| !line.is_empty();
-        let (first, last) = (
-            lines.iter().position(is_text),
-            lines.iter().rposition(is_text),
-        );
+        let (first, last) = (lines.iter().position(is_text), lines.iter().rposition(is_text));
         if let (Some(first), Some(last)) = (first, last) {
-            self.waiting
-                .extend(lines[first..=last].iter().map(|line| (*line).to_owned()));
+            self.waiting.extend(lines[first..=last].iter().map(|line| (*line).to_owned()));
         }
     }
 

@@ -23,11 +23,7 @@ impl Site {
             return self.span;
         }
         let start = self.span.start + part.start as u32;
-        Span {
-            start,
-            end: self.span.start + part.end as u32,
-            ..self.span
-        }
+        Span { start, end: self.span.start + part.end as u32, ..self.span }
     }
 }
 
@@ -44,13 +40,7 @@ pub(crate) fn read(text: &str, site: Site, findings: &mut Findings) -> Unescaped
     let is_wide = text.starts_with('L');
     let body_start = if is_wide { 2 } else { 1 };
     let quote = text[..body_start].chars().next_back();
-    let mut reader = Reader {
-        text,
-        at: body_start,
-        is_wide,
-        site,
-        findings,
-    };
+    let mut reader = Reader { text, at: body_start, is_wide, site, findings };
     let mut read = Unescaped::default();
     while let Some(next) = reader.text[reader.at..].chars().next() {
         let start = reader.at;
@@ -59,11 +49,7 @@ pub(crate) fn read(text: &str, site: Site, findings: &mut Findings) -> Unescaped
             read.is_closed = true;
             break;
         }
-        let meant = if next == '\\' {
-            reader.escape(start)
-        } else {
-            Some(next)
-        };
+        let meant = if next == '\\' { reader.escape(start) } else { Some(next) };
         if meant == Some('\0') && quote == Some('"') {
             let span = reader.site.part(start..reader.at);
             let message = "the character NUL in a string, whose end it marks in C";
@@ -114,10 +100,8 @@ impl<'t> Reader<'t, '_, '_> {
     fn hexadecimal(&mut self, start: usize, count_max: usize) -> Option<char> {
         let digits = self.digits(16, count_max);
         if digits.is_empty() {
-            let message = format!(
-                "no hexadecimal digit after {}",
-                quoted(&self.text[start..self.at])
-            );
+            let message =
+                format!("no hexadecimal digit after {}", quoted(&self.text[start..self.at]));
             self.find(&lexical::ESCAPE_DIGITS, start, message, None);
             return None;
         }
@@ -137,12 +121,8 @@ impl<'t> Reader<'t, '_, '_> {
         }
         let before = self.at;
         let high = code_unit(self.digits(16, 4)).filter(|unit| (0xD800..0xDC00).contains(unit));
-        let low = self.text[self.at..]
-            .strip_prefix("\\u")
-            .and_then(|text| text.get(..4));
-        let low = low
-            .and_then(code_unit)
-            .filter(|unit| (0xDC00..0xE000).contains(unit));
+        let low = self.text[self.at..].strip_prefix("\\u").and_then(|text| text.get(..4));
+        let low = low.and_then(code_unit).filter(|unit| (0xDC00..0xE000).contains(unit));
         if let (Some(high), Some(low)) = (high, low) {
             self.at += "\\uXXXX".len();
             return char::from_u32(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00));
@@ -185,7 +165,5 @@ impl<'t> Reader<'t, '_, '_> {
 
 fn code_unit(digits: &str) -> Option<u32> {
     let is_code_unit = digits.len() == 4 && digits.bytes().all(|b| b.is_ascii_hexdigit());
-    is_code_unit
-        .then(|| u32::from_str_radix(digits, 16).ok())
-        .flatten()
+    is_code_unit.then(|| u32::from_str_radix(digits, 16).ok()).flatten()
 }

@@ -62,32 +62,21 @@ impl Parts<'_> {
         }
         let mut exponent = None;
         if let Some(after_letter) = rest.strip_prefix(['e', 'E']) {
-            let unsigned = after_letter
-                .strip_prefix(['+', '-'])
-                .unwrap_or(after_letter);
+            let unsigned = after_letter.strip_prefix(['+', '-']).unwrap_or(after_letter);
             let (digits, after) = digits(unsigned);
             (exponent, rest) = (Some(digits), after);
         }
-        Parts {
-            whole,
-            fraction,
-            exponent,
-            rest,
-        }
+        Parts { whole, fraction, exponent, rest }
     }
 }
 
 fn digits(text: &str) -> (&str, &str) {
-    let end = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     text.split_at(end)
 }
 
 fn hexadecimal(text: &str, digits: &str) -> Result<Number, NoNumber> {
-    let end = digits
-        .find(|c: char| !c.is_ascii_hexdigit())
-        .unwrap_or(digits.len());
+    let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
     if end == 0 {
         let message = format!("{} has no hexadecimal digit", quoted(text));
         return Err(no_number(&lexical::HEXADECIMAL_DIGITS, message, None));
@@ -111,12 +100,10 @@ fn integer(text: &str) -> Result<Number, NoNumber> {
 }
 
 fn in_range(text: &str, digits: &str, radix: u32) -> Result<Number, NoNumber> {
-    u64::from_str_radix(digits, radix)
-        .map(Number::Integer)
-        .map_err(|_| {
-            let message = format!("{} is larger than {}", quoted(text), u64::MAX);
-            no_number(&lexical::INTEGER_RANGE, message, None)
-        })
+    u64::from_str_radix(digits, radix).map(Number::Integer).map_err(|_| {
+        let message = format!("{} is larger than {}", quoted(text), u64::MAX);
+        no_number(&lexical::INTEGER_RANGE, message, None)
+    })
 }
 
 fn float(text: &str) -> Result<Number, NoNumber> {
@@ -124,11 +111,7 @@ fn float(text: &str) -> Result<Number, NoNumber> {
     if value.is_finite() {
         return Ok(Number::Float(value));
     }
-    let message = format!(
-        "{} is larger than {:e}, the largest double",
-        quoted(text),
-        f64::MAX
-    );
+    let message = format!("{} is larger than {:e}, the largest double", quoted(text), f64::MAX);
     Err(no_number(&lexical::FLOAT_RANGE, message, None))
 }
 
@@ -138,10 +121,7 @@ fn fixed(text: &str, parts: &Parts) -> Result<Number, NoNumber> {
     if count <= FIXED_DIGITS_MAX {
         return Ok(Number::Fixed(text.into()));
     }
-    let message = format!(
-        "{} has {count} digits; at most {FIXED_DIGITS_MAX}",
-        quoted(text)
-    );
+    let message = format!("{} has {count} digits; at most {FIXED_DIGITS_MAX}", quoted(text));
     Err(no_number(&lexical::FIXED_DIGITS, message, None))
 }
 
@@ -153,9 +133,5 @@ fn malformed(text: &str, suffix: &str) -> NoNumber {
 }
 
 fn no_number(rule: &'static Rule, message: String, help: Option<&'static str>) -> NoNumber {
-    NoNumber {
-        rule,
-        message,
-        help,
-    }
+    NoNumber { rule, message, help }
 }

@@ -15,10 +15,7 @@ fn check(text: &str, want: Expect) {
 /// The first token of `text` has this documentation.
 fn check_doc(text: &str, want: Option<&str>) {
     let outcome = read_text(text);
-    let doc = outcome
-        .tokens
-        .first()
-        .and_then(|token: &Token| token.doc.as_deref());
+    let doc = outcome.tokens.first().and_then(|token: &Token| token.doc.as_deref());
     assert_eq!(doc, want);
 }
 
@@ -30,10 +27,7 @@ fn an_empty_text_is_the_end() {
 
 #[test]
 fn identifiers_keep_their_case() {
-    check(
-        "long Long L _in a_1 x\n",
-        expect!["long Long L _in a_1 x [end]"],
-    );
+    check("long Long L _in a_1 x\n", expect!["long Long L _in a_1 x [end]"]);
 }
 
 #[test]
@@ -103,10 +97,7 @@ fn punctuation_is_as_long_as_it_can_be() {
 
 #[test]
 fn comments_are_blanks() {
-    check(
-        "a/* x */b // y\n/**/c /* ** / */ d /*/ e */ f//",
-        expect!["a b c d f [end]"],
-    );
+    check("a/* x */b // y\n/**/c /* ** / */ d /*/ e */ f//", expect!["a b c d f [end]"]);
 }
 
 #[test]
@@ -119,10 +110,7 @@ fn a_backslash_joins_lines() {
 
 #[test]
 fn lines_end_as_on_any_system() {
-    check(
-        "a\r\n#define B c\r\nB\r\n\"d\"\r\n",
-        expect![[r#"a c "d" [end]"#]],
-    );
+    check("a\r\n#define B c\r\nB\r\n\"d\"\r\n", expect![[r#"a c "d" [end]"#]]);
 }
 
 #[test]
@@ -132,10 +120,7 @@ fn line_documentation_is_joined() {
 
 #[test]
 fn block_documentation_has_no_margin() {
-    check_doc(
-        "/**\n * one\n *\n *  two\n */\nmodule M",
-        Some("one\n\n two"),
-    );
+    check_doc("/**\n * one\n *\n *  two\n */\nmodule M", Some("one\n\n two"));
     check_doc("/** one */ module M", Some("one"));
 }
 
@@ -171,10 +156,7 @@ fn a_directive_takes_the_documentation_above_it() {
 #[test]
 fn a_span_holds_the_token_and_no_more() {
     let outcome = read_text("module  M { // x\n");
-    let texts: Vec<&str> = outcome
-        .tokens
-        .iter()
-        .map(|token| outcome.sources.text(token.span))
-        .collect();
+    let texts: Vec<&str> =
+        outcome.tokens.iter().map(|token| outcome.sources.text(token.span)).collect();
     assert_eq!(texts, ["module", "M", "{", ""]);
 }

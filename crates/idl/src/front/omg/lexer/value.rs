@@ -38,10 +38,7 @@ fn identifier(text: &Rc<str>, site: Site, findings: &mut Findings) -> TokenKind 
     let unescaped = text.strip_prefix('_');
     let name = unescaped.unwrap_or(text);
     if let Some(character) = name.chars().find(|c| !c.is_ascii()) {
-        let message = format!(
-            "the letter `{character}` in the identifier {}",
-            quoted(text)
-        );
+        let message = format!("the letter `{character}` in the identifier {}", quoted(text));
         findings.add(&lexical::IDENTIFIER_CHARACTER, site.span, message);
     } else if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
         let message = match name.chars().next() {
@@ -50,15 +47,9 @@ fn identifier(text: &Rc<str>, site: Site, findings: &mut Findings) -> TokenKind 
         };
         findings.add(&lexical::IDENTIFIER_START, site.span, message);
     } else if unescaped.is_some() {
-        return TokenKind::Identifier {
-            name: name.into(),
-            is_escaped: true,
-        };
+        return TokenKind::Identifier { name: name.into(), is_escaped: true };
     }
-    TokenKind::Identifier {
-        name: text.clone(),
-        is_escaped: false,
-    }
+    TokenKind::Identifier { name: text.clone(), is_escaped: false }
 }
 
 fn number(text: &str, site: Site, findings: &mut Findings) -> TokenKind {

@@ -18,34 +18,19 @@ impl Parser {
             Some("bitmask") => self.bitmask()?,
             _ => self.bitset()?,
         };
-        Ok(Definition {
-            annotations: Vec::new(),
-            doc,
-            is_included,
-            kind,
-        })
+        Ok(Definition { annotations: Vec::new(), doc, is_included, kind })
     }
 
     fn structure(&mut self) -> Result<DefinitionKind> {
         self.advance();
         let name = self.name("a struct")?;
         if self.is(";") {
-            return Ok(DefinitionKind::Forward {
-                what: Forward::Struct,
-                name,
-            });
+            return Ok(DefinitionKind::Forward { what: Forward::Struct, name });
         }
-        let base = if self.take(":") {
-            Some(self.scoped_name("the struct it extends")?)
-        } else {
-            None
-        };
+        let base =
+            if self.take(":") { Some(self.scoped_name("the struct it extends")?) } else { None };
         let members = self.body(&name, |parser| parser.member("a member"))?;
-        Ok(DefinitionKind::Struct {
-            name,
-            base,
-            members,
-        })
+        Ok(DefinitionKind::Struct { name, base, members })
     }
 
     /// `exception Name { members }`
@@ -63,22 +48,14 @@ impl Parser {
         let declared = self.type_use()?;
         let declarators = self.declarators(what)?;
         self.semicolon("the member")?;
-        Ok(Member {
-            annotations,
-            doc,
-            declared,
-            declarators,
-        })
+        Ok(Member { annotations, doc, declared, declarators })
     }
 
     fn union(&mut self) -> Result<DefinitionKind> {
         self.advance();
         let name = self.name("a union")?;
         if self.is(";") {
-            return Ok(DefinitionKind::Forward {
-                what: Forward::Union,
-                name,
-            });
+            return Ok(DefinitionKind::Forward { what: Forward::Union, name });
         }
         if self.take_word("switch").is_none() {
             return Err(self.unexpected("`switch` or `;`"));
@@ -89,11 +66,7 @@ impl Parser {
         let found = self.diagnostics.len();
         let cases = self.body(&name, Parser::case)?;
         self.require_entries(&name, cases.len(), found, "a union has at least one case");
-        Ok(DefinitionKind::Union {
-            name,
-            discriminator,
-            cases,
-        })
+        Ok(DefinitionKind::Union { name, discriminator, cases })
     }
 
     fn case(&mut self) -> Result<Case> {
@@ -109,15 +82,7 @@ impl Parser {
         let declared = self.type_use()?;
         let declarators = vec![self.declarator("a member")?];
         self.semicolon("the case")?;
-        Ok(Case {
-            labels,
-            member: Member {
-                annotations,
-                doc,
-                declared,
-                declarators,
-            },
-        })
+        Ok(Case { labels, member: Member { annotations, doc, declared, declarators } })
     }
 
     fn label(&mut self) -> Result<Label> {
@@ -159,8 +124,7 @@ impl Parser {
     fn require_entries(&mut self, name: &Name, count: usize, found: usize, rule: &str) {
         if count == 0 && self.diagnostics.len() == found {
             let message = format!("`{}` is empty: {rule}", name.text);
-            self.diagnostics
-                .push(Diagnostic::new(&rules::EMPTY_BODY, name.span, message));
+            self.diagnostics.push(Diagnostic::new(&rules::EMPTY_BODY, name.span, message));
         }
     }
 
@@ -174,22 +138,15 @@ impl Parser {
             if !parser.take(",") && !parser.is("}") {
                 return Err(parser.unexpected("`,` or `}`"));
             }
-            Ok(Literal {
-                annotations,
-                doc,
-                name,
-            })
+            Ok(Literal { annotations, doc, name })
         })
     }
 
     fn bitset(&mut self) -> Result<DefinitionKind> {
         self.advance();
         let name = self.name("a bitset")?;
-        let base = if self.take(":") {
-            Some(self.scoped_name("the bitset it extends")?)
-        } else {
-            None
-        };
+        let base =
+            if self.take(":") { Some(self.scoped_name("the bitset it extends")?) } else { None };
         let fields = self.body(&name, Parser::bitfield)?;
         Ok(DefinitionKind::Bitset { name, base, fields })
     }
@@ -201,11 +158,7 @@ impl Parser {
         };
         self.expect("<")?;
         let width = self.bound()?;
-        let declared = if self.take(",") {
-            Some(self.type_use()?)
-        } else {
-            None
-        };
+        let declared = if self.take(",") { Some(self.type_use()?) } else { None };
         let end = self.expect_close()?;
         let mut names = Vec::new();
         while self.word().is_some() {
@@ -213,11 +166,6 @@ impl Parser {
             self.take(",");
         }
         self.semicolon("the bit field")?;
-        Ok(Bitfield {
-            width,
-            declared,
-            names,
-            span: start.to(end),
-        })
+        Ok(Bitfield { width, declared, names, span: start.to(end) })
     }
 }

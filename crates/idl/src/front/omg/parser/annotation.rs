@@ -44,17 +44,9 @@ impl Parser {
     fn annotation(&mut self) -> Result<Annotation> {
         let start = self.advance();
         let name = self.annotation_name()?;
-        let arguments = if self.is("(") {
-            self.arguments()?
-        } else {
-            Arguments::None
-        };
+        let arguments = if self.is("(") { self.arguments()? } else { Arguments::None };
         let end = self.tokens[self.at.saturating_sub(1)].span;
-        Ok(Annotation {
-            name,
-            arguments,
-            span: start.to(end),
-        })
+        Ok(Annotation { name, arguments, span: start.to(end) })
     }
 
     /// Keywords are annotation names too: `@default`, `@oneway` (clause 7.2.4).
@@ -71,10 +63,7 @@ impl Parser {
         match &self.tokens[self.at].kind {
             TokenKind::Identifier { name, .. } => {
                 let text = name.clone();
-                Ok(Name {
-                    text,
-                    span: self.advance(),
-                })
+                Ok(Name { text, span: self.advance() })
             }
             _ => Err(self.unexpected(what)),
         }
@@ -118,11 +107,7 @@ impl Parser {
             parser.annotation_parameter().map(Some)
         })?;
         let parameters = entries.into_iter().flatten().collect();
-        Ok(DefinitionKind::Annotation {
-            name,
-            parameters,
-            items,
-        })
+        Ok(DefinitionKind::Annotation { name, parameters, items })
     }
 
     fn annotation_parameter(&mut self) -> Result<AnnotationParameter> {
@@ -135,10 +120,6 @@ impl Parser {
             None => None,
         };
         self.semicolon("the parameter")?;
-        Ok(AnnotationParameter {
-            declared,
-            name,
-            default,
-        })
+        Ok(AnnotationParameter { declared, name, default })
     }
 }

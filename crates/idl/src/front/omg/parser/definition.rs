@@ -13,12 +13,7 @@ impl Parser {
         let doc = doc.or_else(|| self.doc());
         let kind = self.nested(|parser| parser.definition_kind(place))?;
         self.semicolon(ended(&kind))?;
-        Ok(Definition {
-            annotations,
-            doc,
-            is_included,
-            kind,
-        })
+        Ok(Definition { annotations, doc, is_included, kind })
     }
 
     fn definition_kind(&mut self, place: Place) -> Result<DefinitionKind> {
@@ -65,11 +60,7 @@ impl Parser {
         let name = self.name("a constant")?;
         self.expect("=")?;
         let value = self.expression()?;
-        Ok(DefinitionKind::Constant {
-            declared,
-            name,
-            value,
-        })
+        Ok(DefinitionKind::Constant { declared, name, value })
     }
 
     fn typedef(&mut self) -> Result<DefinitionKind> {
@@ -82,10 +73,7 @@ impl Parser {
             return Err(self.unexpected("a name for the type"));
         }
         let declarators = self.declarators("a type")?;
-        Ok(DefinitionKind::Typedef {
-            declared,
-            declarators,
-        })
+        Ok(DefinitionKind::Typedef { declared, declarators })
     }
 
     fn type_id(&mut self) -> Result<DefinitionKind> {

@@ -18,24 +18,12 @@ struct Reading {
 impl Parser {
     /// An expression that stands free.
     pub(super) fn expression(&mut self) -> Result<Expression> {
-        self.binary(
-            0,
-            &mut Reading {
-                is_in_template: false,
-                operators: 0,
-            },
-        )
+        self.binary(0, &mut Reading { is_in_template: false, operators: 0 })
     }
 
     /// An expression before a `>`.
     pub(super) fn bound(&mut self) -> Result<Expression> {
-        self.binary(
-            0,
-            &mut Reading {
-                is_in_template: true,
-                operators: 0,
-            },
-        )
+        self.binary(0, &mut Reading { is_in_template: true, operators: 0 })
     }
 
     /// Operators that bind at least as strongly as `level`.
@@ -98,10 +86,7 @@ impl Parser {
         let start = self.advance();
         let operand = self.nested(|parser| parser.unary(reading))?;
         let span = start.to(operand.span);
-        Ok(Expression {
-            kind: ExpressionKind::Unary(operator, Box::new(operand)),
-            span,
-        })
+        Ok(Expression { kind: ExpressionKind::Unary(operator, Box::new(operand)), span })
     }
 
     fn primary(&mut self, reading: &mut Reading) -> Result<Expression> {
@@ -112,10 +97,7 @@ impl Parser {
             reading.is_in_template = was_in_template;
             let kind = inner?.kind;
             let end = self.expect(")")?;
-            return Ok(Expression {
-                kind,
-                span: start.to(end),
-            });
+            return Ok(Expression { kind, span: start.to(end) });
         }
         let span = self.span();
         let kind = match &self.tokens[self.at].kind {
@@ -134,10 +116,7 @@ impl Parser {
             TokenKind::Identifier { .. } | TokenKind::Punctuation("::") => {
                 let name = self.scoped_name("a constant")?;
                 let span = name.span();
-                return Ok(Expression {
-                    kind: ExpressionKind::Name(name),
-                    span,
-                });
+                return Ok(Expression { kind: ExpressionKind::Name(name), span });
             }
             _ => return Err(self.unexpected("a constant")),
         };
@@ -173,14 +152,8 @@ impl Parser {
             end = self.advance();
         }
         let text = text.into();
-        let kind = if is_wide {
-            ExpressionKind::WideString(text)
-        } else {
-            ExpressionKind::String(text)
-        };
-        Ok(Expression {
-            kind,
-            span: start.to(end),
-        })
+        let kind =
+            if is_wide { ExpressionKind::WideString(text) } else { ExpressionKind::String(text) };
+        Ok(Expression { kind, span: start.to(end) })
     }
 }

@@ -13,10 +13,7 @@ impl Parser {
         self.advance();
         let name = self.name("an interface")?;
         if self.is(";") {
-            return Ok(DefinitionKind::Forward {
-                what: Forward::Interface,
-                name,
-            });
+            return Ok(DefinitionKind::Forward { what: Forward::Interface, name });
         }
         let bases = if self.take(":") {
             self.list(|parser| parser.scoped_name("an interface"))?
@@ -49,23 +46,13 @@ impl Parser {
         let returns = self.returned()?;
         let name = self.name("an operation")?;
         self.expect("(")?;
-        let parameters = if self.is(")") {
-            Vec::new()
-        } else {
-            self.list(Parser::parameter)?
-        };
+        let parameters = if self.is(")") { Vec::new() } else { self.list(Parser::parameter)? };
         self.expect(")")?;
         let raises = self.raises("raises")?;
         if self.is_word("context") {
             self.context_clause();
         }
-        Ok(DefinitionKind::Operation(Operation {
-            name,
-            oneway,
-            returns,
-            parameters,
-            raises,
-        }))
+        Ok(DefinitionKind::Operation(Operation { name, oneway, returns, parameters, raises }))
     }
 
     fn returned(&mut self) -> Result<Option<TypeUse>> {
@@ -81,12 +68,7 @@ impl Parser {
         let declared = self.type_use()?;
         let name = self.name("a parameter")?;
         self.refuse_array()?;
-        Ok(Parameter {
-            annotations,
-            direction,
-            declared,
-            name,
-        })
+        Ok(Parameter { annotations, direction, declared, name })
     }
 
     fn direction(&mut self) -> (Direction, Span) {
@@ -142,11 +124,8 @@ impl Parser {
             Ok(name)
         })?;
         self.check_attribute_raises(is_readonly, names.len());
-        let get_raises = self.raises(if self.is_word("raises") {
-            "raises"
-        } else {
-            "getraises"
-        })?;
+        let get_raises =
+            self.raises(if self.is_word("raises") { "raises" } else { "getraises" })?;
         let set_raises = self.raises("setraises")?;
         Ok(DefinitionKind::Attribute(Attribute {
             is_readonly,

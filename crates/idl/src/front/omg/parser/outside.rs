@@ -25,8 +25,7 @@ impl Parser {
         let clause = rule.clause;
         let message = format!("{what} (clause {clause}) is outside what Nearcall maps");
         self.outside.insert(rule.code, self.diagnostics.len());
-        self.diagnostics
-            .push(Diagnostic::new(rule, span, message).help(way_out(rule)));
+        self.diagnostics.push(Diagnostic::new(rule, span, message).help(way_out(rule)));
     }
 
     pub(super) fn outside_type(&mut self, rule: &'static Rule, what: &str) -> TypeKind {
@@ -65,10 +64,7 @@ impl Parser {
         self.has_foreign_names |= word == "import";
         let span = self.advance();
         self.report_outside(rule, span, what);
-        while self
-            .word()
-            .is_some_and(|w| matches!(w, "interface" | "valuetype" | "eventtype"))
-        {
+        while self.word().is_some_and(|w| matches!(w, "interface" | "valuetype" | "eventtype")) {
             self.advance();
         }
         let names = self.outside_names();
@@ -81,10 +77,7 @@ impl Parser {
         self.report_outside(&rules::TEMPLATE, name.span, "a template module");
         let mut names = Vec::new();
         while !self.is_end() && !self.is("{") && !self.is(";") {
-            let last = self
-                .word()
-                .filter(|_| self.is_at(self.at + 1, ";"))
-                .map(Rc::from);
+            let last = self.word().filter(|_| self.is_at(self.at + 1, ";")).map(Rc::from);
             let span = self.advance();
             names.extend(last.map(|text| Name { text, span }));
         }
@@ -109,10 +102,7 @@ impl Parser {
         match self.word() {
             Some(text) => {
                 let text = text.into();
-                vec![Name {
-                    text,
-                    span: self.advance(),
-                }]
+                vec![Name { text, span: self.advance() }]
             }
             None => Vec::new(),
         }

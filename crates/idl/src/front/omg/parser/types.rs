@@ -13,10 +13,7 @@ impl Parser {
         let start = self.span();
         let kind = self.nested(|parser| parser.type_kind())?;
         let end = self.tokens[self.at.saturating_sub(1)].span;
-        Ok(TypeUse {
-            kind,
-            span: start.to(end),
-        })
+        Ok(TypeUse { kind, span: start.to(end) })
     }
 
     fn type_kind(&mut self) -> Result<TypeKind> {
@@ -26,15 +23,11 @@ impl Parser {
         match word {
             "string" => {
                 self.advance();
-                Ok(TypeKind::String {
-                    bound: self.string_bound()?,
-                })
+                Ok(TypeKind::String { bound: self.string_bound()? })
             }
             "wstring" => {
                 self.advance();
-                Ok(TypeKind::WideString {
-                    bound: self.string_bound()?,
-                })
+                Ok(TypeKind::WideString { bound: self.string_bound()? })
             }
             "sequence" => self.sequence(),
             "map" => self.map(),
@@ -119,11 +112,7 @@ impl Parser {
             return Err(self.unexpected("`short` or `long` after `unsigned`"));
         }
         let is_long = self.take_word("long").is_some();
-        Ok(if is_long {
-            Primitive::Uint64
-        } else {
-            Primitive::Uint32
-        })
+        Ok(if is_long { Primitive::Uint64 } else { Primitive::Uint32 })
     }
 
     fn string_bound(&mut self) -> Result<Option<Expression>> {
@@ -139,11 +128,7 @@ impl Parser {
         self.advance();
         self.expect("<")?;
         let element = Box::new(self.type_use()?);
-        let bound = if self.take(",") {
-            Some(self.bound()?)
-        } else {
-            None
-        };
+        let bound = if self.take(",") { Some(self.bound()?) } else { None };
         self.expect_close()?;
         Ok(TypeKind::Sequence { element, bound })
     }
@@ -154,11 +139,7 @@ impl Parser {
         let key = Box::new(self.type_use()?);
         self.expect(",")?;
         let value = Box::new(self.type_use()?);
-        let bound = if self.take(",") {
-            Some(self.bound()?)
-        } else {
-            None
-        };
+        let bound = if self.take(",") { Some(self.bound()?) } else { None };
         self.expect_close()?;
         Ok(TypeKind::Map { key, value, bound })
     }

@@ -108,15 +108,9 @@ struct Words {
 fn words() -> &'static Words {
     static WORDS: OnceLock<Words> = OnceLock::new();
     WORDS.get_or_init(|| {
-        let reserved = RESERVED
-            .iter()
-            .map(|word| (word.to_ascii_lowercase(), (*word, true)));
-        let elsewhere = ELSEWHERE
-            .iter()
-            .map(|word| (word.to_ascii_lowercase(), (*word, false)));
-        Words {
-            by_folded: reserved.chain(elsewhere).collect(),
-        }
+        let reserved = RESERVED.iter().map(|word| (word.to_ascii_lowercase(), (*word, true)));
+        let elsewhere = ELSEWHERE.iter().map(|word| (word.to_ascii_lowercase(), (*word, false)));
+        Words { by_folded: reserved.chain(elsewhere).collect() }
     })
 }
 
@@ -170,11 +164,7 @@ mod tests {
 
     #[test]
     fn no_keyword_is_longer_than_the_limit() {
-        let longest = RESERVED
-            .iter()
-            .chain(ELSEWHERE)
-            .map(|word| word.len())
-            .max();
+        let longest = RESERVED.iter().chain(ELSEWHERE).map(|word| word.len()).max();
         assert_eq!(longest, Some(BYTES_MAX));
     }
 }

@@ -53,16 +53,10 @@ struct Value {
 }
 
 impl Value {
-    const ZERO: Value = Value {
-        bits: 0,
-        is_unsigned: false,
-    };
+    const ZERO: Value = Value { bits: 0, is_unsigned: false };
 
     fn signed(value: i64) -> Value {
-        Value {
-            bits: value as u64,
-            is_unsigned: false,
-        }
+        Value { bits: value as u64, is_unsigned: false }
     }
 }
 
@@ -102,10 +96,7 @@ impl Reader<'_, '_, '_> {
             }
             let second = reader.lively(!holds, Self::conditional)?;
             let chosen = if holds { first } else { second };
-            Ok(Value {
-                is_unsigned: first.is_unsigned || second.is_unsigned,
-                ..chosen
-            })
+            Ok(Value { is_unsigned: first.is_unsigned || second.is_unsigned, ..chosen })
         })
     }
 
@@ -135,17 +126,11 @@ impl Reader<'_, '_, '_> {
             }
             if reader.take("-") {
                 let value = reader.unary()?;
-                return Ok(Value {
-                    bits: value.bits.wrapping_neg(),
-                    ..value
-                });
+                return Ok(Value { bits: value.bits.wrapping_neg(), ..value });
             }
             if reader.take("~") {
                 let value = reader.unary()?;
-                return Ok(Value {
-                    bits: !value.bits,
-                    ..value
-                });
+                return Ok(Value { bits: !value.bits, ..value });
             }
             if reader.take("+") {
                 return reader.unary();
@@ -157,11 +142,7 @@ impl Reader<'_, '_, '_> {
     fn primary(&mut self) -> Read {
         if self.take("(") {
             let value = self.conditional()?;
-            return if self.take(")") {
-                Ok(value)
-            } else {
-                self.misplaced("`)`")
-            };
+            return if self.take(")") { Ok(value) } else { self.misplaced("`)`") };
         }
         let Some(word) = self.peek().cloned() else {
             return self.misplaced("an operand");
@@ -239,10 +220,7 @@ impl Reader<'_, '_, '_> {
     }
 
     fn shifted(&self, operator: &Word, left: Value, right: Value) -> Read {
-        let Some(count) = u32::try_from(right.bits)
-            .ok()
-            .filter(|count| *count < u64::BITS)
-        else {
+        let Some(count) = u32::try_from(right.bits).ok().filter(|count| *count < u64::BITS) else {
             return self.unless_dead(&rules::CONDITION_SHIFT, operator, || {
                 let count = right.bits as i64;
                 format!("a shift by {count} bits; 0 to 63 are possible")
@@ -277,11 +255,7 @@ impl Reader<'_, '_, '_> {
         if self.depth >= DEPTH_MAX {
             let span = self.peek().map_or(self.end, |word| word.span);
             let message = format!("the operators of the condition nest deeper than {DEPTH_MAX}");
-            return Err(Box::new(Diagnostic::new(
-                &rules::CONDITION_DEPTH,
-                span,
-                message,
-            )));
+            return Err(Box::new(Diagnostic::new(&rules::CONDITION_DEPTH, span, message)));
         }
         self.depth += 1;
         let value = read(self);
@@ -305,21 +279,13 @@ impl Reader<'_, '_, '_> {
             None => (self.end, "the end of the line".to_owned()),
         };
         let message = format!("{found} where {due} is due");
-        Err(Box::new(Diagnostic::new(
-            &rules::CONDITION_SYNTAX,
-            span,
-            message,
-        )))
+        Err(Box::new(Diagnostic::new(&rules::CONDITION_SYNTAX, span, message)))
     }
 }
 
 fn operand(word: &Word, what: &str) -> Read {
     let message = format!("{} is {what}", quoted(&word.text));
-    Err(Box::new(Diagnostic::new(
-        &rules::CONDITION_OPERAND,
-        word.span,
-        message,
-    )))
+    Err(Box::new(Diagnostic::new(&rules::CONDITION_OPERAND, word.span, message)))
 }
 
 /// A number with the suffixes that C has.

@@ -47,12 +47,7 @@ impl Preprocessor<'_> {
             Group::Waiting
         };
         let (directive, span) = (name.text.clone(), name.span);
-        let conditional = Conditional {
-            directive,
-            span,
-            else_span: None,
-            group,
-        };
+        let conditional = Conditional { directive, span, else_span: None, group };
         if let Some(open) = self.open.last_mut() {
             open.conditionals.push(conditional);
         }
@@ -100,8 +95,7 @@ impl Preprocessor<'_> {
         let open = self.open.last_mut()?;
         if open.conditionals.is_empty() {
             let message = format!("`#{}` without `#if`", name.text);
-            self.findings
-                .add(&rules::CONDITIONAL_UNOPENED, name.span, message);
+            self.findings.add(&rules::CONDITIONAL_UNOPENED, name.span, message);
         }
         open.conditionals.last_mut()
     }

@@ -27,10 +27,8 @@ impl Preprocessor<'_> {
             return;
         }
         let Some(name) = self.take_word() else { return };
-        let is_conditional = matches!(
-            &*name.text,
-            "if" | "ifdef" | "ifndef" | "elif" | "else" | "endif"
-        );
+        let is_conditional =
+            matches!(&*name.text, "if" | "ifdef" | "ifndef" | "elif" | "else" | "endif");
         if is_skipped && !is_conditional {
             self.skip_line();
             return;
@@ -61,23 +59,15 @@ impl Preprocessor<'_> {
         let (Some(first), Some(last)) = (extra.first(), extra.last()) else {
             return;
         };
-        let message = format!(
-            "{} after the end of `#{}`",
-            quoted(&spelling(extra)),
-            name.text
-        );
-        self.findings
-            .add(&rules::EXTRA_TOKENS, first.span.to(last.span), message);
+        let message = format!("{} after the end of `#{}`", quoted(&spelling(extra)), name.text);
+        self.findings.add(&rules::EXTRA_TOKENS, first.span.to(last.span), message);
     }
 
     /// Defines what every file finds defined, and what the command line defines.
     pub(super) fn define_built_ins(&mut self) {
         let options = self.options;
         let defined = [("__NEARCALL_IDL__", "1")].into_iter();
-        let asked = options
-            .defines
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str()));
+        let asked = options.defines.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let mut text = String::new();
         for (name, value) in defined.chain(asked) {
             let line = format!("#define {name} {value}").replace(['\n', '\r'], " ");
@@ -85,10 +75,9 @@ impl Preprocessor<'_> {
             text.push('\n');
         }
         let id = self.sources.add_built_in("<command line>", text);
-        for (name, replacement) in [
-            ("__FILE__", Replacement::File),
-            ("__LINE__", Replacement::Line),
-        ] {
+        for (name, replacement) in
+            [("__FILE__", Replacement::File), ("__LINE__", Replacement::Line)]
+        {
             let built_in = Macro::built_in(self.start_of(id), replacement);
             let name = self.spellings.keep(name);
             self.macros.insert(name, Rc::new(built_in));
@@ -132,8 +121,7 @@ impl Preprocessor<'_> {
     ) -> Option<(&'w Word, &'w [Word])> {
         let Some((name, rest)) = line.split_first() else {
             let message = format!("`#{}` without the name of a macro", directive.text);
-            self.findings
-                .add(&rules::MACRO_NAME, directive.span, message);
+            self.findings.add(&rules::MACRO_NAME, directive.span, message);
             return None;
         };
         if !name.is_identifier() {
@@ -143,8 +131,7 @@ impl Preprocessor<'_> {
         }
         if matches!(&*name.text, "defined" | "__FILE__" | "__LINE__" | VARIADIC) {
             let message = format!("`#{}` of {}", directive.text, quoted(&name.text));
-            self.findings
-                .add(&rules::MACRO_RESERVED, name.span, message);
+            self.findings.add(&rules::MACRO_RESERVED, name.span, message);
             return None;
         }
         Some((name, rest))
@@ -155,9 +142,7 @@ impl Preprocessor<'_> {
             true => format!("`#{}`", name.text),
             false => spelling(line),
         };
-        let span = line
-            .last()
-            .map_or(name.span, |last| name.span.to(last.span));
+        let span = line.last().map_or(name.span, |last| name.span.to(last.span));
         self.findings.add(rule, span, message);
     }
 
@@ -169,31 +154,21 @@ impl Preprocessor<'_> {
     fn renumber_to(&mut self, name: &Word, words: &[Word], is_strict: bool) {
         let number = words.first().filter(|word| word.kind == Kind::Number);
         let is_decimal = |word: &&Word| word.text.bytes().all(|byte| byte.is_ascii_digit());
-        let Some(line) = number
-            .filter(is_decimal)
-            .and_then(|word| word.text.parse().ok())
-        else {
-            let text = words
-                .first()
-                .map_or("nothing".to_owned(), |word| quoted(&word.text));
+        let Some(line) = number.filter(is_decimal).and_then(|word| word.text.parse().ok()) else {
+            let text = words.first().map_or("nothing".to_owned(), |word| quoted(&word.text));
             let message = format!("{text} where the number of a line is due");
-            return self
-                .findings
-                .add(&rules::LINE_MALFORMED, name.span, message);
+            return self.findings.add(&rules::LINE_MALFORMED, name.span, message);
         };
         let file = words.get(1);
         if let Some(word) = file.filter(|word| word.kind != Kind::String) {
             let message = format!("{} where the name of a file is due", quoted(&word.text));
-            return self
-                .findings
-                .add(&rules::LINE_MALFORMED, word.span, message);
+            return self.findings.add(&rules::LINE_MALFORMED, word.span, message);
         }
         let read = file.map(|word| escape::read(&word.text, word.site(), &mut self.findings));
         if is_strict {
             self.note_extra(name, words.get(2..).unwrap_or_default());
         }
-        self.sources
-            .renumber(name.span, line, read.map(|read| read.text.into()));
+        self.sources.renumber(name.span, line, read.map(|read| read.text.into()));
     }
 
     fn unknown_directive(&mut self, name: &Word) {
@@ -209,16 +184,14 @@ impl Preprocessor<'_> {
     pub(super) fn is_refused_in_arguments(&mut self, name: &Word) -> bool {
         if self.is_collecting {
             let message = format!("`#{}` among the arguments of a macro", name.text);
-            self.findings
-                .add(&rules::DIRECTIVE_IN_ARGUMENTS, name.span, message);
+            self.findings.add(&rules::DIRECTIVE_IN_ARGUMENTS, name.span, message);
         }
         self.is_collecting
     }
 
     /// From a directive's name to its last word.
     pub(super) fn directive_span(name: &Word, line: &[Word]) -> Span {
-        line.last()
-            .map_or(name.span, |last| name.span.to(last.span))
+        line.last().map_or(name.span, |last| name.span.to(last.span))
     }
 }
 
@@ -234,12 +207,7 @@ fn is_near(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     let same_start = left.iter().zip(right).take_while(|(l, r)| l == r).count();
     let (left, right) = (&left[same_start..], &right[same_start..]);
-    let same_end = left
-        .iter()
-        .rev()
-        .zip(right.iter().rev())
-        .take_while(|(l, r)| l == r)
-        .count();
+    let same_end = left.iter().rev().zip(right.iter().rev()).take_while(|(l, r)| l == r).count();
     let (left, right) = (left.len() - same_end, right.len() - same_end);
     left.max(right) <= 1
 }

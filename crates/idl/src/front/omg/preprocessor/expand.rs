@@ -96,10 +96,7 @@ impl Preprocessor<'_> {
         let depth = self.contexts.len();
         // What is read inside is no part of arguments that are being collected outside.
         let was_collecting = std::mem::take(&mut self.is_collecting);
-        self.contexts.push(Context {
-            words: words.into_iter(),
-            source: Source::Closed,
-        });
+        self.contexts.push(Context { words: words.into_iter(), source: Source::Closed });
         let taken = take(self);
         while self.contexts.len() > depth {
             self.pop_context();
@@ -129,17 +126,11 @@ impl Preprocessor<'_> {
     }
 
     fn is_disabled(&self, word: &Word) -> bool {
-        self.macros
-            .get(&word.text)
-            .is_some_and(|found| found.is_disabled.get())
+        self.macros.get(&word.text).is_some_and(|found| found.is_disabled.get())
     }
 
     fn pop_context(&mut self) {
-        if let Some(Context {
-            source: Source::Macro(ended),
-            ..
-        }) = self.contexts.pop()
-        {
+        if let Some(Context { source: Source::Macro(ended), .. }) = self.contexts.pop() {
             ended.is_disabled.set(false);
         }
     }
@@ -165,8 +156,7 @@ impl Preprocessor<'_> {
         let Some(mut arguments) = arguments else {
             if !self.is_stopped {
                 let message = format!("no `)` ends the arguments of {}", quoted(&call.text));
-                self.findings
-                    .add(&rules::ARGUMENTS_UNTERMINATED, call.span, message);
+                self.findings.add(&rules::ARGUMENTS_UNTERMINATED, call.span, message);
             }
             return None;
         };
@@ -185,19 +175,10 @@ impl Preprocessor<'_> {
             let (name, given) = (quoted(&call.text), arguments.len());
             let message = format!("arguments of {name}: {given} given, {due} due");
             let finding = Diagnostic::new(&rules::ARGUMENT_COUNT, call.span, message);
-            self.findings
-                .push(finding.label(wanted.span, "defined here"));
+            self.findings.push(finding.label(wanted.span, "defined here"));
             return None;
         }
-        Some(
-            arguments
-                .into_iter()
-                .map(|words| Argument {
-                    words,
-                    expanded: None,
-                })
-                .collect(),
-        )
+        Some(arguments.into_iter().map(|words| Argument { words, expanded: None }).collect())
     }
 
     fn collect_words(&mut self, wanted: &Macro) -> Option<Vec<Vec<Word>>> {
@@ -239,10 +220,7 @@ impl Preprocessor<'_> {
         }
         used.is_disabled.set(true);
         let source = Source::Macro(used.clone());
-        self.contexts.push(Context {
-            words: words.into_iter(),
-            source,
-        });
+        self.contexts.push(Context { words: words.into_iter(), source });
     }
 
     fn substitute(
@@ -296,8 +274,7 @@ impl Preprocessor<'_> {
         if self.argument_depth >= self.limits.argument_depth_max {
             let depth = self.limits.argument_depth_max;
             let message = format!("arguments of macros nest deeper than {depth}");
-            self.findings
-                .add(&rules::ARGUMENT_DEPTH, call.span, message);
+            self.findings.add(&rules::ARGUMENT_DEPTH, call.span, message);
             self.is_stopped = true;
             return Vec::new();
         }
@@ -370,10 +347,7 @@ impl Preprocessor<'_> {
     fn charge(&mut self, count: usize, span: Span) -> bool {
         self.made_count += count;
         if self.made_count > self.limits.made_count_max && !self.is_stopped {
-            let message = format!(
-                "macros make more than {} tokens",
-                self.limits.made_count_max
-            );
+            let message = format!("macros make more than {} tokens", self.limits.made_count_max);
             self.findings.add(&rules::EXPANSION_LIMIT, span, message);
             self.is_stopped = true;
         }

@@ -53,10 +53,7 @@ impl Files for InMemory {
     }
 
     fn read(&self, path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
-        let bytes = self
-            .files
-            .get(&normal(path))
-            .ok_or(io::ErrorKind::NotFound)?;
+        let bytes = self.files.get(&normal(path)).ok_or(io::ErrorKind::NotFound)?;
         let count = usize::try_from(bytes_max).map_or(bytes.len(), |max| bytes.len().min(max));
         Ok(bytes[..count].to_vec())
     }

@@ -37,17 +37,12 @@ impl Preprocessor<'_> {
             Err(error) => {
                 let id = self.sources.add(path, "");
                 let message = format!("{}: {}", path.display(), reason(&error));
-                self.findings
-                    .add(&rules::FILE_UNREADABLE, self.start_of(id), message);
+                self.findings.add(&rules::FILE_UNREADABLE, self.start_of(id), message);
                 return id;
             }
         };
         let is_too_long = bytes.len() as u64 > self.limits.text_bytes_max;
-        let text = if is_too_long {
-            String::new()
-        } else {
-            source::decode(bytes)
-        };
+        let text = if is_too_long { String::new() } else { source::decode(bytes) };
         let id = self.sources.add(path, text);
         let file = self.take_in(id, directory);
         self.read.insert(canonical, file.clone());
@@ -97,11 +92,7 @@ impl Preprocessor<'_> {
             }
         }
         let is_spelled = line.first().is_some_and(|word| word.kind == Kind::String);
-        let words = if is_spelled {
-            line.to_vec()
-        } else {
-            self.expand_all(line.to_vec())
-        };
+        let words = if is_spelled { line.to_vec() } else { self.expand_all(line.to_vec()) };
         let span = Self::directive_span(name, line);
         let close = words.iter().position(|word| word.is(">"));
         let (text, is_local, after) = match (words.first(), close) {
@@ -120,17 +111,12 @@ impl Preprocessor<'_> {
                 false => format!("{} is no name of a file", quoted(&found)),
             };
             let finding = Diagnostic::new(&rules::INCLUDE_MALFORMED, span, message);
-            self.findings
-                .push(finding.help("write `#include \"name\"` or `#include <name>`"));
+            self.findings.push(finding.help("write `#include \"name\"` or `#include <name>`"));
             return None;
         }
         self.note_extra(name, &words[after..]);
         let span = if is_spelled { line[0].span } else { span };
-        Some(Wanted {
-            name: text,
-            is_local,
-            span,
-        })
+        Some(Wanted { name: text, is_local, span })
     }
 
     fn find(&mut self, wanted: &Wanted) -> Option<Rc<ReadFile>> {
@@ -147,16 +133,12 @@ impl Preprocessor<'_> {
                 Err(error) if is_missing(&error) => {}
                 Err(error) => {
                     let message = format!("{}: {}", path.display(), reason(&error));
-                    self.findings
-                        .add(&rules::INCLUDE_MISSING, wanted.span, message);
+                    self.findings.add(&rules::INCLUDE_MISSING, wanted.span, message);
                     return None;
                 }
             }
         }
-        let message = format!(
-            "{} is in none of the directories searched",
-            quoted(&wanted.name)
-        );
+        let message = format!("{} is in none of the directories searched", quoted(&wanted.name));
         let finding = Diagnostic::new(&rules::INCLUDE_MISSING, wanted.span, message);
         self.findings.push(finding.help(searched(&directories)));
         None
@@ -187,8 +169,7 @@ impl Preprocessor<'_> {
         if self.opened_count > self.limits.include_count_max {
             let message = format!("more than {} files", self.limits.include_count_max);
             let finding = Diagnostic::new(&rules::INCLUDE_COUNT, span, message);
-            self.findings
-                .push(finding.help("guard each file with `#pragma once`"));
+            self.findings.push(finding.help("guard each file with `#pragma once`"));
             self.is_stopped = true;
             return false;
         }
@@ -220,8 +201,7 @@ impl Preprocessor<'_> {
         let depth = self.limits.include_depth_max;
         let message = format!("files nest deeper than {depth}: {}", names.join(" -> "));
         let finding = Diagnostic::new(&rules::INCLUDE_DEPTH, span, message);
-        self.findings
-            .push(finding.help("guard each file with `#pragma once`"));
+        self.findings.push(finding.help("guard each file with `#pragma once`"));
         self.is_stopped = true;
     }
 }

@@ -64,13 +64,7 @@ pub(super) enum PartKind {
 impl Macro {
     pub fn built_in(span: Span, replacement: Replacement) -> Macro {
         let is_disabled = Cell::new(false);
-        Macro {
-            span,
-            parameters: None,
-            is_variadic: false,
-            replacement,
-            is_disabled,
-        }
+        Macro { span, parameters: None, is_variadic: false, replacement, is_disabled }
     }
 
     /// Reads what follows `#define`.
@@ -95,10 +89,7 @@ impl Macro {
         let same_parts = match (&self.replacement, &other.replacement) {
             (Replacement::Parts(mine), Replacement::Parts(others)) => {
                 mine.len() == others.len()
-                    && mine
-                        .iter()
-                        .zip(others)
-                        .all(|(mine, other)| mine.is_same_as(other))
+                    && mine.iter().zip(others).all(|(mine, other)| mine.is_same_as(other))
             }
             _ => false,
         };
@@ -135,11 +126,7 @@ impl Reader {
                 return Ok(body);
             }
             if !after.is(",") || self.is_variadic {
-                let want = if self.is_variadic {
-                    "`)`"
-                } else {
-                    "`,` or `)`"
-                };
+                let want = if self.is_variadic { "`)`" } else { "`,` or `)`" };
                 let message = format!("{} where {want} is due", quoted(&after.text));
                 return wrong_parameters(after, message);
             }
@@ -157,11 +144,7 @@ impl Reader {
             let message = format!("{} is no name of a parameter", quoted(&name.text));
             return wrong_parameters(name, message);
         }
-        if self
-            .indices
-            .insert(kept.clone(), self.names.len())
-            .is_some()
-        {
+        if self.indices.insert(kept.clone(), self.names.len()).is_some() {
             return wrong_parameters(name, format!("the parameter {} twice", quoted(&name.text)));
         }
         self.names.push(kept);
@@ -191,17 +174,10 @@ impl Reader {
                 let message = "`__VA_ARGS__` in a macro without `...`";
                 return Err(Diagnostic::new(&rules::MACRO_RESERVED, word.span, message));
             } else {
-                PartKind::Word {
-                    kind: word.kind,
-                    text: word.text.clone(),
-                }
+                PartKind::Word { kind: word.kind, text: word.text.clone() }
             };
             let follows_space = word.follows_space && !parts.is_empty();
-            parts.push(Part {
-                kind,
-                follows_space,
-                is_pasted: paste.take().is_some(),
-            });
+            parts.push(Part { kind, follows_space, is_pasted: paste.take().is_some() });
         }
         match paste {
             Some(paste) => wrong_replacement(paste, "`##` without a token after it"),

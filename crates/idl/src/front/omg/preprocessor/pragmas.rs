@@ -14,9 +14,7 @@ use super::{Preprocessor, marker};
 impl Preprocessor<'_> {
     pub(super) fn pragma(&mut self, name: &Word, line: &[Word]) {
         let Some((kind, operands)) = line.split_first() else {
-            return self
-                .findings
-                .add(&rules::PRAGMA_DROPPED, name.span, "a pragma without a name");
+            return self.findings.add(&rules::PRAGMA_DROPPED, name.span, "a pragma without a name");
         };
         let read = match &*kind.text {
             "once" => return self.once(name, operands),
@@ -25,9 +23,7 @@ impl Preprocessor<'_> {
             "version" => version(operands),
             _ => {
                 let message = format!("the pragma {} has no meaning here", quoted(&kind.text));
-                return self
-                    .findings
-                    .add(&rules::PRAGMA_DROPPED, kind.span, message);
+                return self.findings.add(&rules::PRAGMA_DROPPED, kind.span, message);
             }
         };
         if self.is_refused_in_arguments(name) {
@@ -42,8 +38,7 @@ impl Preprocessor<'_> {
             Err(usage) => {
                 let message = format!("malformed {}", quoted(&spelling(line)));
                 let finding = Diagnostic::new(&rules::PRAGMA_MALFORMED, span, message);
-                self.findings
-                    .push(finding.help(format!("write `#pragma {usage}`")));
+                self.findings.push(finding.help(format!("write `#pragma {usage}`")));
             }
         }
     }
@@ -68,21 +63,15 @@ impl Preprocessor<'_> {
         const USAGE: &str = "ID name \"format:string\"";
         let (name, rest) = scoped_name(operands).ok_or(USAGE)?;
         match rest {
-            [text, extra @ ..] if text.kind == Kind::String && text.text.contains(':') => Ok((
-                Pragma::Id {
-                    name,
-                    id: self.string(text),
-                },
-                extra,
-            )),
+            [text, extra @ ..] if text.kind == Kind::String && text.text.contains(':') => {
+                Ok((Pragma::Id { name, id: self.string(text) }, extra))
+            }
             _ => Err(USAGE),
         }
     }
 
     fn string(&mut self, word: &Word) -> Rc<str> {
-        escape::read(&word.text, word.site(), &mut self.findings)
-            .text
-            .into()
+        escape::read(&word.text, word.site(), &mut self.findings).text.into()
     }
 }
 
@@ -93,21 +82,16 @@ fn version(operands: &[Word]) -> Read<'_> {
     const USAGE: &str = "version name major.minor";
     let (name, rest) = scoped_name(operands).ok_or(USAGE)?;
     match rest {
-        [number, extra @ ..] if is_version(&number.text) => Ok((
-            Pragma::Version {
-                name,
-                version: number.text.clone(),
-            },
-            extra,
-        )),
+        [number, extra @ ..] if is_version(&number.text) => {
+            Ok((Pragma::Version { name, version: number.text.clone() }, extra))
+        }
         _ => Err(USAGE),
     }
 }
 
 fn is_version(text: &str) -> bool {
     let is_part = |part: &str| part.parse::<u16>().is_ok() && !part.starts_with('+');
-    text.split_once('.')
-        .is_some_and(|(major, minor)| is_part(major) && is_part(minor))
+    text.split_once('.').is_some_and(|(major, minor)| is_part(major) && is_part(minor))
 }
 
 /// `A`, `A::B` or `::A::B`, and the words after it.

@@ -43,36 +43,19 @@ impl Preprocessor<'_> {
     pub(super) fn take_in(&mut self, id: FileId, directory: PathBuf) -> Rc<ReadFile> {
         let pieces = lexer::scan(&self.sources.file(id).text);
         if let Some(start) = pieces.unterminated_comment {
-            let span = Span {
-                file: id,
-                start,
-                end: start + 2,
-            };
+            let span = Span { file: id, start, end: start + 2 };
             let message = "no `*/` ends this comment";
-            self.findings
-                .add(&lexical::UNTERMINATED_COMMENT, span, message);
+            self.findings.add(&lexical::UNTERMINATED_COMMENT, span, message);
         }
-        Rc::new(ReadFile {
-            id,
-            pieces,
-            directory,
-            is_once: Cell::new(false),
-        })
+        Rc::new(ReadFile { id, pieces, directory, is_once: Cell::new(false) })
     }
 
     pub(super) fn open(&mut self, file: Rc<ReadFile>, is_included: bool) {
         if is_included {
-            self.tokens
-                .push(marker(TokenKind::FileStart, self.start_of(file.id)));
+            self.tokens.push(marker(TokenKind::FileStart, self.start_of(file.id)));
         }
         let (next, next_doc, conditionals) = (0, 0, Vec::new());
-        self.open.push(OpenFile {
-            file,
-            is_included,
-            next,
-            next_doc,
-            conditionals,
-        });
+        self.open.push(OpenFile { file, is_included, next, next_doc, conditionals });
     }
 
     /// The next word of the innermost open file. Directives before it are followed. Nothing at the
@@ -87,10 +70,7 @@ impl Preprocessor<'_> {
                 self.close();
                 continue;
             };
-            let is_skipped = open
-                .conditionals
-                .last()
-                .is_some_and(Conditional::is_skipping);
+            let is_skipped = open.conditionals.last().is_some_and(Conditional::is_skipping);
             let file = open.file.id;
             if piece.begins_line && self.is_piece(file, piece, "#") {
                 self.directive(is_skipped);
@@ -141,11 +121,7 @@ impl Preprocessor<'_> {
         let piece = *file.pieces.pieces.get(open.next)?;
         let doc = open.take_doc();
         open.next += 1;
-        let span = Span {
-            file: file.id,
-            start: piece.start,
-            end: piece.end,
-        };
+        let span = Span { file: file.id, start: piece.start, end: piece.end };
         let text = self.sources.text(span);
         let text = match piece.is_spliced {
             true => self.spellings.keep(&lexer::unspliced(text)),
@@ -163,11 +139,7 @@ impl Preprocessor<'_> {
     }
 
     fn is_piece(&self, file: FileId, piece: Piece, punctuation: &str) -> bool {
-        let span = Span {
-            file,
-            start: piece.start,
-            end: piece.end,
-        };
+        let span = Span { file, start: piece.start, end: piece.end };
         piece.kind == Kind::Punctuation && self.sources.text(span) == punctuation
     }
 
@@ -191,11 +163,7 @@ impl Preprocessor<'_> {
         }
         if open.is_included {
             let end = self.sources.file(open.file.id).text.len() as u32;
-            let span = Span {
-                file: open.file.id,
-                start: end,
-                end,
-            };
+            let span = Span { file: open.file.id, start: end, end };
             self.tokens.push(marker(TokenKind::FileEnd, span));
         }
     }

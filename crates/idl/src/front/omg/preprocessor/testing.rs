@@ -47,11 +47,7 @@ pub(crate) fn read_within(limits: &Limits, options: &Options, files: &[(&str, &s
     let (mut sources, mut findings) = (SourceMap::default(), Vec::new());
     let path = Path::new("a.idl");
     let stream = preprocess_within(limits, &memory, path, options, &mut sources, &mut findings);
-    Outcome {
-        tokens: stream.tokens,
-        findings,
-        sources,
-    }
+    Outcome { tokens: stream.tokens, findings, sources }
 }
 
 impl Outcome {
@@ -69,10 +65,7 @@ impl Outcome {
 
 fn spelled(token: &Token) -> String {
     match &token.kind {
-        TokenKind::Identifier {
-            name,
-            is_escaped: true,
-        } => format!("_{name}"),
+        TokenKind::Identifier { name, is_escaped: true } => format!("_{name}"),
         TokenKind::Identifier { name, .. } => name.to_string(),
         TokenKind::Integer(value) => value.to_string(),
         TokenKind::Float(value) => format!("{value:?}"),

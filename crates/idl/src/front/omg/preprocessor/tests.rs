@@ -43,18 +43,13 @@ fn a_name_in_quotes_is_beside_the_file_that_includes() {
         ("c.idl", "wrong"),
         ("d.idl", "up"),
     ];
-    check_files(
-        &files,
-        expect!["[file [file right file] [file up file] file] [end]"],
-    );
+    check_files(&files, expect!["[file [file right file] [file up file] file] [end]"]);
 }
 
 #[test]
 fn include_directories_are_searched_in_their_order() {
-    let options = Options {
-        include_directories: vec!["one".into(), "two".into()],
-        ..Options::default()
-    };
+    let options =
+        Options { include_directories: vec!["one".into(), "two".into()], ..Options::default() };
     let files = [
         ("a.idl", "#include <x.idl>\n#include \"y.idl\"\n"),
         ("x.idl", "wrong"),
@@ -62,42 +57,25 @@ fn include_directories_are_searched_in_their_order() {
         ("two/x.idl", "wrong"),
         ("two/y.idl", "two"),
     ];
-    check_with(
-        &options,
-        &files,
-        expect!["[file one file] [file two file] [end]"],
-    );
+    check_with(&options, &files, expect!["[file one file] [file two file] [end]"]);
 }
 
 #[test]
 fn an_include_may_be_spelled_by_macros() {
-    let options = Options {
-        include_directories: vec!["inc".into()],
-        ..Options::default()
-    };
+    let options = Options { include_directories: vec!["inc".into()], ..Options::default() };
     let files = [
-        (
-            "a.idl",
-            "#define B \"b.idl\"\n#define C <c-1.idl>\n#include B\n#include C\n",
-        ),
+        ("a.idl", "#define B \"b.idl\"\n#define C <c-1.idl>\n#include B\n#include C\n"),
         ("b.idl", "b"),
         ("inc/c-1.idl", "c"),
     ];
-    check_with(
-        &options,
-        &files,
-        expect!["[file b file] [file c file] [end]"],
-    );
+    check_with(&options, &files, expect!["[file b file] [file c file] [end]"]);
 }
 
 #[test]
 fn a_guard_keeps_a_file_from_coming_twice() {
     let guarded = "#ifndef B\n#define B\nb\n#endif\n";
     check_files(
-        &[
-            ("a.idl", "#include \"b.idl\"\n#include \"b.idl\"\n"),
-            ("b.idl", guarded),
-        ],
+        &[("a.idl", "#include \"b.idl\"\n#include \"b.idl\"\n"), ("b.idl", guarded)],
         expect!["[file b file] [file file] [end]"],
     );
 }
@@ -105,45 +83,26 @@ fn a_guard_keeps_a_file_from_coming_twice() {
 #[test]
 fn once_counts_by_file_and_not_by_name() {
     let files = [
-        (
-            "a.idl",
-            "#include \"b.idl\"\n#include \"sub/../b.idl\"\n#include \"a.idl\"\n",
-        ),
+        ("a.idl", "#include \"b.idl\"\n#include \"sub/../b.idl\"\n#include \"a.idl\"\n"),
         ("b.idl", "#pragma once\nb\n"),
     ];
     let text = format!("#pragma once\n{}", files[0].1);
-    check_files(
-        &[("a.idl", &text), files[1]],
-        expect!["[file b file] [end]"],
-    );
+    check_files(&[("a.idl", &text), files[1]], expect!["[file b file] [end]"]);
 }
 
 #[test]
 fn the_command_line_defines() {
     let define = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-    let defines = vec![
-        define("N", "3"),
-        define("F(x)", "x x"),
-        define("E", ""),
-        define("A", "a\nb\\"),
-    ];
-    let options = Options {
-        defines,
-        ..Options::default()
-    };
-    check_with(
-        &options,
-        &[("a.idl", "N F(1) E A __NEARCALL_IDL__")],
-        expect!["3 1 1 a b 1 [end]"],
-    );
+    let defines =
+        vec![define("N", "3"), define("F(x)", "x x"), define("E", ""), define("A", "a\nb\\")];
+    let options = Options { defines, ..Options::default() };
+    check_with(&options, &[("a.idl", "N F(1) E A __NEARCALL_IDL__")], expect!["3 1 1 a b 1 [end]"]);
 }
 
 #[test]
 fn a_bad_definition_of_the_command_line_is_shown() {
-    let options = Options {
-        defines: vec![("1X".to_owned(), "2".to_owned())],
-        ..Options::default()
-    };
+    let options =
+        Options { defines: vec![("1X".to_owned(), "2".to_owned())], ..Options::default() };
     let outcome = read_within(&Limits::default(), &options, &[("a.idl", "a")]);
     expect![[r#"
         error[E0060]: `1X` is no name of a macro
@@ -161,18 +120,9 @@ fn a_bad_definition_of_the_command_line_is_shown() {
 
 #[test]
 fn groups_are_chosen() {
-    check(
-        "#if 0\n1\n#elif 1\n2\n#elif 1\n3\n#else\n4\n#endif",
-        expect!["2 [end]"],
-    );
-    check(
-        "#ifdef A\n1\n#else\n2\n#endif\n#ifndef A\n3\n#else\n4\n#endif",
-        expect!["2 3 [end]"],
-    );
-    check(
-        "#if 0\n#if 1\n1\n#else\n2\n#endif\n3\n#else\n4\n#endif",
-        expect!["4 [end]"],
-    );
+    check("#if 0\n1\n#elif 1\n2\n#elif 1\n3\n#else\n4\n#endif", expect!["2 [end]"]);
+    check("#ifdef A\n1\n#else\n2\n#endif\n#ifndef A\n3\n#else\n4\n#endif", expect!["2 3 [end]"]);
+    check("#if 0\n#if 1\n1\n#else\n2\n#endif\n3\n#else\n4\n#endif", expect!["4 [end]"]);
 }
 
 #[test]
@@ -235,11 +185,7 @@ fn conditions_hold() {
     ];
     for condition in conditions {
         let outcome = read_text(&format!("#if {condition}\nyes\n#endif\n"));
-        assert_eq!(
-            outcome.spelled() + &outcome.rendered(),
-            "yes [end]",
-            "{condition}"
-        );
+        assert_eq!(outcome.spelled() + &outcome.rendered(), "yes [end]", "{condition}");
     }
     println!("{} conditions", conditions.len());
 }
@@ -250,10 +196,7 @@ fn macros_are_replaced_in_conditions() {
         "#define A B\n#define B 2\n#define F(x) x + A\n#if F(1) == 3\na\n#endif",
         expect!["a [end]"],
     );
-    check(
-        "#define D defined\n#define X\n#if D X && D(X) && !D Y\na\n#endif",
-        expect!["a [end]"],
-    );
+    check("#define D defined\n#define X\n#if D X && D(X) && !D Y\na\n#endif", expect!["a [end]"]);
 }
 
 #[test]
@@ -281,11 +224,7 @@ fn a_line_directive_moves_what_follows() {
         .iter()
         .map(|finding| {
             let place = outcome.sources.place(finding.span);
-            format!(
-                "{}:{}",
-                outcome.sources.path(finding.span).display(),
-                place.line
-            )
+            format!("{}:{}", outcome.sources.path(finding.span).display(), place.line)
         })
         .collect();
     assert_eq!(places, ["grammar.y:40", "b.idl:7", "b.idl:90"]);
@@ -293,31 +232,17 @@ fn a_line_directive_moves_what_follows() {
 
 #[test]
 fn a_file_included_twice_is_reported_once() {
-    let files = [
-        ("a.idl", "#include \"b.idl\"\n#include \"b.idl\"\n"),
-        ("b.idl", "$ /* x\n"),
-    ];
+    let files = [("a.idl", "#include \"b.idl\"\n#include \"b.idl\"\n"), ("b.idl", "$ /* x\n")];
     let outcome = read(&files);
-    let codes: Vec<&str> = outcome
-        .findings
-        .iter()
-        .map(|finding| finding.rule.code)
-        .collect();
+    let codes: Vec<&str> = outcome.findings.iter().map(|finding| finding.rule.code).collect();
     assert_eq!(codes, ["E0001", "E0002"]);
 }
 
 #[test]
 fn findings_are_in_the_order_of_the_text() {
-    let files = [
-        ("a.idl", "#include \"b.idl\"\n#if 1\n$\n"),
-        ("b.idl", "1x $"),
-    ];
+    let files = [("a.idl", "#include \"b.idl\"\n#if 1\n$\n"), ("b.idl", "1x $")];
     let outcome = read(&files);
-    let places: Vec<Span> = outcome
-        .findings
-        .iter()
-        .map(|finding| finding.span)
-        .collect();
+    let places: Vec<Span> = outcome.findings.iter().map(|finding| finding.span).collect();
     assert!(places.is_sorted());
     assert_eq!(places.len(), 4);
 }
@@ -327,24 +252,14 @@ fn files_are_read_from_disk() -> std::io::Result<()> {
     let directory = tempfile::tempdir()?;
     let main = directory.path().join("a.idl");
     std::fs::write(&main, "#include \"caf\u{E9}.idl\"\n#include <.>\n")?;
-    std::fs::write(
-        directory.path().join("caf\u{E9}.idl"),
-        b"#pragma once\n\"\xE9\"",
-    )?;
+    std::fs::write(directory.path().join("caf\u{E9}.idl"), b"#pragma once\n\"\xE9\"")?;
     let (mut sources, mut findings) = (SourceMap::default(), Vec::new());
     let include_directories = vec![directory.path().to_owned()];
-    let options = Options {
-        include_directories,
-        ..Options::default()
-    };
+    let options = Options { include_directories, ..Options::default() };
     let stream = preprocess(&main, &options, &mut sources, &mut findings);
     let kinds: Vec<TokenKind> = stream.tokens.into_iter().map(|token| token.kind).collect();
-    let want = [
-        TokenKind::FileStart,
-        TokenKind::String("é".into()),
-        TokenKind::FileEnd,
-        TokenKind::End,
-    ];
+    let want =
+        [TokenKind::FileStart, TokenKind::String("é".into()), TokenKind::FileEnd, TokenKind::End];
     assert_eq!(kinds, want);
     let codes: Vec<&str> = findings.iter().map(|finding| finding.rule.code).collect();
     assert_eq!(codes, ["E0051"]);

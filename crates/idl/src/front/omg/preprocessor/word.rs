@@ -26,15 +26,7 @@ impl Word {
     /// A word that a macro makes where it is used.
     pub fn made(kind: Kind, text: Rc<str>, span: Span) -> Word {
         let (is_exact, follows_space, is_painted) = (false, false, false);
-        Word {
-            kind,
-            text,
-            span,
-            is_exact,
-            follows_space,
-            is_painted,
-            doc: None,
-        }
+        Word { kind, text, span, is_exact, follows_space, is_painted, doc: None }
     }
 
     pub fn is(&self, punctuation: &str) -> bool {
@@ -46,10 +38,7 @@ impl Word {
     }
 
     pub fn site(&self) -> Site {
-        Site {
-            span: self.span,
-            is_exact: self.is_exact,
-        }
+        Site { span: self.span, is_exact: self.is_exact }
     }
 }
 

@@ -16,16 +16,12 @@ impl Resolver {
     /// A struct, union, enum, bitmask, bitset or exception; also where it is used.
     pub(super) fn constructed(&mut self, definition: &Definition) -> Option<SymbolId> {
         match &definition.kind {
-            DefinitionKind::Struct {
-                name,
-                base,
-                members,
-            } => Some(self.structure(definition, name, base.as_ref(), members)),
-            DefinitionKind::Union {
-                name,
-                discriminator,
-                cases,
-            } => Some(self.union(definition, name, discriminator, cases)),
+            DefinitionKind::Struct { name, base, members } => {
+                Some(self.structure(definition, name, base.as_ref(), members))
+            }
+            DefinitionKind::Union { name, discriminator, cases } => {
+                Some(self.union(definition, name, discriminator, cases))
+            }
             DefinitionKind::Enum { name, enumerators } => {
                 self.enumeration(definition, name, enumerators)
             }
@@ -152,9 +148,7 @@ impl Resolver {
         let head = self.head(definition, Subject::of(Place::Union, None));
         let symbol = self.begin(name, SymbolKind::Union);
         let scope = self.open_scope(Some(symbol));
-        let kind = self.inside(scope, |resolver| {
-            resolver.union_body(name, discriminator, cases)
-        });
+        let kind = self.inside(scope, |resolver| resolver.union_body(name, discriminator, cases));
         self.complete_union(symbol, kind, head);
         symbol
     }
@@ -173,9 +167,7 @@ impl Resolver {
         cases: &[ast::Case],
     ) -> Option<model::Union> {
         let discriminator = self.type_use(used).map(|resolved| resolved.declared);
-        let wanted = discriminator
-            .as_ref()
-            .and_then(|declared| self.wanted(declared));
+        let wanted = discriminator.as_ref().and_then(|declared| self.wanted(declared));
         let wanted = wanted.filter(|wanted| is_discriminator(*wanted));
         if discriminator.is_some() && wanted.is_none() {
             let message = format!("this type cannot be the discriminator of `{}`", name.text);
@@ -197,18 +189,11 @@ impl Resolver {
             self.check_id(&applied, &mut ids);
             self.declare(&declarator.name, SymbolKind::Member);
             if let Some(member) = self.member_of(member, &declarator.name, declared, applied) {
-                resolved.push(model::Case {
-                    labels: values,
-                    member,
-                });
+                resolved.push(model::Case { labels: values, member });
             }
         }
         let default = self.default_of(name, wanted?, &labels);
-        Some(model::Union {
-            discriminator: discriminator?,
-            cases: resolved,
-            default,
-        })
+        Some(model::Union { discriminator: discriminator?, cases: resolved, default })
     }
 
     fn labels(
@@ -272,9 +257,7 @@ impl Resolver {
             Wanted::Boolean => 2,
             Wanted::Char => 256,
             Wanted::Integer(primitive) => integer_range(primitive)
-                .map_or(u128::MAX, |(least, greatest)| {
-                    (greatest - least + 1) as u128
-                }),
+                .map_or(u128::MAX, |(least, greatest)| (greatest - least + 1) as u128),
             Wanted::Enum(id) => match self.kind(DeclarationId(id.0)) {
                 Some(Kind::Enum(declared)) => declared.enumerators.len() as u128,
                 _ => u128::MAX,

@@ -50,10 +50,7 @@ pub(super) struct Subject<'t> {
 }
 
 impl<'t> Subject<'t> {
-    pub const MODULE: Subject<'static> = Subject {
-        place: Place::Module,
-        declared: None,
-    };
+    pub const MODULE: Subject<'static> = Subject { place: Place::Module, declared: None };
 
     pub fn of(place: Place, declared: Option<&'t Type>) -> Subject<'t> {
         Subject { place, declared }
@@ -142,10 +139,7 @@ impl Resolver {
             };
             if let Some(parameters) = parameters {
                 let annotation_kept = model::Annotation { name, parameters };
-                applied.push(Applied {
-                    annotation: annotation_kept,
-                    span: annotation.span,
-                });
+                applied.push(Applied { annotation: annotation_kept, span: annotation.span });
             }
         }
         self.check_extensibility(&applied);
@@ -214,9 +208,8 @@ impl Resolver {
                 [..] => {
                     let message = format!("`@{}` has several parameters", annotation.name);
                     let span = expression.span;
-                    let finding = Diagnostic::new(&rules::ARGUMENT_UNKNOWN, span, message).help(
-                        format!("name the one that is meant: {}", parameters.join(", ")),
-                    );
+                    let finding = Diagnostic::new(&rules::ARGUMENT_UNKNOWN, span, message)
+                        .help(format!("name the one that is meant: {}", parameters.join(", ")));
                     self.diagnostics.push(finding);
                 }
             },
@@ -257,11 +250,7 @@ impl Resolver {
 
     fn report_missing(&mut self, annotation: &ast::Annotation, parameter: &str) {
         let message = format!("`@{}` needs its parameter `{parameter}`", annotation.name);
-        self.diagnostics.push(Diagnostic::new(
-            &rules::ARGUMENT_MISSING,
-            annotation.span,
-            message,
-        ));
+        self.diagnostics.push(Diagnostic::new(&rules::ARGUMENT_MISSING, annotation.span, message));
     }
 
     fn standard_argument(
@@ -319,10 +308,7 @@ impl Resolver {
 
     /// An enumerator, which may be named alone wherever its enum is (clause 8.3).
     fn word_of(&mut self, expression: &Expression, of: SymbolId, wanted: Wanted) -> Option<Value> {
-        if let ExpressionKind::Name(ScopedName {
-            is_global: false,
-            parts,
-        }) = &expression.kind
+        if let ExpressionKind::Name(ScopedName { is_global: false, parts }) = &expression.kind
             && let [only] = &parts[..]
             && let Some(value) = self.enumerator(of, &only.text)
         {
@@ -332,8 +318,7 @@ impl Resolver {
     }
 
     fn report_value(&mut self, span: Span, message: String) {
-        self.diagnostics
-            .push(Diagnostic::new(&rules::ARGUMENT_VALUE, span, message));
+        self.diagnostics.push(Diagnostic::new(&rules::ARGUMENT_VALUE, span, message));
     }
 
     /// An annotation that the file declares, or nobody.
@@ -349,11 +334,8 @@ impl Resolver {
             return None;
         };
         let declaration = &self.annotation_declarations[index];
-        let names: Vec<Rc<str>> = declaration
-            .parameters
-            .iter()
-            .map(|one| one.name.clone())
-            .collect();
+        let names: Vec<Rc<str>> =
+            declaration.parameters.iter().map(|one| one.name.clone()).collect();
         let names: Vec<&str> = names.iter().map(|name| &**name).collect();
         let mut given = self.arguments(annotation, &names)?;
         let mut values = BTreeMap::new();
@@ -417,10 +399,7 @@ impl Resolver {
     fn find_annotation(&mut self, name: &ScopedName) -> Option<usize> {
         let (last, outer) = name.parts.split_last()?;
         let text = format!("@{}", last.text).into();
-        let last = Name {
-            text,
-            span: last.span,
-        };
+        let last = Name { text, span: last.span };
         let mut scope = Some(if name.is_global { ROOT } else { self.current });
         while let Some(at) = scope {
             let mut inner = Some(at);
@@ -435,11 +414,7 @@ impl Resolver {
             {
                 return Some(index);
             }
-            scope = if name.is_global {
-                None
-            } else {
-                self.scope(at).parent
-            };
+            scope = if name.is_global { None } else { self.scope(at).parent };
         }
         None
     }
@@ -458,23 +433,14 @@ impl Resolver {
             return;
         }
         let index = self.annotation_declarations.len();
-        let kept = Name {
-            text: format!("@{}", name.text).into(),
-            span: name.span,
-        };
+        let kept = Name { text: format!("@{}", name.text).into(), span: name.span };
         let symbol = self.declare(&kept, SymbolKind::Annotation(index));
         let scope = self.open_scope(Some(symbol));
-        self.annotation_declarations.push(AnnotationDeclaration {
-            scope,
-            parameters: Vec::new(),
-        });
+        self.annotation_declarations.push(AnnotationDeclaration { scope, parameters: Vec::new() });
         let was_hidden = std::mem::replace(&mut self.is_hidden, true);
         let parameters = self.inside(scope, |resolver| {
             resolver.items(items);
-            parameters
-                .iter()
-                .map(|one| resolver.annotation_parameter(one))
-                .collect()
+            parameters.iter().map(|one| resolver.annotation_parameter(one)).collect()
         });
         self.is_hidden = was_hidden;
         self.annotation_declarations[index].parameters = parameters;
@@ -510,9 +476,7 @@ impl Resolver {
 
     fn check_extensibility(&mut self, applied: &[Applied]) {
         let kinds = ["extensibility", "final", "appendable", "mutable"];
-        let mut given = applied
-            .iter()
-            .filter(|one| kinds.contains(&one.annotation.name.as_str()));
+        let mut given = applied.iter().filter(|one| kinds.contains(&one.annotation.name.as_str()));
         if let (Some(first), Some(second)) = (given.next(), given.next()) {
             let message = format!(
                 "`@{}` and `@{}` both say how the type may change",
@@ -538,8 +502,7 @@ impl Resolver {
         {
             let [least, greatest] = [least, greatest].map(|value| self.value_text(value));
             let message = format!("no value is from {least} to {greatest}");
-            self.diagnostics
-                .push(Diagnostic::new(&rules::RANGE_EMPTY, span, message));
+            self.diagnostics.push(Diagnostic::new(&rules::RANGE_EMPTY, span, message));
             return;
         }
         let Some((default, span)) = given("default", "value") else {
@@ -567,10 +530,7 @@ impl Resolver {
         if self.is_octets(declared) {
             return;
         }
-        let span = applied
-            .iter()
-            .find(|one| one.annotation.name == "opaque")
-            .map(|one| one.span);
+        let span = applied.iter().find(|one| one.annotation.name == "opaque").map(|one| one.span);
         let message = "`@opaque` is for a sequence of octets, and this is none";
         let finding = span.map(|span| {
             Diagnostic::new(&rules::OPAQUE_TYPE, span, message)

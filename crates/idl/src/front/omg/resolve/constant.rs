@@ -84,11 +84,7 @@ pub(super) fn integer_range(primitive: Primitive) -> Option<(i128, i128)> {
         _ => return None,
     };
     let span = 1i128 << bits;
-    Some(if is_signed {
-        (-(span / 2), span / 2 - 1)
-    } else {
-        (0, span - 1)
-    })
+    Some(if is_signed { (-(span / 2), span / 2 - 1) } else { (0, span - 1) })
 }
 
 /// As the type is written in IDL.
@@ -143,8 +139,7 @@ impl Resolver {
     /// The value of an expression, in the range of what is wanted.
     pub(super) fn evaluate(&mut self, expression: &Expression, wanted: Wanted) -> Option<Value> {
         let value = self.compute(expression, wanted)?;
-        self.check_range(&value, wanted, expression.span)
-            .then_some(value)
+        self.check_range(&value, wanted, expression.span).then_some(value)
     }
 
     /// A bound or a dimension: an integer from 1 to 2^32-1.
@@ -157,8 +152,7 @@ impl Resolver {
             Ok(bound) if bound > 0 => Some(bound),
             _ => {
                 let message = format!("{value} is not from 1 to {}", u32::MAX);
-                self.diagnostics
-                    .push(Diagnostic::new(&rules::BOUND, expression.span, message));
+                self.diagnostics.push(Diagnostic::new(&rules::BOUND, expression.span, message));
                 None
             }
         }
@@ -217,24 +211,19 @@ impl Resolver {
             ExpressionKind::Integer(value) => match wanted {
                 // A whole number is a float where one is wanted, as everyone writes it.
                 Wanted::Float(_) => (wanted, Value::Float(*value as f64)),
-                _ => (
-                    Wanted::Integer(Primitive::Uint64),
-                    Value::Integer(i128::from(*value)),
-                ),
+                _ => (Wanted::Integer(Primitive::Uint64), Value::Integer(i128::from(*value))),
             },
             ExpressionKind::Float(value) => {
                 (Wanted::Float(Primitive::Double), Value::Float(*value))
             }
             ExpressionKind::Char(value) => (Wanted::Char, Value::Char(*value)),
             ExpressionKind::WideChar(value) => (Wanted::WideChar, Value::Char(*value)),
-            ExpressionKind::String(text) => (
-                Wanted::String { bound: None },
-                Value::String(text.to_string()),
-            ),
-            ExpressionKind::WideString(text) => (
-                Wanted::WideString { bound: None },
-                Value::String(text.to_string()),
-            ),
+            ExpressionKind::String(text) => {
+                (Wanted::String { bound: None }, Value::String(text.to_string()))
+            }
+            ExpressionKind::WideString(text) => {
+                (Wanted::WideString { bound: None }, Value::String(text.to_string()))
+            }
             ExpressionKind::Boolean(value) => (Wanted::Boolean, Value::Boolean(*value)),
             ExpressionKind::Name(name) => self.named_value(name)?,
             ExpressionKind::Unary(operator, operand) => {
@@ -249,8 +238,7 @@ impl Resolver {
             return Some(value);
         }
         let message = format!("expected {}, found {}", wanted.what(), given.what());
-        self.diagnostics
-            .push(Diagnostic::new(&rules::MISMATCH, span, message));
+        self.diagnostics.push(Diagnostic::new(&rules::MISMATCH, span, message));
         None
     }
 
@@ -303,8 +291,7 @@ impl Resolver {
 
     fn no_operator(&mut self, sign: &str, span: Span) -> Option<Value> {
         let message = format!("`{sign}` is not defined for this kind of value");
-        self.diagnostics
-            .push(Diagnostic::new(&rules::OPERATOR, span, message));
+        self.diagnostics.push(Diagnostic::new(&rules::OPERATOR, span, message));
         None
     }
 
@@ -348,11 +335,7 @@ impl Resolver {
                 if b == 0 {
                     return self.division_by_zero(right);
                 }
-                if operator == Binary::Divide {
-                    a / b
-                } else {
-                    a % b
-                }
+                if operator == Binary::Divide { a / b } else { a % b }
             }
         })
     }
@@ -362,17 +345,12 @@ impl Resolver {
             return Some(by as u32);
         }
         let message = format!("a shift by {by} is not one by 0 to 63");
-        self.diagnostics
-            .push(Diagnostic::new(&rules::SHIFT, span, message));
+        self.diagnostics.push(Diagnostic::new(&rules::SHIFT, span, message));
         None
     }
 
     fn division_by_zero<T>(&mut self, span: Span) -> Option<T> {
-        self.diagnostics.push(Diagnostic::new(
-            &rules::DIVISION,
-            span,
-            "this divisor is zero",
-        ));
+        self.diagnostics.push(Diagnostic::new(&rules::DIVISION, span, "this divisor is zero"));
         None
     }
 
@@ -390,8 +368,7 @@ impl Resolver {
             return Some(Value::Float(value));
         }
         let message = "the result is not in the range of `double`";
-        self.diagnostics
-            .push(Diagnostic::new(&rules::OVERFLOW, at.1, message));
+        self.diagnostics.push(Diagnostic::new(&rules::OVERFLOW, at.1, message));
         None
     }
 

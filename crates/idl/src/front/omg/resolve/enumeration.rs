@@ -38,10 +38,7 @@ impl Resolver {
             let subject = Subject::of(Place::Enumerator, None);
             let applied = self.annotations(&literal.annotations, subject);
             self.check_default_literal(&applied, &mut default_literal);
-            let kind = SymbolKind::Enumerator {
-                of: symbol,
-                place: place as u32,
-            };
+            let kind = SymbolKind::Enumerator { of: symbol, place: place as u32 };
             self.declare(&literal.name, kind);
             let (value, span) = match find(&applied, "value") {
                 Some((Value::Integer(value), span)) => (value, span),
@@ -51,28 +48,19 @@ impl Resolver {
             spans.push((value, span));
             let doc = literal.doc.as_ref().map(|doc| doc.to_string());
             let name = literal.name.text.to_string();
-            resolved.push(Enumerator {
-                name,
-                doc,
-                value: value as i64,
-            });
+            resolved.push(Enumerator { name, doc, value: value as i64 });
         }
         self.check_enumerators(name, &spans, bit_bound);
         if resolved.is_empty() {
             return None;
         }
-        let kind = Kind::Enum(Enum {
-            enumerators: resolved,
-            bit_bound,
-        });
+        let kind = Kind::Enum(Enum { enumerators: resolved, bit_bound });
         self.complete(symbol, kind, head);
         Some(symbol)
     }
 
     fn check_default_literal(&mut self, applied: &[Applied], first: &mut Option<Span>) {
-        let found = applied
-            .iter()
-            .find(|one| one.annotation.name == "default_literal");
+        let found = applied.iter().find(|one| one.annotation.name == "default_literal");
         let Some(applied) = found else { return };
         match first {
             Some(first) => {
@@ -126,8 +114,7 @@ impl Resolver {
             return value as u8;
         }
         let message = format!("a bit bound of {value} is not from 1 to {greatest}");
-        self.diagnostics
-            .push(Diagnostic::new(&rules::BIT_BOUND, span, message));
+        self.diagnostics.push(Diagnostic::new(&rules::BIT_BOUND, span, message));
         greatest
     }
 
@@ -147,9 +134,7 @@ impl Resolver {
         for literal in literals {
             let subject = Subject::of(Place::Flag, None);
             let applied = self.annotations(&literal.annotations, subject);
-            self.inside(scope, |resolver| {
-                resolver.declare(&literal.name, SymbolKind::Member)
-            });
+            self.inside(scope, |resolver| resolver.declare(&literal.name, SymbolKind::Member));
             let (position, span) = match find(&applied, "position") {
                 Some((Value::Integer(position), span)) => (position, span),
                 _ => (next, literal.name.span),
@@ -215,9 +200,7 @@ impl Resolver {
         for specification in specifications {
             let found = self.field_type(specification);
             for field in &specification.names {
-                self.inside(scope, |resolver| {
-                    resolver.declare(field, SymbolKind::Member)
-                });
+                self.inside(scope, |resolver| resolver.declare(field, SymbolKind::Member));
             }
             let Some((bits, declared)) = found else {
                 continue;
@@ -226,12 +209,7 @@ impl Resolver {
                 // A position that does not fit is reported below, with the width.
                 let position = width.min(BITSET_BITS_MAX) as u8;
                 let name = field.text.to_string();
-                fields.push(Bitfield {
-                    name,
-                    position,
-                    width: bits,
-                    declared,
-                });
+                fields.push(Bitfield { name, position, width: bits, declared });
                 width = width.saturating_add(u32::from(bits));
             }
             if specification.names.is_empty() {
@@ -239,12 +217,8 @@ impl Resolver {
             }
         }
         if width > BITSET_BITS_MAX {
-            let message = format!(
-                "`{}` has {width} bits, {BITSET_BITS_MAX} at most",
-                name.text
-            );
-            self.diagnostics
-                .push(Diagnostic::new(&rules::BITSET_WIDTH, name.span, message));
+            let message = format!("`{}` has {width} bits, {BITSET_BITS_MAX} at most", name.text);
+            self.diagnostics.push(Diagnostic::new(&rules::BITSET_WIDTH, name.span, message));
         }
         let width = width.min(BITSET_BITS_MAX) as u8;
         self.complete(symbol, Kind::Bitset(Bitset { fields, width }), head);
@@ -316,10 +290,7 @@ impl Resolver {
             return None;
         };
         let folded = fold(name);
-        let place = declared
-            .enumerators
-            .iter()
-            .position(|one| fold(&one.name) == folded)?;
+        let place = declared.enumerators.iter().position(|one| fold(&one.name) == folded)?;
         Some(Value::Enumerator(of.declaration(), place as u32))
     }
 }

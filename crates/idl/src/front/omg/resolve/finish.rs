@@ -58,10 +58,7 @@ impl Places {
             Kind::Exception(members) => self.members(members),
             Kind::Interface(interface) => {
                 interface.bases.iter_mut().for_each(|base| self.id(base));
-                interface
-                    .operations
-                    .iter_mut()
-                    .for_each(|operation| self.operation(operation));
+                interface.operations.iter_mut().for_each(|operation| self.operation(operation));
             }
             Kind::Enum(_) | Kind::Bitmask(_) | Kind::Bitset(_) => {}
         }
@@ -69,10 +66,7 @@ impl Places {
 
     fn annotations(&self, annotations: &mut [crate::model::Annotation]) {
         for annotation in annotations {
-            annotation
-                .parameters
-                .values_mut()
-                .for_each(|value| self.value(value));
+            annotation.parameters.values_mut().for_each(|value| self.value(value));
         }
     }
 
@@ -99,10 +93,7 @@ impl Places {
             self.declared(&mut parameter.declared);
             self.annotations(&mut parameter.annotations);
         }
-        operation
-            .raises
-            .iter_mut()
-            .for_each(|raised| self.id(raised));
+        operation.raises.iter_mut().for_each(|raised| self.id(raised));
         self.annotations(&mut operation.annotations);
     }
 

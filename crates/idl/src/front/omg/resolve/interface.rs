@@ -33,10 +33,8 @@ impl Resolver {
         let symbol = self.begin(name, SymbolKind::Interface);
         let bases = self.bases(bases);
         let scope = self.open_scope(Some(symbol));
-        let inner: Vec<ScopeId> = bases
-            .iter()
-            .filter_map(|base| self.symbol(*base).inner)
-            .collect();
+        let inner: Vec<ScopeId> =
+            bases.iter().filter_map(|base| self.symbol(*base).inner).collect();
         self.inherit(scope, &inner, name);
         self.check_inherited(scope, name);
         let mut operations = self.inherited_operations(&bases, name);
@@ -44,11 +42,7 @@ impl Resolver {
         self.count_operations(own.len(), name);
         operations.extend(own);
         let bases = bases.into_iter().map(SymbolId::declaration).collect();
-        self.complete(
-            symbol,
-            Kind::Interface(Interface { bases, operations }),
-            head,
-        );
+        self.complete(symbol, Kind::Interface(Interface { bases, operations }), head);
     }
 
     fn bases(&mut self, names: &[ScopedName]) -> Vec<SymbolId> {
@@ -134,10 +128,8 @@ impl Resolver {
                 if self.have_common_heir(scope, first, *id) {
                     continue;
                 }
-                let message = format!(
-                    "`{}` inherits `{}` from two bases",
-                    name.text, symbol.name.text
-                );
+                let message =
+                    format!("`{}` inherits `{}` from two bases", name.text, symbol.name.text);
                 let finding = Diagnostic::new(&rules::INHERITED_CLASH, name.span, message)
                     .label(self.symbol(first).name.span, "one is declared here")
                     .label(symbol.name.span, "the other is declared here")
@@ -174,9 +166,7 @@ impl Resolver {
         let mut seen: HashSet<DeclarationId> = HashSet::new();
         let mut operations = Vec::with_capacity(count);
         for list in lists {
-            let new = list
-                .iter()
-                .filter(|operation| !seen.contains(&operation.declared_in));
+            let new = list.iter().filter(|operation| !seen.contains(&operation.declared_in));
             operations.extend(new.cloned());
             seen.extend(list.iter().map(|operation| operation.declared_in));
         }
@@ -224,19 +214,14 @@ impl Resolver {
         definition: &Definition,
         operation: &ast::Operation,
     ) -> Option<Operation> {
-        let returns = operation
-            .returns
-            .as_ref()
-            .map(|used| self.complete_type(used));
+        let returns = operation.returns.as_ref().map(|used| self.complete_type(used));
         let returned = returns.as_ref().and_then(Option::as_ref);
         let head = self.head(definition, Subject::of(Place::Operation, returned));
         self.declare(&operation.name, SymbolKind::Operation);
         let scope = self.open_scope(None);
         let parameters = self.inside(scope, |resolver| resolver.parameters(&operation.parameters));
         let raises = self.raised(&operation.raises);
-        let oneway = operation
-            .oneway
-            .or_else(|| annotated_span(&head.annotations, "oneway"));
+        let oneway = operation.oneway.or_else(|| annotated_span(&head.annotations, "oneway"));
         if let Some(oneway) = oneway {
             self.check_oneway(operation, oneway);
         }
@@ -260,8 +245,7 @@ impl Resolver {
     fn report_opaque(&mut self, span: Option<Span>) {
         let Some(span) = span else { return };
         let message = "this operation returns nothing that could be opaque";
-        self.diagnostics
-            .push(Diagnostic::new(&rules::OPAQUE_TYPE, span, message));
+        self.diagnostics.push(Diagnostic::new(&rules::OPAQUE_TYPE, span, message));
     }
 
     /// An operation with nothing but what its annotations say.
@@ -308,30 +292,18 @@ impl Resolver {
         let mut findings = Vec::new();
         if let Some(returns) = &operation.returns {
             let message = format!("the oneway operation `{name}` returns a value");
-            findings.push((
-                &rules::ONEWAY_RETURNS,
-                returns.span,
-                message,
-                "return `void`",
-            ));
+            findings.push((&rules::ONEWAY_RETURNS, returns.span, message, "return `void`"));
         }
         let back = |parameter: &&ast::Parameter| parameter.direction.0 != Direction::In;
         for parameter in operation.parameters.iter().filter(back) {
-            let message = format!(
-                "`{}` of the oneway operation `{name}` is not in",
-                parameter.name.text
-            );
+            let message =
+                format!("`{}` of the oneway operation `{name}` is not in", parameter.name.text);
             let span = parameter.direction.1;
             findings.push((&rules::ONEWAY_DIRECTION, span, message, "make it `in`"));
         }
         if let Some(first) = operation.raises.first() {
             let message = format!("the oneway operation `{name}` raises exceptions");
-            findings.push((
-                &rules::ONEWAY_RAISES,
-                first.span(),
-                message,
-                "delete the `raises`",
-            ));
+            findings.push((&rules::ONEWAY_RAISES, first.span(), message, "delete the `raises`"));
         }
         for (rule, span, message, help) in findings {
             let finding = Diagnostic::new(rule, span, message)
@@ -445,8 +417,5 @@ fn astack(applied: &[Applied]) -> AStackWish {
         Value::Integer(value) => u32::try_from(*value).ok(),
         _ => None,
     };
-    AStackWish {
-        count: number("count"),
-        bytes: number("bytes"),
-    }
+    AStackWish { count: number("count"), bytes: number("bytes") }
 }

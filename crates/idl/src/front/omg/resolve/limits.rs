@@ -31,17 +31,10 @@ struct Measure {
 }
 
 impl Measure {
-    const LEAF: Measure = Measure {
-        depth: 1,
-        bytes: 8,
-        leaves: 1,
-    };
+    const LEAF: Measure = Measure { depth: 1, bytes: 8, leaves: 1 };
 
     fn one(bytes: u64) -> Measure {
-        Measure {
-            bytes,
-            ..Measure::LEAF
-        }
+        Measure { bytes, ..Measure::LEAF }
     }
 
     /// The rule that something so large breaks.
@@ -111,15 +104,10 @@ impl Resolver {
                 .iter()
                 .filter(|operation| operation.declared_in == declared.symbol.declaration());
             for operation in own {
-                let passed = operation
-                    .parameters
-                    .iter()
-                    .map(|parameter| &parameter.declared);
+                let passed = operation.parameters.iter().map(|parameter| &parameter.declared);
                 let passed: Vec<&Type> = passed.chain(&operation.returns).collect();
                 let mut needs = Vec::new();
-                passed
-                    .iter()
-                    .for_each(|declared| self.named(declared, &mut needs));
+                passed.iter().for_each(|declared| self.named(declared, &mut needs));
                 if needs.iter().any(|need| broken[*need]) {
                     continue;
                 }
@@ -145,25 +133,18 @@ impl Resolver {
 
     pub(super) fn report_too_deep(&mut self, name: &Name) {
         let message = format!("`{}` nests more than {DEPTH_MAX} types", name.text);
-        self.diagnostics
-            .push(Diagnostic::new(&rules::TOO_DEEP, name.span, message));
+        self.diagnostics.push(Diagnostic::new(&rules::TOO_DEEP, name.span, message));
     }
 
     fn report_too_large(&mut self, name: &Name) {
-        let message = format!(
-            "a value of `{}` takes more than {BYTES_MAX} bytes",
-            name.text
-        );
+        let message = format!("a value of `{}` takes more than {BYTES_MAX} bytes", name.text);
         let finding = Diagnostic::new(&rules::TOO_LARGE, name.span, message)
             .help("use a sequence, or smaller arrays");
         self.diagnostics.push(finding);
     }
 
     fn report_too_wide(&mut self, name: &Name) {
-        let message = format!(
-            "`{}` comes down to more than {LEAVES_MAX} scalars",
-            name.text
-        );
+        let message = format!("`{}` comes down to more than {LEAVES_MAX} scalars", name.text);
         let finding = Diagnostic::new(&rules::TOO_WIDE, name.span, message)
             .help("use an array or a sequence of one type");
         self.diagnostics.push(finding);
@@ -209,20 +190,14 @@ impl Resolver {
         match kind {
             Kind::Alias(behind) => add(behind),
             Kind::Struct(declared) => {
-                declared
-                    .members
-                    .iter()
-                    .for_each(|member| add(&member.declared));
+                declared.members.iter().for_each(|member| add(&member.declared));
                 if let Some(base) = declared.base {
                     add(&Type::Named(base));
                 }
             }
             Kind::Exception(members) => members.iter().for_each(|member| add(&member.declared)),
             Kind::Union(declared) => {
-                declared
-                    .cases
-                    .iter()
-                    .for_each(|case| add(&case.member.declared));
+                declared.cases.iter().for_each(|case| add(&case.member.declared));
             }
             _ => {}
         }
@@ -246,15 +221,9 @@ impl Resolver {
     fn measure_kind(&self, kind: &Kind, measures: &[Measure]) -> Measure {
         let of = |declared: &Type| self.measure(declared, measures);
         // Something empty still takes a byte, so that there cannot be endlessly many.
-        let empty = Measure {
-            depth: 1,
-            bytes: 1,
-            leaves: 1,
-        };
+        let empty = Measure { depth: 1, bytes: 1, leaves: 1 };
         let members = |members: &[Member]| {
-            members
-                .iter()
-                .fold(empty, |sum, member| sum.with(of(&member.declared)))
+            members.iter().fold(empty, |sum, member| sum.with(of(&member.declared)))
         };
         match kind {
             Kind::Alias(behind) => of(behind),
@@ -269,10 +238,7 @@ impl Resolver {
             Kind::Union(declared) => declared.cases.iter().fold(empty, |sum, case| {
                 let member = of(&case.member.declared);
                 let bytes = sum.bytes.max(member.bytes);
-                Measure {
-                    bytes,
-                    ..sum.with(member)
-                }
+                Measure { bytes, ..sum.with(member) }
             }),
             _ => Measure::one(4),
         }
@@ -284,34 +250,17 @@ impl Resolver {
             Type::String { .. } | Type::WideString { .. } => Measure::LEAF,
             Type::Sequence { element, .. } => {
                 let element = self.measure(element, measures);
-                Measure {
-                    bytes: Measure::LEAF.bytes,
-                    depth: element.depth + 1,
-                    ..element
-                }
+                Measure { bytes: Measure::LEAF.bytes, depth: element.depth + 1, ..element }
             }
             Type::Map { key, value, .. } => {
-                let entry = self
-                    .measure(key, measures)
-                    .with(self.measure(value, measures));
-                Measure {
-                    bytes: Measure::LEAF.bytes,
-                    depth: entry.depth + 1,
-                    ..entry
-                }
+                let entry = self.measure(key, measures).with(self.measure(value, measures));
+                Measure { bytes: Measure::LEAF.bytes, depth: entry.depth + 1, ..entry }
             }
-            Type::Array {
-                element,
-                dimensions,
-            } => {
+            Type::Array { element, dimensions } => {
                 let element = self.measure(element, measures);
                 let times = |bytes: u64, count: &u32| bytes.saturating_mul(u64::from(*count));
                 let bytes = dimensions.iter().fold(element.bytes, times);
-                Measure {
-                    bytes,
-                    depth: element.depth + 1,
-                    ..element
-                }
+                Measure { bytes, depth: element.depth + 1, ..element }
             }
             Type::Named(id) => match self.symbol(SymbolId(id.0)).declaration {
                 Some(index) => measures[index],

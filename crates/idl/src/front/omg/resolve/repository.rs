@@ -83,10 +83,7 @@ impl Resolver {
         let parts: Vec<Name> = text
             .trim_start_matches("::")
             .split("::")
-            .map(|part| Name {
-                text: part.trim().into(),
-                span,
-            })
+            .map(|part| Name { text: part.trim().into(), span })
             .collect();
         let mut at = Some(if is_global { super::ROOT } else { self.current });
         while let Some(scope) = at {
@@ -133,11 +130,7 @@ impl Resolver {
         if let Some((id, _)) = self.prefixes.ids.get(&symbol) {
             return id.to_string();
         }
-        let version = self
-            .prefixes
-            .versions
-            .get(&symbol)
-            .map_or("1.0", |version| version);
+        let version = self.prefixes.versions.get(&symbol).map_or("1.0", |version| version);
         let path = path.join("/");
         match self.prefix(symbol) {
             Some(prefix) => format!("IDL:{prefix}/{path}:{version}"),
@@ -149,15 +142,10 @@ impl Resolver {
         let mut at = Some(symbol);
         while let Some(id) = at {
             if let Some(prefix) = self.prefixes.given.get(&id) {
-                return Some(prefix)
-                    .filter(|prefix| !prefix.is_empty())
-                    .map(|prefix| &**prefix);
+                return Some(prefix).filter(|prefix| !prefix.is_empty()).map(|prefix| &**prefix);
             }
             at = self.scope(self.symbol(id).scope).owner;
         }
-        self.prefixes
-            .at_definition
-            .get(&symbol)
-            .map(|prefix| &**prefix)
+        self.prefixes.at_definition.get(&symbol).map(|prefix| &**prefix)
     }
 }

@@ -28,10 +28,7 @@ pub(super) const ROOT: ScopeId = ScopeId(0);
 impl Scope {
     /// The scope that nothing encloses, empty.
     pub fn root() -> Scope {
-        Scope {
-            is_module: true,
-            ..Scope::default()
-        }
+        Scope { is_module: true, ..Scope::default() }
     }
 }
 
@@ -233,22 +230,14 @@ impl Resolver {
     fn clash(&self, name: &Name, first: SymbolId) -> Diagnostic {
         let first = self.symbol(first);
         let finding = if first.name.text == name.text {
-            let message = format!(
-                "`{}` is already {} in this scope",
-                name.text,
-                first.kind.what()
-            );
+            let message = format!("`{}` is already {} in this scope", name.text, first.kind.what());
             Diagnostic::new(&rules::REDEFINED, name.span, message)
         } else {
-            let message = format!(
-                "`{}` differs from `{}` only in case",
-                name.text, first.name.text
-            );
+            let message =
+                format!("`{}` differs from `{}` only in case", name.text, first.name.text);
             Diagnostic::new(&rules::CASE_CLASH, name.span, message)
         };
-        finding
-            .label(first.name.span, "first declared here")
-            .help("choose another name")
+        finding.label(first.name.span, "first declared here").help("choose another name")
     }
 
     /// Members of a base struct may not come again; of a base interface operations and attributes
@@ -264,11 +253,8 @@ impl Resolver {
                 return Some(self.clash(name, *first));
             }
             if matches!(symbol.kind, SymbolKind::Operation | SymbolKind::Attribute) {
-                let message = format!(
-                    "`{}` is already {} of a base",
-                    name.text,
-                    symbol.kind.what()
-                );
+                let message =
+                    format!("`{}` is already {} of a base", name.text, symbol.kind.what());
                 let finding = Diagnostic::new(&rules::INHERITED_REDEFINED, name.span, message)
                     .label(symbol.name.span, "inherited from here")
                     .help("leave it out, it is inherited, or choose another name");
@@ -329,11 +315,7 @@ impl Resolver {
             return None;
         }
         let Some(scope) = symbol.inner else {
-            let message = format!(
-                "`{}` is {}, not a scope",
-                symbol.name.text,
-                symbol.kind.what()
-            );
+            let message = format!("`{}` is {}, not a scope", symbol.name.text, symbol.kind.what());
             let mut finding = Diagnostic::new(&rules::NOT_A_SCOPE, part.span, message)
                 .label(symbol.name.span, "declared here");
             if symbol.kind == SymbolKind::Enum {
@@ -391,15 +373,10 @@ impl Resolver {
         }
         // A base of another candidate is hidden by it.
         let is_hidden = |base: ScopeId| {
-            candidates
-                .iter()
-                .any(|(other, _)| self.scope(*other).ancestors.contains(&base))
+            candidates.iter().any(|(other, _)| self.scope(*other).ancestors.contains(&base))
         };
-        let left: Vec<SymbolId> = candidates
-            .iter()
-            .filter(|(base, _)| !is_hidden(*base))
-            .map(|(_, id)| *id)
-            .collect();
+        let left: Vec<SymbolId> =
+            candidates.iter().filter(|(base, _)| !is_hidden(*base)).map(|(_, id)| *id).collect();
         if let [one, other, ..] = left[..] {
             let spans = [one, other].map(|id| self.symbol(id).name.span);
             let message = format!("`{}` is inherited from two interfaces", name.text);
@@ -418,10 +395,7 @@ impl Resolver {
         let mut at = self.current;
         while at != holder {
             let scope = self.scope_mut(at);
-            scope
-                .used
-                .entry(folded.clone())
-                .or_insert_with(|| name.clone());
+            scope.used.entry(folded.clone()).or_insert_with(|| name.clone());
             let (is_module, parent) = (scope.is_module, scope.parent);
             match parent {
                 Some(parent) if !is_module && !self.scope(parent).is_module => at = parent,
@@ -446,11 +420,7 @@ impl Resolver {
 
 /// A name that is that of the scope it stands in, or differs from it only in case.
 fn own_name(name: &Name, owner: &Symbol) -> Diagnostic {
-    let what = owner
-        .kind
-        .what()
-        .split_once(' ')
-        .map_or("scope", |(_, what)| what);
+    let what = owner.kind.what().split_once(' ').map_or("scope", |(_, what)| what);
     let (rule, has, help) = match owner.name.text == name.text {
         true => (&rules::OWN_NAME, "has the name", "choose another name"),
         false => {
@@ -459,7 +429,5 @@ fn own_name(name: &Name, owner: &Symbol) -> Diagnostic {
         }
     };
     let message = format!("`{}` {has} of the {what} it stands in", name.text);
-    Diagnostic::new(rule, name.span, message)
-        .label(owner.name.span, "declared here")
-        .help(help)
+    Diagnostic::new(rule, name.span, message).label(owner.name.span, "declared here").help(help)
 }

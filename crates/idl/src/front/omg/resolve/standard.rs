@@ -61,34 +61,19 @@ const PLACEMENTS: &[&str] = &[
     "END_FILE",
 ];
 
-const IS: StandardParameter = StandardParameter {
-    name: "value",
-    takes: Takes::Boolean,
-    absent: Absent::True,
-};
+const IS: StandardParameter =
+    StandardParameter { name: "value", takes: Takes::Boolean, absent: Absent::True };
 
 const fn required(name: &'static str, takes: Takes) -> StandardParameter {
-    StandardParameter {
-        name,
-        takes,
-        absent: Absent::Refused,
-    }
+    StandardParameter { name, takes, absent: Absent::Refused }
 }
 
 const fn optional(name: &'static str, takes: Takes) -> StandardParameter {
-    StandardParameter {
-        name,
-        takes,
-        absent: Absent::Away,
-    }
+    StandardParameter { name, takes, absent: Absent::Away }
 }
 
 const fn text(name: &'static str, absent: &'static str) -> StandardParameter {
-    StandardParameter {
-        name,
-        takes: Takes::Text,
-        absent: Absent::Text(absent),
-    }
+    StandardParameter { name, takes: Takes::Text, absent: Absent::Text(absent) }
 }
 
 const NUMBER: Takes = Takes::Number(0, u32::MAX as i128);
@@ -102,11 +87,7 @@ const fn standard(
     places: &'static [Place],
     parameters: &'static [StandardParameter],
 ) -> Standard {
-    Standard {
-        name,
-        places,
-        parameters,
-    }
+    Standard { name, places, parameters }
 }
 
 /// By name.
@@ -129,11 +110,7 @@ static STANDARD: &[Standard] = &[
     standard("optional", &[Member], &[IS]),
     standard("position", &[Flag], &[required("value", SHORT)]),
     standard("value", &[Enumerator], &[required("value", ENUM_VALUE)]),
-    standard(
-        "extensibility",
-        TYPES,
-        &[required("value", Takes::Word(EXTENSIBILITIES))],
-    ),
+    standard("extensibility", TYPES, &[required("value", Takes::Word(EXTENSIBILITIES))]),
     standard("final", TYPES, &[]),
     standard("appendable", TYPES, &[]),
     standard("mutable", TYPES, &[]),
@@ -143,14 +120,7 @@ static STANDARD: &[Standard] = &[
     standard("default_literal", &[Enumerator], &[]),
     // 8.3.3 Units and ranges
     standard("default", VALUES, &[required("value", Takes::Subject)]),
-    standard(
-        "range",
-        VALUES,
-        &[
-            required("min", Takes::Subject),
-            required("max", Takes::Subject),
-        ],
-    ),
+    standard("range", VALUES, &[required("min", Takes::Subject), required("max", Takes::Subject)]),
     standard("min", VALUES, &[required("value", Takes::Subject)]),
     standard("max", VALUES, &[required("value", Takes::Subject)]),
     standard("unit", VALUES, &[required("value", Takes::Text)]),

@@ -20,10 +20,7 @@ pub(super) struct Resolved {
 
 impl From<Type> for Resolved {
     fn from(declared: Type) -> Resolved {
-        Resolved {
-            declared,
-            unfinished: None,
-        }
+        Resolved { declared, unfinished: None }
     }
 }
 
@@ -78,14 +75,8 @@ impl Resolver {
                 let element = self.type_kind(element, true);
                 let bound = self.optional_bound(bound.as_ref());
                 let (element, bound) = (element?, bound?);
-                let declared = Type::Sequence {
-                    element: Box::new(element.declared),
-                    bound,
-                };
-                Some(Resolved {
-                    declared,
-                    unfinished: element.unfinished,
-                })
+                let declared = Type::Sequence { element: Box::new(element.declared), bound };
+                Some(Resolved { declared, unfinished: element.unfinished })
             }
             TypeKind::Map { key, value, bound } => {
                 let key_type = self.type_kind(key, false);
@@ -94,15 +85,8 @@ impl Resolver {
                 let key_type = key_type?.declared;
                 self.check_key(&key_type, key.span)?;
                 let (key, value, bound) = (Box::new(key_type), value?, bound?);
-                let declared = Type::Map {
-                    key,
-                    value: Box::new(value.declared),
-                    bound,
-                };
-                Some(Resolved {
-                    declared,
-                    unfinished: value.unfinished,
-                })
+                let declared = Type::Map { key, value: Box::new(value.declared), bound };
+                Some(Resolved { declared, unfinished: value.unfinished })
             }
             TypeKind::Name(name) => self.named_type(name, is_in_sequence),
             TypeKind::Constructed(definition) => Some(self.constructed(definition)?.named().into()),
@@ -119,10 +103,7 @@ impl Resolver {
                 let unfinished = symbol.unfinished;
                 symbol.declaration?;
                 let unfinished = unfinished.filter(|id| self.symbol(*id).state != State::Complete);
-                return Some(Resolved {
-                    declared: id.named(),
-                    unfinished,
-                });
+                return Some(Resolved { declared: id.named(), unfinished });
             }
             SymbolKind::Struct | SymbolKind::Union => {
                 return self.aggregate_type(id, span, is_in_sequence);
@@ -155,10 +136,7 @@ impl Resolver {
         let symbol = self.symbol(id);
         match symbol.state {
             State::Complete => symbol.declaration.map(|_| id.named().into()),
-            _ if is_in_sequence => Some(Resolved {
-                declared: id.named(),
-                unfinished: Some(id),
-            }),
+            _ if is_in_sequence => Some(Resolved { declared: id.named(), unfinished: Some(id) }),
             State::Forward => {
                 self.report_incomplete(id, span);
                 None
@@ -167,10 +145,7 @@ impl Resolver {
                 let message = format!("`{}` cannot hold itself", symbol.name.text);
                 let finding = Diagnostic::new(&rules::RECURSIVE, span, message)
                     .label(symbol.name.span, "this is being defined")
-                    .help(format!(
-                        "use `sequence<{}, 1>` or `sequence<{0}>`",
-                        symbol.name.text
-                    ));
+                    .help(format!("use `sequence<{}, 1>` or `sequence<{0}>`", symbol.name.text));
                 self.diagnostics.push(finding);
                 None
             }
@@ -201,12 +176,9 @@ impl Resolver {
     fn check_key(&mut self, key: &Type, span: Span) -> Option<()> {
         match self.wanted(key) {
             Some(Wanted::Float(_)) | None => {
-                let finding = Diagnostic::new(
-                    &rules::MAP_KEY,
-                    span,
-                    "this type cannot be the key of a map",
-                )
-                .help("use an integer, a character, a boolean, a string or an enum");
+                let finding =
+                    Diagnostic::new(&rules::MAP_KEY, span, "this type cannot be the key of a map")
+                        .help("use an integer, a character, a boolean, a string or an enum");
                 self.diagnostics.push(finding);
                 None
             }
@@ -231,10 +203,7 @@ impl Resolver {
         if dimensions.is_empty() {
             return Some(declared);
         }
-        Some(Type::Array {
-            element: Box::new(declared),
-            dimensions,
-        })
+        Some(Type::Array { element: Box::new(declared), dimensions })
     }
 
     /// `typedef`: an alias for each declarator.

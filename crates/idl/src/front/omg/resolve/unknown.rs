@@ -33,15 +33,8 @@ impl Resolver {
         if self.has_foreign_names || self.misspelled.contains(&part.text) {
             return;
         }
-        let place = name
-            .parts
-            .iter()
-            .position(|one| std::ptr::eq(one, part))
-            .unwrap_or(0);
-        let upto = ScopedName {
-            is_global: name.is_global,
-            parts: name.parts[..=place].to_vec(),
-        };
+        let place = name.parts.iter().position(|one| std::ptr::eq(one, part)).unwrap_or(0);
+        let upto = ScopedName { is_global: name.is_global, parts: name.parts[..=place].to_vec() };
         let spelled: Rc<str> = upto.to_string().into();
         if let Some(unknown) = self.unknown.get(&spelled) {
             let known = &mut self.diagnostics[unknown.diagnostic];
@@ -52,11 +45,7 @@ impl Resolver {
         }
         let message = match self.scope(scope).owner {
             Some(owner) if place > 0 => {
-                format!(
-                    "`{}` has nothing called `{}`",
-                    self.symbol(owner).name.text,
-                    part.text
-                )
+                format!("`{}` has nothing called `{}`", self.symbol(owner).name.text, part.text)
             }
             _ => format!("nothing called `{}` is declared here", part.text),
         };
@@ -67,8 +56,7 @@ impl Resolver {
             is_qualified: place > 0,
         };
         self.unknown.insert(spelled, unknown);
-        self.diagnostics
-            .push(Diagnostic::new(&rules::NOT_FOUND, part.span, message));
+        self.diagnostics.push(Diagnostic::new(&rules::NOT_FOUND, part.span, message));
     }
 
     /// Looks again for the unknown names, now that everything is declared, and says what helps.
@@ -76,12 +64,7 @@ impl Resolver {
         let mut unknown: Vec<Unknown> = self.unknown.drain().map(|(_, name)| name).collect();
         unknown.sort_by_key(|unknown| unknown.diagnostic);
         for (index, unknown) in unknown.into_iter().enumerate() {
-            let Unknown {
-                diagnostic,
-                scope,
-                name,
-                is_qualified,
-            } = unknown;
+            let Unknown { diagnostic, scope, name, is_qualified } = unknown;
             let folded = fold(&name.text);
             let mut at = Some(scope);
             let mut later = None;
@@ -92,11 +75,8 @@ impl Resolver {
             let later: Option<(Span, &str)> =
                 later.map(|id| (self.symbol(id).name.span, "declared here, after its use"));
             let is_guessed = index < GUESSES_MAX;
-            let near = if is_guessed {
-                self.nearest(scope, &name.text, is_qualified)
-            } else {
-                None
-            };
+            let near =
+                if is_guessed { self.nearest(scope, &name.text, is_qualified) } else { None };
             let finding = &mut self.diagnostics[diagnostic];
             match (later, near) {
                 (Some((span, text)), _) => {

@@ -37,11 +37,8 @@ pub static STRAY_CHARACTER: Rule = Rule {
 };
 
 /// A comment that `/*` begins is ended by `*/`.
-pub static UNTERMINATED_COMMENT: Rule = Rule {
-    code: "E0002",
-    clause: "7.2.2",
-    title: "a comment that `/*` begins is ended by `*/`",
-};
+pub static UNTERMINATED_COMMENT: Rule =
+    Rule { code: "E0002", clause: "7.2.2", title: "a comment that `/*` begins is ended by `*/`" };
 
 /// An identifier begins with an ASCII letter, after one `_` at most, which escapes it.
 pub static IDENTIFIER_START: Rule = Rule {
@@ -65,11 +62,8 @@ pub static MALFORMED_NUMBER: Rule = Rule {
 };
 
 /// An integer literal fits in 64 bits.
-pub static INTEGER_RANGE: Rule = Rule {
-    code: "E0006",
-    clause: "7.2.6.1",
-    title: "an integer literal fits in 64 bits",
-};
+pub static INTEGER_RANGE: Rule =
+    Rule { code: "E0006", clause: "7.2.6.1", title: "an integer literal fits in 64 bits" };
 
 /// An integer that begins with `0` has octal digits only.
 pub static OCTAL_DIGIT: Rule = Rule {
@@ -79,18 +73,12 @@ pub static OCTAL_DIGIT: Rule = Rule {
 };
 
 /// `0x` is followed by a hexadecimal digit.
-pub static HEXADECIMAL_DIGITS: Rule = Rule {
-    code: "E0008",
-    clause: "7.2.6.1",
-    title: "`0x` is followed by a hexadecimal digit",
-};
+pub static HEXADECIMAL_DIGITS: Rule =
+    Rule { code: "E0008", clause: "7.2.6.1", title: "`0x` is followed by a hexadecimal digit" };
 
 /// An exponent has digits.
-pub static EXPONENT_DIGITS: Rule = Rule {
-    code: "E0009",
-    clause: "7.2.6.4",
-    title: "an exponent has digits",
-};
+pub static EXPONENT_DIGITS: Rule =
+    Rule { code: "E0009", clause: "7.2.6.4", title: "an exponent has digits" };
 
 /// A floating-point literal is in the range of double.
 pub static FLOAT_RANGE: Rule = Rule {
@@ -100,18 +88,12 @@ pub static FLOAT_RANGE: Rule = Rule {
 };
 
 /// A fixed-point literal has at most 31 digits.
-pub static FIXED_DIGITS: Rule = Rule {
-    code: "E0011",
-    clause: "7.2.6.5",
-    title: "a fixed-point literal has at most 31 digits",
-};
+pub static FIXED_DIGITS: Rule =
+    Rule { code: "E0011", clause: "7.2.6.5", title: "a fixed-point literal has at most 31 digits" };
 
 /// A character literal holds a character.
-pub static EMPTY_CHARACTER: Rule = Rule {
-    code: "E0012",
-    clause: "7.2.6.2",
-    title: "a character literal holds a character",
-};
+pub static EMPTY_CHARACTER: Rule =
+    Rule { code: "E0012", clause: "7.2.6.2", title: "a character literal holds a character" };
 
 /// A character literal holds one character only.
 pub static CHARACTER_COUNT: Rule = Rule {
@@ -121,11 +103,8 @@ pub static CHARACTER_COUNT: Rule = Rule {
 };
 
 /// A character literal ends on its line.
-pub static UNTERMINATED_CHARACTER: Rule = Rule {
-    code: "E0014",
-    clause: "7.2.6.2",
-    title: "a character literal ends on its line",
-};
+pub static UNTERMINATED_CHARACTER: Rule =
+    Rule { code: "E0014", clause: "7.2.6.2", title: "a character literal ends on its line" };
 
 /// A character literal without `L` holds a character of ISO 8859-1.
 pub static CHARACTER_RANGE: Rule = Rule {
@@ -135,11 +114,8 @@ pub static CHARACTER_RANGE: Rule = Rule {
 };
 
 /// A string literal ends on its line.
-pub static UNTERMINATED_STRING: Rule = Rule {
-    code: "E0016",
-    clause: "7.2.6.3",
-    title: "a string literal ends on its line",
-};
+pub static UNTERMINATED_STRING: Rule =
+    Rule { code: "E0016", clause: "7.2.6.3", title: "a string literal ends on its line" };
 
 /// A string literal does not hold the character NUL.
 pub static STRING_NUL: Rule = Rule {
@@ -170,11 +146,8 @@ pub static ESCAPE_RANGE: Rule = Rule {
 };
 
 /// `\u` stands in wide literals only.
-pub static NARROW_UNICODE_ESCAPE: Rule = Rule {
-    code: "E0021",
-    clause: "7.2.6.2",
-    title: "`\\u` stands in wide literals only",
-};
+pub static NARROW_UNICODE_ESCAPE: Rule =
+    Rule { code: "E0021", clause: "7.2.6.2", title: "`\\u` stands in wide literals only" };
 
 /// `#`, `!`, `&&` and their like stand in directives only.
 pub static PREPROCESSOR_TOKEN: Rule = Rule {

@@ -39,11 +39,8 @@ pub static ALL: &[&Rule] = &[
 ];
 
 /// The file to compile can be read.
-pub static FILE_UNREADABLE: Rule = Rule {
-    code: "E0050",
-    clause: "ours",
-    title: "the file to compile can be read",
-};
+pub static FILE_UNREADABLE: Rule =
+    Rule { code: "E0050", clause: "ours", title: "the file to compile can be read" };
 
 /// An included file is where it is searched for, and can be read.
 pub static INCLUDE_MISSING: Rule = Rule {
@@ -60,11 +57,8 @@ pub static INCLUDE_MALFORMED: Rule = Rule {
 };
 
 /// Files include one another to a limited depth.
-pub static INCLUDE_DEPTH: Rule = Rule {
-    code: "E0053",
-    clause: "ours",
-    title: "files include one another to a limited depth",
-};
+pub static INCLUDE_DEPTH: Rule =
+    Rule { code: "E0053", clause: "ours", title: "files include one another to a limited depth" };
 
 /// A compilation includes a limited number of files.
 pub static INCLUDE_COUNT: Rule = Rule {
@@ -81,11 +75,8 @@ pub static TEXT_LIMIT: Rule = Rule {
 };
 
 /// A directive is one that the preprocessor knows.
-pub static UNKNOWN_DIRECTIVE: Rule = Rule {
-    code: "E0056",
-    clause: "7.3",
-    title: "a directive is one that the preprocessor knows",
-};
+pub static UNKNOWN_DIRECTIVE: Rule =
+    Rule { code: "E0056", clause: "7.3", title: "a directive is one that the preprocessor knows" };
 
 /// `#if`, `#ifdef` and `#ifndef` are ended by `#endif` in the same file.
 pub static CONDITIONAL_UNTERMINATED: Rule = Rule {
@@ -102,18 +93,12 @@ pub static CONDITIONAL_UNOPENED: Rule = Rule {
 };
 
 /// `#else` is the last part of a conditional.
-pub static CONDITIONAL_ORDER: Rule = Rule {
-    code: "E0059",
-    clause: "7.3",
-    title: "`#else` is the last part of a conditional",
-};
+pub static CONDITIONAL_ORDER: Rule =
+    Rule { code: "E0059", clause: "7.3", title: "`#else` is the last part of a conditional" };
 
 /// The name of a macro is an identifier.
-pub static MACRO_NAME: Rule = Rule {
-    code: "E0060",
-    clause: "7.3",
-    title: "the name of a macro is an identifier",
-};
+pub static MACRO_NAME: Rule =
+    Rule { code: "E0060", clause: "7.3", title: "the name of a macro is an identifier" };
 
 /// `defined`, `__FILE__`, `__LINE__` and `__VA_ARGS__` keep their meaning.
 pub static MACRO_RESERVED: Rule = Rule {
@@ -158,18 +143,12 @@ pub static ARGUMENTS_UNTERMINATED: Rule = Rule {
 };
 
 /// `##` makes one token of two.
-pub static PASTE: Rule = Rule {
-    code: "E0067",
-    clause: "7.3",
-    title: "`##` makes one token of two",
-};
+pub static PASTE: Rule =
+    Rule { code: "E0067", clause: "7.3", title: "`##` makes one token of two" };
 
 /// Macros make a limited number of tokens.
-pub static EXPANSION_LIMIT: Rule = Rule {
-    code: "E0068",
-    clause: "ours",
-    title: "macros make a limited number of tokens",
-};
+pub static EXPANSION_LIMIT: Rule =
+    Rule { code: "E0068", clause: "ours", title: "macros make a limited number of tokens" };
 
 /// Macros stand in arguments of macros to a limited depth.
 pub static ARGUMENT_DEPTH: Rule = Rule {
@@ -200,18 +179,12 @@ pub static CONDITION_OPERAND: Rule = Rule {
 };
 
 /// A condition does not divide by zero.
-pub static CONDITION_DIVISION: Rule = Rule {
-    code: "E0073",
-    clause: "7.3",
-    title: "a condition does not divide by zero",
-};
+pub static CONDITION_DIVISION: Rule =
+    Rule { code: "E0073", clause: "7.3", title: "a condition does not divide by zero" };
 
 /// A condition shifts by 0 to 63 bits.
-pub static CONDITION_SHIFT: Rule = Rule {
-    code: "E0074",
-    clause: "7.3",
-    title: "a condition shifts by 0 to 63 bits",
-};
+pub static CONDITION_SHIFT: Rule =
+    Rule { code: "E0074", clause: "7.3", title: "a condition shifts by 0 to 63 bits" };
 
 /// The operators of a condition nest to a limited depth.
 pub static CONDITION_DEPTH: Rule = Rule {
@@ -221,11 +194,8 @@ pub static CONDITION_DEPTH: Rule = Rule {
 };
 
 /// `#error` stops the compilation.
-pub static ERROR_DIRECTIVE: Rule = Rule {
-    code: "E0076",
-    clause: "7.3",
-    title: "`#error` stops the compilation",
-};
+pub static ERROR_DIRECTIVE: Rule =
+    Rule { code: "E0076", clause: "7.3", title: "`#error` stops the compilation" };
 
 /// `#line` is followed by a line number and, at will, a file name.
 pub static LINE_MALFORMED: Rule = Rule {
@@ -242,18 +212,12 @@ pub static PRAGMA_MALFORMED: Rule = Rule {
 };
 
 /// A pragma that has no meaning here is dropped.
-pub static PRAGMA_DROPPED: Rule = Rule {
-    code: "N0001",
-    clause: "7.3",
-    title: "a pragma that has no meaning here is dropped",
-};
+pub static PRAGMA_DROPPED: Rule =
+    Rule { code: "N0001", clause: "7.3", title: "a pragma that has no meaning here is dropped" };
 
 /// `#warning` is repeated as a note.
-pub static WARNING_DIRECTIVE: Rule = Rule {
-    code: "N0002",
-    clause: "7.3",
-    title: "`#warning` is repeated as a note",
-};
+pub static WARNING_DIRECTIVE: Rule =
+    Rule { code: "N0002", clause: "7.3", title: "`#warning` is repeated as a note" };
 
 /// A directive ends where its operands end; the rest of the line is dropped.
 pub static EXTRA_TOKENS: Rule = Rule {

@@ -32,12 +32,7 @@ fn a_code_is_a_letter_and_four_digits() {
 fn a_title_is_a_lower_case_fragment() {
     for rule in all_rules() {
         assert!(!rule.title.ends_with('.'), "{}: {}", rule.code, rule.title);
-        assert!(
-            !rule.title.starts_with(char::is_uppercase),
-            "{}: {}",
-            rule.code,
-            rule.title
-        );
+        assert!(!rule.title.starts_with(char::is_uppercase), "{}: {}", rule.code, rule.title);
     }
 }
 
@@ -55,10 +50,8 @@ fn each_lexical_rule_finds_its_bad_input() {
 
 #[test]
 fn each_preprocessing_rule_finds_its_bad_input() {
-    let cases = preprocessing::cases()
-        .into_iter()
-        .chain(conditions::cases())
-        .chain(macros::cases());
+    let cases =
+        preprocessing::cases().into_iter().chain(conditions::cases()).chain(macros::cases());
     check_area(super::preprocessing::ALL, cases.collect());
 }
 
@@ -66,21 +59,13 @@ fn each_preprocessing_rule_finds_its_bad_input() {
 fn check_area(area: &[&'static Rule], cases: Vec<Case>) {
     let checked: BTreeSet<&str> = cases.iter().map(|case| case.rule.code).collect();
     for rule in area {
-        assert!(
-            checked.contains(rule.code),
-            "no bad input for {}: {}",
-            rule.code,
-            rule.title
-        );
+        assert!(checked.contains(rule.code), "no bad input for {}: {}", rule.code, rule.title);
     }
     assert!(!cases.is_empty());
     println!("{} rules, {} bad inputs", area.len(), cases.len());
     for case in cases {
         let outcome = testing::read_narrowly(case.files);
-        let found = outcome
-            .findings
-            .iter()
-            .any(|finding| finding.rule == case.rule);
+        let found = outcome.findings.iter().any(|finding| finding.rule == case.rule);
         case.want.assert_eq(&outcome.rendered());
         assert!(found, "{} is not found in {:?}", case.rule.code, case.files);
     }

@@ -7,26 +7,16 @@ use crate::front::omg::preprocessor::testing::{read, read_text};
 
 /// The codes found in `text`.
 fn codes(text: &str) -> Vec<&'static str> {
-    read_text(text)
-        .findings
-        .iter()
-        .map(|finding| finding.rule.code)
-        .collect()
+    read_text(text).findings.iter().map(|finding| finding.rule.code).collect()
 }
 
 #[test]
 fn a_loop_of_a_hundred_files_names_its_chain() {
     let names: Vec<String> = (0..100).map(|index| format!("{index}.idl")).collect();
-    let texts: Vec<String> = (1..=100)
-        .map(|next| format!("#include \"{}.idl\"\n", next % 100))
-        .collect();
+    let texts: Vec<String> =
+        (1..=100).map(|next| format!("#include \"{}.idl\"\n", next % 100)).collect();
     let mut files = vec![("a.idl", "#include \"0.idl\"\n")];
-    files.extend(
-        names
-            .iter()
-            .zip(&texts)
-            .map(|(name, text)| (name.as_str(), text.as_str())),
-    );
+    files.extend(names.iter().zip(&texts).map(|(name, text)| (name.as_str(), text.as_str())));
     let outcome = read(&files);
     assert_eq!(outcome.findings.len(), 1);
     let message = &outcome.findings[0].message;
@@ -36,33 +26,19 @@ fn a_loop_of_a_hundred_files_names_its_chain() {
 #[test]
 fn a_file_that_includes_itself_twice_ends() {
     let outcome = read(&[("a.idl", "#include \"a.idl\"\n#include \"a.idl\"\nx\n")]);
-    let codes: Vec<&str> = outcome
-        .findings
-        .iter()
-        .map(|finding| finding.rule.code)
-        .collect();
+    let codes: Vec<&str> = outcome.findings.iter().map(|finding| finding.rule.code).collect();
     assert_eq!(codes, ["E0053"]);
 }
 
 #[test]
 fn files_that_double_at_each_step_end() {
-    let texts: Vec<String> = (1..60)
-        .map(|next| format!("#include \"{next}.idl\"\n").repeat(2))
-        .collect();
+    let texts: Vec<String> =
+        (1..60).map(|next| format!("#include \"{next}.idl\"\n").repeat(2)).collect();
     let names: Vec<String> = (0..59).map(|index| format!("{index}.idl")).collect();
     let mut files = vec![("a.idl", "#include \"0.idl\"\n"), ("59.idl", "")];
-    files.extend(
-        names
-            .iter()
-            .zip(&texts)
-            .map(|(name, text)| (name.as_str(), text.as_str())),
-    );
+    files.extend(names.iter().zip(&texts).map(|(name, text)| (name.as_str(), text.as_str())));
     let outcome = read(&files);
-    let codes: Vec<&str> = outcome
-        .findings
-        .iter()
-        .map(|finding| finding.rule.code)
-        .collect();
+    let codes: Vec<&str> = outcome.findings.iter().map(|finding| finding.rule.code).collect();
     assert_eq!(codes, ["E0054"]);
 }
 
@@ -94,13 +70,8 @@ fn a_long_chain_of_macros_is_followed() {
 
 #[test]
 fn deep_arguments_end() {
-    let deep = |depth: usize| {
-        format!(
-            "#define F(x) x\n{}1{}\n",
-            "F(".repeat(depth),
-            ")".repeat(depth)
-        )
-    };
+    let deep =
+        |depth: usize| format!("#define F(x) x\n{}1{}\n", "F(".repeat(depth), ")".repeat(depth));
     assert_eq!(codes(&deep(200)), [""; 0]);
     assert_eq!(codes(&deep(201)), ["E0069"]);
     // Each level reads the rest again, so that the words give out before the depth does.
@@ -116,11 +87,7 @@ fn arguments_that_never_end_are_read_once() {
 #[test]
 fn deep_conditions_end() {
     for deep in ["(", "!", "-", "1?", "1+(", "0?0:"] {
-        assert_eq!(
-            codes(&format!("#if {}1\n#endif\n", deep.repeat(50_000))),
-            ["E0075"],
-            "{deep}"
-        );
+        assert_eq!(codes(&format!("#if {}1\n#endif\n", deep.repeat(50_000))), ["E0075"], "{deep}");
     }
 }
 
@@ -135,11 +102,7 @@ fn a_line_of_megabytes_is_cut_when_shown() {
     let text = format!("{} $ {}", "a \"é\" ".repeat(1 << 19), "b ".repeat(1 << 19));
     let outcome = read_text(&text);
     let rendered = outcome.rendered();
-    assert!(
-        rendered.lines().all(|line| line.len() < 300),
-        "{}",
-        rendered.len()
-    );
+    assert!(rendered.lines().all(|line| line.len() < 300), "{}", rendered.len());
     assert!(rendered.contains("a.idl:1:3145730"));
 }
 
@@ -228,10 +191,7 @@ fn word() -> impl Strategy<Value = String> {
 
 fn ends(files: &[(&str, &str)]) {
     let outcome = testing::read_narrowly(files);
-    assert_eq!(
-        outcome.tokens.last().map(|token| &token.kind),
-        Some(&TokenKind::End)
-    );
+    assert_eq!(outcome.tokens.last().map(|token| &token.kind), Some(&TokenKind::End));
     for token in &outcome.tokens {
         outcome.sources.text(token.span);
     }

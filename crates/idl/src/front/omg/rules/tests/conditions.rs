@@ -13,10 +13,7 @@ pub(super) fn cases() -> Vec<Case> {
 fn expressions() -> Vec<Case> {
     vec![Case {
         rule: &rules::CONDITION_SYNTAX,
-        files: &[(
-            "a.idl",
-            "#if\n#elif 1 2\n#elif (1\n#elif 1 ? 2\n#elif defined(\n#endif\n",
-        )],
+        files: &[("a.idl", "#if\n#elif 1 2\n#elif (1\n#elif 1 ? 2\n#elif defined(\n#endif\n")],
         want: expect![[r#"
             error[E0071]: the end of the line where an operand is due
              --> a.idl:1:2

@@ -239,10 +239,7 @@ fn fractions() -> Vec<Case> {
         },
         Case {
             rule: &rules::FIXED_DIGITS,
-            files: &[(
-                "a.idl",
-                "const fixed a = 1234567890123456789.0123456789012d;",
-            )],
+            files: &[("a.idl", "const fixed a = 1234567890123456789.0123456789012d;")],
             want: expect![[r#"
                 error[E0011]: `1234567890123456789.0123456789012d` has 32 digits; at most 31
                  --> a.idl:1:17

@@ -21,10 +21,7 @@ pub(super) fn cases() -> Vec<Case> {
 fn names() -> Vec<Case> {
     vec![Case {
         rule: &rules::MACRO_NAME,
-        files: &[(
-            "a.idl",
-            "#define\n#undef 1\n#ifdef\n#endif\n#ifndef +\n#endif\n",
-        )],
+        files: &[("a.idl", "#define\n#undef 1\n#ifdef\n#endif\n#ifndef +\n#endif\n")],
         want: expect![[r#"
             error[E0060]: `#define` without the name of a macro
              --> a.idl:1:2
@@ -69,10 +66,7 @@ fn reserved_names() -> Vec<Case> {
     vec![
         Case {
             rule: &rules::MACRO_RESERVED,
-            files: &[(
-                "a.idl",
-                "#define defined 1\n#undef __LINE__\n#define F(a) __VA_ARGS__\n",
-            )],
+            files: &[("a.idl", "#define defined 1\n#undef __LINE__\n#define F(a) __VA_ARGS__\n")],
             want: expect![[r#"
                 error[E0061]: `#define` of `defined`
                  --> a.idl:1:9
@@ -232,10 +226,7 @@ fn replacements() -> Vec<Case> {
 fn arguments() -> Vec<Case> {
     vec![Case {
         rule: &rules::ARGUMENT_COUNT,
-        files: &[(
-            "a.idl",
-            "#define F(a, b) a\nF(1) F(1, 2, 3)\n#define G() 1\nG(2)\n",
-        )],
+        files: &[("a.idl", "#define F(a, b) a\nF(1) F(1, 2, 3)\n#define G() 1\nG(2)\n")],
         want: expect![[r#"
             error[E0065]: arguments of `F`: 1 given, 2 due
              --> a.idl:2:1

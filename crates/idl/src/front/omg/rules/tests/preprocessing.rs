@@ -101,10 +101,7 @@ fn limits_of_files() -> Vec<Case> {
     vec![
         Case {
             rule: &rules::INCLUDE_DEPTH,
-            files: &[
-                ("a.idl", "#include \"b.idl\"\n"),
-                ("b.idl", "#include \"a.idl\"\n"),
-            ],
+            files: &[("a.idl", "#include \"b.idl\"\n"), ("b.idl", "#include \"a.idl\"\n")],
             want: expect![[r#"
                 error[E0053]: files nest deeper than 4: a.idl -> b.idl -> a.idl -> ...
                  --> b.idl:1:10
@@ -120,10 +117,7 @@ fn limits_of_files() -> Vec<Case> {
         Case {
             rule: &rules::INCLUDE_COUNT,
             files: &[
-                (
-                    "a.idl",
-                    "#include \"b.idl\"\n#include \"b.idl\"\n#include \"b.idl\"\n",
-                ),
+                ("a.idl", "#include \"b.idl\"\n#include \"b.idl\"\n#include \"b.idl\"\n"),
                 ("b.idl", "#include \"c.idl\"\n"),
                 ("c.idl", "\n"),
             ],
@@ -142,14 +136,8 @@ fn limits_of_files() -> Vec<Case> {
         Case {
             rule: &rules::TEXT_LIMIT,
             files: &[
-                (
-                    "a.idl",
-                    "#include \"b.idl\"\n#include \"b.idl\"\n#include \"b.idl\"\n",
-                ),
-                (
-                    "b.idl",
-                    "// xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n",
-                ),
+                ("a.idl", "#include \"b.idl\"\n#include \"b.idl\"\n#include \"b.idl\"\n"),
+                ("b.idl", "// xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n"),
             ],
             want: expect![[r#"
                 error[E0055]: more than 200 bytes of text
@@ -396,10 +384,7 @@ fn pragmas() -> Vec<Case> {
     vec![
         Case {
             rule: &rules::PRAGMA_MALFORMED,
-            files: &[(
-                "a.idl",
-                "#pragma prefix omg\n#pragma ID A::B \"x\"\n#pragma version A 1\n",
-            )],
+            files: &[("a.idl", "#pragma prefix omg\n#pragma ID A::B \"x\"\n#pragma version A 1\n")],
             want: expect![[r#"
                 error[E0078]: malformed `prefix omg`
                  --> a.idl:1:2
