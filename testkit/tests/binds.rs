@@ -1,5 +1,6 @@
 //! Export and import: names, admission, hashes, what is left behind.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use nearcall::name::Scope;
@@ -174,4 +175,28 @@ fn a_dropped_binding_is_forgotten_by_its_server() {
     while clerk.binding_count() > 0 {
         std::thread::yield_now();
     }
+}
+
+#[test]
+fn another_user_is_not_admitted_by_the_socket_nor_by_the_policy() {
+    in_processes(|world| {
+        let server = world.serve("private");
+        let socket = world.directory().join("private.socket");
+        let permit = |path: &Path, mode| {
+            std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+        };
+        permit(world.directory(), 0o755);
+        let Some(closed) = testkit::signal::import_as_nobody(SERVER, world.directory(), "private")
+        else {
+            println!("skipped: only root can become another user, by the program setpriv");
+            return;
+        };
+        let want = format!(r#"not admitted to "private": {}: Permission denied"#, socket.display());
+        assert!(closed.starts_with(&want), "{closed}");
+        permit(&socket, 0o666);
+        let refused = testkit::signal::import_as_nobody(SERVER, world.directory(), "private");
+        let want = r#"not admitted to "private": only the server's own user may bind"#;
+        assert_eq!(refused.unwrap().trim_end(), want);
+        world.import(&server).null().unwrap();
+    });
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use nearcall::{CallError, Error, Ran, UsageError, WhenExhausted};
 use testkit::faults::faults::{FaultsRefuseException, Point, Refused, Shape};
-use testkit::world::{World, each_world};
+use testkit::world::{Kind, World, each_world, in_world};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 
@@ -260,5 +260,22 @@ fn domains_that_are_client_and_server_call_each_other_in_turn() {
         let client = world.import(&first);
         // first -> second -> first -> … over bindings that the servers make themselves.
         assert_eq!(client.nest("second", "first", 6).unwrap(), 6);
+    });
+}
+
+#[test]
+fn a_gibibyte_arrives_and_a_byte_more_is_refused() {
+    in_world(Kind::Processes, SERVER, |world| {
+        let server = world.serve("calls");
+        let client = world.import(&server);
+        let mut data = vec![1u8; 1 << 30];
+        assert_eq!(client.sum(&data).unwrap(), 1 << 30);
+        data.push(1);
+        let refused = client.sum(&data).unwrap_err();
+        assert_eq!(refused.ran(), Ran::No);
+        // Payloads are padded to 8.
+        let want = "arguments has 1073741832 bytes or elements, its limit is 1073741824";
+        assert_eq!(refused.to_string(), want);
+        client.null().unwrap();
     });
 }

@@ -33,7 +33,13 @@ fn serve(domain: &Domain, directory: &Path, name: &str) {
 
 fn call(domain: &Domain, directory: &Path, name: &str) {
     let options = testkit::server::import_options(directory);
-    let binding = Binding::import_with(domain, name, &FAULTS, options).expect("a server");
+    let binding = match Binding::import_with(domain, name, &FAULTS, options) {
+        Ok(binding) => binding,
+        Err(error) => {
+            println!("{error}");
+            std::process::exit(1);
+        }
+    };
     let outcome = FaultsClient::new(binding).doze(60_000);
     println!("{outcome:?}");
 }
