@@ -3,9 +3,18 @@
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Stops a process that the test started.
+/// Stops a process that the test started, and waits until each of its threads has stopped.
 pub fn stop(pid: u32) {
     signal(pid, "-STOP");
+    let is_stopped = |task: std::fs::DirEntry| {
+        let status = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+        // The state stands behind the name, which is in parentheses.
+        status.rsplit(") ").next().is_some_and(|rest| rest.starts_with('T'))
+    };
+    let tasks = || std::fs::read_dir(format!("/proc/{pid}/task")).expect("our own child");
+    while !tasks().flatten().all(is_stopped) {
+        std::thread::yield_now();
+    }
 }
 
 /// Lets a stopped process go on.
