@@ -1,5 +1,8 @@
 //! Calls between two domains, in each world: what arrives, and what is refused.
 
+// Relaxed: a counter and a flag that order nothing.
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::time::Duration;
 
 use nearcall::{CallError, Error, Ran, UsageError, WhenExhausted};
@@ -277,5 +280,27 @@ fn a_gibibyte_arrives_and_a_byte_more_is_refused() {
         let want = "arguments has 1073741832 bytes or elements, its limit is 1073741824";
         assert_eq!(refused.to_string(), want);
         client.null().unwrap();
+    });
+}
+
+#[test]
+fn a_new_binding_is_served_while_another_client_never_pauses() {
+    check(|world| {
+        let server = world.serve("calls");
+        let busy = world.import(&server);
+        let (calls, is_over) = (AtomicU32::new(0), AtomicBool::new(false));
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                while !is_over.load(Relaxed) {
+                    busy.null().unwrap();
+                    calls.fetch_add(1, Relaxed);
+                }
+            });
+            while calls.load(Relaxed) == 0 {}
+            for number in 0..20 {
+                assert_eq!(world.import(&server).add(number, 1).unwrap(), number + 1);
+            }
+            is_over.store(true, Relaxed);
+        });
     });
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use nearcall::{CallError, NotExecuted, Ran};
+use testkit::faults::faults::FaultsClient;
 use testkit::world::{Kind, World, in_world};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
@@ -116,6 +117,36 @@ fn an_orderly_end_finishes_what_runs_and_refuses_what_waits() {
         match outcome {
             Ok(runs) => assert_eq!(runs, 1),
             Err(error) => panic!("a call that ran to its end was lost: {error}"),
+        }
+    });
+}
+
+#[test]
+fn an_orderly_end_under_load_ends_every_call() {
+    check(|world| {
+        for _ in 0..10 {
+            let mut server = world.serve("loaded");
+            let clients: Vec<_> = (0..3).map(|_| world.import(&server)).collect();
+            let call_until_refused = |client: &FaultsClient| {
+                let mut calls = 0u64;
+                loop {
+                    match client.add(1, 2) {
+                        Ok(sum) => assert_eq!(sum, 3),
+                        Err(error) => return (calls, error),
+                    }
+                    calls += 1;
+                }
+            };
+            std::thread::scope(|threads| {
+                let call = |client| threads.spawn(move || call_until_refused(client));
+                let calls: Vec<_> = clients.iter().map(call).collect();
+                std::thread::sleep(Duration::from_millis(5));
+                server.shut_down();
+                for call in calls {
+                    let (_, error) = call.join().unwrap();
+                    assert!(error.ran() != Ran::Yes, "{error}");
+                }
+            });
         }
     });
 }

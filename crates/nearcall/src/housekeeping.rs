@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -28,6 +29,9 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Most binds under way at once (CVE-2014-3639: half-open ones must not pile up).
 const HANDSHAKES_MAX: usize = 128;
 
+/// Importers let in, and requests of one binding answered, before the others have their turn.
+pub(crate) const BATCH: usize = 16;
+
 /// How long to leave a poller alone that does not work.
 const POLLER_PAUSE: Duration = Duration::from_millis(100);
 
@@ -37,6 +41,7 @@ pub(crate) struct Housekeeping {
     waker: Waker,
     watched: Mutex<HashMap<u64, Watched>>,
     handshakes: Mutex<HashMap<u64, UnderWay>>,
+    has_ended: AtomicBool,
 }
 
 /// Why a descriptor is watched.
@@ -67,6 +72,7 @@ impl Housekeeping {
             waker: Waker::new()?,
             watched: Mutex::default(),
             handshakes: Mutex::default(),
+            has_ended: AtomicBool::new(false),
         };
         housekeeping.poller.add(&housekeeping.waker, WAKER)?;
         Ok(housekeeping)
@@ -81,6 +87,8 @@ impl Housekeeping {
 
     /// Ends the thread, and with it all that is watched.
     pub fn stop(&self) {
+        // Relaxed: the wake follows, and the thread looks after it.
+        self.has_ended.store(true, Ordering::Relaxed);
         self.waker.wake();
     }
 
@@ -89,8 +97,8 @@ impl Housekeeping {
         let token = core.next_number();
         // Known first: the descriptor may be ready before `add` returns.
         self.watched().insert(token, Watched::Importers(Arc::clone(clerk)));
-        self.poller.add(clerk.listener(), token)?;
-        Ok(token)
+        let added = self.poller.add(clerk.listener(), token);
+        added.map(|()| token).inspect_err(|_| self.forget_clerk(token))
     }
 
     /// Stops watching for importers.
@@ -138,8 +146,9 @@ impl Housekeeping {
         watched.insert(socket, Watched::Importer(Arc::clone(binding)));
         watched.insert(death, Watched::ImporterDeath(Arc::clone(binding)));
         drop(watched);
-        self.poller.add(&binding.socket, socket)?;
-        self.poller.add(binding.importer.process(), death)
+        let added = self.poller.add(&binding.socket, socket);
+        let added = added.and_then(|()| self.poller.add(binding.importer.process(), death));
+        added.inspect_err(|_| self.forget_importer(core, binding))
     }
 
     /// Forgets a binding that this domain served.
@@ -198,7 +207,8 @@ impl Housekeeping {
 fn keep(core: &Arc<DomainCore>) {
     let house = &core.housekeeping;
     let mut ready = Vec::new();
-    while !core.is_stopping() {
+    // Relaxed: see `stop`.
+    while !house.has_ended.load(Ordering::Relaxed) {
         if let Err(error) = house.poller.wait(&mut ready, house.next_deadline()) {
             tracing::error!(%error, "housekeeping cannot wait");
             std::thread::sleep(POLLER_PAUSE);
@@ -214,6 +224,7 @@ fn keep(core: &Arc<DomainCore>) {
     }
     house.handshakes().clear();
     house.forget(|_, _| true);
+    core.table.clear();
 }
 
 /// One descriptor is ready.
@@ -248,7 +259,7 @@ fn attend(core: &Arc<DomainCore>, ready: Ready) {
 /// Lets importers in, as many as may be under way.
 fn accept(core: &Arc<DomainCore>, clerk: &Arc<ClerkCore>) {
     let house = &core.housekeeping;
-    loop {
+    for _ in 0..BATCH {
         let stream = match clerk.listener().accept() {
             Ok(Some(stream)) => stream,
             Ok(None) => return,

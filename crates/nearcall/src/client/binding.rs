@@ -33,6 +33,9 @@ pub(crate) const EXTENSIONS_MAX: usize = 15;
 /// Longest sleep while waiting for an A-stack, before the binding is looked at again.
 const CLAIM_SLICE: Duration = Duration::from_millis(20);
 
+/// The same while some A-stacks are captured.
+const REAP_SLICE: Duration = Duration::from_micros(100);
+
 /// The client's side of one binding. Private memory and descriptors: knowing of it gives nothing
 /// (L18).
 #[derive(Debug)]
@@ -207,7 +210,13 @@ impl ClientBinding {
                 return Err(CallError::NoAStack { procedure: self.procedure_name(procedure) });
             }
             if let Some(expected) = self.lists.prepare_wait(class) {
-                let slice = CLAIM_SLICE.min(Duration::from_nanos(deadline_ns - waited_ns));
+                // One that comes back from a oneway or an aborted call wakes nobody.
+                // Relaxed: see `reap`.
+                let slice = match self.captured_count.load(Ordering::Relaxed) {
+                    0 => CLAIM_SLICE,
+                    _ => REAP_SLICE,
+                };
+                let slice = slice.min(Duration::from_nanos(deadline_ns - waited_ns));
                 futex::wait(self.lists.wakes(class), expected, slice);
             }
             if !self.state.is_open() {

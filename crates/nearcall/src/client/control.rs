@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::os::fd::AsFd;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,6 +13,7 @@ use nearcall_abi::AStackClass;
 use nearcall_abi::message::Message;
 use nearcall_core::{PeerFault, RevokeReason};
 use nearcall_os::segment::{Sealing, Segment};
+use nearcall_os::socket::SocketError;
 
 use super::binding::{ClientBinding, ClientRegion, EXTENSIONS_MAX, Held};
 use super::linkage::{Linkage, OutOfLine};
@@ -37,7 +39,7 @@ pub(crate) struct Control {
 struct Inbox {
     mapped: HashMap<u32, u32>,
     results: HashMap<u32, OutOfLine>,
-    refused: bool,
+    is_growth_refused: bool,
     grown: Option<Grown>,
     is_grown_bound: bool,
 }
@@ -79,7 +81,11 @@ impl ClientBinding {
                 return Some(found);
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            let packet = self.control.socket.receive(left);
+            // A server that keeps talking does not keep us beyond the time.
+            let packet = match left.is_zero() {
+                true => Err(WireError::Socket(SocketError::TimedOut)),
+                false => self.control.socket.receive(left),
+            };
             if let Err(error) = packet.and_then(|packet| self.file(&mut inbox, packet)) {
                 tracing::warn!(name = self.name, %error, "no answer over the binding's socket");
                 drop(inbox);
@@ -92,7 +98,7 @@ impl ClientBinding {
     /// Puts a message where its reader finds it.
     fn file(&self, inbox: &mut Inbox, mut packet: Packet) -> Result<(), WireError> {
         match packet.message()? {
-            Message::Mapped { astack, generation } => {
+            Message::Mapped { astack, generation } if astack < self.astack_count() => {
                 inbox.mapped.insert(astack, generation);
             }
             Message::OutOfLine { astack, generation, bytes } if astack < self.astack_count() => {
@@ -111,8 +117,9 @@ impl ClientBinding {
                 inbox.grown = Some(Grown { class, count, replies });
             }
             Message::GrownBound { .. } => inbox.is_grown_bound = true,
-            // Every other message after the bind is a refusal, of whatever was asked for last.
-            _ => inbox.refused = true,
+            Message::Refused { .. } => inbox.is_growth_refused = true,
+            // The server revokes: nothing that is waited for will come.
+            _ => return Err(WireError::Socket(SocketError::HungUp)),
         }
         Ok(())
     }
@@ -129,12 +136,13 @@ impl ClientBinding {
         let Some(at) = self.regions.iter().position(|region| region.get().is_none()) else {
             return false;
         };
+        self.control.inbox().is_growth_refused = false;
         if at > EXTENSIONS_MAX || self.control.socket.send(&Message::Grow { class }, &[]).is_err() {
             return false;
         }
         let granted = self.await_message(|inbox| match inbox.grown.take() {
             Some(grown) => Some(Some(grown)),
-            None => std::mem::take(&mut inbox.refused).then_some(None),
+            None => std::mem::take(&mut inbox.is_growth_refused).then_some(None),
         });
         let Some(Some(grown)) = granted else {
             return false;
@@ -144,7 +152,11 @@ impl ClientBinding {
         };
         let is_bound = self.await_message(|inbox| {
             let is_bound = std::mem::take(&mut inbox.is_grown_bound);
-            if is_bound { Some(true) } else { std::mem::take(&mut inbox.refused).then_some(false) }
+            if is_bound {
+                Some(true)
+            } else {
+                std::mem::take(&mut inbox.is_growth_refused).then_some(false)
+            }
         });
         if is_bound != Some(true) {
             return false;
@@ -185,7 +197,9 @@ impl Held<'_> {
         {
             return Ok(known.clone());
         }
-        let generation = known.take().map_or(1, |before| before.generation.wrapping_add(1));
+        *known = None;
+        // Relaxed: the lock orders it.
+        let generation = self.linkage.requests.fetch_add(1, Relaxed).wrapping_add(1);
         let bytes = bytes.next_power_of_two().max(OUT_OF_LINE_BYTES_MIN);
         let no_memory =
             |reason: String| CallError::Usage(UsageError::NoMemory { bytes: bytes as u64, reason });
@@ -200,10 +214,8 @@ impl Held<'_> {
             .send(&announced, &[descriptor.as_fd()])
             .map_err(|error| no_memory(error.to_string()))?;
         let is_mapped = self.binding.await_message(|inbox| {
-            if inbox.mapped.get(&astack) == Some(&generation) {
-                return Some(true);
-            }
-            std::mem::take(&mut inbox.refused).then_some(false)
+            let is_ours = inbox.mapped.get(&astack) == Some(&generation);
+            is_ours.then(|| inbox.mapped.remove(&astack)).map(|_| true)
         });
         if is_mapped != Some(true) {
             return Err(no_memory("the server did not map it".to_owned()));

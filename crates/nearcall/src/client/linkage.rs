@@ -20,6 +20,8 @@ pub(crate) struct Linkage {
     pub class: u32,
     /// Out-of-line segment for arguments.
     pub request: Mutex<Option<OutOfLine>>,
+    /// How many segments for arguments there were: a number is never used again.
+    pub requests: AtomicU32,
     /// Out-of-line segment that the server sent for results.
     pub reply: Mutex<Option<OutOfLine>>,
 }
@@ -38,6 +40,7 @@ impl Linkage {
             server_processor: AtomicU32::new(NO_PROCESSOR),
             class,
             request: Mutex::new(None),
+            requests: AtomicU32::new(0),
             reply: Mutex::new(None),
         }
     }

@@ -79,6 +79,9 @@ impl Wait<'_> {
             match turn::poll(self.turn(), self.sequence) {
                 Poll::Pending => {}
                 Poll::Replied { .. } => break Ok(()),
+                Poll::Dead if self.grip.binding.state.is_open() => {
+                    break Err(self.wrong(turn::read(self.turn())));
+                }
                 Poll::Dead => break self.classify(),
                 Poll::Wrong(seen) => break Err(self.wrong(seen)),
             }
@@ -126,6 +129,9 @@ impl Wait<'_> {
     /// After a slice of sleep: housekeeping buries outstanding calls when the server ends, but a
     /// call posted after that is buried here.
     fn look_whether_ended(&self) -> Option<Result<(), NoReply>> {
+        if self.grip.binding.process.has_exited() {
+            self.grip.binding.revoke(RevokeReason::PeerDied);
+        }
         if self.grip.binding.state.is_open() {
             return None;
         }

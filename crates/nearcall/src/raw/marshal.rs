@@ -268,7 +268,11 @@ impl<T: Marshal> Marshal for Vec<T> {
 
     fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         let count = reader.count()?;
-        let mut elements = Vec::with_capacity(reader.plausible(count, T::BYTES_MIN)?);
+        // Room for what the bytes can hold if each element takes as many as in memory; those that
+        // take fewer make it grow as they come.
+        let claimed = reader.plausible(count, T::BYTES_MIN)?;
+        let mut elements =
+            Vec::with_capacity(claimed.min(reader.rest.len() / size_of::<T>().max(1)));
         reader.nested(|reader| {
             for _ in 0..count {
                 elements.push(T::unmarshal(reader)?);

@@ -60,6 +60,8 @@ pub(crate) struct ServerAStack {
     pub request: Mutex<Option<OutOfLine>>,
     /// Out-of-line segment for results.
     pub reply: Mutex<Option<OutOfLine>>,
+    /// How many of them there were: a number is never used again.
+    pub replies: AtomicU32,
 }
 
 /// What a server binding is made of.
@@ -189,6 +191,9 @@ impl ServerBinding {
         head.message_bytes.store(0, Ordering::Relaxed);
         head.origin.store(0, Ordering::Relaxed);
         wake_after(turn::reply(&head.turn, sequence, Mode::Bell), &head.turn);
+        if !self.state.is_open() {
+            self.hang_up_when_idle();
+        }
     }
 
     /// Makes the binding unusable. Idempotent. What runs is left to finish (L54); in an orderly
@@ -198,14 +203,24 @@ impl ServerBinding {
             return;
         }
         if reason == RevokeReason::ShutDown {
-            for index in 0..self.astack_count() {
-                if let Look::Posted(sequence) | Look::Aborted(sequence) = self.look(index) {
-                    self.refuse(index, sequence);
-                }
-            }
+            self.refuse_posted();
             self.hang_up_when_idle();
         } else {
             self.socket.hang_up();
+        }
+    }
+
+    /// No processor looks any more: refuses what is posted, and hangs up.
+    pub fn end(&self) {
+        self.refuse_posted();
+        self.socket.hang_up();
+    }
+
+    fn refuse_posted(&self) {
+        for index in 0..self.astack_count() {
+            if let Look::Posted(sequence) | Look::Aborted(sequence) = self.look(index) {
+                self.refuse(index, sequence);
+            }
         }
     }
 
@@ -246,14 +261,17 @@ impl ServerBinding {
     /// the client does not take it.
     pub fn reply_segment(&self, index: u32, bytes: usize) -> Option<OutOfLine> {
         let region = self.region_of(index);
-        let slot = &region.astacks[(index - region.base) as usize].reply;
+        let astack = &region.astacks[(index - region.base) as usize];
+        let slot = &astack.reply;
         let mut known = slot.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = &*known
             && known.segment.bytes() >= bytes
         {
             return Some(known.clone());
         }
-        let generation = known.take().map_or(1, |before| before.generation.wrapping_add(1));
+        *known = None;
+        // Relaxed: the lock orders it.
+        let generation = astack.replies.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         let bytes = bytes.next_power_of_two().max(OUT_OF_LINE_BYTES_MIN);
         let made = Segment::create("nearcall-results", bytes, Sealing::SingleWriter);
         let (segment, descriptor) = made.ok()?;

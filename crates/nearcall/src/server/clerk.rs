@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use nearcall_core::RevokeReason;
 use nearcall_os::clock;
@@ -72,6 +73,7 @@ pub(crate) struct ClerkCore {
     pub incarnation: u64,
     policy: Policy,
     socket: NamedSocket,
+    is_withdrawn: AtomicBool,
 }
 
 /// A listener and the file that names it.
@@ -121,6 +123,7 @@ impl Clerk {
             incarnation: clock::now_ns(),
             policy: options.policy,
             socket,
+            is_withdrawn: AtomicBool::new(false),
         });
         let shared = domain.core();
         shared.processors.start(shared).map_err(system("start server processors"))?;
@@ -160,6 +163,8 @@ impl Clerk {
 
 impl Drop for Clerk {
     fn drop(&mut self) {
+        // SeqCst: a bind that completes meanwhile either sees it, or is seen in the table below.
+        self.core.is_withdrawn.store(true, Ordering::SeqCst);
         self.core.socket.withdraw();
         let core = self.domain.core();
         core.housekeeping.forget_clerk(self.token);
@@ -172,6 +177,12 @@ impl Drop for Clerk {
 impl ClerkCore {
     pub fn listener(&self) -> &Listener {
         &self.socket.listener
+    }
+
+    /// The clerk is gone.
+    pub fn is_withdrawn(&self) -> bool {
+        // SeqCst: see `Clerk::drop`.
+        self.is_withdrawn.load(Ordering::SeqCst)
     }
 
     /// Asks the policy.
@@ -235,9 +246,18 @@ fn claim_name(
     // Two servers that find the same stale file take turns: the lock goes with the descriptor.
     let turn = File::open(&directory).map_err(system("open", &directory))?;
     turn.lock().map_err(system("lock", &directory))?;
-    if let Ok(stream) = Stream::connect(&path) {
-        let pid = Peer::of(&stream).ok().and_then(|peer| peer.pid);
-        return Err(ExportError::AlreadyExported { name: name.to_owned(), pid });
+    match Stream::connect(&path) {
+        Ok(stream) => {
+            let pid = Peer::of(&stream).ok().and_then(|peer| peer.pid);
+            return Err(ExportError::AlreadyExported { name: name.to_owned(), pid });
+        }
+        Err(SocketError::Busy) => {
+            return Err(ExportError::AlreadyExported { name: name.to_owned(), pid: None });
+        }
+        Err(SocketError::System { source, .. }) if is_free(&source) => {}
+        Err(other) => {
+            return Err(system("look at", &path)(io::Error::other(other.to_string())));
+        }
     }
     match std::fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -254,6 +274,11 @@ fn claim_name(
         .map_err(system("set the permissions of", &path))?;
     let metadata = std::fs::symlink_metadata(&path).map_err(system("look at", &path))?;
     Ok(NamedSocket { listener, path, file: (metadata.dev(), metadata.ino()) })
+}
+
+/// Nobody listens there.
+fn is_free(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }
 
 impl NamedSocket {

@@ -6,6 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Weak};
 
 use super::clerk::Importer;
+use super::table::Snapshot;
 use crate::domain::DomainCore;
 
 /// Serves no call.
@@ -13,12 +14,19 @@ const NONE: u64 = 0;
 
 thread_local! {
     static DOMAIN: RefCell<Weak<DomainCore>> = const { RefCell::new(Weak::new()) };
+    static SNAPSHOT: RefCell<Arc<Snapshot>> = RefCell::default();
     static BINDING: Cell<u64> = const { Cell::new(NONE) };
 }
 
 /// This thread is a processor of `domain` from now on.
 pub(crate) fn enter_domain(domain: Weak<DomainCore>) {
     DOMAIN.set(domain);
+}
+
+/// This thread runs calls of the bindings in `snapshot` from now on, also of one that has gone
+/// since.
+pub(crate) fn serve_from(snapshot: &Arc<Snapshot>) {
+    SNAPSHOT.set(Arc::clone(snapshot));
 }
 
 /// This thread runs a call of the binding with this key. Returns the key to restore.
@@ -44,11 +52,11 @@ pub(crate) fn call_for_relief() {
 
 /// Who made the call that this thread runs; `None` outside of a procedure.
 ///
-/// # Cost: one look-up in the domain's table; ask once a call.
+/// # Cost: one look-up in a table of bindings; ask once a call.
 pub fn caller() -> Option<Arc<Importer>> {
     let key = BINDING.get();
-    let domain = domain()?;
-    domain.table.load().binding(key).map(|binding| Arc::clone(&binding.importer))
+    SNAPSHOT
+        .with_borrow(|snapshot| snapshot.binding(key).map(|binding| Arc::clone(&binding.importer)))
 }
 
 /// Whether this thread is a server processor.

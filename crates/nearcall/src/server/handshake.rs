@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use nearcall_abi::message::{Classes, Message, PACKET_BYTES_MAX, ProcedureList, RefusalCode};
 use nearcall_abi::{ABI_VERSION, InterfaceDescriptor};
+use nearcall_core::RevokeReason;
 use nearcall_os::astack::AStackTable;
 use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::Stream;
@@ -186,6 +187,9 @@ impl Handshake {
             region,
         }));
         serve(core, &binding);
+        if self.clerk.is_withdrawn() || core.is_stopping() {
+            binding.revoke(RevokeReason::ShutDown);
+        }
         // An importer that does not read this sees the hang-up of a binding that it never used.
         let _ = binding.socket.send(&Message::Bound, &[]);
     }
@@ -196,8 +200,7 @@ pub(crate) fn serve(core: &DomainCore, binding: &Arc<ServerBinding>) {
     core.table.add(Arc::clone(binding));
     if let Err(error) = core.housekeeping.watch_importer(core, binding) {
         tracing::warn!(%error, "an importer cannot be watched");
-        binding.revoke(nearcall_core::RevokeReason::Released);
-        core.table.remove(binding.key);
+        binding.revoke(RevokeReason::Released);
     }
 }
 

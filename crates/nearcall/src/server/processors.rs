@@ -79,6 +79,10 @@ impl Processors {
         while crew.count > 0 {
             crew = self.gone.wait(crew).unwrap_or_else(PoisonError::into_inner);
         }
+        drop(crew);
+        for binding in core.table.load().bindings() {
+            binding.end();
+        }
     }
 
     /// Wakes every processor: something other than a call has changed.
@@ -183,8 +187,11 @@ impl Processors {
     fn wait_for_need(&self, core: &Arc<DomainCore>, number: u64) -> bool {
         while !core.is_stopping() {
             let snapshot = core.table.load();
-            self.sleep(&snapshot, Role::Relief, RELIEF_SLICE);
-            if self.open(&snapshot, Role::Relief) && self.take_over(number) {
+            let woken = self.sleep(&snapshot, Role::Relief, RELIEF_SLICE);
+            // Also unrung after a slice: who posts a oneway call does not wait for it, and so does
+            // not ring.
+            let is_due = self.open(&snapshot, Role::Relief) || woken == Some(Woken::TimedOut);
+            if is_due && self.take_over(number) {
                 return true;
             }
         }

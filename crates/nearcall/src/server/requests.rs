@@ -11,6 +11,7 @@ use nearcall_os::segment::{Sealing, Segment};
 
 use super::binding::ServerBinding;
 use crate::client::linkage::OutOfLine;
+use crate::housekeeping::BATCH;
 use crate::region::{self, RegionBytes};
 use crate::wire::Packet;
 
@@ -23,7 +24,7 @@ pub(crate) struct Growing {
 
 /// Answers what has come. False: the binding is over.
 pub(crate) fn attend(binding: &ServerBinding) -> bool {
-    loop {
+    for _ in 0..BATCH {
         match binding.socket.try_receive() {
             Ok(None) => return true,
             Ok(Some(packet)) => {
@@ -36,6 +37,7 @@ pub(crate) fn attend(binding: &ServerBinding) -> bool {
             Err(_) => return false,
         }
     }
+    true
 }
 
 fn answer(binding: &ServerBinding, mut packet: Packet) -> Result<(), String> {

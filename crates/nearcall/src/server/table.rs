@@ -55,6 +55,11 @@ impl Table {
         });
     }
 
+    /// Forgets every binding.
+    pub fn clear(&self) {
+        self.change(|next| next.bindings.clear());
+    }
+
     pub fn set_classes(&self, classes: Vec<Arc<TrustClass>>) {
         self.change(|next| next.classes = classes);
     }

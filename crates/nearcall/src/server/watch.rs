@@ -14,6 +14,7 @@ use nearcall_os::futex::Woken;
 use nearcall_os::{clock, processor};
 
 use super::binding::ServerBinding;
+use super::current;
 use super::processors::Role;
 use super::run;
 use super::table::Snapshot;
@@ -77,6 +78,7 @@ impl<'c> Watch<'c> {
 
     /// Watches until the watch was taken over or the domain stops.
     pub fn run(&mut self) {
+        current::serve_from(&self.snapshot);
         self.look_at_all();
         while !self.is_over() {
             self.refresh();
@@ -101,7 +103,7 @@ impl<'c> Watch<'c> {
             if self.poll() || self.stay() {
                 has_served = true;
                 polls = 0;
-                if self.is_over() {
+                if self.is_over() || self.core.table.epoch() != self.snapshot.epoch {
                     return true;
                 }
             }
@@ -131,8 +133,14 @@ impl<'c> Watch<'c> {
                     polls += 1;
                 }
                 Look::Posted(sequence) if hot.binding.state.is_open() => {
-                    let served =
-                        run_watched(self.core, self.number, &hot.binding, hot.index, sequence);
+                    let served = run_watched(
+                        self.core,
+                        self.number,
+                        &hot.binding,
+                        hot.index,
+                        sequence,
+                        Mode::Hot,
+                    );
                     self.client_processor = served.unwrap_or(self.client_processor);
                     (calls, polls) = (calls + 1, 0);
                     if self.client_processor == processor::current() {
@@ -171,7 +179,8 @@ impl<'c> Watch<'c> {
             hot.binding.refuse(hot.index, sequence);
             return false;
         }
-        let served = run_watched(self.core, self.number, &hot.binding, hot.index, sequence);
+        let served =
+            run_watched(self.core, self.number, &hot.binding, hot.index, sequence, Mode::Hot);
         self.note(served)
     }
 
@@ -190,6 +199,8 @@ impl<'c> Watch<'c> {
     #[cold]
     #[inline(never)]
     fn answer(&mut self, class: usize) -> bool {
+        // A binding that rings may be newer than what we know: its bell would be lost.
+        self.refresh();
         let snapshot = Arc::clone(&self.snapshot);
         let class = &snapshot.classes[class];
         bell::open_gate(&class.watch().gate);
@@ -240,7 +251,7 @@ impl<'c> Watch<'c> {
             return false;
         }
         self.make_hot(binding, index);
-        let served = run_watched(self.core, self.number, binding, index, sequence);
+        let served = run_watched(self.core, self.number, binding, index, sequence, Mode::Hot);
         self.note(served)
     }
 
@@ -279,7 +290,7 @@ impl<'c> Watch<'c> {
         }
         match hot.binding.look(hot.index) {
             Look::Posted(sequence) => {
-                run::run(&hot.binding, hot.index, sequence, Mode::Bell);
+                run_watched(self.core, self.number, &hot.binding, hot.index, sequence, Mode::Bell);
             }
             look => act_otherwise(&hot.binding, hot.index, look),
         }
@@ -367,6 +378,7 @@ impl<'c> Watch<'c> {
             return;
         }
         self.snapshot = self.core.table.load();
+        current::serve_from(&self.snapshot);
         let cache = &mut self.cache;
         self.hot.retain(|hot| {
             let is_open = hot.binding.state.is_open();
@@ -386,9 +398,10 @@ fn run_watched(
     binding: &ServerBinding,
     index: u32,
     sequence: Sequence,
+    mode: Mode,
 ) -> Option<u32> {
     let entered = core.processors.enter();
-    let served = run::run(binding, index, sequence, Mode::Hot);
+    let served = run::run(binding, index, sequence, mode);
     if core.processors.has_watch(number) {
         core.processors.leave(entered);
     }
