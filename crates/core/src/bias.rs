@@ -33,7 +33,7 @@
 
 use crate::sync::{AtomicU32, AtomicU64, light_fence, ord};
 
-const NOBODY: u64 = 0;
+const NOBODY: u64 = u64::MAX - 2;
 const TAKEN: u64 = u64::MAX - 1;
 const REVOKED: u64 = u64::MAX;
 
@@ -84,11 +84,11 @@ impl Bias {
         }
     }
 
-    /// The A-stack that is kept for `thread`, unless that has it already. `thread` is neither 0 nor
-    /// one of the last two numbers.
+    /// The A-stack that is kept for `thread`, unless that has it already. `thread` is none of the last
+    /// three numbers.
     ///
     /// # Cost: three loads and a store.
-    #[inline]
+    #[inline(always)]
     pub fn claim(&self, thread: u64) -> Claim {
         // Row D1's: only this thread writes `busy` while it is the owner.
         if self.owner.load(ord!("D2", Relaxed)) != thread
@@ -113,7 +113,7 @@ impl Bias {
     /// The owner is done with the A-stack.
     ///
     /// # Cost: a store and a load.
-    #[inline]
+    #[inline(always)]
     pub fn release(&self, thread: u64) -> Settled {
         self.busy.store(0, ord!("D5", Release));
         light_fence();
@@ -177,6 +177,7 @@ impl Bias {
         self.owner.compare_exchange(owner, REVOKED, order, order).is_ok()
     }
 
+    #[cold]
     fn settle(&self) -> Settled {
         self.meet(OWNER_CAME, REVOKER_CAME)
     }

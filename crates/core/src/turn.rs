@@ -152,7 +152,7 @@ pub enum Bury {
 /// overwritten, and the binding is to be revoked.
 ///
 /// # Cost: one swap.
-#[inline]
+#[inline(always)]
 pub fn post(turn: &AtomicU32, sequence: Sequence) -> Result<Posted, PeerFault> {
     let posted = TurnWord::new(sequence, Phase::Posted).0;
     let seen = turn.swap(posted, ord!("O1", Release));
@@ -165,13 +165,13 @@ pub fn post(turn: &AtomicU32, sequence: Sequence) -> Result<Posted, PeerFault> {
 }
 
 /// Looks whether call `sequence` has a reply. Cost: one load.
-#[inline]
+#[inline(always)]
 pub fn poll(turn: &AtomicU32, sequence: Sequence) -> Poll {
     judge(read(turn).0, sequence)
 }
 
 /// What the turn word says: for [`crate::termination::classify`], which is told all phases.
-#[inline]
+#[inline(always)]
 pub fn read(turn: &AtomicU32) -> TurnWord {
     TurnWord(turn.load(ord!("O8", Acquire)))
 }
@@ -259,18 +259,28 @@ pub fn is_pending(turn: &AtomicU32) -> bool {
 /// turn that another processor finished meanwhile is "nothing", not a fault.
 ///
 /// # Cost: one load while the A-stack is idle, two when it is not.
-#[inline]
+#[inline(always)]
 pub fn look(turn: &AtomicU32, claim: &AtomicU32) -> Look {
     let seen = TurnWord(turn.load(ord!("O3", Acquire)));
     if seen.0 & PHASE_MASK <= Phase::IdleHot as u32 {
         return Look::Nothing;
     }
-    let ahead = seen.sequence().ahead_of(crate::claim::claimed(claim));
-    match seen.phase() {
-        Some(_) if ahead <= 0 => Look::Nothing,
-        Some(Phase::Posted | Phase::PostedAsleep) if ahead == 1 => Look::Posted(seen.sequence()),
-        Some(Phase::Aborted) if ahead == 1 => Look::Aborted(seen.sequence()),
-        Some(Phase::Dead) if ahead == 1 => Look::Nothing,
+    let sequence = crate::claim::claimed(claim).next();
+    // Most are the call after the last one claimed: two comparisons.
+    let awake = TurnWord::new(sequence, Phase::Posted).0;
+    if seen.0 == awake || seen.0 == awake + 1 {
+        return Look::Posted(sequence);
+    }
+    look_closer(seen, sequence)
+}
+
+/// What a word is about that is neither idle nor the call `due`.
+#[cold]
+fn look_closer(seen: TurnWord, due: Sequence) -> Look {
+    match (seen.phase(), seen.sequence().ahead_of(due)) {
+        (Some(_), ahead) if ahead < 0 => Look::Nothing,
+        (Some(Phase::Aborted), 0) => Look::Aborted(due),
+        (Some(Phase::Dead), 0) => Look::Nothing,
         _ => Look::Wrong(seen),
     }
 }
@@ -279,10 +289,19 @@ pub fn look(turn: &AtomicU32, claim: &AtomicU32) -> Look {
 /// it next. Only for the processor that claimed call `sequence` (L24).
 ///
 /// # Cost: one swap.
-#[inline]
+#[inline(always)]
 pub fn reply(turn: &AtomicU32, sequence: Sequence, mode: Mode) -> Reply {
     let idle = TurnWord::new(sequence, mode.phase()).0;
     let seen = TurnWord(turn.swap(idle, ord!("O4", Release)));
+    if seen == TurnWord::new(sequence, Phase::Posted) {
+        return Reply::ClientAwake;
+    }
+    replied_otherwise(seen, sequence)
+}
+
+/// What the reply to a client found that was not awake.
+#[cold]
+fn replied_otherwise(seen: TurnWord, sequence: Sequence) -> Reply {
     match seen.phase_at(sequence) {
         Some(Phase::Posted) => Reply::ClientAwake,
         Some(Phase::PostedAsleep) => Reply::WakeClient,
@@ -301,13 +320,20 @@ pub fn demote(turn: &AtomicU32, sequence: Sequence) -> bool {
     turn.compare_exchange(from, to, ord!("O9", Relaxed), ord!("O9", Relaxed)).is_ok()
 }
 
-#[inline]
+#[inline(always)]
 fn judge(seen: u32, sequence: Sequence) -> Poll {
-    match TurnWord(seen).phase_at(sequence) {
-        Some(Phase::IdleBell) => Poll::Replied { mode: Mode::Bell },
-        Some(Phase::IdleHot) => Poll::Replied { mode: Mode::Hot },
-        Some(Phase::Posted | Phase::PostedAsleep) => Poll::Pending,
-        Some(Phase::Dead) => Poll::Dead,
+    const IDLE_BELL: u32 = Phase::IdleBell as u32;
+    const IDLE_HOT: u32 = Phase::IdleHot as u32;
+    const POSTED: u32 = Phase::Posted as u32;
+    const POSTED_ASLEEP: u32 = Phase::PostedAsleep as u32;
+    const DEAD: u32 = Phase::Dead as u32;
+    // The phase if the word is about this call, and no phase if it is about another: one
+    // subtraction for each poll.
+    match seen.wrapping_sub(sequence.0 << PHASE_BITS) {
+        IDLE_BELL => Poll::Replied { mode: Mode::Bell },
+        IDLE_HOT => Poll::Replied { mode: Mode::Hot },
+        POSTED | POSTED_ASLEEP => Poll::Pending,
+        DEAD => Poll::Dead,
         _ => Poll::Wrong(TurnWord(seen)),
     }
 }

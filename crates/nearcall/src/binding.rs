@@ -125,6 +125,7 @@ impl Binding {
         self.inner.astack_count()
     }
 
+    #[inline(always)]
     pub(crate) fn inner(&self) -> &ClientBinding {
         &self.inner
     }

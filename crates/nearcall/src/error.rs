@@ -263,6 +263,20 @@ impl<E> Error<E> {
     }
 }
 
+/// How an error travels inside a stub: in one word.
+impl From<Box<CallError>> for CallError {
+    fn from(error: Box<CallError>) -> CallError {
+        *error
+    }
+}
+
+/// As above.
+impl<E> From<Box<CallError>> for Error<E> {
+    fn from(error: Box<CallError>) -> Error<E> {
+        Error::Call(*error)
+    }
+}
+
 impl<E> From<CallError> for Error<E> {
     fn from(error: CallError) -> Error<E> {
         Error::Call(error)

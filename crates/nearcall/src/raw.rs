@@ -29,7 +29,7 @@ pub use reply::Reply;
 pub use scratch::{Bytes, Text};
 pub use variable::Variable;
 
-pub(crate) use arguments::ReplyPlace;
+pub(crate) use arguments::Frame;
 pub(crate) use variable::OUT_OF_LINE_END_MAX;
 
 use crate::error::{CallError, OverBound, UsageError};
@@ -47,12 +47,12 @@ pub fn check_bound(parameter: &'static str, count: usize, bound: u32) -> Result<
 
 /// Refuses a result of a procedure that is over its bound.
 #[inline]
-pub fn check_result(parameter: &'static str, count: usize, bound: u32) -> Result<(), Refusal> {
+pub fn check_result(parameter: &'static str, count: usize, bound: u32) -> Result<(), Box<Refusal>> {
     if count <= bound as usize {
         return Ok(());
     }
     let (value, limit) = (count as u64, bound.into());
-    Err(Refusal::over_bound(parameter, value, limit))
+    Err(Box::new(Refusal::over_bound(parameter, value, limit)))
 }
 
 /// Judges a count inside what was unmarshalled.

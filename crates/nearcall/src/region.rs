@@ -28,22 +28,34 @@ impl RegionBytes {
     }
 }
 
-/// Puts three segments of the sizes of [`RegionBytes::of`] together: the heads, the blocks that
-/// this side writes, and those that the peer writes.
+/// The three segments of a region, as one side maps them.
+#[derive(Debug)]
+pub(crate) struct Segments {
+    pub heads: Segment,
+    /// Blocks that this side writes.
+    pub own: Segment,
+    /// Blocks that the peer writes.
+    pub peer: Segment,
+}
+
+/// Puts three segments of the sizes of [`RegionBytes::of`] together. What this side notes of an
+/// A-stack is made from its index in the region and its class.
 ///
 /// # Panics
 ///
 /// If the classes have no layout, or a segment has not the size for them.
-pub(crate) fn table(
+pub(crate) fn table<R>(
     classes: &[AStackClass],
-    heads: Segment,
-    own: Segment,
-    peer: Segment,
-) -> AStackTable {
+    Segments { heads, own, peer }: Segments,
+    record: impl Fn(u32, u32) -> R,
+) -> AStackTable<R> {
     let layout = SegmentLayout::new(classes).expect("the class list was judged before");
     let extent = |index| layout.extent(index).expect("below the count");
-    let extents = (0..layout.astack_count()).map(extent);
-    AStackTable::new(heads, own, peer, extents).expect("segments have the sizes of the layout")
+    let of_class =
+        |(class, has): (u32, &AStackClass)| std::iter::repeat_n(class, has.count as usize);
+    let astacks = (0u32..).zip(classes).flat_map(of_class).zip(0u32..);
+    let astacks = astacks.map(|(class, index)| (extent(index), record(index, class)));
+    AStackTable::new(heads, own, peer, astacks).expect("segments have the sizes of the layout")
 }
 
 /// The word that goes into `AStackHead::origin`.

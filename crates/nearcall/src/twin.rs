@@ -14,10 +14,11 @@ use nearcall_os::socket::Stream;
 use crate::binding::ImportOptions;
 use crate::client::binding::{ClientBinding, Parts as ClientParts};
 use crate::client::control::Control;
+use crate::client::linkage::Linkage;
 use crate::domain::Domain;
 use crate::error::BindError;
-use crate::region::{self, RegionBytes};
-use crate::server::binding::{Parts as ServerParts, ServerBinding};
+use crate::region::{self, RegionBytes, Segments};
+use crate::server::binding::{Parts as ServerParts, ServerAStack, ServerBinding};
 use crate::server::clerk::{Clerk, Importer};
 use crate::server::handshake;
 use crate::wire::Socket;
@@ -59,7 +60,11 @@ pub(crate) fn import(
         lane,
         classes: classes.to_vec(),
         socket: Socket::new(theirs),
-        region: region::table(classes, server_heads, server_own, server_peer),
+        region: region::table(
+            classes,
+            Segments { heads: server_heads, own: server_own, peer: server_peer },
+            ServerAStack::new,
+        ),
     }));
     handshake::serve(server, &served);
     let process = Peer::of(&ours).map_err(|error| system(error.to_string()))?.process;
@@ -72,7 +77,11 @@ pub(crate) fn import(
         classes: classes.to_vec(),
         control: Control::new(Socket::new(ours)),
         process,
-        region: region::table(classes, client_heads, client_own, client_peer),
+        region: region::table(
+            classes,
+            Segments { heads: client_heads, own: client_own, peer: client_peer },
+            Linkage::new,
+        ),
         bell,
         lane,
         domain: domain.clone(),

@@ -7,6 +7,9 @@
 //!        ▲               ▲                           ▲
 //!        └─── Place i ───┴───────────────────────────┘
 //! ```
+//!
+//! Beside its addresses an A-stack has a record of its owner's, private: whoever has the A-stack has
+//! both by one pointer, so that a call that is quick has it in a register.
 
 use std::ptr::NonNull;
 
@@ -18,13 +21,21 @@ use crate::span::{ReadLine, SharedLine, Span, SpanMut};
 /// Offset of the inline bytes in a head.
 const INLINE_OFFSET_BYTES: usize = std::mem::offset_of!(AStackHead, inline);
 
-/// Three segments and where in them each A-stack lies.
+/// Three segments, where in them each A-stack lies, and what this side notes of each.
 #[derive(Debug)]
-pub struct AStackTable {
-    places: Box<[Place]>,
+pub struct AStackTable<R> {
+    entries: Box<[Entry<R>]>,
     heads: Segment,
     own: Segment,
     peer: Segment,
+}
+
+/// What there is of one A-stack. Begins a cache line, so that what a call needs of it is in one.
+#[derive(Debug)]
+#[repr(C, align(64))]
+struct Entry<R> {
+    place: Place,
+    record: R,
 }
 
 /// One A-stack's addresses.
@@ -46,36 +57,52 @@ unsafe impl Send for Place {}
 // SAFETY: as above.
 unsafe impl Sync for Place {}
 
-/// One A-stack, as one side sees it.
-#[derive(Clone, Copy, Debug)]
-pub struct AStack<'t> {
-    place: &'t Place,
+/// One A-stack, as one side sees it. One word.
+#[derive(Debug)]
+pub struct AStack<'t, R> {
+    entry: &'t Entry<R>,
 }
 
-impl AStackTable {
+impl<R> Clone for AStack<'_, R> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for AStack<'_, R> {}
+
+impl<R> AStackTable<R> {
     /// Looks every A-stack up. `None` if an extent does not lie in its segments, or `heads` or
     /// `own` is not mapped writable.
     pub fn new(
         heads: Segment,
         own: Segment,
         peer: Segment,
-        extents: impl Iterator<Item = Extent>,
-    ) -> Option<AStackTable> {
-        let places = extents.map(|extent| place(&heads, &own, &peer, extent));
-        let places = places.collect::<Option<Box<[Place]>>>()?;
-        Some(AStackTable { places, heads, own, peer })
+        astacks: impl Iterator<Item = (Extent, R)>,
+    ) -> Option<AStackTable<R>> {
+        let entries = astacks.map(|(extent, record)| {
+            Some(Entry { place: place(&heads, &own, &peer, extent)?, record })
+        });
+        let entries = entries.collect::<Option<Box<[Entry<R>]>>>()?;
+        Some(AStackTable { entries, heads, own, peer })
     }
 
     /// How many A-stacks there are.
     #[inline]
     pub fn count(&self) -> u32 {
-        self.places.len() as u32
+        self.entries.len() as u32
     }
 
     /// A-stack `index`. Panics if there is none.
-    #[inline]
-    pub fn astack(&self, index: u32) -> AStack<'_> {
-        AStack { place: &self.places[index as usize] }
+    #[inline(always)]
+    pub fn astack(&self, index: u32) -> AStack<'_, R> {
+        AStack { entry: &self.entries[index as usize] }
+    }
+
+    /// All of them, in order.
+    pub fn astacks(&self) -> impl Iterator<Item = AStack<'_, R>> {
+        self.entries.iter().map(|entry| AStack { entry })
     }
 
     /// Bytes of the three segments together.
@@ -103,58 +130,64 @@ fn place(heads: &Segment, own: &Segment, peer: &Segment, extent: Extent) -> Opti
     })
 }
 
-impl<'t> AStack<'t> {
+impl<'t, R> AStack<'t, R> {
+    /// What this side notes of it.
+    #[inline(always)]
+    pub fn record(self) -> &'t R {
+        &self.entry.record
+    }
+
     /// The line that both sides write in turn.
-    #[inline]
+    #[inline(always)]
     pub fn head(self) -> &'t AStackHead {
         // SAFETY: `head` is a line of a segment that is mapped writable as long as the table
         // lives, aligned and inside (`place` asked for it as a line); all atomics.
-        unsafe { self.place.head.cast::<AStackHead>().as_ref() }
+        unsafe { self.entry.place.head.cast::<AStackHead>().as_ref() }
     }
 
     /// The head's inline bytes.
-    #[inline]
+    #[inline(always)]
     pub fn inline(self) -> SpanMut<'t> {
-        self.writable(self.place.head, INLINE_OFFSET_BYTES, INLINE_BYTES as usize)
+        self.writable(self.entry.place.head, INLINE_OFFSET_BYTES, INLINE_BYTES as usize)
     }
 
     /// The block that this side writes.
-    #[inline]
+    #[inline(always)]
     pub fn own(self) -> SpanMut<'t> {
-        self.writable(self.place.own_line, LINE_BYTES as usize, self.place.block_bytes)
+        self.writable(self.entry.place.own_line, LINE_BYTES as usize, self.entry.place.block_bytes)
     }
 
     /// The block that the peer writes.
-    #[inline]
+    #[inline(always)]
     pub fn peer(self) -> Span<'t> {
-        self.readable(self.place.peer_line, LINE_BYTES as usize, self.place.block_bytes)
+        self.readable(self.entry.place.peer_line, LINE_BYTES as usize, self.entry.place.block_bytes)
     }
 
     /// Bytes of message that fit in place: inline and in a block.
-    #[inline]
+    #[inline(always)]
     pub fn capacity_bytes(self) -> usize {
-        INLINE_BYTES as usize + self.place.block_bytes
+        INLINE_BYTES as usize + self.entry.place.block_bytes
     }
 
     /// The line in front of the block that this side writes.
-    #[inline]
+    #[inline(always)]
     pub fn own_line<T: SharedLine>(self) -> &'t T {
         const { assert!(size_of::<T>() <= LINE_BYTES as usize) };
         const { assert!(align_of::<T>() <= LINE_BYTES as usize) };
         // SAFETY: a line of a segment that is mapped writable as long as the table lives, aligned
         // to and as long as a cache line (`place` asked for it as a line); `T` is all atomics and
         // valid for any bytes by `SharedLine`.
-        unsafe { self.place.own_line.cast::<T>().as_ref() }
+        unsafe { self.entry.place.own_line.cast::<T>().as_ref() }
     }
 
     /// The line in front of the block that the peer writes.
-    #[inline]
+    #[inline(always)]
     pub fn peer_line<T: SharedLine>(self) -> ReadLine<'t, T> {
-        let line = self.readable(self.place.peer_line, 0, LINE_BYTES as usize);
+        let line = self.readable(self.entry.place.peer_line, 0, LINE_BYTES as usize);
         line.line(0).expect("a place begins with a line")
     }
 
-    #[inline]
+    #[inline(always)]
     fn readable(self, line: NonNull<u8>, offset: usize, bytes: usize) -> Span<'t> {
         // SAFETY: by the place's invariant the line and its block lie behind `line`, and every
         // caller stays inside them.
@@ -164,7 +197,7 @@ impl<'t> AStack<'t> {
         unsafe { Span::new(base, bytes) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn writable(self, line: NonNull<u8>, offset: usize, bytes: usize) -> SpanMut<'t> {
         // SAFETY: S1 writable: `head` and `own_line` are in segments mapped writable.
         unsafe { SpanMut::new(self.readable(line, offset, bytes)) }
@@ -180,11 +213,11 @@ mod tests {
         Extent { head_offset_bytes: index * 64, line_offset_bytes: index * 320, block_bytes: 256 }
     }
 
-    fn tables(count: u32) -> (Option<AStackTable>, Option<AStackTable>) {
+    fn tables(count: u32) -> (Option<AStackTable<u32>>, Option<AStackTable<u32>>) {
         let (first_heads, second_heads) = Segment::heap(4096, Sealing::BothWrite);
         let (requests, requests_read) = Segment::heap(4096, Sealing::SingleWriter);
         let (replies, replies_read) = Segment::heap(4096, Sealing::SingleWriter);
-        let extents = || (0..count).map(extent);
+        let extents = || (0..count).map(|index| (extent(index), index));
         let client = AStackTable::new(first_heads, requests, replies_read, extents());
         (client, AStackTable::new(second_heads, replies, requests_read, extents()))
     }
@@ -215,6 +248,9 @@ mod tests {
     fn a_table_needs_its_own_segment_writable() {
         let (heads, _) = Segment::heap(4096, Sealing::BothWrite);
         let (peer, own) = Segment::heap(4096, Sealing::SingleWriter);
-        assert!(AStackTable::new(heads, own, peer, (0..1).map(extent)).is_none());
+        assert!(
+            AStackTable::new(heads, own, peer, (0..1).map(|index| (extent(index), index)))
+                .is_none()
+        );
     }
 }

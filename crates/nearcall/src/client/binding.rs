@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use nearcall_abi::bell::{LANES, RELIEF_OFFSET_BYTES, WATCH_OFFSET_BYTES};
+use nearcall_abi::message::CLASSES_MAX;
 use nearcall_abi::{AStackClass, BellLine, InterfaceDescriptor};
 use nearcall_core::bell::{self, Lane};
 use nearcall_core::bias::{Bias, Claim, Settled};
@@ -50,11 +51,13 @@ pub(crate) struct ClientBinding {
     pub control: Control,
     /// The server's: its end proves that it stores nothing more.
     pub process: Arc<Process>,
-    /// Region 0 is what the binding began with; the others came when it grew.
-    pub regions: [OnceLock<ClientRegion>; EXTENSIONS_MAX + 1],
+    /// What the binding began with.
+    first: ClientRegion,
+    /// What it has grown by since.
+    pub extensions: [OnceLock<ClientRegion>; EXTENSIONS_MAX],
     pub lists: AStackLists,
-    /// One a class; empty where no heavy fence is to be had.
-    biases: Vec<Bias>,
+    /// One a class.
+    biases: [Bias; CLASSES_MAX],
     pub bell: Segment,
     pub lane: u32,
     captured: Mutex<Captured>,
@@ -74,7 +77,7 @@ pub(crate) struct Parts {
     pub classes: Vec<AStackClass>,
     pub control: Control,
     pub process: Process,
-    pub region: AStackTable,
+    pub region: AStackTable<Linkage>,
     pub bell: Segment,
     pub lane: u32,
     pub domain: Domain,
@@ -84,8 +87,7 @@ pub(crate) struct Parts {
 #[derive(Debug)]
 pub(crate) struct ClientRegion {
     pub base: u32,
-    pub region: AStackTable,
-    pub linkages: Vec<Linkage>,
+    pub region: AStackTable<Linkage>,
 }
 
 /// An A-stack that this thread has claimed. Dropping it gives it back to its list.
@@ -96,16 +98,12 @@ pub(crate) struct Held<'b> {
     stays: PhantomData<*const ()>,
 }
 
-/// What there is to know of a held A-stack; does not hold it. Small and copied, so that a call that
-/// is quick has it in registers.
+/// What there is to know of a held A-stack; does not hold it. Two words, so that a call that is
+/// quick has them in registers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grip<'b> {
     pub binding: &'b ClientBinding,
-    pub index: u32,
-    pub astack: AStack<'b>,
-    pub linkage: &'b Linkage,
-    /// The bias that it is kept by for this thread, if it is.
-    bias: Option<&'b Bias>,
+    pub astack: AStack<'b, Linkage>,
 }
 
 impl ClientBinding {
@@ -122,67 +120,84 @@ impl ClientBinding {
             when_exhausted: parts.when_exhausted,
             state: BindingState::new(),
             lists: AStackLists::new(parts.classes.len() as u32, count_max),
-            biases: biases(&parts.classes),
+            biases: std::array::from_fn(|_| Bias::new()),
             classes: parts.classes,
             control: parts.control,
             process: Arc::new(parts.process),
-            regions: Default::default(),
+            first: ClientRegion { base: 0, region: parts.region },
+            extensions: Default::default(),
             bell: parts.bell,
             lane: parts.lane,
             captured: Mutex::new(Captured::new(count_max)),
             captured_count: AtomicU32::new(0),
             domain: parts.domain,
         };
-        let mut linkages = Vec::new();
-        for (class, AStackClass { count, .. }) in (0u32..).zip(&binding.classes) {
-            linkages.extend((0..*count).map(|_| Linkage::new(class)));
-        }
-        binding.add_region(0, ClientRegion { base: 0, region: parts.region, linkages });
+        binding.offer(&binding.first);
         binding
     }
 
     /// Takes A-stacks in and offers them.
-    pub fn add_region(&self, at: usize, region: ClientRegion) {
-        let (base, count) = (region.base, region.region.count());
-        assert!(self.regions[at].set(region).is_ok(), "region {at} is there already");
+    pub fn add_extension(&self, at: usize, region: ClientRegion) {
+        assert!(self.extensions[at].set(region).is_ok(), "extension {at} is there already");
+        self.offer(self.extensions[at].get().expect("set just now"));
+    }
+
+    fn offer(&self, region: &ClientRegion) {
         // The last one pushed is the first one used.
-        for index in (base..base + count).rev() {
+        for index in (region.base..region.base + region.region.count()).rev() {
             self.release(index);
         }
     }
 
-    /// Takes an A-stack for `procedure` (L20): without a locked operation for the thread that it is
-    /// kept for, by one compare-and-swap for others.
+    /// Takes an A-stack for `procedure`, which is of class `CLASS` (L20): without a locked operation
+    /// for the thread that it is kept for, by one compare-and-swap for others.
     ///
     /// # Errors: `NotExecuted` if the binding is revoked, `NoAStack` if none comes free in time.
     #[inline(always)]
-    pub fn claim(&self, procedure: u32, deadline_ns: u64) -> Result<Held<'_>, CallError> {
-        if !self.state.is_open() {
-            return Err(self.revoked(procedure));
-        }
-        let class = u32::from(self.interface.procedures[procedure as usize].class);
-        let bias = self.biases.get(class as usize);
-        let (index, bias) = match bias.map_or(Claim::Nothing, |bias| bias.claim(thread_number())) {
-            Claim::Kept(index) => (index, bias),
-            Claim::Plain(index) => (index, None),
-            Claim::Nothing => self.claim_from_list(procedure, class, deadline_ns)?,
+    pub fn claim<const CLASS: usize>(
+        &self,
+        procedure: u32,
+        deadline_ns: u64,
+    ) -> Result<Held<'_>, Box<CallError>> {
+        const { assert!(CLASS < CLASSES_MAX) };
+        let index = match self.biases[CLASS].claim(NUMBER.get()) {
+            Claim::Kept(index) if self.state.is_open() => index,
+            claimed => self.claim_otherwise(claimed, CLASS as u32, procedure, deadline_ns)?,
         };
-        Ok(self.hold(index, bias))
+        Ok(Held { grip: self.grip(index), stays: PhantomData })
     }
 
     #[inline(never)]
-    fn claim_from_list(
+    fn claim_otherwise(
         &self,
-        procedure: u32,
+        claimed: Claim,
         class: u32,
+        procedure: u32,
         deadline_ns: u64,
-    ) -> Result<(u32, Option<&Bias>), CallError> {
+    ) -> Result<u32, Box<CallError>> {
+        let bias = &self.biases[class as usize];
+        if !self.state.is_open() {
+            match claimed {
+                Claim::Kept(index) => self.give_back(self.grip(index)),
+                Claim::Plain(index) => self.release(index),
+                Claim::Nothing => {}
+            }
+            return Err(Box::new(self.revoked(procedure)));
+        }
+        if let Claim::Kept(index) | Claim::Plain(index) = claimed {
+            self.linkage(index).set_kept(false);
+            return Ok(index);
+        }
         let index = match self.lists.pop(class) {
             Some(index) => index,
             None => self.claim_another(procedure, class, deadline_ns)?,
         };
-        let bias = self.biases.get(class as usize).filter(|bias| bias.is_unset());
-        Ok((index, bias.filter(|bias| bias.establish(thread_number(), index))))
+        // An A-stack that a look-up of the first region finds.
+        let may_be_kept = index < self.first.region.count() && bias.is_unset();
+        if may_be_kept && fence::is_available() && bias.establish(thread_number(), index) {
+            self.linkage(index).set_kept(true);
+        }
+        Ok(index)
     }
 
     /// Waits for an A-stack, or has the server add some (L49).
@@ -193,7 +208,7 @@ impl ClientBinding {
         procedure: u32,
         class: u32,
         deadline_ns: u64,
-    ) -> Result<u32, CallError> {
+    ) -> Result<u32, Box<CallError>> {
         let start_ns = clock::now_ns();
         let deadline_ns = if deadline_ns == 0 { u64::MAX } else { deadline_ns };
         loop {
@@ -207,7 +222,8 @@ impl ClientBinding {
             }
             let waited_ns = clock::now_ns() - start_ns;
             if waited_ns >= deadline_ns {
-                return Err(CallError::NoAStack { procedure: self.procedure_name(procedure) });
+                let procedure = self.procedure_name(procedure);
+                return Err(Box::new(CallError::NoAStack { procedure }));
             }
             if let Some(expected) = self.lists.prepare_wait(class) {
                 // One that comes back from a oneway or an aborted call wakes nobody.
@@ -220,57 +236,74 @@ impl ClientBinding {
                 futex::wait(self.lists.wakes(class), expected, slice);
             }
             if !self.state.is_open() {
-                return Err(self.revoked(procedure));
+                return Err(Box::new(self.revoked(procedure)));
             }
         }
     }
 
+    /// A-stack `index`. Most are in the first region: one comparison; the others take a second
+    /// look-up (L49).
     #[inline(always)]
-    fn hold<'b>(&'b self, index: u32, bias: Option<&'b Bias>) -> Held<'b> {
-        let region = self.region_of(index);
-        let at = index - region.base;
-        let grip = Grip {
-            binding: self,
-            index,
-            astack: region.region.astack(at),
-            linkage: &region.linkages[at as usize],
-            bias,
-        };
-        Held { grip, stays: PhantomData }
+    pub fn astack(&self, index: u32) -> AStack<'_, Linkage> {
+        if index < self.first.region.count() {
+            self.first.region.astack(index)
+        } else {
+            self.astack_of_extension(index)
+        }
+    }
+
+    #[cold]
+    fn astack_of_extension(&self, index: u32) -> AStack<'_, Linkage> {
+        let extensions = self.extensions.iter().filter_map(OnceLock::get);
+        let extension = extensions
+            .filter(|extension| extension.base <= index)
+            .max_by_key(|extension| extension.base)
+            .expect("an A-stack lies in a region");
+        extension.region.astack(index - extension.base)
+    }
+
+    #[inline(always)]
+    fn grip(&self, index: u32) -> Grip<'_> {
+        Grip { binding: self, astack: self.astack(index) }
+    }
+
+    fn linkage(&self, index: u32) -> &Linkage {
+        self.astack(index).record()
+    }
+
+    fn regions(&self) -> impl Iterator<Item = &ClientRegion> {
+        std::iter::once(&self.first).chain(self.extensions.iter().filter_map(OnceLock::get))
     }
 
     /// The list is empty: what is kept for a thread goes to whoever needs it.
     fn revoke_bias(&self, class: u32) {
-        if let Some(bias) = self.biases.get(class as usize)
-            && let Settled::Push(index) = bias.revoke(fence::heavy)
-        {
+        if let Settled::Push(index) = self.biases[class as usize].revoke(fence::heavy) {
             self.release(index);
         }
-    }
-
-    /// Most A-stacks are in region 0: one comparison; the others take a second look-up (L49).
-    #[inline(always)]
-    pub fn region_of(&self, index: u32) -> &ClientRegion {
-        let first = self.regions[0].get().expect("a binding begins with a region");
-        if index < first.region.count() { first } else { self.extension_of(index) }
-    }
-
-    #[cold]
-    fn extension_of(&self, index: u32) -> &ClientRegion {
-        let regions = self.regions.iter().filter_map(OnceLock::get);
-        regions
-            .filter(|region| region.base <= index)
-            .max_by_key(|region| region.base)
-            .expect("an A-stack lies in a region")
     }
 
     /// Gives an A-stack back to its list.
     #[inline(never)]
     fn release(&self, index: u32) {
-        let region = self.region_of(index);
-        let class = region.linkages[(index - region.base) as usize].class;
-        if self.lists.push(class, index) {
-            futex::wake_all(self.lists.wakes(class));
+        let linkage = self.linkage(index);
+        linkage.set_kept(false);
+        if self.lists.push(linkage.class, index) {
+            futex::wake_all(self.lists.wakes(linkage.class));
+        }
+    }
+
+    /// Gives an A-stack back to whom it is kept for, or to its list.
+    #[inline(always)]
+    fn give_back(&self, grip: Grip<'_>) {
+        let linkage = grip.astack.record();
+        if linkage.is_kept() {
+            let bias = &self.biases[linkage.class as usize];
+            match bias.release(NUMBER.get()) {
+                Settled::Nothing => {}
+                Settled::Push(index) => self.release(index),
+            }
+        } else {
+            self.release(linkage.index);
         }
     }
 
@@ -282,8 +315,7 @@ impl ClientBinding {
         }
         let mut captured = self.captured.lock().unwrap_or_else(PoisonError::into_inner);
         let is_idle = |index: nearcall_core::AStackIndex, sequence| {
-            let region = self.region_of(index.as_u32());
-            turn::is_idle(&region.region.astack(index.as_u32() - region.base).head().turn, sequence)
+            turn::is_idle(&self.astack(index.as_u32()).head().turn, sequence)
         };
         while let Some(index) = captured.reap(is_idle) {
             self.release(index.as_u32());
@@ -294,8 +326,7 @@ impl ClientBinding {
 
     /// How many A-stacks there are, of all classes.
     pub fn astack_count(&self) -> u32 {
-        let regions = self.regions.iter().filter_map(OnceLock::get);
-        regions.map(|region| region.base + region.region.count()).max().unwrap_or(0)
+        self.regions().map(|region| region.region.count()).sum()
     }
 
     /// How many A-stacks the server holds captured.
@@ -332,12 +363,10 @@ impl ClientBinding {
             return;
         }
         self.control.hang_up();
-        for region in self.regions.iter().filter_map(OnceLock::get) {
-            for (at, linkage) in (0u32..).zip(&region.linkages) {
-                let turn = &region.region.astack(at).head().turn;
-                if turn::bury(turn, linkage.sequence()) == Bury::WakeClient {
-                    futex::wake_all(turn);
-                }
+        for astack in self.regions().flat_map(|region| region.region.astacks()) {
+            let turn = &astack.head().turn;
+            if turn::bury(turn, astack.record().sequence()) == Bury::WakeClient {
+                futex::wake_all(turn);
             }
         }
         for class in 0..self.classes.len() as u32 {
@@ -379,22 +408,32 @@ impl<'b> Held<'b> {
 
     /// The post found a word that the server must not have written.
     #[cold]
-    pub fn lose_to_fault(self, procedure: u32, fault: PeerFault) -> CallError {
+    #[inline(never)]
+    pub fn lose_to_fault(self, procedure: u32, fault: PeerFault) -> Box<CallError> {
         let binding = self.grip.binding;
         self.let_go();
-        binding.fault(binding.procedure_name(procedure), fault)
+        Box::new(binding.fault(binding.procedure_name(procedure), fault))
     }
 }
 
-impl Grip<'_> {
+impl<'b> Grip<'b> {
+    /// What this domain notes of it.
+    #[inline(always)]
+    pub fn linkage(self) -> &'b Linkage {
+        self.astack.record()
+    }
+
     /// The server keeps the A-stack until it is done with call `sequence` (L55).
     #[cold]
     #[inline(never)]
     pub fn capture(self, sequence: Sequence) {
-        if let Some(bias) = self.bias {
+        let linkage = self.linkage();
+        if linkage.is_kept() {
+            let bias = &self.binding.biases[linkage.class as usize];
             bias.abandon(thread_number(), std::thread::yield_now);
+            linkage.set_kept(false);
         }
-        let index = ClaimedIndex(self.index).check(u32::MAX).expect("below every limit");
+        let index = ClaimedIndex(linkage.index).check(u32::MAX).expect("below every limit");
         let mut captured = self.binding.captured.lock().unwrap_or_else(PoisonError::into_inner);
         captured.add(index, sequence);
         // Relaxed: see `reap`.
@@ -414,35 +453,21 @@ impl<'b> Deref for Held<'b> {
 impl Drop for Held<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        match self.bias.map(|bias| bias.release(thread_number())) {
-            Some(Settled::Nothing) => {}
-            None | Some(Settled::Push(_)) => self.binding.release(self.index),
-        }
+        self.binding.give_back(self.grip);
     }
 }
 
-/// A bias for each class, where the fence that revokes one is to be had.
-fn biases(classes: &[AStackClass]) -> Vec<Bias> {
-    match fence::is_available() {
-        true => classes.iter().map(|_| Bias::new()).collect(),
-        false => Vec::new(),
-    }
+thread_local! {
+    /// This thread's number, which no other thread of this process ever had; 0: none yet.
+    static NUMBER: Cell<u64> = const { Cell::new(0) };
 }
 
-/// This thread's number, which no other thread of this process ever had.
-#[inline(always)]
+/// This thread's number; it has one from here on.
 fn thread_number() -> u64 {
-    thread_local! {
-        static NUMBER: Cell<u64> = const { Cell::new(0) };
+    if NUMBER.get() == 0 {
+        static NUMBERS: AtomicU64 = AtomicU64::new(1);
+        // Relaxed: all that matters is that no two are alike.
+        NUMBER.set(NUMBERS.fetch_add(1, Ordering::Relaxed));
     }
-    match NUMBER.get() {
-        0 => {
-            static NUMBERS: AtomicU64 = AtomicU64::new(1);
-            // Relaxed: all that matters is that no two are alike.
-            let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-            NUMBER.set(number);
-            number
-        }
-        number => number,
-    }
+    NUMBER.get()
 }

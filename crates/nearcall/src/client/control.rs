@@ -15,10 +15,10 @@ use nearcall_core::{PeerFault, RevokeReason};
 use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::SocketError;
 
-use super::binding::{ClientBinding, ClientRegion, EXTENSIONS_MAX, Held};
+use super::binding::{ClientBinding, ClientRegion, Grip};
 use super::linkage::{Linkage, OutOfLine};
 use crate::error::{CallError, UsageError};
-use crate::region::{self, RegionBytes};
+use crate::region::{self, RegionBytes, Segments};
 use crate::server::binding::OUT_OF_LINE_BYTES_MIN;
 use crate::wire::{Packet, Socket, WireError};
 
@@ -133,11 +133,12 @@ impl ClientBinding {
             // Another thread found none free either, and has had some added.
             return true;
         }
-        let Some(at) = self.regions.iter().position(|region| region.get().is_none()) else {
+        let Some(at) = self.extensions.iter().position(|extension| extension.get().is_none())
+        else {
             return false;
         };
         self.control.inbox().is_growth_refused = false;
-        if at > EXTENSIONS_MAX || self.control.socket.send(&Message::Grow { class }, &[]).is_err() {
+        if self.control.socket.send(&Message::Grow { class }, &[]).is_err() {
             return false;
         }
         let granted = self.await_message(|inbox| match inbox.grown.take() {
@@ -161,7 +162,7 @@ impl ClientBinding {
         if is_bound != Some(true) {
             return false;
         }
-        self.add_region(at, region);
+        self.add_extension(at, region);
         drop(growing);
         true
     }
@@ -181,17 +182,17 @@ impl ClientBinding {
         let descriptors = [heads_descriptor.as_fd(), own_descriptor.as_fd()];
         self.control.socket.send(&Message::GrownSegments { class }, &descriptors).ok()?;
         let base = self.astack_count();
-        let region = region::table(&classes, heads, own, peer);
-        let linkages = (0..region.count()).map(|_| Linkage::new(class)).collect();
-        Some(ClientRegion { base, region, linkages })
+        let segments = Segments { heads, own, peer };
+        let linkage = |index, _| Linkage::new(base + index, class);
+        Some(ClientRegion { base, region: region::table(&classes, segments, linkage) })
     }
 }
 
-impl Held<'_> {
+impl Grip<'_> {
     /// A segment of at least `bytes` for arguments: the one of the last call on this A-stack if it
     /// is long enough, else a new one that the server has mapped.
     pub fn request_segment(&self, bytes: usize) -> Result<OutOfLine, CallError> {
-        let mut known = self.linkage.request.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.linkage().request.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = &*known
             && known.segment.bytes() >= bytes
         {
@@ -199,14 +200,14 @@ impl Held<'_> {
         }
         *known = None;
         // Relaxed: the lock orders it.
-        let generation = self.linkage.requests.fetch_add(1, Relaxed).wrapping_add(1);
+        let generation = self.linkage().requests.fetch_add(1, Relaxed).wrapping_add(1);
         let bytes = bytes.next_power_of_two().max(OUT_OF_LINE_BYTES_MIN);
         let no_memory =
             |reason: String| CallError::Usage(UsageError::NoMemory { bytes: bytes as u64, reason });
         let (segment, descriptor) =
             Segment::create("nearcall-arguments", bytes, Sealing::SingleWriter)
                 .map_err(|error| no_memory(error.to_string()))?;
-        let astack = self.index;
+        let astack = self.linkage().index;
         let announced = Message::OutOfLine { astack, generation, bytes: bytes as u64 };
         let control = &self.binding.control;
         control
@@ -227,7 +228,7 @@ impl Held<'_> {
 
     /// The segment that the server announced for results on this A-stack before it replied.
     pub fn reply_segment(&self, generation: u32) -> Result<Arc<Segment>, PeerFault> {
-        let mut known = self.linkage.reply.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.linkage().reply.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = &*known
             && known.generation == generation
         {
@@ -236,7 +237,7 @@ impl Held<'_> {
         // The one before is unmapped first, so that both need not fit.
         let before = known.take().map_or(0, |before| before.generation);
         let found = self.binding.await_message(|inbox| {
-            let found = inbox.results.remove(&self.index);
+            let found = inbox.results.remove(&self.linkage().index);
             found.filter(|found| found.generation == generation)
         });
         let fault = PeerFault::Generation { claimed: generation, known: before };

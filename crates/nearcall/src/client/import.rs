@@ -17,11 +17,12 @@ use nearcall_os::socket::{SocketError, Stream};
 
 use super::binding::{ClientBinding, Parts};
 use super::control::Control;
+use super::linkage::Linkage;
 use crate::binding::ImportOptions;
 use crate::domain::Domain;
 use crate::error::BindError;
 use crate::name;
-use crate::region::{self, RegionBytes};
+use crate::region::{self, RegionBytes, Segments};
 use crate::wire::{Packet, Socket, WireError};
 
 /// A bind under way.
@@ -131,7 +132,7 @@ impl Import<'_> {
         &self,
         classes: &Classes,
         replies: std::os::fd::OwnedFd,
-    ) -> Result<AStackTable, BindError> {
+    ) -> Result<AStackTable<Linkage>, BindError> {
         let classes = classes.as_slice();
         let needed = self.interface.classes;
         let suffices = classes.len() == needed.len()
@@ -152,7 +153,7 @@ impl Import<'_> {
             Segment::create("nearcall-requests", bytes.blocks, Sealing::SingleWriter)
                 .map_err(system)?;
         self.send(&Message::Segments, &[heads_descriptor.as_fd(), own_descriptor.as_fd()])?;
-        Ok(region::table(classes, heads, own, peer))
+        Ok(region::table(classes, Segments { heads, own, peer }, Linkage::new))
     }
 
     fn send(

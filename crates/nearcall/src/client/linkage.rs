@@ -1,7 +1,7 @@
 //! What a client keeps in private memory for each A-stack: the linkage record of LRPC (L16). The
 //! server never sees it, so that no return can be forged.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use nearcall_core::Sequence;
@@ -13,11 +13,15 @@ pub(crate) const NO_PROCESSOR: u32 = u32::MAX;
 /// One A-stack's record. Whoever claimed the A-stack owns it; the atomics are there because
 /// ownership passes between threads through the A-stack list, which orders it.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Linkage {
     sequence: AtomicU32,
     server_processor: AtomicU32,
-    /// Class of the A-stack.
+    /// Number of the A-stack in its binding.
+    pub index: u32,
+    /// Its class.
     pub class: u32,
+    is_kept: AtomicBool,
     /// Out-of-line segment for arguments.
     pub request: Mutex<Option<OutOfLine>>,
     /// How many segments for arguments there were: a number is never used again.
@@ -34,39 +38,53 @@ pub(crate) struct OutOfLine {
 }
 
 impl Linkage {
-    pub fn new(class: u32) -> Linkage {
+    pub fn new(index: u32, class: u32) -> Linkage {
         Linkage {
             sequence: AtomicU32::new(Sequence::ZERO.as_u32()),
             server_processor: AtomicU32::new(NO_PROCESSOR),
+            index,
             class,
+            is_kept: AtomicBool::new(false),
             request: Mutex::new(None),
             requests: AtomicU32::new(0),
             reply: Mutex::new(None),
         }
     }
 
+    /// The bias of its class keeps it for a thread.
+    #[inline(always)]
+    pub fn is_kept(&self) -> bool {
+        // Relaxed: written by whoever has the A-stack; its way to others orders it.
+        self.is_kept.load(Ordering::Relaxed)
+    }
+
+    pub fn set_kept(&self, is_kept: bool) {
+        // Relaxed: as above.
+        self.is_kept.store(is_kept, Ordering::Relaxed);
+    }
+
     /// The last call posted.
-    #[inline]
+    #[inline(always)]
     pub fn sequence(&self) -> Sequence {
         // Relaxed: the list that handed the A-stack over has ordered it.
         Sequence::from_u32(self.sequence.load(Ordering::Relaxed))
     }
 
     /// Counts a call.
-    #[inline]
+    #[inline(always)]
     pub fn set_sequence(&self, sequence: Sequence) {
         // Relaxed: as above.
         self.sequence.store(sequence.as_u32(), Ordering::Relaxed);
     }
 
     /// The processor that the last reply came from: a hint.
-    #[inline]
+    #[inline(always)]
     pub fn server_processor(&self) -> u32 {
         // Relaxed: a hint about waiting, nothing depends on it.
         self.server_processor.load(Ordering::Relaxed)
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn set_server_processor(&self, processor: u32) {
         // Relaxed: as above.
         self.server_processor.store(processor, Ordering::Relaxed);

@@ -1,6 +1,6 @@
 //! The server's half of a stub: arguments in, the procedure, results out.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::opaque::OpaqueOut;
 use super::variable::Variable;
 use crate::client::linkage::OutOfLine;
 use crate::error::{OverBound, UsageError};
-use crate::server::binding::ServerBinding;
+use crate::server::binding::{ServerAStack, ServerBinding};
 
 /// The entry stubs of one interface, over a server's procedures.
 pub trait Entries: Send + Sync + 'static {
@@ -28,16 +28,14 @@ pub trait Entries: Send + Sync + 'static {
     fn enter(&self, procedure: usize, arguments: Arguments<'_>) -> Outcome;
 }
 
-/// What an entry stub returns.
-pub type Outcome = Result<Replied, Refusal>;
+/// What an entry stub returns: two words, in registers.
+pub type Outcome = Result<Replied, Box<Refusal>>;
 
-/// A reply that is ready to be given to the client.
+/// A reply that is ready to be given to the client: the [`Status`] word, and in the low half the
+/// bytes of the message.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
-pub struct Replied {
-    pub(crate) status: Status,
-    pub(crate) message_bytes: u32,
-}
+pub struct Replied(u64);
 
 /// Why there is no reply, for the server's log; the client learns only the class.
 #[derive(Debug)]
@@ -53,44 +51,33 @@ pub enum Refusal {
     },
 }
 
-/// Where the variable part of a reply lies. Lives in the frame that runs the call.
-#[derive(Debug, Default)]
-pub(crate) struct ReplyPlace {
-    state: RefCell<ReplyState>,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct ReplyState {
-    pub out_of_line: Option<OutOfLine>,
-    /// Bytes of the lent results, which come first.
-    pub lent_bytes: u32,
+/// A call while it is served: whose it is, how long its message claims to be, and where the variable
+/// parts lie. Lives in the frame that runs the call; the stub has one pointer to it.
+pub(crate) struct Frame<'f> {
+    pub binding: &'f ServerBinding,
+    pub astack: AStack<'f, ServerAStack>,
+    /// Judged: at most what fits where the message lies.
+    pub message_bytes: u32,
+    /// The out-of-line arguments.
+    pub request: Option<Arc<Segment>>,
+    /// The out-of-line results.
+    pub reply: RefCell<Option<OutOfLine>>,
+    /// Bytes of the lent results, which come first in the variable part.
+    pub lent_bytes: Cell<u32>,
     /// Where in the message they begin; 0: none are lent.
-    pub lent_at: u32,
+    pub lent_at: Cell<u32>,
 }
 
 /// The arguments of a call, on its A-stack. What is loaded is private from then on.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Arguments<'a> {
-    inbound: Inbound<'a>,
-    outgoing: Outgoing<'a>,
-    message_bytes: u32,
-    out_of_line: Option<&'a Segment>,
-    owner: Owner<'a>,
-}
-
-/// Whose A-stack it is, for what goes out of line.
-#[derive(Clone, Copy)]
-pub(super) struct Owner<'a> {
-    pub binding: &'a ServerBinding,
-    pub index: u32,
-    pub place: &'a ReplyPlace,
+    frame: &'a Frame<'a>,
 }
 
 /// The results of a call, on its A-stack, where the arguments were.
 #[derive(Debug)]
 pub struct Results<'a> {
-    outgoing: Outgoing<'a>,
-    owner: Owner<'a>,
+    frame: &'a Frame<'a>,
     variable_end: u32,
     /// Keeps the segment that the variable part is written to.
     segment: Option<Arc<Segment>>,
@@ -101,7 +88,7 @@ macro_rules! gets {
         /// Loads a scalar from byte `AT` of the fixed part: one load.
         #[inline(always)]
         pub fn $get<const AT: usize>(&self) -> $number {
-            self.inbound.$get::<AT>()
+            self.frame.inbound().$get::<AT>()
         }
     )*};
 }
@@ -111,27 +98,15 @@ macro_rules! puts {
         /// Stores a scalar at byte `AT` of the fixed part.
         #[inline(always)]
         pub fn $put<const AT: usize>(&mut self, value: $number) {
-            self.outgoing.$put::<AT>(value);
+            self.frame.outgoing().$put::<AT>(value);
         }
     )*};
 }
 
 impl<'a> Arguments<'a> {
-    #[inline]
-    pub(crate) fn new(
-        astack: AStack<'a>,
-        message_bytes: u32,
-        out_of_line: Option<&'a Segment>,
-        (binding, index): (&'a ServerBinding, u32),
-        place: &'a ReplyPlace,
-    ) -> Arguments<'a> {
-        Arguments {
-            inbound: Inbound { inline: astack.inline().as_span(), block: astack.peer() },
-            outgoing: Outgoing { inline: astack.inline(), block: astack.own() },
-            message_bytes,
-            out_of_line,
-            owner: Owner { binding, index, place },
-        }
+    #[inline(always)]
+    pub(crate) fn new(frame: &'a Frame<'a>) -> Arguments<'a> {
+        Arguments { frame }
     }
 
     gets!(get_u8: u8, get_u16: u16, get_u32: u32, get_u64: u64);
@@ -139,25 +114,25 @@ impl<'a> Arguments<'a> {
     /// A fixed array of elements at byte `AT` of the fixed part, in one copy.
     #[inline(always)]
     pub fn get_element<const AT: usize, T: Element>(&self) -> T {
-        self.inbound.get_element::<AT, T>()
+        self.frame.inbound().get_element::<AT, T>()
     }
 
     /// A fixed value of `BYTES` bytes at byte `AT` of the fixed part, copied and then judged.
     pub fn get_image<const AT: usize, const BYTES: usize, T: Marshal>(
         &self,
     ) -> Result<T, Malformed> {
-        self.inbound.get_image::<AT, BYTES, T>()
+        self.frame.inbound().get_image::<AT, BYTES, T>()
     }
 
     /// The variable part, which begins at byte `AT`.
     #[inline]
     pub fn variable<const AT: usize>(&self) -> Result<Incoming<'a>, Malformed> {
-        let end = self.message_bytes as usize;
+        let end = self.frame.message_bytes as usize;
         let Some(bytes) = end.checked_sub(AT) else {
             return Err(Malformed::Length { claimed: AT as u64, limit: end as u64 });
         };
-        match self.out_of_line {
-            None => Ok(Incoming::in_place(self.inbound, AT, end)),
+        match &self.frame.request {
+            None => Ok(Incoming::in_place(self.frame.inbound(), AT, end)),
             Some(segment) => Incoming::out_of_line(segment.span(), bytes),
         }
     }
@@ -168,23 +143,25 @@ impl<'a> Arguments<'a> {
     pub fn lent_results<const AT: usize>(&mut self, bound: u32) -> OpaqueOut<'a> {
         const { assert!(AT.is_multiple_of(8) && AT >= nearcall_abi::INLINE_BYTES as usize) };
         let at = AT - nearcall_abi::INLINE_BYTES as usize;
-        let block = self.outgoing.block;
+        let block = self.frame.outgoing().block;
         let room = block.slice(at, block.bytes() - at).expect("the fixed part fits its block");
-        self.owner.place.state.borrow_mut().lent_at = AT as u32;
-        OpaqueOut::new(room, bound.min(MESSAGE_BYTES_MAX), self.owner)
+        self.frame.lent_at.set(AT as u32);
+        OpaqueOut::new(room, bound.min(MESSAGE_BYTES_MAX), self.frame)
     }
 
     /// The procedure has raised: from here on the A-stack holds the exception's members, and what
     /// was put into lent results is forgotten.
     pub fn exception(self) -> Results<'a> {
-        *self.owner.place.state.borrow_mut() = ReplyState::default();
+        *self.frame.reply.borrow_mut() = None;
+        self.frame.lent_bytes.set(0);
+        self.frame.lent_at.set(0);
         self.results()
     }
 
     /// The procedure has run: from here on the A-stack holds results.
-    #[inline]
+    #[inline(always)]
     pub fn results(self) -> Results<'a> {
-        Results { outgoing: self.outgoing, owner: self.owner, variable_end: 0, segment: None }
+        Results { frame: self.frame, variable_end: 0, segment: None }
     }
 }
 
@@ -194,18 +171,18 @@ impl<'a> Results<'a> {
     /// Copies a fixed block to byte `AT` of the fixed part.
     #[inline(always)]
     pub fn put_bytes<const AT: usize>(&mut self, value: &[u8]) {
-        self.outgoing.put_bytes(AT, value);
+        self.frame.outgoing().put_bytes(AT, value);
     }
 
     /// Marshals a fixed value to byte `AT` of the fixed part.
     pub fn put_image<const AT: usize, T: Marshal>(&mut self, value: &T) {
-        self.outgoing.put_image(AT, value);
+        self.frame.outgoing().put_image(AT, value);
     }
 
     /// Bytes that the procedure put into its lent results.
     #[inline]
     pub fn lent_bytes(&self) -> u32 {
-        self.owner.place.state.borrow().lent_bytes
+        self.frame.lent_bytes.get()
     }
 
     /// Opens the variable part, which begins at byte `AT`; `bytes` is the sum of the payloads'
@@ -214,18 +191,16 @@ impl<'a> Results<'a> {
     ///
     /// # Errors: [`Refusal`] over 1 GiB or without memory for it.
     #[inline]
-    pub fn variable<const AT: usize>(&mut self, bytes: u64) -> Result<Variable<'_>, Refusal> {
+    pub fn variable<const AT: usize>(&mut self, bytes: u64) -> Result<Variable<'_>, Box<Refusal>> {
         const { assert!(AT.is_multiple_of(8)) };
         let lent = u64::from(self.lent_bytes()).next_multiple_of(8);
-        let capacity = nearcall_abi::INLINE_BYTES as usize + self.outgoing.block.bytes();
         let end = AT as u64 + lent + bytes;
-        let place = self.owner.place.state.borrow();
-        if place.out_of_line.is_none() && end <= capacity as u64 {
-            drop(place);
+        let is_in_place = self.frame.reply.borrow().is_none();
+        if is_in_place && end <= self.frame.astack.capacity_bytes() as u64 {
             self.variable_end = end as u32;
-            return Ok(Variable::in_place(self.outgoing, AT + lent as usize, end as usize));
+            let outgoing = self.frame.outgoing();
+            return Ok(Variable::in_place(outgoing, AT + lent as usize, end as usize));
         }
-        drop(place);
         self.variable_out_of_line(AT, lent, bytes)
     }
 
@@ -236,40 +211,49 @@ impl<'a> Results<'a> {
         at: usize,
         lent: u64,
         bytes: u64,
-    ) -> Result<Variable<'_>, Refusal> {
+    ) -> Result<Variable<'_>, Box<Refusal>> {
         let total = lent + bytes;
-        self.owner.move_out_of_line(self.outgoing, at, total)?;
+        self.frame.move_out_of_line(self.frame.outgoing(), at, total)?;
         self.variable_end = (at as u64 + total) as u32;
-        let place = self.owner.place.state.borrow();
-        let out_of_line = place.out_of_line.as_ref().expect("moved there just now");
+        let reply = self.frame.reply.borrow();
+        let out_of_line = reply.as_ref().expect("moved there just now");
         let segment = self.segment.insert(Arc::clone(&out_of_line.segment));
         let span = segment.span_mut().expect("our own segment is mapped writable");
         Ok(Variable::out_of_line(span, lent as usize, total as usize))
     }
 
     /// The procedure returned.
-    #[inline]
+    #[inline(always)]
     pub fn reply(self, fixed_bytes: u32) -> Outcome {
-        let state = self.owner.place.state.borrow();
-        let lent_end = state.lent_at + state.lent_bytes.next_multiple_of(8);
+        let lent_end = self.frame.lent_at.get() + self.lent_bytes().next_multiple_of(8);
         let message_bytes = fixed_bytes.max(self.variable_end).max(lent_end);
-        Ok(Replied { status: Status::Returned, message_bytes })
+        Ok(Replied::new(Status::Returned, message_bytes))
     }
 
     /// The procedure raised its exception `number`, counted from 1.
     pub fn raise(self, number: u16, fixed_bytes: u32) -> Outcome {
         let message_bytes = fixed_bytes.max(self.variable_end);
-        Ok(Replied { status: Status::Raised(number), message_bytes })
+        Ok(Replied::new(Status::Raised(number), message_bytes))
     }
 }
 
-impl<'a> Owner<'a> {
+impl<'f> Frame<'f> {
+    #[inline(always)]
+    fn inbound(&self) -> Inbound<'f> {
+        Inbound { inline: self.astack.inline().as_span(), block: self.astack.peer() }
+    }
+
+    #[inline(always)]
+    fn outgoing(&self) -> Outgoing<'f> {
+        Outgoing { inline: self.astack.inline(), block: self.astack.own() }
+    }
+
     /// Makes the reply's variable part lie in an out-of-line segment of at least `bytes`, and moves
     /// there what was lent in place, which begins at byte `at` of the message.
     #[cold]
     pub(super) fn move_out_of_line(
         &self,
-        outgoing: Outgoing<'a>,
+        outgoing: Outgoing<'f>,
         at: usize,
         bytes: u64,
     ) -> Result<(), Refusal> {
@@ -278,17 +262,17 @@ impl<'a> Owner<'a> {
             let value = bytes;
             return Err(Refusal::over_bound("results", value, limit));
         }
-        let mut state = self.place.state.borrow_mut();
-        let before = state.out_of_line.take();
+        let mut reply = self.reply.borrow_mut();
+        let before = reply.take();
         if let Some(before) = &before
             && before.segment.bytes() as u64 >= bytes
         {
-            state.out_of_line = Some(before.clone());
+            *reply = Some(before.clone());
             return Ok(());
         }
-        let made = self.binding.reply_segment(self.index, bytes as usize);
+        let made = self.binding.reply_segment(self.astack.record(), bytes as usize);
         let made = made.ok_or(Refusal::NoMemory { bytes })?;
-        let lent = state.lent_bytes as usize;
+        let lent = self.lent_bytes.get() as usize;
         if lent > 0 {
             let target = made.segment.span_mut().expect("our own segment is mapped writable");
             let mut copy = Vec::with_capacity(lent);
@@ -301,27 +285,32 @@ impl<'a> Owner<'a> {
             }
             target.copy_in(0, &copy);
         }
-        state.out_of_line = Some(made);
+        *reply = Some(made);
         Ok(())
     }
 }
 
-impl ReplyPlace {
-    /// Which out-of-line segment holds the variable part, if one does.
-    #[inline]
-    pub fn generation(&self) -> Option<u32> {
-        self.state.borrow().out_of_line.as_ref().map(|made| made.generation)
-    }
-
-    pub(super) fn state(&self) -> &RefCell<ReplyState> {
-        &self.state
-    }
-}
-
 impl Replied {
+    #[inline(always)]
+    fn new(status: Status, message_bytes: u32) -> Replied {
+        Replied(u64::from(status.to_word()) << 32 | u64::from(message_bytes))
+    }
+
     /// A reply without results.
     pub(crate) fn refused(status: Status) -> Replied {
-        Replied { status, message_bytes: 0 }
+        Replied::new(status, 0)
+    }
+
+    /// The word of the [`Status`].
+    #[inline(always)]
+    pub(crate) fn status_word(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    /// Bytes of results.
+    #[inline(always)]
+    pub(crate) fn message_bytes(self) -> u32 {
+        self.0 as u32
     }
 }
 
@@ -345,9 +334,10 @@ impl Refusal {
     }
 }
 
-impl From<Malformed> for Refusal {
-    fn from(malformed: Malformed) -> Refusal {
-        Refusal::Arguments(malformed)
+impl From<Malformed> for Box<Refusal> {
+    #[cold]
+    fn from(malformed: Malformed) -> Box<Refusal> {
+        Box::new(Refusal::Arguments(malformed))
     }
 }
 
@@ -361,8 +351,9 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl fmt::Debug for Owner<'_> {
+impl fmt::Debug for Frame<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Owner").field("index", &self.index).finish_non_exhaustive()
+        let mut out = f.debug_struct("Frame");
+        out.field("message_bytes", &self.message_bytes).finish_non_exhaustive()
     }
 }

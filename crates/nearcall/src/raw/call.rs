@@ -80,7 +80,10 @@ impl<'b> Call<'b> {
     ///
     /// # Errors: [`CallError::Usage`] over 1 GiB or without memory for it.
     #[inline]
-    pub fn variable<const AT: usize>(&mut self, bytes: u64) -> Result<Variable<'_>, CallError> {
+    pub fn variable<const AT: usize>(
+        &mut self,
+        bytes: u64,
+    ) -> Result<Variable<'_>, Box<CallError>> {
         const { assert!(AT.is_multiple_of(8)) };
         let end = AT as u64 + bytes;
         if end <= self.held.astack.capacity_bytes() as u64 {
@@ -92,11 +95,15 @@ impl<'b> Call<'b> {
 
     #[cold]
     #[inline(never)]
-    fn variable_out_of_line(&mut self, at: usize, bytes: u64) -> Result<Variable<'_>, CallError> {
+    fn variable_out_of_line(
+        &mut self,
+        at: usize,
+        bytes: u64,
+    ) -> Result<Variable<'_>, Box<CallError>> {
         let limit = u64::from(MESSAGE_BYTES_MAX);
         if bytes > limit {
             let over = OverBound { parameter: "arguments", value: bytes, limit };
-            return Err(CallError::Usage(UsageError::OverBound(over)));
+            return Err(Box::new(CallError::Usage(UsageError::OverBound(over))));
         }
         let out_of_line = self.held.request_segment(bytes as usize)?;
         let line = self.held.astack.own_line::<RequestLine>();
@@ -111,22 +118,21 @@ impl<'b> Call<'b> {
     ///
     /// # Cost: two transfers of one line when the server polls; no system call, no allocation.
     #[inline(always)]
-    pub fn post(self, fixed_bytes: u32) -> Result<Reply<'b>, CallError> {
+    pub fn post(self, fixed_bytes: u32) -> Result<Reply<'b>, Box<CallError>> {
         let processor = self.write_words(fixed_bytes);
         let Call { held, procedure, deadline_ns, .. } = self;
-        let sequence = held.linkage.sequence().next();
-        held.linkage.set_sequence(sequence);
+        let sequence = held.linkage().sequence().next();
+        held.linkage().set_sequence(sequence);
         let head = held.astack.head();
         match turn::post(&head.turn, sequence) {
             Ok(posted) if posted.rings => held.binding.ring(),
             Ok(_) => {}
             Err(fault) => return Err(held.lose_to_fault(procedure, fault)),
         }
-        let same_processor = processor == held.linkage.server_processor();
-        if !same_processor && poll_for_a_while(head, sequence) {
-            return Reply::new(held, procedure);
-        }
-        if let Err(error) = wait(held.grip(), procedure, deadline_ns, same_processor) {
+        let same_processor = processor == held.linkage().server_processor();
+        if (same_processor || !poll_for_a_while(head, sequence))
+            && let Some(error) = wait(held.grip(), procedure, deadline_ns, same_processor)
+        {
             held.let_go();
             return Err(error);
         }
@@ -135,11 +141,11 @@ impl<'b> Call<'b> {
 
     /// Posts the call and does not wait: its A-stack comes back when the server is done with it.
     #[inline]
-    pub fn post_oneway(self, fixed_bytes: u32) -> Result<(), CallError> {
+    pub fn post_oneway(self, fixed_bytes: u32) -> Result<(), Box<CallError>> {
         self.write_words(fixed_bytes);
         let Call { held, procedure, .. } = self;
-        let sequence = held.linkage.sequence().next();
-        held.linkage.set_sequence(sequence);
+        let sequence = held.linkage().sequence().next();
+        held.linkage().set_sequence(sequence);
         match turn::post(&held.astack.head().turn, sequence) {
             Ok(posted) if posted.rings => held.binding.ring(),
             Ok(_) => {}
@@ -192,15 +198,15 @@ fn wait(
     procedure: u32,
     deadline_ns: u64,
     same_processor: bool,
-) -> Result<(), CallError> {
-    let sequence = grip.linkage.sequence();
+) -> Option<Box<CallError>> {
+    let sequence = grip.linkage().sequence();
     let procedure = grip.binding.procedure_name(procedure);
     match (Wait { grip, procedure, sequence, deadline_ns, same_processor }).finish() {
-        Ok(()) => Ok(()),
+        Ok(()) => None,
         Err(NoReply::Captured(error)) => {
             grip.capture(sequence);
-            Err(error)
+            Some(Box::new(error))
         }
-        Err(NoReply::Lost(error)) => Err(error),
+        Err(NoReply::Lost(error)) => Some(Box::new(error)),
     }
 }

@@ -16,10 +16,13 @@ use super::incoming::Incoming;
 use super::malformed::Malformed;
 use super::marshal::Marshal;
 use super::variable::OUT_OF_LINE_END_MAX;
-use crate::client::binding::Held;
+use crate::client::binding::{Grip, Held};
 use crate::error::{CallError, NotExecuted};
 
 /// Results, in place on the A-stack. Dropping it gives the A-stack back.
+///
+/// Whatever is unlikely is a function of its own that is given words, never a reference to this:
+/// so a stub has it in registers.
 #[derive(Debug)]
 pub struct Reply<'b> {
     held: Held<'b>,
@@ -42,22 +45,24 @@ macro_rules! gets {
 impl<'b> Reply<'b> {
     /// Each word of the head is loaded once and judged.
     #[inline(always)]
-    pub(super) fn new(held: Held<'b>, procedure: u32) -> Result<Reply<'b>, CallError> {
+    pub(super) fn new(held: Held<'b>, procedure: u32) -> Result<Reply<'b>, Box<CallError>> {
         let head = held.astack.head();
-        let status = head.selector.load(Relaxed);
-        let message_bytes = head.message_bytes.load(Relaxed);
-        let origin = head.origin.load(Relaxed);
-        held.linkage.set_server_processor(origin & flag::PROCESSOR);
-        let mut reply = Reply { held, procedure, raised: status, message_bytes, out_of_line: None };
-        if status > u16::MAX.into() {
-            return Err(reply.not_returned(status));
-        }
-        if origin & flag::OUT_OF_LINE != 0 {
-            reply.fetch_out_of_line()?;
-        } else if message_bytes as usize > reply.held.astack.capacity_bytes() {
-            return Err(reply.too_long(reply.held.astack.capacity_bytes() as u32));
-        }
-        Ok(reply)
+        let claims = Claims {
+            status: head.selector.load(Relaxed),
+            message_bytes: head.message_bytes.load(Relaxed),
+            origin: head.origin.load(Relaxed),
+        };
+        held.linkage().set_server_processor(claims.origin & flag::PROCESSOR);
+        let has_returned = claims.status <= u16::MAX.into();
+        let is_in_place = claims.origin & flag::OUT_OF_LINE == 0;
+        let fits = claims.message_bytes as usize <= held.astack.capacity_bytes();
+        let out_of_line = if has_returned && is_in_place && fits {
+            None
+        } else {
+            Some(judge(held.grip(), procedure, claims)?)
+        };
+        let Claims { status: raised, message_bytes, .. } = claims;
+        Ok(Reply { held, procedure, raised, message_bytes, out_of_line })
     }
 
     #[inline(always)]
@@ -90,76 +95,87 @@ impl<'b> Reply<'b> {
     /// The variable part, which begins at byte `AT`.
     ///
     /// # Errors: [`CallError::Peer`] if the message is too short to have one.
-    #[inline]
-    pub fn variable<const AT: usize>(&self) -> Result<Incoming<'_>, CallError> {
+    #[inline(always)]
+    pub fn variable<const AT: usize>(&self) -> Result<Incoming<'_>, Box<CallError>> {
         let end = self.message_bytes as usize;
         let Some(bytes) = end.checked_sub(AT) else {
             let limit = self.message_bytes.into();
-            return Err(self.malformed(Malformed::Length { claimed: AT as u64, limit }));
+            return Err(Box::new(self.malformed(Malformed::Length { claimed: AT as u64, limit })));
         };
         match &self.out_of_line {
             None => Ok(Incoming::in_place(self.inbound(), AT, end)),
-            Some(segment) => {
-                Incoming::out_of_line(segment.span(), bytes).map_err(|bad| self.malformed(bad))
-            }
+            Some(segment) => Incoming::out_of_line(segment.span(), bytes)
+                .map_err(|malformed| Box::new(self.malformed(malformed))),
         }
     }
 
     /// The results are not of the form that the interface promises. The binding is revoked.
-    #[cold]
+    #[inline(always)]
     pub fn malformed(&self, malformed: Malformed) -> CallError {
-        let (claimed, limit) = malformed.claim_and_limit();
-        self.fault(match malformed {
-            Malformed::Text { at } => PeerFault::Text { valid_bytes: at as u32 },
-            Malformed::Range { claimed } => PeerFault::Discriminator { claimed, count: 0 },
-            _ => PeerFault::Length { claimed, limit },
-        })
+        fault(self.held.grip(), self.procedure, fault_of(malformed))
     }
 
     /// The procedure does not raise as many exceptions. The binding is revoked.
-    #[cold]
+    #[inline(always)]
     pub fn unknown_exception(&self) -> CallError {
-        self.fault(PeerFault::Exception { claimed: self.raised, count: 0 })
+        let exception = PeerFault::Exception { claimed: self.raised, count: 0 };
+        fault(self.held.grip(), self.procedure, exception)
     }
+}
 
-    #[cold]
-    fn too_long(&self, limit: u32) -> CallError {
-        self.fault(PeerFault::MessageBytes { claimed: self.message_bytes, limit })
+/// The words of the head as the server wrote them, each loaded once.
+#[derive(Clone, Copy)]
+struct Claims {
+    status: u32,
+    message_bytes: u32,
+    origin: u32,
+}
+
+/// The reply is not one that came back in place, as most do.
+#[cold]
+#[inline(never)]
+fn judge(grip: Grip<'_>, procedure: u32, claims: Claims) -> Result<Arc<Segment>, Box<CallError>> {
+    let Claims { status, message_bytes, origin } = claims;
+    let fault = |peer_fault| Box::new(fault(grip, procedure, peer_fault));
+    if status > u16::MAX.into() {
+        return Err(Box::new(not_returned(grip, procedure, status)));
     }
-
-    #[cold]
-    fn fault(&self, fault: PeerFault) -> CallError {
-        self.held.binding.fault(self.name(), fault)
+    let is_out_of_line = origin & flag::OUT_OF_LINE != 0;
+    let limit =
+        if is_out_of_line { OUT_OF_LINE_END_MAX } else { grip.astack.capacity_bytes() as u32 };
+    if message_bytes > limit {
+        return Err(fault(PeerFault::MessageBytes { claimed: message_bytes, limit }));
     }
+    let generation = grip.astack.peer_line::<ReplyLine>().generation();
+    grip.reply_segment(generation).map_err(fault)
+}
 
-    fn name(&self) -> &'static str {
-        self.held.binding.procedure_name(self.procedure)
-    }
-
-    #[cold]
-    fn fetch_out_of_line(&mut self) -> Result<(), CallError> {
-        if self.message_bytes > OUT_OF_LINE_END_MAX {
-            return Err(self.too_long(OUT_OF_LINE_END_MAX));
+fn not_returned(grip: Grip<'_>, procedure: u32, word: u32) -> CallError {
+    let name = grip.binding.procedure_name(procedure);
+    let not_executed = |reason| CallError::NotExecuted { procedure: name, reason };
+    match Status::from_word(word) {
+        Some(Status::Refused) => not_executed(NotExecuted::Refused),
+        Some(Status::Malformed) => not_executed(NotExecuted::ArgumentsRefused),
+        Some(Status::NoProcedure) => not_executed(NotExecuted::ArgumentsRefused),
+        Some(Status::Panicked) => CallError::Panicked { procedure: name },
+        Some(Status::ResultsRefused) => CallError::ResultsRefused { procedure: name },
+        Some(Status::Returned | Status::Raised(_)) | None => {
+            fault(grip, procedure, PeerFault::Status { claimed: word })
         }
-        let generation = self.held.astack.peer_line::<ReplyLine>().generation();
-        let segment = self.held.reply_segment(generation).map_err(|fault| self.fault(fault))?;
-        self.out_of_line = Some(segment);
-        Ok(())
     }
+}
 
-    #[cold]
-    fn not_returned(&self, word: u32) -> CallError {
-        let procedure = self.name();
-        let not_executed = |reason| CallError::NotExecuted { procedure, reason };
-        match Status::from_word(word) {
-            Some(Status::Refused) => not_executed(NotExecuted::Refused),
-            Some(Status::Malformed) => not_executed(NotExecuted::ArgumentsRefused),
-            Some(Status::NoProcedure) => not_executed(NotExecuted::ArgumentsRefused),
-            Some(Status::Panicked) => CallError::Panicked { procedure },
-            Some(Status::ResultsRefused) => CallError::ResultsRefused { procedure },
-            Some(Status::Returned | Status::Raised(_)) | None => {
-                self.fault(PeerFault::Status { claimed: word })
-            }
-        }
+fn fault_of(malformed: Malformed) -> PeerFault {
+    let (claimed, limit) = malformed.claim_and_limit();
+    match malformed {
+        Malformed::Text { at } => PeerFault::Text { valid_bytes: at as u32 },
+        Malformed::Range { claimed } => PeerFault::Discriminator { claimed, count: 0 },
+        _ => PeerFault::Length { claimed, limit },
     }
+}
+
+#[cold]
+#[inline(never)]
+fn fault(grip: Grip<'_>, procedure: u32, fault: PeerFault) -> CallError {
+    grip.binding.fault(grip.binding.procedure_name(procedure), fault)
 }

@@ -38,22 +38,26 @@ pub(crate) struct ServerBinding {
     pub procedures: &'static [ProcedureDescriptor],
     pub state: BindingState,
     pub socket: Socket,
-    /// Region 0 is what the binding began with.
-    pub regions: [OnceLock<ServerRegion>; EXTENSIONS_MAX + 1],
+    /// What the binding began with.
+    first: AStackTable<ServerAStack>,
+    /// What it has grown by since.
+    extensions: [OnceLock<Extension>; EXTENSIONS_MAX],
     astack_count: AtomicU32,
     growing: Mutex<Option<Growing>>,
 }
 
-/// A-stacks that came together.
-pub(crate) struct ServerRegion {
-    pub base: u32,
-    pub region: AStackTable,
-    pub astacks: Vec<ServerAStack>,
+/// A-stacks that came later, together.
+struct Extension {
+    base: u32,
+    region: AStackTable<ServerAStack>,
 }
 
 /// What a server keeps in private memory for each A-stack.
-#[derive(Debug, Default)]
+#[derive(Debug)]
+#[repr(C)]
 pub(crate) struct ServerAStack {
+    /// Number of the A-stack in its binding.
+    pub index: u32,
     /// Class of the A-stack: only procedures of that class may come in it.
     pub class: u32,
     /// Out-of-line segment that the client sent for arguments.
@@ -74,12 +78,12 @@ pub(crate) struct Parts {
     pub lane: u32,
     pub classes: Vec<AStackClass>,
     pub socket: Socket,
-    pub region: AStackTable,
+    pub region: AStackTable<ServerAStack>,
 }
 
 impl ServerBinding {
     pub fn new(parts: Parts) -> ServerBinding {
-        let binding = ServerBinding {
+        ServerBinding {
             key: parts.key,
             name: parts.name,
             procedures: parts.entries.interface().procedures,
@@ -90,38 +94,29 @@ impl ServerBinding {
             classes: parts.classes,
             state: BindingState::new(),
             socket: parts.socket,
-            regions: Default::default(),
-            astack_count: AtomicU32::new(0),
+            astack_count: AtomicU32::new(parts.region.count()),
+            first: parts.region,
+            extensions: Default::default(),
             growing: Mutex::default(),
-        };
-        let mut of_class = Vec::new();
-        for (class, AStackClass { count, .. }) in (0u32..).zip(&binding.classes) {
-            of_class.extend((0..*count).map(|_| class));
         }
-        binding.add_region(parts.region, of_class.into_iter());
-        binding
     }
 
-    /// Takes A-stacks in, whose classes are given one by one; false if there are as many extensions
-    /// as there may be.
-    pub fn add_region(&self, region: AStackTable, classes: impl Iterator<Item = u32>) -> bool {
-        // Relaxed: only the thread that keeps house adds regions.
-        let base = self.astack_count.load(Ordering::Relaxed);
-        let count = region.count();
-        let astack = |class| ServerAStack { class, ..ServerAStack::default() };
-        let astacks = classes.take(count as usize).map(astack).collect();
-        let Some(free) = self.regions.iter().find(|region| region.get().is_none()) else {
+    /// Takes A-stacks in, numbered from `base`, which is the count; false if there are as many
+    /// extensions as there may be. Only for the thread that keeps house.
+    pub fn add_extension(&self, base: u32, region: AStackTable<ServerAStack>) -> bool {
+        let count = base + region.count();
+        let Some(free) = self.extensions.iter().find(|each| each.get().is_none()) else {
             return false;
         };
-        assert!(free.set(ServerRegion { base, region, astacks }).is_ok(), "one thread adds");
-        // Release: whoever sees the count finds the region set.
-        self.astack_count.store(base + count, Ordering::Release);
+        assert!(free.set(Extension { base, region }).is_ok(), "one thread adds");
+        // Release: whoever sees the count finds the extension set.
+        self.astack_count.store(count, Ordering::Release);
         true
     }
 
     /// There are as many extensions as there may be.
     pub fn is_fully_grown(&self) -> bool {
-        self.regions.iter().all(|region| region.get().is_some())
+        self.extensions.iter().all(|extension| extension.get().is_some())
     }
 
     /// The extension that is under way.
@@ -141,27 +136,25 @@ impl ServerBinding {
         self.astack_count.load(Ordering::Acquire)
     }
 
-    /// The region of A-stack `index`, which is below the count.
+    /// A-stack `index`, which is below the count. Most are of the first region: one comparison; the
+    /// others take a second look-up (L49).
     #[inline(always)]
-    pub fn region_of(&self, index: u32) -> &ServerRegion {
-        let first = self.regions[0].get().expect("a binding begins with a region");
-        if index < first.region.count() { first } else { self.extension_of(index) }
+    pub fn astack(&self, index: u32) -> AStack<'_, ServerAStack> {
+        if index < self.first.count() {
+            self.first.astack(index)
+        } else {
+            self.astack_of_extension(index)
+        }
     }
 
     #[cold]
-    fn extension_of(&self, index: u32) -> &ServerRegion {
-        let regions = self.regions.iter().filter_map(OnceLock::get);
-        regions
-            .filter(|region| region.base <= index)
-            .max_by_key(|region| region.base)
-            .expect("an A-stack lies in a region")
-    }
-
-    /// A-stack `index`, which is below the count.
-    #[inline(always)]
-    pub fn astack(&self, index: u32) -> AStack<'_> {
-        let region = self.region_of(index);
-        region.region.astack(index - region.base)
+    fn astack_of_extension(&self, index: u32) -> AStack<'_, ServerAStack> {
+        let extensions = self.extensions.iter().filter_map(OnceLock::get);
+        let extension = extensions
+            .filter(|extension| extension.base <= index)
+            .max_by_key(|extension| extension.base)
+            .expect("an A-stack lies in a region");
+        extension.region.astack(index - extension.base)
     }
 
     /// Whether A-stack `index` holds a call that nobody has claimed (row O3).
@@ -242,28 +235,11 @@ impl ServerBinding {
         self.revoke(RevokeReason::Fault);
     }
 
-    /// The segment that the client sent for arguments on A-stack `index`.
-    pub fn request_segment(&self, index: u32, generation: u32) -> Result<Arc<Segment>, PeerFault> {
-        let region = self.region_of(index);
-        let slot = &region.astacks[(index - region.base) as usize].request;
-        let known = slot.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*known {
-            Some(known) if known.generation == generation => Ok(Arc::clone(&known.segment)),
-            Some(known) => {
-                Err(PeerFault::Generation { claimed: generation, known: known.generation })
-            }
-            None => Err(PeerFault::Generation { claimed: generation, known: 0 }),
-        }
-    }
-
-    /// A segment of at least `bytes` for results on A-stack `index`: the one of the last call if it
-    /// is long enough, else a new one, which is sent to the client. `None` without memory, or if
-    /// the client does not take it.
-    pub fn reply_segment(&self, index: u32, bytes: usize) -> Option<OutOfLine> {
-        let region = self.region_of(index);
-        let astack = &region.astacks[(index - region.base) as usize];
-        let slot = &astack.reply;
-        let mut known = slot.lock().unwrap_or_else(PoisonError::into_inner);
+    /// A segment of at least `bytes` for results on an A-stack: the one of the last call if it is
+    /// long enough, else a new one, which is sent to the client. `None` without memory, or if the
+    /// client does not take it.
+    pub fn reply_segment(&self, astack: &ServerAStack, bytes: usize) -> Option<OutOfLine> {
+        let mut known = astack.reply.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = &*known
             && known.segment.bytes() >= bytes
         {
@@ -275,11 +251,38 @@ impl ServerBinding {
         let bytes = bytes.next_power_of_two().max(OUT_OF_LINE_BYTES_MIN);
         let made = Segment::create("nearcall-results", bytes, Sealing::SingleWriter);
         let (segment, descriptor) = made.ok()?;
-        let announced = Message::OutOfLine { astack: index, generation, bytes: bytes as u64 };
+        let (astack, bytes) = (astack.index, bytes as u64);
+        let announced = Message::OutOfLine { astack, generation, bytes };
         self.socket.send(&announced, &[descriptor.as_fd()]).ok()?;
         let made = OutOfLine { generation, segment: Arc::new(segment) };
         *known = Some(made.clone());
         Some(made)
+    }
+}
+
+impl ServerAStack {
+    /// Notes nothing yet.
+    pub fn new(index: u32, class: u32) -> ServerAStack {
+        ServerAStack {
+            index,
+            class,
+            request: Mutex::default(),
+            reply: Mutex::default(),
+            replies: AtomicU32::new(0),
+        }
+    }
+
+    /// The segment that the client sent for arguments.
+    #[cold]
+    pub fn request_segment(&self, generation: u32) -> Result<Arc<Segment>, PeerFault> {
+        let known = self.request.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Some(known) if known.generation == generation => Ok(Arc::clone(&known.segment)),
+            Some(known) => {
+                Err(PeerFault::Generation { claimed: generation, known: known.generation })
+            }
+            None => Err(PeerFault::Generation { claimed: generation, known: 0 }),
+        }
     }
 }
 

@@ -11,11 +11,11 @@ use nearcall_os::astack::AStackTable;
 use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::Stream;
 
-use super::binding::{Parts, ServerBinding};
+use super::binding::{Parts, ServerAStack, ServerBinding};
 use super::clerk::{Admission, ClerkCore, Importer};
 use super::trust::TrustClass;
 use crate::domain::DomainCore;
-use crate::region::{self, RegionBytes};
+use crate::region::{self, RegionBytes, Segments};
 use crate::wire::{Packet, Socket};
 
 /// A bind under way.
@@ -25,7 +25,7 @@ pub(crate) struct Handshake {
     /// Set once the importer is admitted.
     admitted: Option<Admitted>,
     /// Set once it has sent its segments.
-    region: Option<AStackTable>,
+    region: Option<AStackTable<ServerAStack>>,
 }
 
 struct Admitted {
@@ -155,7 +155,11 @@ impl Handshake {
     }
 
     /// Maps the importer's half.
-    fn map(&mut self, heads: OwnedFd, requests: OwnedFd) -> Result<AStackTable, Refused> {
+    fn map(
+        &mut self,
+        heads: OwnedFd,
+        requests: OwnedFd,
+    ) -> Result<AStackTable<ServerAStack>, Refused> {
         let classes = self.interface().classes;
         let bytes = RegionBytes::of(classes).expect("the compiler made a class list");
         let refused = |which: &'static str| {
@@ -167,7 +171,8 @@ impl Handshake {
             .map_err(refused("requests"))?;
         let admitted = self.admitted.as_mut().expect("admitted before it sent segments");
         let replies = admitted.replies.take().expect("segments come once");
-        Ok(region::table(classes, heads, replies, requests))
+        let segments = Segments { heads, own: replies, peer: requests };
+        Ok(region::table(classes, segments, ServerAStack::new))
     }
 
     /// Puts the binding together, serves it, and tells the importer.

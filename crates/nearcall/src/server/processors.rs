@@ -252,7 +252,7 @@ fn processor(core: &Arc<DomainCore>, number: u64) {
     let processors = &core.processors;
     loop {
         if processors.has_watch(number) {
-            Watch::new(core, number).run();
+            Watch::new(core, number).watch();
         }
         if core.is_stopping() || !processors.park(core, number) {
             break;

@@ -9,10 +9,10 @@ use nearcall_abi::message::{Message, RefusalCode};
 use nearcall_core::RevokeReason;
 use nearcall_os::segment::{Sealing, Segment};
 
-use super::binding::ServerBinding;
+use super::binding::{ServerAStack, ServerBinding};
 use crate::client::linkage::OutOfLine;
 use crate::housekeeping::BATCH;
-use crate::region::{self, RegionBytes};
+use crate::region::{self, RegionBytes, Segments};
 use crate::wire::Packet;
 
 /// An extension that the importer has not sent its segments for.
@@ -89,8 +89,7 @@ fn map(
     if bytes > limit {
         return Err(format!("out-of-line segment of {bytes} bytes is over {limit}"));
     }
-    let region = binding.region_of(astack);
-    let slot = &region.astacks[(astack - region.base) as usize].request;
+    let slot = &binding.astack(astack).record().request;
     slot.lock().unwrap_or_else(PoisonError::into_inner).take();
     let segment = Segment::receive(descriptor, bytes as usize, Sealing::SingleWriter)
         .map_err(|fault| fault.to_string())?;
@@ -128,9 +127,10 @@ fn extend(
         .map_err(|fault| fault.to_string())?;
     let requests = Segment::receive(requests, bytes.blocks, Sealing::SingleWriter)
         .map_err(|fault| fault.to_string())?;
-    let region = region::table(&classes, heads, growing.replies, requests);
-    let count = region.count() as usize;
-    if !binding.add_region(region, std::iter::repeat_n(class, count)) {
+    let segments = Segments { heads, own: growing.replies, peer: requests };
+    let base = binding.astack_count();
+    let astack = |index, _| ServerAStack::new(base + index, class);
+    if !binding.add_extension(base, region::table(&classes, segments, astack)) {
         return Err("no further extension".to_owned());
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! One call, from claim to reply: judge the words, run the procedure, give the A-stack back.
 
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 // Relaxed: the look that saw the post acquired everything behind it (row O3), and what is stored
@@ -7,15 +8,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use nearcall_abi::head::flag;
-use nearcall_abi::{ReplyLine, RequestLine, Status};
+use nearcall_abi::{AStackHead, ReplyLine, RequestLine, Status};
 use nearcall_core::turn::{self, Reply};
 use nearcall_core::{ClaimedIndex, Mode, PeerFault, Sequence, claim};
 use nearcall_os::astack::AStack;
 use nearcall_os::segment::Segment;
 
-use super::binding::{ServerBinding, wake_after};
+use super::binding::{ServerAStack, ServerBinding, wake_after};
 use super::current;
-use crate::raw::{Arguments, OUT_OF_LINE_END_MAX, Refusal, Replied, ReplyPlace};
+use crate::raw::{Arguments, Frame, OUT_OF_LINE_END_MAX, Refusal, Replied};
 use crate::region::origin_word;
 
 /// The words of the head as the client wrote them, each loaded once.
@@ -26,24 +27,15 @@ struct Claims {
     origin: u32,
 }
 
-/// What a client wrote into the head, once judged.
-struct Request {
-    procedure: usize,
-    message_bytes: u32,
-    out_of_line: Option<Arc<Segment>>,
-}
-
-/// Runs call `sequence` on A-stack `index` and replies with `mode`. Returns the processor that the
-/// client posted from, or `None` if another processor had claimed the call.
-#[inline]
+/// Runs call `sequence` on an A-stack of `binding` and replies with `mode`. Returns the processor
+/// that the client posted from, or `None` if another processor had claimed the call.
+#[inline(always)]
 pub(crate) fn run(
     binding: &ServerBinding,
-    index: u32,
+    astack: AStack<'_, ServerAStack>,
     sequence: Sequence,
     mode: Mode,
 ) -> Option<u32> {
-    let region = binding.region_of(index);
-    let astack = region.region.astack(index - region.base);
     let line: &ReplyLine = astack.own_line();
     let head = astack.head();
     // Loaded before the claim, while the line is here: the client may ask for it back any time.
@@ -55,34 +47,57 @@ pub(crate) fn run(
     if !claim::claim(&line.claim, sequence) {
         return None;
     }
-    let class = region.astacks[(index - region.base) as usize].class;
-    let place = ReplyPlace::default();
-    let replied = match judge(binding, astack, (index, class), claims) {
-        Ok(request) => enter(binding, astack, index, &request, &place),
-        Err(fault) => {
-            binding.fault(fault);
-            Replied::refused(Status::Malformed)
-        }
+    let wanted = binding.procedures.get(claims.selector as usize).map(|each| each.class.into());
+    let is_in_place = claims.origin & flag::OUT_OF_LINE == 0;
+    let fits = claims.message_bytes as usize <= astack.capacity_bytes();
+    let is_usual = is_in_place && fits && wanted == Some(astack.record().class);
+    let request = if is_usual { None } else { judge(binding, astack, claims) };
+    let is_sound = is_usual || request.is_some();
+    let frame = Frame {
+        binding,
+        astack,
+        message_bytes: claims.message_bytes,
+        request,
+        reply: RefCell::new(None),
+        lent_bytes: Cell::new(0),
+        lent_at: Cell::new(0),
     };
-    let flags = match place.generation() {
-        Some(generation) => {
-            line.generation.store(generation, Relaxed);
+    let replied = match is_sound {
+        true => enter(&frame, claims.selector as usize),
+        false => Replied::refused(Status::Malformed),
+    };
+    let flags = match frame.reply.into_inner() {
+        Some(reply) => {
+            line.generation.store(reply.generation, Relaxed);
             flag::OUT_OF_LINE
         }
         None => 0,
     };
-    head.selector.store(replied.status.to_word(), Relaxed);
-    head.message_bytes.store(replied.message_bytes, Relaxed);
+    head.selector.store(replied.status_word(), Relaxed);
+    head.message_bytes.store(replied.message_bytes(), Relaxed);
     head.origin.store(origin_word(flags), Relaxed);
-    let reply = turn::reply(&head.turn, sequence, mode);
+    end(binding, turn::reply(&head.turn, sequence, mode), head, sequence);
+    Some(claims.origin & flag::PROCESSOR)
+}
+
+/// The reply is out: who must hear of it.
+#[inline(always)]
+fn end(binding: &ServerBinding, reply: Reply, head: &AStackHead, sequence: Sequence) {
+    if reply != Reply::ClientAwake {
+        end_unusually(binding, reply, head, sequence);
+    }
+    if !binding.state.is_open() {
+        binding.hang_up_when_idle();
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn end_unusually(binding: &ServerBinding, reply: Reply, head: &AStackHead, sequence: Sequence) {
     if let Reply::Wrong(seen) = reply {
         binding.fault(PeerFault::Turn { seen, sequence, wanted: "posted" });
     }
     wake_after(reply, &head.turn);
-    if !binding.state.is_open() {
-        binding.hang_up_when_idle();
-    }
-    Some(claims.origin & flag::PROCESSOR)
 }
 
 /// Lets an A-stack go whose call was given up before anyone claimed it (L55).
@@ -95,66 +110,58 @@ pub(crate) fn let_go(binding: &ServerBinding, index: u32, sequence: Sequence) {
     }
 }
 
-/// Judges the private copies of the words that the client wrote.
-#[inline]
+/// Judges the words of a call whose arguments do not lie in place as most do: the out-of-line
+/// segment that they lie in, or `None` after a fault.
+#[cold]
+#[inline(never)]
 fn judge(
     binding: &ServerBinding,
-    astack: AStack<'_>,
-    (index, class): (u32, u32),
+    astack: AStack<'_, ServerAStack>,
     claims: Claims,
-) -> Result<Request, PeerFault> {
-    let procedure = ClaimedIndex(claims.selector);
-    let procedures = binding.procedures;
-    let procedure = procedure.check_procedure(procedures.len() as u32)?.as_u32() as usize;
-    let message_bytes = claims.message_bytes;
-    let wanted = u32::from(procedures[procedure].class);
+) -> Option<Arc<Segment>> {
+    let found = find_segment(binding, astack, claims);
+    found.map_err(|fault| binding.fault(fault)).ok()
+}
+
+fn find_segment(
+    binding: &ServerBinding,
+    astack: AStack<'_, ServerAStack>,
+    claims: Claims,
+) -> Result<Arc<Segment>, PeerFault> {
+    let count = binding.procedures.len() as u32;
+    let procedure = ClaimedIndex(claims.selector).check_procedure(count)?.as_u32() as usize;
+    let class = astack.record().class;
+    let wanted = u32::from(binding.procedures[procedure].class);
     if class != wanted {
         return Err(PeerFault::ClassOfProcedure { claimed: class, wanted });
     }
     let is_out_of_line = claims.origin & flag::OUT_OF_LINE != 0;
     let limit = if is_out_of_line { OUT_OF_LINE_END_MAX } else { astack.capacity_bytes() as u32 };
-    if message_bytes > limit {
-        return Err(PeerFault::MessageBytes { claimed: message_bytes, limit });
+    if claims.message_bytes > limit {
+        return Err(PeerFault::MessageBytes { claimed: claims.message_bytes, limit });
     }
-    let out_of_line = if is_out_of_line {
-        let generation = astack.peer_line::<RequestLine>().generation();
-        Some(binding.request_segment(index, generation)?)
-    } else {
-        None
-    };
-    Ok(Request { procedure, message_bytes, out_of_line })
+    astack.record().request_segment(astack.peer_line::<RequestLine>().generation())
 }
 
-#[inline]
-fn enter(
-    binding: &ServerBinding,
-    astack: AStack<'_>,
-    index: u32,
-    request: &Request,
-    place: &ReplyPlace,
-) -> Replied {
-    let arguments = Arguments::new(
-        astack,
-        request.message_bytes,
-        request.out_of_line.as_deref(),
-        (binding, index),
-        place,
-    );
+#[inline(always)]
+fn enter(frame: &Frame<'_>, procedure: usize) -> Replied {
+    let binding = frame.binding;
     let before = current::enter_call(binding.key);
     // A procedure that panics has broken its own state, not ours: nothing of the runtime is
     // borrowed mutably across the call.
     let outcome =
-        catch_unwind(AssertUnwindSafe(|| binding.entries.enter(request.procedure, arguments)));
+        catch_unwind(AssertUnwindSafe(|| binding.entries.enter(procedure, Arguments::new(frame))));
     current::leave_call(before);
     match outcome {
         Ok(Ok(replied)) => replied,
-        Ok(Err(refusal)) => refused(binding, request.procedure, refusal),
+        Ok(Err(refusal)) => refused(binding, procedure, &refusal),
         Err(_) => Replied::refused(Status::Panicked),
     }
 }
 
 #[cold]
-fn refused(binding: &ServerBinding, procedure: usize, refusal: Refusal) -> Replied {
+#[inline(never)]
+fn refused(binding: &ServerBinding, procedure: usize, refusal: &Refusal) -> Replied {
     let procedure = binding.procedures[procedure].name;
     tracing::warn!(name = binding.name, procedure, %refusal, "a call was refused");
     Replied::refused(refusal.status())

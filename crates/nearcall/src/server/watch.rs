@@ -10,10 +10,11 @@ use nearcall_core::bell;
 use nearcall_core::domain_cache::DomainCache;
 use nearcall_core::turn::{self, Look};
 use nearcall_core::{Mode, Sequence, Step, Waiter, YieldBan};
+use nearcall_os::astack::AStack;
 use nearcall_os::futex::Woken;
 use nearcall_os::{clock, processor};
 
-use super::binding::ServerBinding;
+use super::binding::{ServerAStack, ServerBinding};
 use super::current;
 use super::processors::Role;
 use super::run;
@@ -77,7 +78,7 @@ impl<'c> Watch<'c> {
     }
 
     /// Watches until the watch was taken over or the domain stops.
-    pub fn run(&mut self) {
+    pub fn watch(&mut self) {
         current::serve_from(&self.snapshot);
         self.look_at_all();
         while !self.is_over() {
@@ -116,15 +117,27 @@ impl<'c> Watch<'c> {
         has_served && self.client_processor != processor::current()
     }
 
-    /// Stays for a moment on the A-stack that was called last, in the tightest loop there is: a
-    /// client that calls again does so at once. True if it did.
+    /// Stays for a moment on the A-stack that was called last: a client that calls again does so at
+    /// once. True if it did.
     #[inline]
     fn stay(&mut self) -> bool {
         let Some(hot) = self.hot.iter().find(|hot| self.cache.is_latest(hot.key)) else {
             return false;
         };
-        let astack = hot.binding.astack(hot.index);
+        let Some(client_processor) = self.stay_on(&hot.binding, hot.binding.astack(hot.index))
+        else {
+            return false;
+        };
+        self.client_processor = client_processor;
+        true
+    }
+
+    /// The tightest loop there is: a function of its own, so that it has the registers to itself.
+    /// Where the last caller runs; `None` if none came.
+    #[inline(never)]
+    fn stay_on(&self, binding: &ServerBinding, astack: AStack<'_, ServerAStack>) -> Option<u32> {
         let (turn, line) = (&astack.head().turn, astack.own_line::<ReplyLine>());
+        let mut client_processor = None;
         let (mut calls, mut polls) = (0, 0);
         while calls < STAY_CALLS && polls < STAY_POLLS {
             match turn::look(turn, &line.claim) {
@@ -132,25 +145,48 @@ impl<'c> Watch<'c> {
                     processor::relax_briefly();
                     polls += 1;
                 }
-                Look::Posted(sequence) if hot.binding.state.is_open() => {
-                    let served = run_watched(
-                        self.core,
-                        self.number,
-                        &hot.binding,
-                        hot.index,
-                        sequence,
-                        Mode::Hot,
-                    );
-                    self.client_processor = served.unwrap_or(self.client_processor);
+                Look::Posted(sequence) if binding.state.is_open() => {
+                    client_processor =
+                        self.run(binding, astack, sequence, Mode::Hot).or(client_processor);
                     (calls, polls) = (calls + 1, 0);
-                    if self.client_processor == processor::current() {
+                    if client_processor == Some(processor::current()) {
                         break;
                     }
                 }
                 _ => break,
             }
         }
-        calls > 0
+        client_processor
+    }
+
+    /// Runs a call that did not come while the watcher stayed.
+    #[inline(never)]
+    fn run_apart(
+        &self,
+        binding: &ServerBinding,
+        index: u32,
+        sequence: Sequence,
+        mode: Mode,
+    ) -> Option<u32> {
+        self.run(binding, binding.astack(index), sequence, mode)
+    }
+
+    /// Runs a call, and lets a relief know that this processor is in a procedure meanwhile.
+    #[inline(always)]
+    fn run(
+        &self,
+        binding: &ServerBinding,
+        astack: AStack<'_, ServerAStack>,
+        sequence: Sequence,
+        mode: Mode,
+    ) -> Option<u32> {
+        let processors = &self.core.processors;
+        let entered = processors.enter();
+        let served = run::run(binding, astack, sequence, mode);
+        if processors.has_watch(self.number) {
+            processors.leave(entered);
+        }
+        served
     }
 
     /// One look at what is hot and at the bells. True if a call was run.
@@ -179,8 +215,7 @@ impl<'c> Watch<'c> {
             hot.binding.refuse(hot.index, sequence);
             return false;
         }
-        let served =
-            run_watched(self.core, self.number, &hot.binding, hot.index, sequence, Mode::Hot);
+        let served = self.run_apart(&hot.binding, hot.index, sequence, Mode::Hot);
         self.note(served)
     }
 
@@ -251,7 +286,7 @@ impl<'c> Watch<'c> {
             return false;
         }
         self.make_hot(binding, index);
-        let served = run_watched(self.core, self.number, binding, index, sequence, Mode::Hot);
+        let served = self.run_apart(binding, index, sequence, Mode::Hot);
         self.note(served)
     }
 
@@ -290,7 +325,7 @@ impl<'c> Watch<'c> {
         }
         match hot.binding.look(hot.index) {
             Look::Posted(sequence) => {
-                run_watched(self.core, self.number, &hot.binding, hot.index, sequence, Mode::Bell);
+                self.run_apart(&hot.binding, hot.index, sequence, Mode::Bell);
             }
             look => act_otherwise(&hot.binding, hot.index, look),
         }
@@ -388,24 +423,6 @@ impl<'c> Watch<'c> {
             is_open
         });
     }
-}
-
-/// Runs a call, and lets a relief know that this processor is in a procedure meanwhile.
-#[inline]
-fn run_watched(
-    core: &DomainCore,
-    number: u64,
-    binding: &ServerBinding,
-    index: u32,
-    sequence: Sequence,
-    mode: Mode,
-) -> Option<u32> {
-    let entered = core.processors.enter();
-    let served = run::run(binding, index, sequence, mode);
-    if core.processors.has_watch(number) {
-        core.processors.leave(entered);
-    }
-    served
 }
 
 /// What a look found that is no call to run.

@@ -79,7 +79,7 @@ impl Rust<'_> {
         let mut body = TokenStream::new();
         for step in &plan.client.request {
             body.extend(match step {
-                Step::Claim { .. } => claim(&mut printer, plan.index, is_written),
+                Step::Claim { class } => claim(&mut printer, (*class, plan.index), is_written),
                 Step::Post { fixed_bytes } => {
                     let (call, reply) = (printer.fixed("call"), printer.fixed("reply"));
                     let fixed_bytes = number(*fixed_bytes);
@@ -189,10 +189,15 @@ fn does(operation: &Operation) -> String {
     }
 }
 
-fn claim(printer: &mut Printer<'_, '_>, procedure: u32, is_written: bool) -> TokenStream {
-    let (call, procedure) = (printer.fixed("call"), number(procedure));
+fn claim(
+    printer: &mut Printer<'_, '_>,
+    (class, procedure): (u8, u32),
+    is_written: bool,
+) -> TokenStream {
+    let (call, class) = (printer.fixed("call"), number(class.into()));
+    let procedure = number(procedure);
     let changed = is_written.then(|| quote!(mut));
-    quote!(let #changed #call = self.client.claim(#procedure)?;)
+    quote!(let #changed #call = self.client.claim::<#class>(#procedure)?;)
 }
 
 fn returned(printer: &mut Printer<'_, '_>, results: &[Root]) -> TokenStream {
