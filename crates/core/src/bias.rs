@@ -84,8 +84,8 @@ impl Bias {
         }
     }
 
-    /// The A-stack that is kept for `thread`, unless that has it already. `thread` is none of the last
-    /// three numbers.
+    /// The A-stack that is kept for `thread`, unless that has it already. `thread` is none of the
+    /// last three numbers.
     ///
     /// # Cost: three loads and a store.
     #[inline(always)]

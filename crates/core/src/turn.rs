@@ -167,7 +167,13 @@ pub fn post(turn: &AtomicU32, sequence: Sequence) -> Result<Posted, PeerFault> {
 /// Looks whether call `sequence` has a reply. Cost: one load.
 #[inline(always)]
 pub fn poll(turn: &AtomicU32, sequence: Sequence) -> Poll {
-    judge(read(turn).0, sequence)
+    poll_word(read(turn), sequence)
+}
+
+/// The same of a word that was loaded already, with the order of row O8.
+#[inline(always)]
+pub fn poll_word(seen: TurnWord, sequence: Sequence) -> Poll {
+    judge(seen.0, sequence)
 }
 
 /// What the turn word says: for [`crate::termination::classify`], which is told all phases.
@@ -261,7 +267,12 @@ pub fn is_pending(turn: &AtomicU32) -> bool {
 /// # Cost: one load while the A-stack is idle, two when it is not.
 #[inline(always)]
 pub fn look(turn: &AtomicU32, claim: &AtomicU32) -> Look {
-    let seen = TurnWord(turn.load(ord!("O3", Acquire)));
+    look_word(TurnWord(turn.load(ord!("O3", Acquire))), claim)
+}
+
+/// The same of a word that was loaded already, with the order of row O3 and before `claim` is.
+#[inline(always)]
+pub fn look_word(seen: TurnWord, claim: &AtomicU32) -> Look {
     if seen.0 & PHASE_MASK <= Phase::IdleHot as u32 {
         return Look::Nothing;
     }

@@ -8,8 +8,8 @@
 //!        └─── Place i ───┴───────────────────────────┘
 //! ```
 //!
-//! Beside its addresses an A-stack has a record of its owner's, private: whoever has the A-stack has
-//! both by one pointer, so that a call that is quick has it in a register.
+//! Beside its addresses an A-stack has a record of its owner's, private: whoever has the A-stack
+//! has both by one pointer, so that a call that is quick has it in a register.
 
 use std::ptr::NonNull;
 
@@ -227,6 +227,7 @@ mod tests {
         let (client, server) = tables(12);
         let (client, server) = (client.unwrap(), server.unwrap());
         let (ours, theirs) = (client.astack(11), server.astack(11));
+        assert_eq!((*ours.record(), *theirs.record()), (11, 11));
         ours.inline().store_u64(40, 7);
         ours.own().copy_in(250, b"block!");
         assert_eq!(theirs.inline().load_u64(40), 7);

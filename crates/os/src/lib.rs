@@ -12,6 +12,7 @@
 pub mod astack;
 pub mod segment;
 pub mod span;
+pub mod words;
 
 mod copy;
 mod mapping;
@@ -31,3 +32,4 @@ pub use poll::{Poller, Ready, Waker};
 pub use segment::{Sealing, Segment, SegmentError, SegmentFault};
 pub use socket::{Listener, Received, SocketError, Stream};
 pub use span::{ReadLine, SharedLine, Span, SpanMut};
+pub use words::HeadWords;

@@ -66,6 +66,30 @@ pub fn relax_briefly() {
     brief::pause();
 }
 
+/// How long to leave a line alone that was just given to another processor: a number of turns of
+/// the shortest loop there is, so that it is exact to a nanosecond and costs nothing to begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Linger {
+    turns: u32,
+}
+
+impl Linger {
+    /// So many nanoseconds, at the speed that the processor has when this is first asked for.
+    pub fn of_ns(time_ns: u32) -> Linger {
+        let turns = u64::from(time_ns) * u64::from(linger::turns_per_us()) / 1000;
+        Linger { turns: u32::try_from(turns).unwrap_or(u32::MAX) }
+    }
+
+    /// Lets the time pass. No load that comes after it is executed before it has.
+    #[inline(always)]
+    pub fn pass(self) {
+        if self.turns > 0 {
+            linger::turn(self.turns);
+            brief::fence();
+        }
+    }
+}
+
 /// Asks for the line in a state to be written, before a poll that will be followed by a write: on
 /// processors of two clusters that saves a second transfer. A hint; stores nothing.
 #[inline]
@@ -272,6 +296,15 @@ mod tests {
     }
 
     #[test]
+    fn lingering_a_thousand_times_as_long_takes_as_many_turns_more() {
+        assert_eq!(Linger::of_ns(0), Linger { turns: 0 });
+        let (short, long) = (Linger::of_ns(1_000), Linger::of_ns(1_000_000));
+        assert_eq!(long.turns, short.turns * 1000);
+        assert!(short.turns > 0);
+        long.pass();
+    }
+
+    #[test]
     fn prefetching_a_line_changes_nothing() {
         let head = AStackHead::default();
         prefetch_write(&head);
@@ -279,8 +312,77 @@ mod tests {
     }
 }
 
+mod linger {
+    use std::sync::OnceLock;
+
+    /// Turns of one measurement: some 5 us.
+    const TURNS: u32 = 20_000;
+
+    /// The first call measures it, in 50 us.
+    pub(super) fn turns_per_us() -> u32 {
+        static TURNS_PER_US: OnceLock<u32> = OnceLock::new();
+        *TURNS_PER_US.get_or_init(|| {
+            // The shortest of several: in the others the processor did something else, or was slow
+            // because it had slept.
+            let measure = || {
+                let start_ns = crate::clock::now_ns();
+                turn(TURNS);
+                crate::clock::now_ns() - start_ns
+            };
+            let shortest_ns = (0..8).map(|_| measure()).min().unwrap_or(1).max(1);
+            (u64::from(TURNS) * 1000 / shortest_ns).clamp(1, 100_000) as u32
+        })
+    }
+
+    /// One turn a cycle.
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[inline(always)]
+    pub(super) fn turn(turns: u32) {
+        // SAFETY: counts a register down to zero from a number that is not zero.
+        unsafe {
+            core::arch::asm!(
+                "2:",
+                "dec {turns:e}",
+                "jnz 2b",
+                turns = inout(reg) turns => _,
+                options(nomem, nostack),
+            );
+        }
+    }
+
+    /// One turn a cycle.
+    #[cfg(all(target_arch = "aarch64", not(miri)))]
+    #[inline(always)]
+    pub(super) fn turn(turns: u32) {
+        // SAFETY: counts a register down to zero from a number that is not zero.
+        unsafe {
+            core::arch::asm!(
+                "2:",
+                "subs {turns:w}, {turns:w}, #1",
+                "b.ne 2b",
+                turns = inout(reg) turns => _,
+                options(nomem, nostack),
+            );
+        }
+    }
+
+    #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    pub(super) fn turn(turns: u32) {
+        for turn in 0..turns {
+            std::hint::black_box(turn);
+        }
+    }
+}
+
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod brief {
+    #[inline(always)]
+    pub fn fence() {
+        // SAFETY: touches no memory; part of every x86_64. That memory may be read and written here
+        // is what keeps what follows behind it.
+        unsafe { core::arch::asm!("lfence", options(nostack, preserves_flags)) };
+    }
+
     #[inline(always)]
     pub fn pause() {
         // SAFETY: three instructions that touch no memory; part of every x86_64. That memory may be
@@ -300,6 +402,12 @@ mod brief {
 
 #[cfg(any(miri, not(target_arch = "x86_64")))]
 mod brief {
+    #[inline(always)]
+    pub fn fence() {
+        // Acquire: keeps the loads that follow from what came before, which is all that is wanted.
+        std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
+    }
+
     #[inline(always)]
     pub fn pause() {
         std::hint::spin_loop();

@@ -138,7 +138,7 @@ impl FilesClient {
         mode: Mode,
     ) -> ::core::result::Result<u32, ::nearcall::Error<FilesOpenException>> {
         ::nearcall::raw::check_bound("path", path.len(), 4096)?;
-        let mut call = self.client.claim(0)?;
+        let mut call = self.client.claim::<1>(0)?;
         call.put_u32::<0>(path.len() as u32);
         call.put_u32::<4>(mode.to_wire());
         let mut variable = call.variable::<8>((path.len() as u64).next_multiple_of(8))?;
@@ -180,7 +180,7 @@ impl FilesClient {
         offset: u64,
         data: &[u8],
     ) -> ::core::result::Result<u32, ::nearcall::Error<FilesWriteException>> {
-        let mut call = self.client.claim(1)?;
+        let mut call = self.client.claim::<1>(1)?;
         call.put_u64::<0>(offset);
         call.put_u32::<8>(file);
         call.put_u32::<12>(data.len() as u32);
@@ -215,7 +215,7 @@ impl FilesClient {
         bytes: u32,
         data: &mut ::std::vec::Vec<u8>,
     ) -> ::core::result::Result<(), ::nearcall::CallError> {
-        let mut call = self.client.claim(2)?;
+        let mut call = self.client.claim::<1>(2)?;
         call.put_u64::<0>(offset);
         call.put_u32::<8>(file);
         call.put_u32::<12>(bytes);
@@ -236,7 +236,7 @@ impl FilesClient {
         a: i32,
         b: i32,
     ) -> ::core::result::Result<i32, ::nearcall::CallError> {
-        let mut call = self.client.claim(3)?;
+        let mut call = self.client.claim::<0>(3)?;
         call.put_u32::<0>(a as u32);
         call.put_u32::<4>(b as u32);
         let reply = call.post(8)?;
@@ -248,7 +248,7 @@ impl FilesClient {
     }
     /// Calls `null`.
     pub fn null(&self) -> ::core::result::Result<(), ::nearcall::CallError> {
-        let call = self.client.claim(4)?;
+        let call = self.client.claim::<0>(4)?;
         let reply = call.post(0)?;
         if reply.raised() != 0 {
             return ::core::result::Result::Err(reply.unknown_exception());
@@ -257,13 +257,13 @@ impl FilesClient {
     }
     /// Calls `sync`.
     pub fn sync(&self) -> ::core::result::Result<(), ::nearcall::CallError> {
-        let call = self.client.claim(5)?;
+        let call = self.client.claim::<0>(5)?;
         call.post_oneway(0)?;
         ::core::result::Result::Ok(())
     }
     /// Reads `size`.
     pub fn size(&self) -> ::core::result::Result<u64, ::nearcall::CallError> {
-        let call = self.client.claim(6)?;
+        let call = self.client.claim::<0>(6)?;
         let reply = call.post(0)?;
         if reply.raised() != 0 {
             return ::core::result::Result::Err(reply.unknown_exception());
@@ -275,7 +275,7 @@ impl FilesClient {
     pub fn label(
         &self,
     ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
-        let call = self.client.claim(7)?;
+        let call = self.client.claim::<0>(7)?;
         let reply = call.post(0)?;
         if reply.raised() != 0 {
             return ::core::result::Result::Err(reply.unknown_exception());
@@ -293,7 +293,7 @@ impl FilesClient {
         value: &str,
     ) -> ::core::result::Result<(), ::nearcall::CallError> {
         ::nearcall::raw::check_bound("value", value.len(), 10)?;
-        let mut call = self.client.claim(8)?;
+        let mut call = self.client.claim::<0>(8)?;
         call.put_u32::<0>(value.len() as u32);
         let mut variable = call.variable::<8>((value.len() as u64).next_multiple_of(8))?;
         variable.put(value.as_bytes());

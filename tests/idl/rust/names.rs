@@ -55,7 +55,7 @@ impl FilesClient_ {
         &self,
         path: &str,
     ) -> ::core::result::Result<(), ::nearcall::Error<FilesRemoveException_>> {
-        let mut call = self.client.claim(0)?;
+        let mut call = self.client.claim::<0>(0)?;
         call.put_u32::<0>(path.len() as u32);
         let mut variable = call.variable::<8>((path.len() as u64).next_multiple_of(8))?;
         variable.put(path.as_bytes());
@@ -305,7 +305,7 @@ impl GenericClient {
     }
     /// Calls `pass`.
     pub fn pass(&self, s2: &S) -> ::core::result::Result<S, ::nearcall::CallError> {
-        let mut call = self.client.claim(0)?;
+        let mut call = self.client.claim::<0>(0)?;
         call.put_u32::<0>(s2.t as u32);
         let reply = call.post(4)?;
         if reply.raised() != 0 {
@@ -556,7 +556,7 @@ pub mod r#async {
                 ::nearcall::raw::Marshal::marshal(r#ref, &mut writer);
                 writer.finish("ref")?
             };
-            let mut call = self.client.claim(0)?;
+            let mut call = self.client.claim::<0>(0)?;
             call.put_u32::<0>(r#match.to_wire());
             call.put_u32::<4>(ref_bytes.len() as u32);
             let mut variable = call
@@ -836,7 +836,7 @@ pub mod nearcall {
             (super::core::Result, super::std::U32),
             ::nearcall::Error<ClientCallException>,
         > {
-            let mut call = self.client.claim(0)?;
+            let mut call = self.client.claim::<1>(0)?;
             call.put_u32::<0>(results.result.self_ as u32);
             call.put_u32::<4>(results.result.super_ as u32);
             call.put_u32::<8>(results.result.crate_ as u32);
@@ -920,7 +920,7 @@ pub mod nearcall {
         }
         /// Calls `clone`.
         pub fn clone_(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let call = self.client.claim(1)?;
+            let call = self.client.claim::<0>(1)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -937,7 +937,7 @@ pub mod nearcall {
             writer: i32,
             incoming: i32,
         ) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let mut call_ = self.client.claim(2)?;
+            let mut call_ = self.client.claim::<0>(2)?;
             call_.put_u32::<0>(call as u32);
             call_.put_u32::<4>(reply as u32);
             call_.put_u32::<8>(variable as u32);
@@ -968,7 +968,7 @@ pub mod nearcall {
                 ::nearcall::raw::Marshal::marshal(item, &mut writer_);
                 writer_.finish("item")?
             };
-            let mut call_ = self.client.claim(3)?;
+            let mut call_ = self.client.claim::<2>(3)?;
             call_.put_u32::<0>(item_bytes.len() as u32);
             call_.put_u32::<4>(call.len() as u32);
             call_.put_u32::<8>(writer_bytes.len() as u32);
@@ -1001,7 +1001,7 @@ pub mod nearcall {
         }
         /// Calls `len`.
         pub fn len(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let call = self.client.claim(4)?;
+            let call = self.client.claim::<0>(4)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -1015,7 +1015,7 @@ pub mod nearcall {
             raised: super::std::u64_::Usize,
             server: &mut i32,
         ) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let mut call = self.client.claim(5)?;
+            let mut call = self.client.claim::<0>(5)?;
             call.put_u32::<0>(*server as u32);
             call.put_u64::<8>(raised);
             let reply = call.post(16)?;
@@ -1034,7 +1034,7 @@ pub mod nearcall {
             server: &str,
             lent: &[u8],
         ) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let mut call = self.client.claim(6)?;
+            let mut call = self.client.claim::<2>(6)?;
             call.put_u32::<0>(server.len() as u32);
             call.put_u32::<4>(lent.len() as u32);
             let mut variable = call
@@ -1059,7 +1059,7 @@ pub mod nearcall {
             &self,
             returned: bool,
         ) -> ::core::result::Result<i32, ::nearcall::Error<ClientIntoItException>> {
-            let mut call = self.client.claim(7)?;
+            let mut call = self.client.claim::<0>(7)?;
             call.put_u8::<0>(u8::from(returned));
             let reply = call.post(1)?;
             match reply.raised() {
@@ -1089,7 +1089,7 @@ pub mod nearcall {
             &self,
             other: i32,
         ) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let mut call = self.client.claim(8)?;
+            let mut call = self.client.claim::<0>(8)?;
             call.put_u32::<0>(other as u32);
             let reply = call.post(4)?;
             if reply.raised() != 0 {
@@ -1100,7 +1100,7 @@ pub mod nearcall {
         }
         /// Calls `drop`.
         pub fn drop(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let call = self.client.claim(9)?;
+            let call = self.client.claim::<0>(9)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -1110,7 +1110,7 @@ pub mod nearcall {
         }
         /// Calls `as_ref`.
         pub fn as_ref(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let call = self.client.claim(10)?;
+            let call = self.client.claim::<0>(10)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -1125,7 +1125,7 @@ pub mod nearcall {
             r#dyn: i32,
             r#await: i32,
         ) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let mut call = self.client.claim(11)?;
+            let mut call = self.client.claim::<0>(11)?;
             call.put_u32::<0>(r#fn as u32);
             call.put_u32::<4>(r#dyn as u32);
             call.put_u32::<8>(r#await as u32);
@@ -1138,7 +1138,7 @@ pub mod nearcall {
         }
         /// Reads `set_x`.
         pub fn set_x(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let call = self.client.claim(12)?;
+            let call = self.client.claim::<0>(12)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -1151,7 +1151,7 @@ pub mod nearcall {
             &self,
             value: i32,
         ) -> ::core::result::Result<(), ::nearcall::CallError> {
-            let mut call = self.client.claim(13)?;
+            let mut call = self.client.claim::<0>(13)?;
             call.put_u32::<0>(value as u32);
             let reply = call.post(4)?;
             if reply.raised() != 0 {
@@ -1163,7 +1163,7 @@ pub mod nearcall {
         pub fn with_deadline_(
             &self,
         ) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let call = self.client.claim(14)?;
+            let call = self.client.claim::<0>(14)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -1176,7 +1176,7 @@ pub mod nearcall {
             &self,
             value: i32,
         ) -> ::core::result::Result<(), ::nearcall::CallError> {
-            let mut call = self.client.claim(15)?;
+            let mut call = self.client.claim::<0>(15)?;
             call.put_u32::<0>(value as u32);
             let reply = call.post(4)?;
             if reply.raised() != 0 {
@@ -1189,7 +1189,7 @@ pub mod nearcall {
             &self,
             s: &self::client::S,
         ) -> ::core::result::Result<self::client::S, ::nearcall::CallError> {
-            let mut call = self.client.claim(16)?;
+            let mut call = self.client.claim::<0>(16)?;
             call.put_u32::<0>(s.t as u32);
             let reply = call.post(4)?;
             if reply.raised() != 0 {

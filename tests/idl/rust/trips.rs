@@ -616,7 +616,7 @@ pub mod trips {
         }
         /// Reads `level`.
         pub fn level(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let call = self.client.claim(0)?;
+            let call = self.client.claim::<0>(0)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -629,7 +629,7 @@ pub mod trips {
             &self,
             value: i32,
         ) -> ::core::result::Result<(), ::nearcall::CallError> {
-            let mut call = self.client.claim(1)?;
+            let mut call = self.client.claim::<0>(1)?;
             call.put_u32::<0>(value as u32);
             let reply = call.post(4)?;
             if reply.raised() != 0 {
@@ -641,7 +641,7 @@ pub mod trips {
         pub fn name(
             &self,
         ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
-            let call = self.client.claim(2)?;
+            let call = self.client.claim::<1>(2)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -658,7 +658,7 @@ pub mod trips {
             &self,
             who: &str,
         ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
-            let mut call = self.client.claim(3)?;
+            let mut call = self.client.claim::<1>(3)?;
             call.put_u32::<0>(who.len() as u32);
             let mut variable = call
                 .variable::<8>((who.len() as u64).next_multiple_of(8))?;
@@ -882,7 +882,7 @@ pub mod trips {
         }
         /// Reads `level`.
         pub fn level(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let call = self.client.claim(0)?;
+            let call = self.client.claim::<0>(0)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -895,7 +895,7 @@ pub mod trips {
             &self,
             value: i32,
         ) -> ::core::result::Result<(), ::nearcall::CallError> {
-            let mut call = self.client.claim(1)?;
+            let mut call = self.client.claim::<0>(1)?;
             call.put_u32::<0>(value as u32);
             let reply = call.post(4)?;
             if reply.raised() != 0 {
@@ -907,7 +907,7 @@ pub mod trips {
         pub fn name(
             &self,
         ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
-            let call = self.client.claim(2)?;
+            let call = self.client.claim::<3>(2)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -924,7 +924,7 @@ pub mod trips {
             &self,
             who: &str,
         ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
-            let mut call = self.client.claim(3)?;
+            let mut call = self.client.claim::<3>(3)?;
             call.put_u32::<0>(who.len() as u32);
             let mut variable = call
                 .variable::<8>((who.len() as u64).next_multiple_of(8))?;
@@ -968,7 +968,7 @@ pub mod trips {
                 writer.slice(shorts);
                 writer.finish("shorts")?
             };
-            let mut call = self.client.claim(4)?;
+            let mut call = self.client.claim::<2>(4)?;
             call.put_u32::<0>(name.len() as u32);
             call.put_u32::<4>(wide.len() as u32);
             call.put_u32::<8>(numbers.len() as u32);
@@ -1008,7 +1008,7 @@ pub mod trips {
             (Tag, ::std::vec::Vec<i32>, ::std::vec::Vec<Tag>),
             ::nearcall::CallError,
         > {
-            let mut call = self.client.claim(5)?;
+            let mut call = self.client.claim::<1>(5)?;
             call.put_u32::<0>(bytes);
             call.put_u32::<4>(numbers);
             let reply = call.post(8)?;
@@ -1043,7 +1043,7 @@ pub mod trips {
             rights: &mut Rights,
             given: Packed,
         ) -> ::core::result::Result<(Level, Packed), ::nearcall::CallError> {
-            let mut call = self.client.claim(6)?;
+            let mut call = self.client.claim::<0>(6)?;
             call.put_u8::<0>(rights.to_wire());
             call.put_u16::<2>(given.to_wire());
             call.put_u32::<4>(level.to_wire());
@@ -1070,7 +1070,7 @@ pub mod trips {
                 ::nearcall::raw::Marshal::marshal(given, &mut writer);
                 writer.finish("given")?
             };
-            let mut call = self.client.claim(7)?;
+            let mut call = self.client.claim::<0>(7)?;
             call.put_u32::<0>(given_bytes.len() as u32);
             let mut variable = call
                 .variable::<8>((given_bytes.len() as u64).next_multiple_of(8))?;
@@ -1096,7 +1096,7 @@ pub mod trips {
                 ::nearcall::raw::Marshal::marshal(tree, &mut writer);
                 writer.finish("tree")?
             };
-            let mut call = self.client.claim(8)?;
+            let mut call = self.client.claim::<3>(8)?;
             call.put_u32::<0>(tree_bytes.len() as u32);
             let mut variable = call
                 .variable::<8>((tree_bytes.len() as u64).next_multiple_of(8))?;
@@ -1184,7 +1184,7 @@ pub mod trips {
                 ::nearcall::raw::Marshal::marshal(part, &mut writer);
                 writer.finish("part")?
             };
-            let mut call = self.client.claim(9)?;
+            let mut call = self.client.claim::<3>(9)?;
             call.put_u32::<0>(*share as u32);
             call.put_u32::<4>(which as u32);
             call.put_u32::<8>(all.len() as u32);
@@ -1256,7 +1256,7 @@ pub mod trips {
             (Octets, ::std::string::String),
             ::nearcall::Error<TripsChangeException>,
         > {
-            let mut call = self.client.claim(10)?;
+            let mut call = self.client.claim::<3>(10)?;
             call.put_u32::<0>(data.len() as u32);
             call.put_u8::<4>(u8::from(refused));
             let mut variable = call
@@ -1310,7 +1310,7 @@ pub mod trips {
             &self,
             bytes: u32,
         ) -> ::core::result::Result<Octets, ::nearcall::CallError> {
-            let mut call = self.client.claim(11)?;
+            let mut call = self.client.claim::<3>(11)?;
             call.put_u32::<0>(bytes);
             let reply = call.post(4)?;
             if reply.raised() != 0 {
@@ -1329,7 +1329,7 @@ pub mod trips {
             data: &mut ::std::vec::Vec<u8>,
             count: &mut i32,
         ) -> ::core::result::Result<(), ::nearcall::CallError> {
-            let mut call = self.client.claim(12)?;
+            let mut call = self.client.claim::<3>(12)?;
             call.put_u32::<0>(data.len() as u32);
             call.put_u32::<4>(*count as u32);
             let mut variable = call
@@ -1353,7 +1353,7 @@ pub mod trips {
             &self,
             first: &mut ::std::vec::Vec<u8>,
         ) -> ::core::result::Result<Octets, ::nearcall::CallError> {
-            let call = self.client.claim(13)?;
+            let call = self.client.claim::<3>(13)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -1374,14 +1374,14 @@ pub mod trips {
             &self,
             number: u32,
         ) -> ::core::result::Result<(), ::nearcall::CallError> {
-            let mut call = self.client.claim(14)?;
+            let mut call = self.client.claim::<0>(14)?;
             call.put_u32::<0>(number);
             call.post_oneway(4)?;
             ::core::result::Result::Ok(())
         }
         /// Calls `posted`.
         pub fn posted(&self) -> ::core::result::Result<u64, ::nearcall::CallError> {
-            let call = self.client.claim(15)?;
+            let call = self.client.claim::<0>(15)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());

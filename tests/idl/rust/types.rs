@@ -1440,7 +1440,7 @@ pub mod types {
             fl: Flags,
             bi: Bits,
         ) -> ::core::result::Result<bool, ::nearcall::CallError> {
-            let mut call = self.client.claim(0)?;
+            let mut call = self.client.claim::<1>(0)?;
             call.put_u64::<0>(ll as u64);
             call.put_u64::<8>(ull);
             call.put_u64::<16>(d.to_bits());
@@ -1494,7 +1494,7 @@ pub mod types {
             fl: &mut Flags,
             bi: &mut Bits,
         ) -> ::core::result::Result<char, ::nearcall::CallError> {
-            let mut call = self.client.claim(1)?;
+            let mut call = self.client.claim::<1>(1)?;
             call.put_u64::<0>(*ll as u64);
             call.put_u64::<8>(*ull);
             call.put_u64::<16>(d.to_bits());
@@ -1597,7 +1597,7 @@ pub mod types {
             ),
             ::nearcall::CallError,
         > {
-            let call = self.client.claim(2)?;
+            let call = self.client.claim::<1>(2)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -1658,7 +1658,7 @@ pub mod types {
             w: &mut Wrapped,
             e: &Empty,
         ) -> ::core::result::Result<(Point, Pixel), ::nearcall::CallError> {
-            let mut call = self.client.claim(3)?;
+            let mut call = self.client.claim::<2>(3)?;
             call.put_u64::<0>(w.pixel.x.to_bits());
             call.put_u64::<8>(w.pixel.y.to_bits());
             call.put_u32::<16>(w.pixel.kind.to_wire());
@@ -1748,7 +1748,7 @@ pub mod types {
             &self,
             e: &mut Empty,
         ) -> ::core::result::Result<(Empty, Empty), ::nearcall::CallError> {
-            let mut call = self.client.claim(4)?;
+            let mut call = self.client.claim::<0>(4)?;
             call.put_image::<0, _>(e);
             let reply = call.post(1)?;
             if reply.raised() != 0 {
@@ -1773,7 +1773,7 @@ pub mod types {
             m: &mut Many,
             y: &Matrix,
         ) -> ::core::result::Result<(Big, Matrix), ::nearcall::CallError> {
-            let mut call = self.client.claim(5)?;
+            let mut call = self.client.claim::<3>(5)?;
             call.put_image::<0, _>(m);
             call.put_bytes::<264>(::nearcall::raw::element_bytes(&b.a));
             call.put_image::<424, _>(&b.p);
@@ -1810,7 +1810,7 @@ pub mod types {
         > {
             ::nearcall::raw::check_bound("b", b.len(), 20)?;
             ::nearcall::raw::check_bound("d", d.chars().count(), 5)?;
-            let mut call = self.client.claim(6)?;
+            let mut call = self.client.claim::<4>(6)?;
             call.put_u32::<0>(b.len() as u32);
             call.put_u32::<4>(e.len() as u32);
             call.put_u32::<8>(a.len() as u32);
@@ -1867,7 +1867,7 @@ pub mod types {
         > {
             ::nearcall::raw::check_bound("b", b.len(), 9)?;
             ::nearcall::raw::check_bound("c", c.len(), 4)?;
-            let mut call = self.client.claim(7)?;
+            let mut call = self.client.claim::<4>(7)?;
             call.put_u32::<0>(b.len() as u32);
             call.put_u32::<4>(d.len() as u32);
             call.put_u32::<8>(a.len() as u32);
@@ -1958,7 +1958,7 @@ pub mod types {
                 ::nearcall::raw::Marshal::marshal(n, &mut writer);
                 writer.finish("n")?
             };
-            let mut call = self.client.claim(8)?;
+            let mut call = self.client.claim::<4>(8)?;
             call.put_u32::<0>(s_bytes.len() as u32);
             call.put_u32::<4>(p_bytes.len() as u32);
             call.put_u32::<8>(ps_bytes.len() as u32);
@@ -2020,7 +2020,7 @@ pub mod types {
                 ::nearcall::raw::Marshal::marshal(x, &mut writer);
                 writer.finish("x")?
             };
-            let mut call = self.client.claim(9)?;
+            let mut call = self.client.claim::<4>(9)?;
             call.put_u32::<0>(x_bytes.len() as u32);
             call.put_u32::<4>(n_bytes.len() as u32);
             let mut variable = call
@@ -2095,7 +2095,7 @@ pub mod types {
                 ::nearcall::raw::Marshal::marshal(u, &mut writer);
                 writer.finish("u")?
             };
-            let mut call = self.client.claim(10)?;
+            let mut call = self.client.claim::<4>(10)?;
             call.put_u32::<0>(n_bytes.len() as u32);
             call.put_u32::<4>(s_bytes.len() as u32);
             call.put_u32::<8>(l_bytes.len() as u32);
@@ -2155,7 +2155,7 @@ pub mod types {
                 ::nearcall::raw::Marshal::marshal(names, &mut writer);
                 writer.finish("names")?
             };
-            let mut call = self.client.claim(11)?;
+            let mut call = self.client.claim::<4>(11)?;
             call.put_u32::<0>(names_bytes.len() as u32);
             call.put_image::<4, _>(kinds);
             call.put_image::<16, _>(w);
@@ -3103,7 +3103,7 @@ pub mod types {
             &self,
             a: i32,
         ) -> ::core::result::Result<Octets, ::nearcall::CallError> {
-            let mut call = self.client.claim(0)?;
+            let mut call = self.client.claim::<0>(0)?;
             call.put_u32::<0>(a as u32);
             let reply = call.post(4)?;
             if reply.raised() != 0 {
@@ -3124,7 +3124,7 @@ pub mod types {
             more: &[u8],
         ) -> ::core::result::Result<i32, ::nearcall::CallError> {
             ::nearcall::raw::check_bound("more", more.len(), 100)?;
-            let mut call = self.client.claim(1)?;
+            let mut call = self.client.claim::<0>(1)?;
             call.put_u32::<0>(data.len() as u32);
             call.put_u32::<4>(name.len() as u32);
             call.put_u32::<8>(more.len() as u32);
@@ -3155,7 +3155,7 @@ pub mod types {
             (i32, ::std::string::String, ::std::string::String),
             ::nearcall::CallError,
         > {
-            let mut call = self.client.claim(2)?;
+            let mut call = self.client.claim::<0>(2)?;
             call.put_u32::<0>(n as u32);
             let reply = call.post(4)?;
             if reply.raised() != 0 {
@@ -3183,7 +3183,7 @@ pub mod types {
             data: &mut ::std::vec::Vec<u8>,
             n: &mut i32,
         ) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let mut call = self.client.claim(3)?;
+            let mut call = self.client.claim::<0>(3)?;
             call.put_u32::<0>(data.len() as u32);
             call.put_u32::<4>(*n as u32);
             let mut variable = call
@@ -3210,7 +3210,7 @@ pub mod types {
             n: i32,
             data: &mut ::std::vec::Vec<u8>,
         ) -> ::core::result::Result<(), ::nearcall::Error<LentRaisingException>> {
-            let mut call = self.client.claim(4)?;
+            let mut call = self.client.claim::<0>(4)?;
             call.put_u32::<0>(n as u32);
             let reply = call.post(4)?;
             match reply.raised() {
@@ -3258,7 +3258,7 @@ pub mod types {
             &self,
             a: &mut ::std::vec::Vec<u8>,
         ) -> ::core::result::Result<Octets, ::nearcall::CallError> {
-            let call = self.client.claim(5)?;
+            let call = self.client.claim::<0>(5)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -3616,7 +3616,7 @@ pub mod types {
             fl: Flags,
             bi: Bits,
         ) -> ::core::result::Result<bool, ::nearcall::CallError> {
-            let mut call = self.client.claim(0)?;
+            let mut call = self.client.claim::<1>(0)?;
             call.put_u64::<0>(ll as u64);
             call.put_u64::<8>(ull);
             call.put_u64::<16>(d.to_bits());
@@ -3670,7 +3670,7 @@ pub mod types {
             fl: &mut Flags,
             bi: &mut Bits,
         ) -> ::core::result::Result<char, ::nearcall::CallError> {
-            let mut call = self.client.claim(1)?;
+            let mut call = self.client.claim::<1>(1)?;
             call.put_u64::<0>(*ll as u64);
             call.put_u64::<8>(*ull);
             call.put_u64::<16>(d.to_bits());
@@ -3773,7 +3773,7 @@ pub mod types {
             ),
             ::nearcall::CallError,
         > {
-            let call = self.client.claim(2)?;
+            let call = self.client.claim::<1>(2)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -3834,7 +3834,7 @@ pub mod types {
             w: &mut Wrapped,
             e: &Empty,
         ) -> ::core::result::Result<(Point, Pixel), ::nearcall::CallError> {
-            let mut call = self.client.claim(3)?;
+            let mut call = self.client.claim::<2>(3)?;
             call.put_u64::<0>(w.pixel.x.to_bits());
             call.put_u64::<8>(w.pixel.y.to_bits());
             call.put_u32::<16>(w.pixel.kind.to_wire());
@@ -3924,7 +3924,7 @@ pub mod types {
             &self,
             e: &mut Empty,
         ) -> ::core::result::Result<(Empty, Empty), ::nearcall::CallError> {
-            let mut call = self.client.claim(4)?;
+            let mut call = self.client.claim::<0>(4)?;
             call.put_image::<0, _>(e);
             let reply = call.post(1)?;
             if reply.raised() != 0 {
@@ -3949,7 +3949,7 @@ pub mod types {
             m: &mut Many,
             y: &Matrix,
         ) -> ::core::result::Result<(Big, Matrix), ::nearcall::CallError> {
-            let mut call = self.client.claim(5)?;
+            let mut call = self.client.claim::<3>(5)?;
             call.put_image::<0, _>(m);
             call.put_bytes::<264>(::nearcall::raw::element_bytes(&b.a));
             call.put_image::<424, _>(&b.p);
@@ -3986,7 +3986,7 @@ pub mod types {
         > {
             ::nearcall::raw::check_bound("b", b.len(), 20)?;
             ::nearcall::raw::check_bound("d", d.chars().count(), 5)?;
-            let mut call = self.client.claim(6)?;
+            let mut call = self.client.claim::<4>(6)?;
             call.put_u32::<0>(b.len() as u32);
             call.put_u32::<4>(e.len() as u32);
             call.put_u32::<8>(a.len() as u32);
@@ -4043,7 +4043,7 @@ pub mod types {
         > {
             ::nearcall::raw::check_bound("b", b.len(), 9)?;
             ::nearcall::raw::check_bound("c", c.len(), 4)?;
-            let mut call = self.client.claim(7)?;
+            let mut call = self.client.claim::<4>(7)?;
             call.put_u32::<0>(b.len() as u32);
             call.put_u32::<4>(d.len() as u32);
             call.put_u32::<8>(a.len() as u32);
@@ -4134,7 +4134,7 @@ pub mod types {
                 ::nearcall::raw::Marshal::marshal(n, &mut writer);
                 writer.finish("n")?
             };
-            let mut call = self.client.claim(8)?;
+            let mut call = self.client.claim::<4>(8)?;
             call.put_u32::<0>(s_bytes.len() as u32);
             call.put_u32::<4>(p_bytes.len() as u32);
             call.put_u32::<8>(ps_bytes.len() as u32);
@@ -4196,7 +4196,7 @@ pub mod types {
                 ::nearcall::raw::Marshal::marshal(x, &mut writer);
                 writer.finish("x")?
             };
-            let mut call = self.client.claim(9)?;
+            let mut call = self.client.claim::<4>(9)?;
             call.put_u32::<0>(x_bytes.len() as u32);
             call.put_u32::<4>(n_bytes.len() as u32);
             let mut variable = call
@@ -4271,7 +4271,7 @@ pub mod types {
                 ::nearcall::raw::Marshal::marshal(u, &mut writer);
                 writer.finish("u")?
             };
-            let mut call = self.client.claim(10)?;
+            let mut call = self.client.claim::<4>(10)?;
             call.put_u32::<0>(n_bytes.len() as u32);
             call.put_u32::<4>(s_bytes.len() as u32);
             call.put_u32::<8>(l_bytes.len() as u32);
@@ -4331,7 +4331,7 @@ pub mod types {
                 ::nearcall::raw::Marshal::marshal(names, &mut writer);
                 writer.finish("names")?
             };
-            let mut call = self.client.claim(11)?;
+            let mut call = self.client.claim::<4>(11)?;
             call.put_u32::<0>(names_bytes.len() as u32);
             call.put_image::<4, _>(kinds);
             call.put_image::<16, _>(w);
@@ -4357,7 +4357,7 @@ pub mod types {
             &self,
             a: i32,
         ) -> ::core::result::Result<Octets, ::nearcall::CallError> {
-            let mut call = self.client.claim(12)?;
+            let mut call = self.client.claim::<4>(12)?;
             call.put_u32::<0>(a as u32);
             let reply = call.post(4)?;
             if reply.raised() != 0 {
@@ -4378,7 +4378,7 @@ pub mod types {
             more: &[u8],
         ) -> ::core::result::Result<i32, ::nearcall::CallError> {
             ::nearcall::raw::check_bound("more", more.len(), 100)?;
-            let mut call = self.client.claim(13)?;
+            let mut call = self.client.claim::<4>(13)?;
             call.put_u32::<0>(data.len() as u32);
             call.put_u32::<4>(name.len() as u32);
             call.put_u32::<8>(more.len() as u32);
@@ -4409,7 +4409,7 @@ pub mod types {
             (i32, ::std::string::String, ::std::string::String),
             ::nearcall::CallError,
         > {
-            let mut call = self.client.claim(14)?;
+            let mut call = self.client.claim::<4>(14)?;
             call.put_u32::<0>(n as u32);
             let reply = call.post(4)?;
             if reply.raised() != 0 {
@@ -4437,7 +4437,7 @@ pub mod types {
             data: &mut ::std::vec::Vec<u8>,
             n: &mut i32,
         ) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let mut call = self.client.claim(15)?;
+            let mut call = self.client.claim::<4>(15)?;
             call.put_u32::<0>(data.len() as u32);
             call.put_u32::<4>(*n as u32);
             let mut variable = call
@@ -4464,7 +4464,7 @@ pub mod types {
             n: i32,
             data: &mut ::std::vec::Vec<u8>,
         ) -> ::core::result::Result<(), ::nearcall::Error<LentRaisingException>> {
-            let mut call = self.client.claim(16)?;
+            let mut call = self.client.claim::<4>(16)?;
             call.put_u32::<0>(n as u32);
             let reply = call.post(4)?;
             match reply.raised() {
@@ -4512,7 +4512,7 @@ pub mod types {
             &self,
             a: &mut ::std::vec::Vec<u8>,
         ) -> ::core::result::Result<Octets, ::nearcall::CallError> {
-            let call = self.client.claim(17)?;
+            let call = self.client.claim::<4>(17)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -4533,7 +4533,7 @@ pub mod types {
         pub fn own(
             &self,
         ) -> ::core::result::Result<(), ::nearcall::Error<DerivedOwnException>> {
-            let call = self.client.claim(18)?;
+            let call = self.client.claim::<4>(18)?;
             let reply = call.post(0)?;
             match reply.raised() {
                 0 => ::core::result::Result::Ok(()),

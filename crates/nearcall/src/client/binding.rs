@@ -18,6 +18,7 @@ use nearcall_core::{
     WaitPolicy,
 };
 use nearcall_os::peer::Process;
+use nearcall_os::processor::Linger;
 use nearcall_os::segment::Segment;
 use nearcall_os::{clock, fence, futex};
 
@@ -45,6 +46,8 @@ pub(crate) struct ClientBinding {
     pub interface: &'static InterfaceDescriptor,
     pub incarnation: u64,
     pub policy: WaitPolicy,
+    /// No reply comes sooner than this after its post.
+    pub until_reply: Linger,
     pub when_exhausted: WhenExhausted,
     pub state: BindingState,
     pub classes: Vec<AStackClass>,
@@ -117,6 +120,7 @@ impl ClientBinding {
             interface: parts.interface,
             incarnation: parts.incarnation,
             policy: parts.policy,
+            until_reply: Linger::of_ns(parts.policy.reply_ns_min),
             when_exhausted: parts.when_exhausted,
             state: BindingState::new(),
             lists: AStackLists::new(parts.classes.len() as u32, count_max),
@@ -149,8 +153,8 @@ impl ClientBinding {
         }
     }
 
-    /// Takes an A-stack for `procedure`, which is of class `CLASS` (L20): without a locked operation
-    /// for the thread that it is kept for, by one compare-and-swap for others.
+    /// Takes an A-stack for `procedure`, which is of class `CLASS` (L20): without a locked
+    /// operation for the thread that it is kept for, by one compare-and-swap for others.
     ///
     /// # Errors: `NotExecuted` if the binding is revoked, `NoAStack` if none comes free in time.
     #[inline(always)]

@@ -51,8 +51,8 @@ pub enum Refusal {
     },
 }
 
-/// A call while it is served: whose it is, how long its message claims to be, and where the variable
-/// parts lie. Lives in the frame that runs the call; the stub has one pointer to it.
+/// A call while it is served: whose it is, how long its message claims to be, and where the
+/// variable parts lie. Lives in the frame that runs the call; the stub has one pointer to it.
 pub(crate) struct Frame<'f> {
     pub binding: &'f ServerBinding,
     pub astack: AStack<'f, ServerAStack>,

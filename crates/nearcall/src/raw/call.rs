@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use nearcall_abi::head::flag;
 use nearcall_abi::{AStackHead, MESSAGE_BYTES_MAX, RequestLine};
-use nearcall_core::Sequence;
 use nearcall_core::turn::{self, Poll};
-use nearcall_os::processor;
+use nearcall_core::{Sequence, TurnWord};
+use nearcall_os::HeadWords;
+use nearcall_os::processor::{self, Linger};
 use nearcall_os::segment::Segment;
 // Relaxed: every word stored here is made visible by the swap that posts (row O1).
 use std::sync::atomic::Ordering::Relaxed;
@@ -130,13 +131,17 @@ impl<'b> Call<'b> {
             Err(fault) => return Err(held.lose_to_fault(procedure, fault)),
         }
         let same_processor = processor == held.linkage().server_processor();
-        if (same_processor || !poll_for_a_while(head, sequence))
-            && let Some(error) = wait(held.grip(), procedure, deadline_ns, same_processor)
-        {
+        if !same_processor {
+            let words = poll_for_a_while(head, held.binding.until_reply, sequence);
+            if is_replied(words, sequence) {
+                return Reply::new(held, procedure, words);
+            }
+        }
+        if let Some(error) = wait(held.grip(), procedure, deadline_ns, same_processor) {
             held.let_go();
             return Err(error);
         }
-        Reply::new(held, procedure)
+        Reply::new(held, procedure, HeadWords::load(head))
     }
 
     /// Posts the call and does not wait: its A-stack comes back when the server is done with it.
@@ -169,25 +174,31 @@ impl<'b> Call<'b> {
     }
 }
 
-/// Polls for a few microseconds. True if the reply is there.
+#[inline(always)]
+fn is_replied(words: HeadWords, sequence: Sequence) -> bool {
+    matches!(turn::poll_word(TurnWord(words.turn()), sequence), Poll::Replied { .. })
+}
+
+/// Polls for a few microseconds, but not before a reply can be there. The last words that were
+/// seen.
 #[inline(never)]
-fn poll_for_a_while(head: &AStackHead, sequence: Sequence) -> bool {
-    for _ in 0..BRIEF_POLLS {
-        match turn::poll(&head.turn, sequence) {
-            Poll::Pending => processor::relax_briefly(),
-            outcome => return matches!(outcome, Poll::Replied { .. }),
+fn poll_for_a_while(head: &AStackHead, until_reply: Linger, sequence: Sequence) -> HeadWords {
+    until_reply.pass();
+    let mut polls = 0;
+    loop {
+        let words = HeadWords::load(head);
+        let is_pending = turn::poll_word(TurnWord(words.turn()), sequence) == Poll::Pending;
+        if !is_pending || polls == FIRST_POLLS {
+            return words;
         }
-    }
-    for _ in 0..FIRST_POLLS {
-        match turn::poll(&head.turn, sequence) {
-            Poll::Pending => {
-                processor::relax();
-                processor::prefetch_write(head);
-            }
-            outcome => return matches!(outcome, Poll::Replied { .. }),
+        if polls < BRIEF_POLLS {
+            processor::relax_briefly();
+        } else {
+            processor::relax();
+            processor::prefetch_write(head);
         }
+        polls += 1;
     }
-    false
 }
 
 /// Waits as the policy says. After an error the A-stack is no longer ours.

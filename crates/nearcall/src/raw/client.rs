@@ -43,8 +43,8 @@ impl Client {
         Client { binding: self.binding.clone(), deadline_ns }
     }
 
-    /// Takes an A-stack of class `CLASS` for a call of `procedure`, which is of that class (L20). May
-    /// wait for one, as the binding was told.
+    /// Takes an A-stack of class `CLASS` for a call of `procedure`, which is of that class (L20).
+    /// May wait for one, as the binding was told.
     #[inline(always)]
     pub fn claim<const CLASS: usize>(&self, procedure: u32) -> Result<Call<'_>, Box<CallError>> {
         let held = self.binding.inner().claim::<CLASS>(procedure, self.deadline_ns)?;

@@ -2,12 +2,11 @@
 //! to where they go (L42).
 
 use std::sync::Arc;
-// Relaxed: the poll that saw the reply acquired everything behind it (row O8).
-use std::sync::atomic::Ordering::Relaxed;
 
 use nearcall_abi::head::flag;
 use nearcall_abi::{ReplyLine, Status};
 use nearcall_core::PeerFault;
+use nearcall_os::HeadWords;
 use nearcall_os::segment::Segment;
 
 use super::area::Inbound;
@@ -43,25 +42,23 @@ macro_rules! gets {
 }
 
 impl<'b> Reply<'b> {
-    /// Each word of the head is loaded once and judged.
+    /// Judges the words of the head, which were loaded once.
     #[inline(always)]
-    pub(super) fn new(held: Held<'b>, procedure: u32) -> Result<Reply<'b>, Box<CallError>> {
-        let head = held.astack.head();
-        let claims = Claims {
-            status: head.selector.load(Relaxed),
-            message_bytes: head.message_bytes.load(Relaxed),
-            origin: head.origin.load(Relaxed),
-        };
-        held.linkage().set_server_processor(claims.origin & flag::PROCESSOR);
-        let has_returned = claims.status <= u16::MAX.into();
-        let is_in_place = claims.origin & flag::OUT_OF_LINE == 0;
-        let fits = claims.message_bytes as usize <= held.astack.capacity_bytes();
+    pub(super) fn new(
+        held: Held<'b>,
+        procedure: u32,
+        words: HeadWords,
+    ) -> Result<Reply<'b>, Box<CallError>> {
+        held.linkage().set_server_processor(words.origin() & flag::PROCESSOR);
+        let has_returned = words.selector() <= u16::MAX.into();
+        let is_in_place = words.origin() & flag::OUT_OF_LINE == 0;
+        let fits = words.message_bytes() as usize <= held.astack.capacity_bytes();
         let out_of_line = if has_returned && is_in_place && fits {
             None
         } else {
-            Some(judge(held.grip(), procedure, claims)?)
+            Some(judge(held.grip(), procedure, words)?)
         };
-        let Claims { status: raised, message_bytes, .. } = claims;
+        let (raised, message_bytes) = (words.selector(), words.message_bytes());
         Ok(Reply { held, procedure, raised, message_bytes, out_of_line })
     }
 
@@ -123,24 +120,16 @@ impl<'b> Reply<'b> {
     }
 }
 
-/// The words of the head as the server wrote them, each loaded once.
-#[derive(Clone, Copy)]
-struct Claims {
-    status: u32,
-    message_bytes: u32,
-    origin: u32,
-}
-
 /// The reply is not one that came back in place, as most do.
 #[cold]
 #[inline(never)]
-fn judge(grip: Grip<'_>, procedure: u32, claims: Claims) -> Result<Arc<Segment>, Box<CallError>> {
-    let Claims { status, message_bytes, origin } = claims;
+fn judge(grip: Grip<'_>, procedure: u32, words: HeadWords) -> Result<Arc<Segment>, Box<CallError>> {
+    let (status, message_bytes) = (words.selector(), words.message_bytes());
     let fault = |peer_fault| Box::new(fault(grip, procedure, peer_fault));
     if status > u16::MAX.into() {
         return Err(Box::new(not_returned(grip, procedure, status)));
     }
-    let is_out_of_line = origin & flag::OUT_OF_LINE != 0;
+    let is_out_of_line = words.origin() & flag::OUT_OF_LINE != 0;
     let limit =
         if is_out_of_line { OUT_OF_LINE_END_MAX } else { grip.astack.capacity_bytes() as u32 };
     if message_bytes > limit {

@@ -11,6 +11,7 @@ use nearcall_abi::head::flag;
 use nearcall_abi::{AStackHead, ReplyLine, RequestLine, Status};
 use nearcall_core::turn::{self, Reply};
 use nearcall_core::{ClaimedIndex, Mode, PeerFault, Sequence, claim};
+use nearcall_os::HeadWords;
 use nearcall_os::astack::AStack;
 use nearcall_os::segment::Segment;
 
@@ -19,51 +20,38 @@ use super::current;
 use crate::raw::{Arguments, Frame, OUT_OF_LINE_END_MAX, Refusal, Replied};
 use crate::region::origin_word;
 
-/// The words of the head as the client wrote them, each loaded once.
-#[derive(Clone, Copy)]
-struct Claims {
-    selector: u32,
-    message_bytes: u32,
-    origin: u32,
-}
-
-/// Runs call `sequence` on an A-stack of `binding` and replies with `mode`. Returns the processor
-/// that the client posted from, or `None` if another processor had claimed the call.
+/// Runs call `sequence` on an A-stack of `binding`, whose head says `words`, and replies with
+/// `mode`. Returns the processor that the client posted from, or `None` if another processor had
+/// claimed the call.
 #[inline(always)]
 pub(crate) fn run(
     binding: &ServerBinding,
     astack: AStack<'_, ServerAStack>,
-    sequence: Sequence,
+    (sequence, words): (Sequence, HeadWords),
     mode: Mode,
 ) -> Option<u32> {
     let line: &ReplyLine = astack.own_line();
     let head = astack.head();
-    // Loaded before the claim, while the line is here: the client may ask for it back any time.
-    let claims = Claims {
-        selector: head.selector.load(Relaxed),
-        message_bytes: head.message_bytes.load(Relaxed),
-        origin: head.origin.load(Relaxed),
-    };
     if !claim::claim(&line.claim, sequence) {
         return None;
     }
-    let wanted = binding.procedures.get(claims.selector as usize).map(|each| each.class.into());
-    let is_in_place = claims.origin & flag::OUT_OF_LINE == 0;
-    let fits = claims.message_bytes as usize <= astack.capacity_bytes();
+    let wanted = binding.procedures.get(words.selector() as usize).map(|each| each.class.into());
+    let is_in_place = words.origin() & flag::OUT_OF_LINE == 0;
+    let fits = words.message_bytes() as usize <= astack.capacity_bytes();
     let is_usual = is_in_place && fits && wanted == Some(astack.record().class);
-    let request = if is_usual { None } else { judge(binding, astack, claims) };
+    let request = if is_usual { None } else { judge(binding, astack, words) };
     let is_sound = is_usual || request.is_some();
     let frame = Frame {
         binding,
         astack,
-        message_bytes: claims.message_bytes,
+        message_bytes: words.message_bytes(),
         request,
         reply: RefCell::new(None),
         lent_bytes: Cell::new(0),
         lent_at: Cell::new(0),
     };
     let replied = match is_sound {
-        true => enter(&frame, claims.selector as usize),
+        true => enter(&frame, words.selector() as usize),
         false => Replied::refused(Status::Malformed),
     };
     let flags = match frame.reply.into_inner() {
@@ -77,7 +65,7 @@ pub(crate) fn run(
     head.message_bytes.store(replied.message_bytes(), Relaxed);
     head.origin.store(origin_word(flags), Relaxed);
     end(binding, turn::reply(&head.turn, sequence, mode), head, sequence);
-    Some(claims.origin & flag::PROCESSOR)
+    Some(words.origin() & flag::PROCESSOR)
 }
 
 /// The reply is out: who must hear of it.
@@ -117,28 +105,28 @@ pub(crate) fn let_go(binding: &ServerBinding, index: u32, sequence: Sequence) {
 fn judge(
     binding: &ServerBinding,
     astack: AStack<'_, ServerAStack>,
-    claims: Claims,
+    words: HeadWords,
 ) -> Option<Arc<Segment>> {
-    let found = find_segment(binding, astack, claims);
+    let found = find_segment(binding, astack, words);
     found.map_err(|fault| binding.fault(fault)).ok()
 }
 
 fn find_segment(
     binding: &ServerBinding,
     astack: AStack<'_, ServerAStack>,
-    claims: Claims,
+    words: HeadWords,
 ) -> Result<Arc<Segment>, PeerFault> {
     let count = binding.procedures.len() as u32;
-    let procedure = ClaimedIndex(claims.selector).check_procedure(count)?.as_u32() as usize;
+    let procedure = ClaimedIndex(words.selector()).check_procedure(count)?.as_u32() as usize;
     let class = astack.record().class;
     let wanted = u32::from(binding.procedures[procedure].class);
     if class != wanted {
         return Err(PeerFault::ClassOfProcedure { claimed: class, wanted });
     }
-    let is_out_of_line = claims.origin & flag::OUT_OF_LINE != 0;
+    let is_out_of_line = words.origin() & flag::OUT_OF_LINE != 0;
     let limit = if is_out_of_line { OUT_OF_LINE_END_MAX } else { astack.capacity_bytes() as u32 };
-    if claims.message_bytes > limit {
-        return Err(PeerFault::MessageBytes { claimed: claims.message_bytes, limit });
+    if words.message_bytes() > limit {
+        return Err(PeerFault::MessageBytes { claimed: words.message_bytes(), limit });
     }
     astack.record().request_segment(astack.peer_line::<RequestLine>().generation())
 }

@@ -9,10 +9,11 @@ use nearcall_abi::bell::LANES;
 use nearcall_core::bell;
 use nearcall_core::domain_cache::DomainCache;
 use nearcall_core::turn::{self, Look};
-use nearcall_core::{Mode, Sequence, Step, Waiter, YieldBan};
+use nearcall_core::{Mode, Sequence, Step, TurnWord, Waiter, YieldBan};
 use nearcall_os::astack::AStack;
 use nearcall_os::futex::Woken;
-use nearcall_os::{clock, processor};
+use nearcall_os::processor::{self, Linger};
+use nearcall_os::{HeadWords, clock};
 
 use super::binding::{ServerAStack, ServerBinding};
 use super::current;
@@ -53,6 +54,8 @@ pub(crate) struct Watch<'c> {
     ban: YieldBan,
     /// Processor that the last caller posted from.
     client_processor: u32,
+    /// No client calls again sooner than this.
+    until_next_call: Linger,
     slice: Duration,
 }
 
@@ -73,6 +76,7 @@ impl<'c> Watch<'c> {
             hot: Vec::new(),
             ban: YieldBan::NONE,
             client_processor: NO_PROCESSOR,
+            until_next_call: Linger::of_ns(core.options.wait.next_call_ns_min),
             slice: SLICE_MIN,
         }
     }
@@ -136,22 +140,24 @@ impl<'c> Watch<'c> {
     /// Where the last caller runs; `None` if none came.
     #[inline(never)]
     fn stay_on(&self, binding: &ServerBinding, astack: AStack<'_, ServerAStack>) -> Option<u32> {
-        let (turn, line) = (&astack.head().turn, astack.own_line::<ReplyLine>());
+        let (head, line) = (astack.head(), astack.own_line::<ReplyLine>());
         let mut client_processor = None;
         let (mut calls, mut polls) = (0, 0);
         while calls < STAY_CALLS && polls < STAY_POLLS {
-            match turn::look(turn, &line.claim) {
+            let words = HeadWords::load(head);
+            match turn::look_word(TurnWord(words.turn()), &line.claim) {
                 Look::Nothing => {
                     processor::relax_briefly();
                     polls += 1;
                 }
                 Look::Posted(sequence) if binding.state.is_open() => {
-                    client_processor =
-                        self.run(binding, astack, sequence, Mode::Hot).or(client_processor);
+                    let served = self.run(binding, astack, (sequence, words), Mode::Hot);
+                    client_processor = served.or(client_processor);
                     (calls, polls) = (calls + 1, 0);
                     if client_processor == Some(processor::current()) {
                         break;
                     }
+                    self.until_next_call.pass();
                 }
                 _ => break,
             }
@@ -168,7 +174,8 @@ impl<'c> Watch<'c> {
         sequence: Sequence,
         mode: Mode,
     ) -> Option<u32> {
-        self.run(binding, binding.astack(index), sequence, mode)
+        let astack = binding.astack(index);
+        self.run(binding, astack, (sequence, HeadWords::load(astack.head())), mode)
     }
 
     /// Runs a call, and lets a relief know that this processor is in a procedure meanwhile.
@@ -177,12 +184,12 @@ impl<'c> Watch<'c> {
         &self,
         binding: &ServerBinding,
         astack: AStack<'_, ServerAStack>,
-        sequence: Sequence,
+        call: (Sequence, HeadWords),
         mode: Mode,
     ) -> Option<u32> {
         let processors = &self.core.processors;
         let entered = processors.enter();
-        let served = run::run(binding, astack, sequence, mode);
+        let served = run::run(binding, astack, call, mode);
         if processors.has_watch(self.number) {
             processors.leave(entered);
         }

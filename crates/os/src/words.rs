@@ -1,0 +1,130 @@
+//! The four words of an A-stack's head, by one load where the processor has one.
+//!
+//! Whoever polls a head needs all four as soon as the turn has changed. A second load of a line
+//! that has just come from another processor costs 5 to 15 ns: until the line is in place it waits,
+//! and what was executed ahead of it is thrown away if the line is taken back meanwhile.
+
+use nearcall_abi::AStackHead;
+
+/// The words of a head as they were at one moment; where no single load takes all four, the turn
+/// is the oldest, so that the others belong to it or to a later moment. Claims of a peer, copied.
+///
+/// Two machine words, so that they travel in registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeadWords {
+    low: u64,
+    high: u64,
+}
+
+impl HeadWords {
+    /// See `nearcall_core::turn`.
+    #[inline(always)]
+    pub fn turn(self) -> u32 {
+        self.low as u32
+    }
+
+    /// Procedure index or status.
+    #[inline(always)]
+    pub fn selector(self) -> u32 {
+        (self.low >> 32) as u32
+    }
+
+    /// Bytes of the message.
+    #[inline(always)]
+    pub fn message_bytes(self) -> u32 {
+        self.high as u32
+    }
+
+    /// Processor of the writer, and flags.
+    #[inline(always)]
+    pub fn origin(self) -> u32 {
+        (self.high >> 32) as u32
+    }
+
+    /// Loads the words. What the writer of the turn wrote before it is seen after this: the load of
+    /// the turn is an acquire.
+    #[inline(always)]
+    pub fn load(head: &AStackHead) -> HeadWords {
+        load::words(head)
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod load {
+    use nearcall_abi::AStackHead;
+
+    use super::HeadWords;
+
+    /// Processors with AVX load 16 aligned bytes at once (Intel's and AMD's manuals say so of their
+    /// own); an older one may split the load, and takes the second way.
+    #[inline(always)]
+    pub(super) fn words(head: &AStackHead) -> HeadWords {
+        if !std::arch::is_x86_feature_detected!("avx") {
+            return super::one_by_one(head);
+        }
+        let (low, high): (u64, u64);
+        // SAFETY: the first 16 bytes of a head are four atomic words, mapped as long as the
+        // reference lives, and a head is aligned to 64. The load has the order of an acquire, as
+        // every load of this architecture, and `options` does not say `readonly`, so that the
+        // compiler moves no other access across it.
+        unsafe {
+            core::arch::asm!(
+                "movdqa {words}, xmmword ptr [{head}]",
+                "movq {low}, {words}",
+                "punpckhqdq {words}, {words}",
+                "movq {high}, {words}",
+                head = in(reg) head,
+                words = out(xmm_reg) _,
+                low = lateout(reg) low,
+                high = lateout(reg) high,
+                options(nostack, preserves_flags),
+            );
+        }
+        HeadWords { low, high }
+    }
+}
+
+#[cfg(any(miri, not(target_arch = "x86_64")))]
+mod load {
+    #[inline(always)]
+    pub(super) fn words(head: &nearcall_abi::AStackHead) -> super::HeadWords {
+        super::one_by_one(head)
+    }
+}
+
+/// By four loads, the turn's first.
+#[cfg_attr(all(target_arch = "x86_64", not(miri)), cold)]
+fn one_by_one(head: &AStackHead) -> HeadWords {
+    use std::sync::atomic::Ordering::{Acquire, Relaxed};
+    // Acquire: pairs with the swaps of rows O1 and O4; it orders the others.
+    let turn = head.turn.load(Acquire);
+    // Relaxed: ordered by the turn.
+    let selector = head.selector.load(Relaxed);
+    // Relaxed: as above.
+    let message_bytes = head.message_bytes.load(Relaxed);
+    // Relaxed: as above.
+    let origin = head.origin.load(Relaxed);
+    let pair = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
+    HeadWords { low: pair(turn, selector), high: pair(message_bytes, origin) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering::Relaxed;
+
+    use super::*;
+
+    #[test]
+    fn both_ways_find_the_same_words() {
+        let head = AStackHead::default();
+        for (number, word) in
+            (1..).zip([&head.turn, &head.selector, &head.message_bytes, &head.origin])
+        {
+            word.store(number << 28 | number, Relaxed);
+        }
+        let words = HeadWords::load(&head);
+        assert_eq!(words, one_by_one(&head));
+        let want = [0x1000_0001, 0x2000_0002, 0x3000_0003, 0x4000_0004];
+        assert_eq!([words.turn(), words.selector(), words.message_bytes(), words.origin()], want);
+    }
+}
