@@ -25,7 +25,7 @@ pub struct Declaration {
     pub name: ScopedName,
     /// Text of the comment lines directly above it that begin with `///` or stand in `/** */`.
     pub doc: Option<String>,
-    /// Repository id of clause 7.4.6.4, with the pragmas `ID`, `prefix` and `version` applied.
+    /// Repository id of clause 7.4.6.4.1, with the pragmas `ID`, `prefix` and `version` applied.
     pub repository_id: String,
     /// Annotations, standard and user-defined, in the order of the text; unknown ones left out.
     pub annotations: Vec<Annotation>,

@@ -26,7 +26,7 @@ pub struct Span {
 pub struct SourceFile {
     /// As named on the command line or found by `#include`.
     pub path: PathBuf,
-    /// Its text. A file that is not UTF-8 is read as ISO 8859-1, as IDL has it (clause 7.2.1).
+    /// Its text. A file that is not UTF-8 is read as ISO 8859-1, as IDL has it (clause 7.2).
     pub text: String,
     /// Byte offsets at which lines begin.
     line_starts: Vec<u32>,

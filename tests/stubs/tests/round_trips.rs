@@ -65,6 +65,14 @@ impl TripsServer for Tester {
         Tree { value: tree.value + 1, below: vec![tree.clone()] }
     }
 
+    fn join(&self, node: &Node, edge: &Edge) -> Node {
+        Node { id: node.id + 1, edges: vec![edge.clone(), edge.clone()] }
+    }
+
+    fn longer(&self, links: &Chain) -> Chain {
+        Chain { form: links.form.clone(), next: Some(Box::new(links.clone())) }
+    }
+
     fn within(
         &self,
         which: i32,
@@ -270,6 +278,26 @@ fn a_value_nested_too_deep_is_refused_and_the_binding_lives_on() {
         let refused = client.grow(&deep(200));
         assert!(matches!(refused, Err(CallError::NotExecuted { .. })), "{refused:?}");
         assert_eq!(client.grow(&deep(0)).unwrap().value, 1);
+    });
+}
+
+#[test]
+fn types_that_hold_one_another_go_there_and_back() {
+    each_binding(|client| {
+        let leaf = Node { id: 2, edges: Vec::new() };
+        let edge = Edge { name: String::from("to"), ends: vec![leaf.clone(), leaf.clone()] };
+        let joined = client.join(&leaf, &edge).unwrap();
+        assert_eq!((joined.id, &joined.edges[1]), (3, &edge));
+    });
+}
+
+#[test]
+fn types_that_hold_themselves_elsewhere_go_there_and_back() {
+    each_binding(|client| {
+        let form = Form::List(Box::new([Form::Word(1), Form::Word(2)]));
+        let chain = Chain { form, next: None };
+        let longer = client.longer(&chain).unwrap();
+        assert_eq!(longer.next.as_deref(), Some(&chain));
     });
 }
 

@@ -154,25 +154,36 @@ fn complexity(declared: &syn::Type, depth: u32) -> u32 {
 
 /// About how many bytes of memory a value takes, what it points to not counted.
 fn memory_bytes(model: &Model, declared: &Type) -> u64 {
+    held_bytes(model, declared, &mut Vec::new())
+}
+
+/// `open`: types that hold this one. One of them again is behind a pointer.
+fn held_bytes(model: &Model, declared: &Type, open: &mut Vec<DeclarationId>) -> u64 {
     match model.resolved(declared) {
         Type::Array { element, dimensions } => {
             let all = dimensions.iter().fold(1u64, |all, one| all.saturating_mul((*one).into()));
-            all.saturating_mul(memory_bytes(model, element))
+            all.saturating_mul(held_bytes(model, element, open))
         }
-        Type::Named(id) => match &model.declaration(*id).kind {
-            Kind::Struct(_) => {
-                let all = members(model, *id);
-                // 8 for an optional one and for alignment.
-                let bytes = all.iter().map(|one| memory_bytes(model, &one.declared) + 8);
-                bytes.fold(0, u64::saturating_add)
-            }
-            Kind::Union(union) => {
-                let cases = union.cases.iter();
-                let sizes = cases.map(|case| memory_bytes(model, &case.member.declared));
-                sizes.max().unwrap_or(0).saturating_add(16)
-            }
-            _ => 8,
-        },
+        Type::Named(id) if open.contains(id) => 8,
+        Type::Named(id) => {
+            open.push(*id);
+            let bytes = match &model.declaration(*id).kind {
+                Kind::Struct(_) => {
+                    let all = members(model, *id);
+                    // 8 for an optional one and for alignment.
+                    let bytes = all.iter().map(|one| held_bytes(model, &one.declared, open) + 8);
+                    bytes.fold(0, u64::saturating_add)
+                }
+                Kind::Union(union) => {
+                    let cases = union.cases.iter();
+                    let sizes = cases.map(|case| held_bytes(model, &case.member.declared, open));
+                    sizes.max().unwrap_or(0).saturating_add(16)
+                }
+                _ => 8,
+            };
+            open.pop();
+            bytes
+        }
         Type::Primitive(_) => 16,
         _ => 24,
     }

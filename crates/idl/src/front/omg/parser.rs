@@ -333,6 +333,7 @@ impl Parser {
             self.report(Diagnostic::new(&rules::KEYWORD_AS_NAME, span, message).help(help));
         } else if self.misspelled.insert(text.clone()) {
             let message = format!("`{text}` differs from the keyword `{keyword}` only in case");
+            let help = format!("write `{keyword}` if you mean it; `_{text}` is a name, `{text}`");
             self.report(Diagnostic::new(&rules::KEYWORD_CASE, span, message).help(help));
         }
         let follows = &self.tokens[(self.at + 1).min(self.tokens.len() - 1)].kind;

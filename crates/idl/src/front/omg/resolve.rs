@@ -20,6 +20,7 @@ mod enumeration;
 mod finish;
 mod interface;
 mod limits;
+mod recursion;
 mod repository;
 mod scope;
 mod standard;
@@ -85,6 +86,7 @@ pub fn resolve(mut parsed: Parsed) -> (Option<Model>, Vec<Diagnostic>) {
     resolver.items(&items);
     resolver.check_forwards();
     resolver.explain_unknown();
+    resolver.check_recursion();
     resolver.check_limits();
     let is_error = |finding: &Diagnostic| finding.rule.severity() == Severity::Error;
     if resolver.diagnostics.iter().any(is_error) {
@@ -264,10 +266,14 @@ impl Resolver {
         for id in std::mem::take(&mut self.forwards) {
             let symbol = self.symbol(id);
             if symbol.state == State::Forward {
+                let rule = match symbol.kind {
+                    // Nothing can need it: nobody inherits from it, and references are not passed.
+                    SymbolKind::Interface => &rules::FORWARD_INTERFACE,
+                    _ => &rules::FORWARD_UNFINISHED,
+                };
                 let message = format!("`{}` is declared and never defined", symbol.name.text);
-                let finding =
-                    Diagnostic::new(&rules::FORWARD_UNFINISHED, symbol.name.span, message)
-                        .help("define it, or delete the declaration");
+                let finding = Diagnostic::new(rule, symbol.name.span, message)
+                    .help("define it, or delete the declaration");
                 self.diagnostics.push(finding);
             }
         }

@@ -50,7 +50,7 @@ pub enum TokenKind {
     End,
 }
 
-/// The pragmas that have a meaning (clause 7.4.6.4).
+/// The pragmas that have a meaning (clause 7.4.6.4.1).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Pragma {
     /// `#pragma prefix "omg.org"`

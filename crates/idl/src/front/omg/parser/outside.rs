@@ -45,9 +45,9 @@ impl Parser {
         let (rule, what) = match word {
             "native" => (&rules::NATIVE, "`native`"),
             "abstract" if self.word_at(self.at + 1) == Some("interface") => {
-                (&rules::SPECIAL_INTERFACE, "`abstract interface`")
+                (&rules::ABSTRACT_INTERFACE, "`abstract interface`")
             }
-            "local" => (&rules::SPECIAL_INTERFACE, "`local interface`"),
+            "local" => (&rules::LOCAL_INTERFACE, "`local interface`"),
             "eventtype" => (&rules::EVENTTYPE, "`eventtype`"),
             "abstract" | "custom" => match self.word_at(self.at + 1) {
                 Some("eventtype") => (&rules::EVENTTYPE, "`eventtype`"),
@@ -133,8 +133,8 @@ fn way_out(rule: &Rule) -> &'static str {
         "E0111" | "E0114" => "use a struct",
         "E0112" | "E0113" | "E0115" => "declare the interfaces it provides",
         "E0116" => "write the module out for each of its parameters",
-        "E0117" => "pass a name that the client imports, or what identifies the thing",
-        "E0118" => "declare a plain `interface`",
+        "E0117" | "E0129" => "pass a name that the client imports, or what identifies the thing",
+        "E0118" | "E0130" => "declare a plain `interface`",
         "E0119" => "use an integer in the smallest unit, or `double`",
         "E0120" => "use a type that IDL has",
         "E0121" => "pass the values as a parameter",

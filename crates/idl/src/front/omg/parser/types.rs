@@ -36,10 +36,8 @@ impl Parser {
                 Ok(TypeKind::Constructed(Box::new(definition)))
             }
             "any" => Ok(self.outside_type(&rules::ANY, "`any`")),
-            "Object" | "ValueBase" => {
-                let what = format!("`{word}`");
-                Ok(self.outside_type(&rules::OBJECT, &what))
-            }
+            "Object" => Ok(self.outside_type(&rules::OBJECT, "`Object`")),
+            "ValueBase" => Ok(self.outside_type(&rules::VALUE_BASE, "`ValueBase`")),
             "fixed" => self.fixed(),
             "void" => {
                 let span = self.advance();

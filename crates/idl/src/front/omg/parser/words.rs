@@ -61,7 +61,6 @@ const RESERVED: &[&str] = &[
     "union",
     "unsigned",
     "ValueBase",
-    "valuetype",
     "void",
     "wchar",
     "wstring",
@@ -95,6 +94,7 @@ const ELSEWHERE: &[&str] = &[
     "truncatable",
     "typename",
     "uses",
+    "valuetype",
 ];
 
 /// Longest word of the table.

@@ -1,4 +1,4 @@
-//! The pragmas that have a meaning: `prefix`, `ID`, `version` (clause 7.4.6.4), and `once`.
+//! The pragmas that have a meaning: `prefix`, `ID`, `version` (clause 7.4.6.4.1), and `once`.
 
 use std::rc::Rc;
 

@@ -56,8 +56,13 @@ impl Resolver {
         symbol
     }
 
+    /// A struct, or an alias of one, as interfaces may be inherited by an alias (7.4.3.4.3.2).
     fn struct_base(&mut self, name: &ScopedName) -> Option<SymbolId> {
-        let id = self.lookup(name)?;
+        let named = self.lookup(name)?;
+        let id = match self.behind(&named.named()) {
+            Type::Named(behind) => SymbolId(behind.0),
+            _ => named,
+        };
         let symbol = self.symbol(id);
         let message = match (symbol.kind, symbol.state) {
             (SymbolKind::Struct, State::Complete) => return Some(id),
@@ -91,7 +96,7 @@ impl Resolver {
         let mut resolved = Vec::new();
         let mut ids = HashMap::new();
         for member in members {
-            let declared = self.member_type(&member.declared);
+            let declared = self.member_type(member);
             for declarator in &member.declarators {
                 let declared = self.declarator_type(declared.clone(), declarator);
                 let subject = Subject::of(Place::Member, declared.as_ref());
@@ -181,7 +186,7 @@ impl Resolver {
         for (index, case) in cases.iter().enumerate() {
             let values = self.labels(case, index as u32, wanted, &mut labels);
             let member = &case.member;
-            let declared = self.member_type(&member.declared);
+            let declared = self.member_type(member);
             let declarator = &member.declarators[0];
             let declared = self.declarator_type(declared, declarator);
             let subject = Subject::of(Place::Case, declared.as_ref());

@@ -237,7 +237,13 @@ impl Resolver {
         if wanted.takes(given) {
             return Some(value);
         }
-        let message = format!("expected {}, found {}", wanted.what(), given.what());
+        let message = match (wanted, given) {
+            (Wanted::Enum(one), Wanted::Enum(other)) => {
+                let [one, other] = [one, other].map(|id| &self.symbol(id).name.text);
+                format!("expected an enumerator of `{one}`, found one of `{other}`")
+            }
+            _ => format!("expected {}, found {}", wanted.what(), given.what()),
+        };
         self.diagnostics.push(Diagnostic::new(&rules::MISMATCH, span, message));
         None
     }

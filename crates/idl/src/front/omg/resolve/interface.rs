@@ -286,7 +286,7 @@ impl Resolver {
         resolved
     }
 
-    /// Nothing comes back from a oneway operation (clause 7.4.6).
+    /// Nothing comes back from a oneway operation (clause 7.4.6.4.5).
     fn check_oneway(&mut self, operation: &ast::Operation, oneway: Span) {
         let name = &operation.name.text;
         let mut findings = Vec::new();

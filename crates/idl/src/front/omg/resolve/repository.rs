@@ -1,4 +1,5 @@
-//! Repository ids (clause 7.4.6.4): `IDL:prefix/A/B:1.0`, and what pragmas and `typeid` make of it.
+//! Repository ids (clause 7.4.6.4.1): `IDL:prefix/A/B:1.0`, and what pragmas and `typeid` make of
+//! it.
 //!
 //! `#pragma prefix` holds to the end of the scope or file it stands in; an included file begins
 //! without one. `typeprefix` holds for a scope and all that is in it. An id that is given as a

@@ -241,7 +241,7 @@ impl Resolver {
     }
 
     /// Members of a base struct may not come again; of a base interface operations and attributes
-    /// may not, and anything else may (clause 7.4.3.4.3.2).
+    /// may not, and anything else may (clauses 7.4.3.4.3.2.1, 7.4.4.4).
     fn inherited_clash(&self, name: &Name, folded: &Rc<str>) -> Option<Diagnostic> {
         let scope = self.scope(self.current);
         for ancestor in &scope.ancestors {

@@ -5,7 +5,10 @@ use super::limits::DEPTH_MAX;
 use super::scope::{State, SymbolId, SymbolKind};
 use super::{Resolver, constant::Wanted};
 use crate::diagnostic::Diagnostic;
-use crate::front::omg::ast::{Declarator, Definition, ScopedName, TypeKind, TypeUse};
+use crate::front::omg::ast::{
+    Annotation, Arguments, Declarator, Definition, ExpressionKind, Member, ScopedName, TypeKind,
+    TypeUse,
+};
 use crate::front::omg::rules::semantics as rules;
 use crate::model::{Kind, Primitive, Type};
 use crate::source::Span;
@@ -40,27 +43,16 @@ impl Resolver {
         Some(resolved.declared)
     }
 
-    /// The type of a member. A sequence of an incomplete type may be one of that type only.
-    pub(super) fn member_type(&mut self, used: &TypeUse) -> Option<Type> {
-        let resolved = self.type_use(used)?;
-        if let Some(unfinished) = resolved.unfinished {
-            let symbol = self.symbol(unfinished);
-            if symbol.state == State::Forward {
-                let message = format!(
-                    "a sequence of `{}`, which is not complete, can only be a member of it",
-                    symbol.name.text
-                );
-                let finding = Diagnostic::new(&rules::RECURSIVE_ELSEWHERE, used.span, message)
-                    .label(symbol.name.span, "declared forward here")
-                    .help("define it before this type, or this type inside it");
-                self.diagnostics.push(finding);
-                return None;
-            }
-        }
-        Some(resolved.declared)
+    /// The type of a member of a struct or union. A sequence of something incomplete may be one:
+    /// what is declared forward is defined in the end, and a sequence may be empty. So may what
+    /// is `@external`, as DDS-XTypes has it; whether it ends is judged in the end.
+    pub(super) fn member_type(&mut self, member: &Member) -> Option<Type> {
+        let is_external = member.annotations.iter().any(is_external);
+        self.type_kind(&member.declared, is_external).map(|resolved| resolved.declared)
     }
 
-    fn type_kind(&mut self, used: &TypeUse, is_in_sequence: bool) -> Option<Resolved> {
+    /// `is_elsewhere`: its values lie in memory of their own, so that it need not be complete.
+    fn type_kind(&mut self, used: &TypeUse, is_elsewhere: bool) -> Option<Resolved> {
         match &used.kind {
             TypeKind::Primitive(primitive) => Some(Type::Primitive(*primitive).into()),
             TypeKind::String { bound } => {
@@ -88,13 +80,13 @@ impl Resolver {
                 let declared = Type::Map { key, value: Box::new(value.declared), bound };
                 Some(Resolved { declared, unfinished: value.unfinished })
             }
-            TypeKind::Name(name) => self.named_type(name, is_in_sequence),
+            TypeKind::Name(name) => self.named_type(name, is_elsewhere),
             TypeKind::Constructed(definition) => Some(self.constructed(definition)?.named().into()),
             TypeKind::Outside => None,
         }
     }
 
-    fn named_type(&mut self, name: &ScopedName, is_in_sequence: bool) -> Option<Resolved> {
+    fn named_type(&mut self, name: &ScopedName, is_elsewhere: bool) -> Option<Resolved> {
         let id = self.lookup(name)?;
         let span = name.span();
         let symbol = self.symbol(id);
@@ -106,7 +98,7 @@ impl Resolver {
                 return Some(Resolved { declared: id.named(), unfinished });
             }
             SymbolKind::Struct | SymbolKind::Union => {
-                return self.aggregate_type(id, span, is_in_sequence);
+                return self.aggregate_type(id, span, is_elsewhere);
             }
             SymbolKind::Enum | SymbolKind::Bitmask | SymbolKind::Bitset => {
                 return symbol.declaration.map(|_| id.named().into());
@@ -127,16 +119,11 @@ impl Resolver {
         None
     }
 
-    fn aggregate_type(
-        &mut self,
-        id: SymbolId,
-        span: Span,
-        is_in_sequence: bool,
-    ) -> Option<Resolved> {
+    fn aggregate_type(&mut self, id: SymbolId, span: Span, is_elsewhere: bool) -> Option<Resolved> {
         let symbol = self.symbol(id);
         match symbol.state {
             State::Complete => symbol.declaration.map(|_| id.named().into()),
-            _ if is_in_sequence => Some(Resolved { declared: id.named(), unfinished: Some(id) }),
+            _ if is_elsewhere => Some(Resolved { declared: id.named(), unfinished: Some(id) }),
             State::Forward => {
                 self.report_incomplete(id, span);
                 None
@@ -145,7 +132,10 @@ impl Resolver {
                 let message = format!("`{}` cannot hold itself", symbol.name.text);
                 let finding = Diagnostic::new(&rules::RECURSIVE, span, message)
                     .label(symbol.name.span, "this is being defined")
-                    .help(format!("use `sequence<{}, 1>` or `sequence<{0}>`", symbol.name.text));
+                    .help(format!(
+                        "use `sequence<{}, 1>` or `sequence<{0}>`, or put `@external` before it",
+                        symbol.name.text
+                    ));
                 self.diagnostics.push(finding);
                 None
             }
@@ -252,4 +242,18 @@ impl Resolver {
             _ => false,
         }
     }
+}
+
+/// `@external`, not `@external(FALSE)`.
+fn is_external(annotation: &Annotation) -> bool {
+    let [name] = &annotation.name.parts[..] else {
+        return false;
+    };
+    let value = match &annotation.arguments {
+        Arguments::None => None,
+        Arguments::Single(value) => Some(value),
+        Arguments::Named(values) => values.first().map(|(_, value)| value),
+    };
+    let is_false = value.is_some_and(|value| value.kind == ExpressionKind::Boolean(false));
+    &*name.text == "external" && !is_false
 }

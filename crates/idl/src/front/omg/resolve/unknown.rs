@@ -43,6 +43,11 @@ impl Resolver {
             }
             return;
         }
+        let last = &name.parts[name.parts.len() - 1];
+        if &*last.text == "TypeCode" && (part == last || &*part.text == "CORBA") {
+            self.report_type_code(last);
+            return;
+        }
         let message = match self.scope(scope).owner {
             Some(owner) if place > 0 => {
                 format!("`{}` has nothing called `{}`", self.symbol(owner).name.text, part.text)
@@ -57,6 +62,17 @@ impl Resolver {
         };
         self.unknown.insert(spelled, unknown);
         self.diagnostics.push(Diagnostic::new(&rules::NOT_FOUND, part.span, message));
+    }
+
+    /// Everyone's compiler knows this type, and its files do not declare it.
+    fn report_type_code(&mut self, part: &Name) {
+        if !self.misspelled.insert(part.text.clone()) {
+            return;
+        }
+        let message = "`TypeCode` (clause 7.4.6.4.7) is outside what Nearcall maps";
+        let finding = Diagnostic::new(&rules::TYPE_CODE, part.span, message)
+            .help("say which type it is with an enum of the types that occur");
+        self.diagnostics.push(finding);
     }
 
     /// Looks again for the unknown names, now that everything is declared, and says what helps.

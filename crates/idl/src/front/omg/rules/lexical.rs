@@ -63,7 +63,7 @@ pub static MALFORMED_NUMBER: Rule = Rule {
 
 /// An integer literal fits in 64 bits.
 pub static INTEGER_RANGE: Rule =
-    Rule { code: "E0006", clause: "7.2.6.1", title: "an integer literal fits in 64 bits" };
+    Rule { code: "E0006", clause: "7.4.1.4.3", title: "an integer literal fits in 64 bits" };
 
 /// An integer that begins with `0` has octal digits only.
 pub static OCTAL_DIGIT: Rule = Rule {
@@ -83,33 +83,36 @@ pub static EXPONENT_DIGITS: Rule =
 /// A floating-point literal is in the range of double.
 pub static FLOAT_RANGE: Rule = Rule {
     code: "E0010",
-    clause: "7.2.6.4",
+    clause: "ours",
     title: "a floating-point literal is in the range of double",
 };
 
 /// A fixed-point literal has at most 31 digits.
-pub static FIXED_DIGITS: Rule =
-    Rule { code: "E0011", clause: "7.2.6.5", title: "a fixed-point literal has at most 31 digits" };
+pub static FIXED_DIGITS: Rule = Rule {
+    code: "E0011",
+    clause: "7.4.1.4.4.3.4",
+    title: "a fixed-point literal has at most 31 digits",
+};
 
 /// A character literal holds a character.
 pub static EMPTY_CHARACTER: Rule =
-    Rule { code: "E0012", clause: "7.2.6.2", title: "a character literal holds a character" };
+    Rule { code: "E0012", clause: "7.2.6.2.1", title: "a character literal holds a character" };
 
 /// A character literal holds one character only.
 pub static CHARACTER_COUNT: Rule = Rule {
     code: "E0013",
-    clause: "7.2.6.2",
+    clause: "7.2.6.2.1",
     title: "a character literal holds one character only",
 };
 
 /// A character literal ends on its line.
 pub static UNTERMINATED_CHARACTER: Rule =
-    Rule { code: "E0014", clause: "7.2.6.2", title: "a character literal ends on its line" };
+    Rule { code: "E0014", clause: "7.2.6.2.2", title: "a character literal ends on its line" };
 
 /// A character literal without `L` holds a character of ISO 8859-1.
 pub static CHARACTER_RANGE: Rule = Rule {
     code: "E0015",
-    clause: "7.2.6.2",
+    clause: "7.2.6.2.1",
     title: "a character literal without `L` holds a character of ISO 8859-1",
 };
 
@@ -127,27 +130,27 @@ pub static STRING_NUL: Rule = Rule {
 /// An escape sequence is one of those the clause lists.
 pub static UNKNOWN_ESCAPE: Rule = Rule {
     code: "E0018",
-    clause: "7.2.6.2",
+    clause: "7.2.6.2.2",
     title: "an escape sequence is one of those the clause lists",
 };
 
 /// `\x` and `\u` are followed by a hexadecimal digit.
 pub static ESCAPE_DIGITS: Rule = Rule {
     code: "E0019",
-    clause: "7.2.6.2",
+    clause: "7.2.6.2.2",
     title: "`\\x` and `\\u` are followed by a hexadecimal digit",
 };
 
 /// An escape sequence names a character that exists.
 pub static ESCAPE_RANGE: Rule = Rule {
     code: "E0020",
-    clause: "7.2.6.2",
+    clause: "7.2.6.2.2",
     title: "an escape sequence names a character that exists",
 };
 
 /// `\u` stands in wide literals only.
 pub static NARROW_UNICODE_ESCAPE: Rule =
-    Rule { code: "E0021", clause: "7.2.6.2", title: "`\\u` stands in wide literals only" };
+    Rule { code: "E0021", clause: "7.2.6.2.2", title: "`\\u` stands in wide literals only" };
 
 /// `#`, `!`, `&&` and their like stand in directives only.
 pub static PREPROCESSOR_TOKEN: Rule = Rule {

@@ -207,7 +207,7 @@ pub static LINE_MALFORMED: Rule = Rule {
 /// The pragmas `prefix`, `ID` and `version` have the operands they need.
 pub static PRAGMA_MALFORMED: Rule = Rule {
     code: "E0078",
-    clause: "7.4.6.4",
+    clause: "7.4.6.4.1.3",
     title: "the pragmas `prefix`, `ID` and `version` have the operands they need",
 };
 
@@ -217,7 +217,7 @@ pub static PRAGMA_DROPPED: Rule =
 
 /// `#warning` is repeated as a note.
 pub static WARNING_DIRECTIVE: Rule =
-    Rule { code: "N0002", clause: "7.3", title: "`#warning` is repeated as a note" };
+    Rule { code: "N0002", clause: "ours", title: "`#warning` is repeated as a note" };
 
 /// A directive ends where its operands end; the rest of the line is dropped.
 pub static EXTRA_TOKENS: Rule = Rule {

@@ -1,5 +1,6 @@
 //! What holds of every rule, and that each lexical and preprocessing rule finds its bad input.
 
+mod clauses;
 mod conditions;
 mod lexical;
 mod macros;

@@ -185,7 +185,7 @@ fn integers() -> Vec<Case> {
                 1 | const long a = 18446744073709551616;
                   |                ^^^^^^^^^^^^^^^^^^^^
                   |
-                  = note: OMG IDL 4.2, clause 7.2.6.1:
+                  = note: OMG IDL 4.2, clause 7.4.1.4.3:
                           an integer literal fits in 64 bits
             "#]],
         },
@@ -233,7 +233,7 @@ fn fractions() -> Vec<Case> {
                 1 | const double a = 1e999;
                   |                  ^^^^^
                   |
-                  = note: OMG IDL 4.2, clause 7.2.6.4:
+                  = note: rule of Nearcall:
                           a floating-point literal is in the range of double
             "#]],
         },
@@ -247,7 +247,7 @@ fn fractions() -> Vec<Case> {
                 1 | const fixed a = 1234567890123456789.0123456789012d;
                   |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
                   |
-                  = note: OMG IDL 4.2, clause 7.2.6.5:
+                  = note: OMG IDL 4.2, clause 7.4.1.4.4.3.4:
                           a fixed-point literal has at most 31 digits
             "#]],
         },
@@ -266,7 +266,7 @@ fn character_literals() -> Vec<Case> {
                 1 | const char a = '';
                   |                ^^
                   |
-                  = note: OMG IDL 4.2, clause 7.2.6.2:
+                  = note: OMG IDL 4.2, clause 7.2.6.2.1:
                           a character literal holds a character
             "#]],
         },
@@ -280,7 +280,7 @@ fn character_literals() -> Vec<Case> {
                 1 | const char a = 'ab';
                   |                ^^^^
                   |
-                  = note: OMG IDL 4.2, clause 7.2.6.2:
+                  = note: OMG IDL 4.2, clause 7.2.6.2.1:
                           a character literal holds one character only
                   = help: a string stands between `"`
             "#]],
@@ -295,7 +295,7 @@ fn character_literals() -> Vec<Case> {
                 1 | const char a = 'b;
                   |                ^^^
                   |
-                  = note: OMG IDL 4.2, clause 7.2.6.2:
+                  = note: OMG IDL 4.2, clause 7.2.6.2.2:
                           a character literal ends on its line
             "#]],
         },
@@ -309,7 +309,7 @@ fn character_literals() -> Vec<Case> {
                 1 | const char a = '€';
                   |                ^^^
                   |
-                  = note: OMG IDL 4.2, clause 7.2.6.2:
+                  = note: OMG IDL 4.2, clause 7.2.6.2.1:
                           a character literal without `L` holds a character of ISO 8859-1
                   = help: declare it `wchar` and write `L'€'`
             "#]],
@@ -363,7 +363,7 @@ fn escapes() -> Vec<Case> {
                 1 | const string a = "b\qc";
                   |                    ^^
                   |
-                  = note: OMG IDL 4.2, clause 7.2.6.2:
+                  = note: OMG IDL 4.2, clause 7.2.6.2.2:
                           an escape sequence is one of those the clause lists
                   = help: a backslash is written `\\`
             "#]],
@@ -378,7 +378,7 @@ fn escapes() -> Vec<Case> {
                 1 | const string a = "b\xyz";
                   |                    ^^
                   |
-                  = note: OMG IDL 4.2, clause 7.2.6.2:
+                  = note: OMG IDL 4.2, clause 7.2.6.2.2:
                           `\x` and `\u` are followed by a hexadecimal digit
             "#]],
         },
@@ -397,7 +397,7 @@ fn escaped_characters() -> Vec<Case> {
                 1 | const char a = '\400';
                   |                 ^^^^
                   |
-                  = note: OMG IDL 4.2, clause 7.2.6.2:
+                  = note: OMG IDL 4.2, clause 7.2.6.2.2:
                           an escape sequence names a character that exists
             "#]],
         },
@@ -411,7 +411,7 @@ fn escaped_characters() -> Vec<Case> {
                 1 | const wchar a = L'\uD800';
                   |                   ^^^^^^
                   |
-                  = note: OMG IDL 4.2, clause 7.2.6.2:
+                  = note: OMG IDL 4.2, clause 7.2.6.2.2:
                           an escape sequence names a character that exists
             "#]],
         },
@@ -425,7 +425,7 @@ fn escaped_characters() -> Vec<Case> {
                 1 | const string a = "\u00e9";
                   |                   ^^^^^^
                   |
-                  = note: OMG IDL 4.2, clause 7.2.6.2:
+                  = note: OMG IDL 4.2, clause 7.2.6.2.2:
                           `\u` stands in wide literals only
                   = help: put `L` before the quote, or write the character itself
             "#]],

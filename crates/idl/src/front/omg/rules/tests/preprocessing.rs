@@ -304,7 +304,7 @@ fn messages() -> Vec<Case> {
                 1 | #warning old
                   |  ^^^^^^^^^^^
                   |
-                  = note: OMG IDL 4.2, clause 7.3:
+                  = note: rule of Nearcall:
                           `#warning` is repeated as a note
             "#]],
         },
@@ -392,7 +392,7 @@ fn pragmas() -> Vec<Case> {
                 1 | #pragma prefix omg
                   |  ^^^^^^^^^^^^^^^^^
                   |
-                  = note: OMG IDL 4.2, clause 7.4.6.4:
+                  = note: OMG IDL 4.2, clause 7.4.6.4.1.3:
                           the pragmas `prefix`, `ID` and `version` have the operands they need
                   = help: write `#pragma prefix "string"`
 
@@ -402,7 +402,7 @@ fn pragmas() -> Vec<Case> {
                 2 | #pragma ID A::B "x"
                   |  ^^^^^^^^^^^^^^^^^^
                   |
-                  = note: OMG IDL 4.2, clause 7.4.6.4:
+                  = note: OMG IDL 4.2, clause 7.4.6.4.1.3:
                           the pragmas `prefix`, `ID` and `version` have the operands they need
                   = help: write `#pragma ID name "format:string"`
 
@@ -412,7 +412,7 @@ fn pragmas() -> Vec<Case> {
                 3 | #pragma version A 1
                   |  ^^^^^^^^^^^^^^^^^^
                   |
-                  = note: OMG IDL 4.2, clause 7.4.6.4:
+                  = note: OMG IDL 4.2, clause 7.4.6.4.1.3:
                           the pragmas `prefix`, `ID` and `version` have the operands they need
                   = help: write `#pragma version name major.minor`
             "#]],
