@@ -15,10 +15,12 @@
 mod dump;
 mod limits;
 mod message;
+mod showing;
 mod types;
 
 pub use dump::dump;
 pub use limits::{Count, Hop, Limit, LimitCheck, limit_checks};
+pub use showing::{SHOWN_CHARACTERS_MAX, Showing, showing};
 pub use types::{MemberPlan, TypePlan};
 
 use nearcall_abi::AStackClass;

@@ -627,7 +627,14 @@ pub mod files {
             &self,
             formatter: &mut ::core::fmt::Formatter<'_>,
         ) -> ::core::fmt::Result {
-            formatter.write_str("Files::NotFound was raised")
+            let cut = |text: &str| {
+                let mut shown: ::std::string::String = text.chars().take(80).collect();
+                if shown.len() < text.len() {
+                    shown.push_str("...");
+                }
+                shown
+            };
+            formatter.debug_struct("NotFound").field("path", &cut(&self.path)).finish()
         }
     }
     impl ::core::error::Error for NotFound {}
@@ -639,7 +646,7 @@ pub mod files {
             &self,
             formatter: &mut ::core::fmt::Formatter<'_>,
         ) -> ::core::fmt::Result {
-            formatter.write_str("Files::Denied was raised")
+            formatter.debug_struct("Denied").finish()
         }
     }
     impl ::core::error::Error for Denied {}

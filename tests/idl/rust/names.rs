@@ -248,7 +248,7 @@ impl ::nearcall::raw::Marshal for FilesEntries {
 pub struct FilesRemoveException;
 impl ::core::fmt::Display for FilesRemoveException {
     fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-        formatter.write_str("FilesRemoveException was raised")
+        formatter.debug_struct("FilesRemoveException").finish()
     }
 }
 impl ::core::error::Error for FilesRemoveException {}
@@ -744,7 +744,7 @@ pub mod files {
             &self,
             formatter: &mut ::core::fmt::Formatter<'_>,
         ) -> ::core::fmt::Result {
-            formatter.write_str("Files::Ok was raised")
+            formatter.debug_struct("Ok").finish()
         }
     }
     impl ::core::error::Error for Ok {}
@@ -1789,7 +1789,11 @@ pub mod nearcall {
                 &self,
                 formatter: &mut ::core::fmt::Formatter<'_>,
             ) -> ::core::fmt::Result {
-                formatter.write_str("nearcall::Client::Err was raised")
+                formatter
+                    .debug_struct("Err")
+                    .field("error", &self.error)
+                    .field("s", &self.s)
+                    .finish()
             }
         }
         impl ::core::error::Error for Err {}

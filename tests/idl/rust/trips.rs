@@ -691,7 +691,18 @@ pub mod trips {
             &self,
             formatter: &mut ::core::fmt::Formatter<'_>,
         ) -> ::core::fmt::Result {
-            formatter.write_str("trips::Refused was raised")
+            let cut = |text: &str| {
+                let mut shown: ::std::string::String = text.chars().take(80).collect();
+                if shown.len() < text.len() {
+                    shown.push_str("...");
+                }
+                shown
+            };
+            formatter
+                .debug_struct("Refused")
+                .field("why", &cut(&self.why))
+                .field("code", &self.code)
+                .finish_non_exhaustive()
         }
     }
     impl ::core::error::Error for Refused {}
@@ -703,10 +714,41 @@ pub mod trips {
             &self,
             formatter: &mut ::core::fmt::Formatter<'_>,
         ) -> ::core::fmt::Result {
-            formatter.write_str("trips::Gone was raised")
+            formatter.debug_struct("Gone").finish()
         }
     }
     impl ::core::error::Error for Gone {}
+    /// Exception `trips::Lost`.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+    #[allow(missing_docs)]
+    pub struct Lost {
+        pub why: ::std::string::String,
+        pub octets: Octets,
+        pub place: [i32; 2],
+        pub depth: ::core::option::Option<i32>,
+    }
+    impl ::core::fmt::Display for Lost {
+        fn fmt(
+            &self,
+            formatter: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            let cut = |text: &str| {
+                let mut shown: ::std::string::String = text.chars().take(80).collect();
+                if shown.len() < text.len() {
+                    shown.push_str("...");
+                }
+                shown
+            };
+            formatter
+                .debug_struct("Lost")
+                .field("why", &cut(&self.why))
+                .field("octets", &::core::format_args!("{} elements", self.octets.len()))
+                .field("place", &self.place)
+                .field("depth", &self.depth)
+                .finish()
+        }
+    }
+    impl ::core::error::Error for Lost {}
     /// Calls `trips::Base` in the domain that exports it.
     #[derive(Clone, Debug)]
     pub struct BaseClient {

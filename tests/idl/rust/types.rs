@@ -5804,7 +5804,25 @@ pub mod types {
                 &self,
                 formatter: &mut ::core::fmt::Formatter<'_>,
             ) -> ::core::fmt::Result {
-                formatter.write_str("types::Lent::Bad was raised")
+                let cut = |text: &str| {
+                    let mut shown: ::std::string::String = text
+                        .chars()
+                        .take(80)
+                        .collect();
+                    if shown.len() < text.len() {
+                        shown.push_str("...");
+                    }
+                    shown
+                };
+                formatter
+                    .debug_struct("Bad")
+                    .field("why", &cut(&self.why))
+                    .field(
+                        "numbers",
+                        &::core::format_args!("{} elements", self.numbers.len()),
+                    )
+                    .field("p", &self.p)
+                    .finish_non_exhaustive()
             }
         }
         impl ::core::error::Error for Bad {}

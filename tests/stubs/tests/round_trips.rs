@@ -468,5 +468,19 @@ fn an_attribute_is_read_and_written_through_an_inherited_interface() {
 #[test]
 fn an_exception_says_what_was_raised() {
     let raised = TripsChangeException::from(Gone);
-    assert_eq!(raised.to_string(), "trips::Gone was raised");
+    assert_eq!(raised.to_string(), "Gone");
+    let refused =
+        |why: &str| Refused { why: why.to_owned(), code: -7, choice: Choice::Otherwise(9, 0.0) };
+    let shown = refused("a \"wall\"\n").to_string();
+    assert_eq!(shown, r#"Refused { why: "a \"wall\"\n", code: -7, .. }"#);
+}
+
+#[test]
+fn what_an_exception_shows_is_short_however_long_its_members_are() {
+    let octets = vec![0; 1_000_000];
+    let long = Lost { why: "ä".repeat(100_000), octets, place: [1, 2], depth: None };
+    let cut = format!("{}...", "ä".repeat(80));
+    let want =
+        format!("Lost {{ why: \"{cut}\", octets: 1000000 elements, place: [1, 2], depth: None }}");
+    assert_eq!(long.to_string(), want);
 }

@@ -1,6 +1,6 @@
 //! Structs, exceptions and aliases.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 
 use crate::back::rust::Rust;
@@ -10,6 +10,7 @@ use crate::back::rust::lints::{holder_lints, member_lints};
 use crate::back::rust::names::NameSet;
 use crate::layout::members;
 use crate::model::{DeclarationId, Type};
+use crate::plan::{SHOWN_CHARACTERS_MAX, Showing, showing};
 
 impl Rust<'_> {
     /// `typedef`
@@ -35,16 +36,41 @@ impl Rust<'_> {
         let boxed = vec![false; members(self.model, id).len()];
         let declared = self.fields(id, "Exception", &boxed);
         let name = ident(self.names.declaration(id));
-        let text = format!("{} was raised", self.model.declaration(id).name);
+        let shown = self.shown(id);
         quote! {
             #declared
             impl ::core::fmt::Display for #name {
                 fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    formatter.write_str(#text)
+                    #shown
                 }
             }
             impl ::core::error::Error for #name {}
         }
+    }
+
+    /// Prints `NotFound { path: "x" }`, and never much more.
+    fn shown(&self, id: DeclarationId) -> TokenStream {
+        let all = members(self.model, id);
+        let showings: Vec<Showing> = all.iter().map(|one| showing(self.model, one)).collect();
+        let name = self.model.declaration(id).name.0.last();
+        let shown = all.iter().zip(self.field_names(id)).zip(&showings);
+        let shown = shown.map(|((member, field), showing)| {
+            let name = &member.name;
+            match showing {
+                Showing::Whole => quote!(.field(#name, &self.#field)),
+                Showing::Text => quote!(.field(#name, &cut(&self.#field))),
+                Showing::Count => {
+                    quote!(.field(#name, &::core::format_args!("{} elements", self.#field.len())))
+                }
+                Showing::LeftOut => TokenStream::new(),
+            }
+        });
+        let end = match showings.contains(&Showing::LeftOut) {
+            true => quote!(finish_non_exhaustive),
+            false => quote!(finish),
+        };
+        let cut = showings.contains(&Showing::Text).then(cut);
+        quote!(#cut formatter.debug_struct(#name)#(#shown)*.#end())
     }
 
     /// Names of the fields of a struct or exception.
@@ -78,5 +104,19 @@ impl Rust<'_> {
             #allow
             pub struct #name { #(#docs pub #names: #declared,)* }
         }
+    }
+}
+
+/// A function that cuts a text to what is shown of it.
+fn cut() -> TokenStream {
+    let most = Literal::u32_unsuffixed(SHOWN_CHARACTERS_MAX);
+    quote! {
+        let cut = |text: &str| {
+            let mut shown: ::std::string::String = text.chars().take(#most).collect();
+            if shown.len() < text.len() {
+                shown.push_str("...");
+            }
+            shown
+        };
     }
 }
