@@ -17,6 +17,9 @@ mod caller;
 mod child;
 mod comparing;
 mod copying;
+// The first example: `demo/files` and `files.idl` are links to it, and a package has the files.
+#[path = "demo/files/lib.rs"]
+mod files;
 mod four_calls;
 mod measuring;
 mod source;

@@ -13,14 +13,14 @@ use nearcall::{Opaque, OpaqueOut};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::file_server::{
+use super::file_server::{
     Entries, FileId, FilesCloseException, FilesListException, FilesMakeDirectoryException,
     FilesOpenException, FilesReadException, FilesServer, FilesStatException, FilesWriteException,
     NotOpen, OpenMode, Status,
 };
-use crate::open_files::{Client, OpenFiles};
-use crate::root::{Root, kind};
-use crate::trouble::{Trouble, failed};
+use super::open_files::{Client, OpenFiles};
+use super::root::{Root, kind};
+use super::trouble::{Trouble, failed};
 
 /// Serves the files below one directory, and none outside.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 
 use nearcall::Importer;
 
-use crate::file_server::{FileId, OpenMode};
+use super::file_server::{FileId, OpenMode};
 
 /// Most files that all clients together have open.
 const FILES_MAX: usize = 1024;

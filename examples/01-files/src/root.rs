@@ -13,8 +13,8 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
-use crate::file_server::{Entry, EntryKind};
-use crate::trouble::{Trouble, cut};
+use super::file_server::{Entry, EntryKind};
+use super::trouble::{Trouble, cut};
 
 /// Most bytes of an entry's name.
 const NAME_BYTES_MAX: usize = 255;

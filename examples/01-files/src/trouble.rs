@@ -4,7 +4,7 @@ use std::io;
 
 use rustix::io::Errno;
 
-use crate::file_server::{Denied, Failed, NotFound};
+use super::file_server::{Denied, Failed, NotFound};
 
 /// Most bytes of an exception's `reason`.
 const REASON_BYTES_MAX: usize = 255;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use files_example::file_server as idl;
+use super::files::file_server as idl;
 use nearcall::name::Scope;
 use nearcall::{Binding, CallError, Domain, Error, ImportOptions};
 

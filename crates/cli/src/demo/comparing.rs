@@ -10,7 +10,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use files_example::file_server::Status;
+use super::files::file_server::Status;
 use walkdir::WalkDir;
 
 use super::copying::Copied;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use files_example::file_server::{OpenMode, PIECE_BYTES_MAX, Status};
+use super::files::file_server::{OpenMode, PIECE_BYTES_MAX, Status};
 use indicatif::ProgressBar;
 
 use super::caller::{Caller, Refused};

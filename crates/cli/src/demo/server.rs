@@ -15,9 +15,9 @@ use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use super::files::Disk;
+use super::files::file_server::FilesEntries;
 use clap::Args;
-use files_example::Disk;
-use files_example::file_server::FilesEntries;
 use nearcall::name::Scope;
 use nearcall::raw::Entries;
 use nearcall::{Clerk, Domain, ExportOptions};

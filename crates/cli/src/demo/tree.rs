@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use files_example::file_server::{Entry, EntryKind};
+use super::files::file_server::{Entry, EntryKind};
 
 use super::caller::{Caller, Refused};
 use super::source::Source;
