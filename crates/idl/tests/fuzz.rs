@@ -2,7 +2,8 @@
 //! and says of each finding where it is, inside its file and between two characters.
 //!
 //! `NEARCALL_FUZZ_SEED` and `NEARCALL_FUZZ_COUNT` say which mutations, and how many of each file;
-//! what fails is printed with both and with the text.
+//! `NEARCALL_FUZZ_FOLDER` names a folder of interface files to take in the place of the tests'.
+//! What fails is printed with its seed and its text.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -56,9 +57,13 @@ struct Seed {
 
 fn seeds() -> Vec<Seed> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/idl");
+    let folders = match env::var_os("NEARCALL_FUZZ_FOLDER") {
+        Some(folder) => vec![PathBuf::from(folder)],
+        None => ["bad", "good", "plan", "rust"].map(|folder| root.join(folder)).to_vec(),
+    };
     let mut paths: Vec<PathBuf> = Vec::new();
-    for folder in ["bad", "good", "plan", "rust"] {
-        let entries = fs::read_dir(root.join(folder)).expect("the folder is there");
+    for folder in folders {
+        let entries = fs::read_dir(folder).expect("the folder is there");
         paths.extend(entries.map(|entry| entry.expect("it can be listed").path()));
     }
     let is_input = |path: &PathBuf| {

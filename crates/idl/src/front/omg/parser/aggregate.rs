@@ -128,15 +128,24 @@ impl Parser {
         }
     }
 
-    /// `{ A, B, C }`; one comma too many is what every C programmer writes and means nothing else.
+    /// `{ A, B, C }`; one comma too many is what every C programmer writes and means nothing else,
+    /// so that it is only noted.
     fn literals(&mut self, owner: &Name, what: &str) -> Result<Vec<Literal>> {
         self.body(owner, |parser| {
             let doc = parser.doc();
             let annotations = parser.annotations()?;
             let doc = doc.or_else(|| parser.doc());
             let name = parser.name(what)?;
-            if !parser.take(",") && !parser.is("}") {
-                return Err(parser.unexpected("`,` or `}`"));
+            let comma = parser.span();
+            if !parser.take(",") {
+                if !parser.is("}") {
+                    return Err(parser.unexpected("`,` or `}`"));
+                }
+            } else if parser.is("}") {
+                let message = format!("a comma follows the last entry of `{}`", owner.text);
+                let note = Diagnostic::new(&rules::TRAILING_COMMA, comma, message)
+                    .help("other compilers may refuse it: delete it");
+                parser.diagnostics.push(note);
             }
             Ok(Literal { annotations, doc, name })
         })

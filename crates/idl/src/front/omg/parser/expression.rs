@@ -75,18 +75,32 @@ impl Parser {
         Err(Failed)
     }
 
+    /// The grammar has one of these operators before an operand, and no second.
     fn unary(&mut self, reading: &mut Reading) -> Result<Expression> {
-        let operator = match self.tokens[self.at].kind {
-            TokenKind::Punctuation("-") => Unary::Minus,
-            TokenKind::Punctuation("+") => Unary::Plus,
-            TokenKind::Punctuation("~") => Unary::Complement,
-            _ => return self.primary(reading),
+        let Some(operator) = self.unary_operator() else {
+            return self.primary(reading);
         };
         self.count_operator(reading)?;
         let start = self.advance();
-        let operand = self.nested(|parser| parser.unary(reading))?;
+        if self.unary_operator().is_some() {
+            let message = format!("expected an operand, found {}", self.found());
+            let finding = Diagnostic::new(&rules::UNEXPECTED, self.span(), message)
+                .help("put the operator and its operand into parentheses");
+            self.report(finding);
+            return Err(Failed);
+        }
+        let operand = self.primary(reading)?;
         let span = start.to(operand.span);
         Ok(Expression { kind: ExpressionKind::Unary(operator, Box::new(operand)), span })
+    }
+
+    fn unary_operator(&self) -> Option<Unary> {
+        match self.tokens[self.at].kind {
+            TokenKind::Punctuation("-") => Some(Unary::Minus),
+            TokenKind::Punctuation("+") => Some(Unary::Plus),
+            TokenKind::Punctuation("~") => Some(Unary::Complement),
+            _ => None,
+        }
     }
 
     fn primary(&mut self, reading: &mut Reading) -> Result<Expression> {

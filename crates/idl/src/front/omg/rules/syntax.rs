@@ -49,4 +49,5 @@ rules! {
     VALUE_BASE = "E0129", "7.4.7.4.6", "the type ValueBase is outside what Nearcall maps";
     ABSTRACT_INTERFACE = "E0130", "7.4.7.4.2.2",
         "abstract interfaces are outside what Nearcall maps";
+    TRAILING_COMMA = "N0131", "7.4.1.4.4.4.3", "commas stand between the entries of an enum";
 }

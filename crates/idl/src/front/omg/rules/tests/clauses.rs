@@ -26,6 +26,7 @@ const CLAUSES: &[(&str, &str)] = &[
     ("7.4.1.4.4.3.4", "Fixed Type"),
     ("7.4.1.4.4.4", "Constructed Types"),
     ("7.4.1.4.4.4.2", "Unions"),
+    ("7.4.1.4.4.4.3", "Enumerations"),
     ("7.4.1.4.4.4.4", "Constructed Recursive Types and Forward Declarations"),
     ("7.4.1.4.4.6", "Native Types"),
     ("7.4.2", "Building Block Any"),
