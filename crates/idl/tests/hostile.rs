@@ -234,7 +234,11 @@ fn what_once_did_not_end_ends() {
 fn long_texts_end_soon_enough_for_a_test() {
     let repeated = |piece: &str, count: usize| piece.repeat(count);
     let numbered = |make: &dyn Fn(usize) -> String| (0..20_000).map(make).collect::<String>();
+    let ring = |i: usize| format!("struct S{i} {{ @external S{} a; }}; ", (i + 1) % 20_000);
     let inputs = [
+        numbered(&|i| format!("struct S{i}; ")) + &numbered(&ring),
+        numbered(&|i| format!("struct S{i} {{ @external S{i} a; @external S{i} b; }}; ")),
+        numbered(&|i| format!("struct S{i}; struct T{i} {{ sequence<S{i}> a; }}; ")),
         repeated("{", 200_000),
         repeated("struct S { ", 50_000),
         repeated("(", 200_000),
