@@ -780,7 +780,7 @@ pub mod trips {
         }
         /// Reads `level`.
         pub fn level(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let call = self.client.claim(0)?;
+            let call = self.client.claim::<0>(0)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -793,7 +793,7 @@ pub mod trips {
             &self,
             value: i32,
         ) -> ::core::result::Result<(), ::nearcall::CallError> {
-            let mut call = self.client.claim(1)?;
+            let mut call = self.client.claim::<0>(1)?;
             call.put_u32::<0>(value as u32);
             let reply = call.post(4)?;
             if reply.raised() != 0 {
@@ -805,7 +805,7 @@ pub mod trips {
         pub fn name(
             &self,
         ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
-            let call = self.client.claim(2)?;
+            let call = self.client.claim::<1>(2)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -822,7 +822,7 @@ pub mod trips {
             &self,
             who: &str,
         ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
-            let mut call = self.client.claim(3)?;
+            let mut call = self.client.claim::<1>(3)?;
             call.put_u32::<0>(who.len() as u32);
             let mut variable = call
                 .variable::<8>((who.len() as u64).next_multiple_of(8))?;
@@ -1046,7 +1046,7 @@ pub mod trips {
         }
         /// Reads `level`.
         pub fn level(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let call = self.client.claim(0)?;
+            let call = self.client.claim::<0>(0)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -1059,7 +1059,7 @@ pub mod trips {
             &self,
             value: i32,
         ) -> ::core::result::Result<(), ::nearcall::CallError> {
-            let mut call = self.client.claim(1)?;
+            let mut call = self.client.claim::<0>(1)?;
             call.put_u32::<0>(value as u32);
             let reply = call.post(4)?;
             if reply.raised() != 0 {
@@ -1071,7 +1071,7 @@ pub mod trips {
         pub fn name(
             &self,
         ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
-            let call = self.client.claim(2)?;
+            let call = self.client.claim::<3>(2)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -1088,7 +1088,7 @@ pub mod trips {
             &self,
             who: &str,
         ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
-            let mut call = self.client.claim(3)?;
+            let mut call = self.client.claim::<3>(3)?;
             call.put_u32::<0>(who.len() as u32);
             let mut variable = call
                 .variable::<8>((who.len() as u64).next_multiple_of(8))?;
@@ -1132,7 +1132,7 @@ pub mod trips {
                 writer.slice(shorts);
                 writer.finish("shorts")?
             };
-            let mut call = self.client.claim(4)?;
+            let mut call = self.client.claim::<2>(4)?;
             call.put_u32::<0>(name.len() as u32);
             call.put_u32::<4>(wide.len() as u32);
             call.put_u32::<8>(numbers.len() as u32);
@@ -1172,7 +1172,7 @@ pub mod trips {
             (Tag, ::std::vec::Vec<i32>, ::std::vec::Vec<Tag>),
             ::nearcall::CallError,
         > {
-            let mut call = self.client.claim(5)?;
+            let mut call = self.client.claim::<1>(5)?;
             call.put_u32::<0>(bytes);
             call.put_u32::<4>(numbers);
             let reply = call.post(8)?;
@@ -1207,7 +1207,7 @@ pub mod trips {
             rights: &mut Rights,
             given: Packed,
         ) -> ::core::result::Result<(Level, Packed), ::nearcall::CallError> {
-            let mut call = self.client.claim(6)?;
+            let mut call = self.client.claim::<0>(6)?;
             call.put_u8::<0>(rights.to_wire());
             call.put_u16::<2>(given.to_wire());
             call.put_u32::<4>(level.to_wire());
@@ -1234,7 +1234,7 @@ pub mod trips {
                 ::nearcall::raw::Marshal::marshal(given, &mut writer);
                 writer.finish("given")?
             };
-            let mut call = self.client.claim(7)?;
+            let mut call = self.client.claim::<0>(7)?;
             call.put_u32::<0>(given_bytes.len() as u32);
             let mut variable = call
                 .variable::<8>((given_bytes.len() as u64).next_multiple_of(8))?;
@@ -1260,7 +1260,7 @@ pub mod trips {
                 ::nearcall::raw::Marshal::marshal(tree, &mut writer);
                 writer.finish("tree")?
             };
-            let mut call = self.client.claim(8)?;
+            let mut call = self.client.claim::<3>(8)?;
             call.put_u32::<0>(tree_bytes.len() as u32);
             let mut variable = call
                 .variable::<8>((tree_bytes.len() as u64).next_multiple_of(8))?;
@@ -1292,7 +1292,7 @@ pub mod trips {
                 ::nearcall::raw::Marshal::marshal(edge, &mut writer);
                 writer.finish("edge")?
             };
-            let mut call = self.client.claim(9)?;
+            let mut call = self.client.claim::<3>(9)?;
             call.put_u32::<0>(node_bytes.len() as u32);
             call.put_u32::<4>(edge_bytes.len() as u32);
             let mut variable = call
@@ -1325,7 +1325,7 @@ pub mod trips {
                 ::nearcall::raw::Marshal::marshal(links, &mut writer);
                 writer.finish("links")?
             };
-            let mut call = self.client.claim(10)?;
+            let mut call = self.client.claim::<3>(10)?;
             call.put_u32::<0>(links_bytes.len() as u32);
             let mut variable = call
                 .variable::<8>((links_bytes.len() as u64).next_multiple_of(8))?;
@@ -1413,7 +1413,7 @@ pub mod trips {
                 ::nearcall::raw::Marshal::marshal(part, &mut writer);
                 writer.finish("part")?
             };
-            let mut call = self.client.claim(11)?;
+            let mut call = self.client.claim::<3>(11)?;
             call.put_u32::<0>(*share as u32);
             call.put_u32::<4>(which as u32);
             call.put_u32::<8>(all.len() as u32);
@@ -1485,7 +1485,7 @@ pub mod trips {
             (Octets, ::std::string::String),
             ::nearcall::Error<TripsChangeException>,
         > {
-            let mut call = self.client.claim(12)?;
+            let mut call = self.client.claim::<3>(12)?;
             call.put_u32::<0>(data.len() as u32);
             call.put_u8::<4>(u8::from(refused));
             let mut variable = call
@@ -1539,7 +1539,7 @@ pub mod trips {
             &self,
             bytes: u32,
         ) -> ::core::result::Result<Octets, ::nearcall::CallError> {
-            let mut call = self.client.claim(13)?;
+            let mut call = self.client.claim::<3>(13)?;
             call.put_u32::<0>(bytes);
             let reply = call.post(4)?;
             if reply.raised() != 0 {
@@ -1558,7 +1558,7 @@ pub mod trips {
             data: &mut ::std::vec::Vec<u8>,
             count: &mut i32,
         ) -> ::core::result::Result<(), ::nearcall::CallError> {
-            let mut call = self.client.claim(14)?;
+            let mut call = self.client.claim::<3>(14)?;
             call.put_u32::<0>(data.len() as u32);
             call.put_u32::<4>(*count as u32);
             let mut variable = call
@@ -1582,7 +1582,7 @@ pub mod trips {
             &self,
             first: &mut ::std::vec::Vec<u8>,
         ) -> ::core::result::Result<Octets, ::nearcall::CallError> {
-            let call = self.client.claim(15)?;
+            let call = self.client.claim::<3>(15)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -1603,14 +1603,14 @@ pub mod trips {
             &self,
             number: u32,
         ) -> ::core::result::Result<(), ::nearcall::CallError> {
-            let mut call = self.client.claim(16)?;
+            let mut call = self.client.claim::<0>(16)?;
             call.put_u32::<0>(number);
             call.post_oneway(4)?;
             ::core::result::Result::Ok(())
         }
         /// Calls `posted`.
         pub fn posted(&self) -> ::core::result::Result<u64, ::nearcall::CallError> {
-            let call = self.client.claim(17)?;
+            let call = self.client.claim::<0>(17)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
