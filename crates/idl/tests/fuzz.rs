@@ -19,7 +19,7 @@ use nearcall_idl::source::{SourceMap, Span};
 const SEED: u64 = 1989;
 
 /// Mutations of each file.
-const COUNT: u64 = 150;
+const COUNT: u64 = 100;
 
 /// What one more byte of input may add to the findings.
 const FINDINGS_PER_BYTE: usize = 2;
