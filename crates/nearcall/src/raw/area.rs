@@ -60,17 +60,18 @@ scalars!(
 );
 
 impl Outgoing<'_> {
-    /// Copies a fixed block of the message, part of which may lie inline.
+    /// Copies a fixed block of the message, part of which may lie inline: that part last, because
+    /// the peer polls the line that it lies in, and takes it away again meanwhile.
     #[inline(always)]
     pub fn put_bytes(&self, at: usize, bytes: &[u8]) {
         if at >= INLINE {
             return self.block.copy_in(at - INLINE, bytes);
         }
         let (inline, rest) = bytes.split_at(bytes.len().min(INLINE - at));
-        self.inline.copy_in(at, inline);
         if !rest.is_empty() {
             self.block.copy_in(0, rest);
         }
+        self.inline.copy_in(at, inline);
     }
 
     /// Marshals a fixed value, which cannot breach a bound.
