@@ -73,6 +73,17 @@ impl Call {
         }
     }
 
+    /// Bytes of its arguments and of its results.
+    pub fn bytes(self) -> (usize, usize) {
+        match self {
+            Call::Null => (0, 0),
+            Call::Add => (8, 4),
+            Call::BigIn => (200, 0),
+            Call::BigInOut => (200, 200),
+            Call::FourK | Call::SixtyFourK | Call::OneM => (self.argument_bytes(), 0),
+        }
+    }
+
     /// Bytes of a sequence argument.
     fn argument_bytes(self) -> usize {
         match self {
@@ -163,7 +174,7 @@ pub fn serve(
 /// Starts a server in a process of its own, in one of the program's roles.
 pub fn start(role: &str, directory: &Path, processor: u32) -> Result<Child, Failure> {
     let directory = directory.to_str().ok_or("the directory has no name in Unicode")?;
-    Child::start(role, &[directory, &processor.to_string()], None)
+    Child::start(role, &[directory, &processor.to_string()], &[])
 }
 
 impl Bound {

@@ -47,13 +47,13 @@ pub struct Link {
 pub type Role = fn(&Link, &[String]) -> Result<(), Failure>;
 
 impl Child {
-    /// Starts a child and waits until it says that it is ready; `descriptor` goes to it first.
+    /// Starts a child and waits until it says that it is ready; `descriptors` go to it first.
     ///
     /// It inherits the processors that the calling thread may run on.
     pub fn start(
         role: &str,
         arguments: &[&str],
-        descriptor: Option<BorrowedFd<'_>>,
+        descriptors: &[BorrowedFd<'_>],
     ) -> Result<Child, Failure> {
         let (ours, theirs) = Stream::pair()?;
         let mut command = Command::new(std::env::current_exe()?);
@@ -63,8 +63,8 @@ impl Child {
         let child = Child { link: Some(link), process: command.spawn()? };
         // Only the child is to hold its end, so that its end is noticed.
         drop(command);
-        if let Some(descriptor) = descriptor {
-            child.link().stream.send(&[0], &[descriptor], ANSWER_TIMEOUT)?;
+        if !descriptors.is_empty() {
+            child.link().stream.send(&[0], descriptors, ANSWER_TIMEOUT)?;
         }
         let answered = child.link().receive(ANSWER_TIMEOUT);
         answered.map_err(|error| format!("the {role} did not start: {error}"))?;
@@ -122,10 +122,10 @@ impl Link {
         }
     }
 
-    /// The descriptor that the parent sends first.
-    pub fn descriptor(&self) -> Result<OwnedFd, Failure> {
-        let mut received = self.stream.receive(&mut [0; 1], 1, ANSWER_TIMEOUT)?;
-        received.descriptors.pop().ok_or_else(|| "a descriptor is missing".into())
+    /// The descriptors that the parent sends first.
+    pub fn descriptors<const N: usize>(&self) -> Result<[OwnedFd; N], Failure> {
+        let received = self.stream.receive(&mut [0; 1], N, ANSWER_TIMEOUT)?;
+        received.descriptors.try_into().map_err(|_| "a descriptor is missing".into())
     }
 
     fn receive(&self, timeout: Duration) -> Result<Words, Failure> {

@@ -1,11 +1,15 @@
-//! The tables of the papers, measured beside the lower bounds of this machine.
+//! The tables of the papers and of this project, measured beside the lower bounds of this machine.
 //!
 //! ```text
-//! main ── paper ─┬─ rounds ── statistics     what counts, and what is made of it
-//!                ├─ calls                    the subject: a server in a child, and a client
-//!                ├─ raw                      the bounds
-//!                └─ report ── machine        a table, or JSON
-//! child                                      this program once more, as the other side
+//! main ─┬─ paper peers size policy scale    the tables: which cases, who is measured beside whom
+//!       │    ├─ stage                       who runs where; a round beside its bound
+//!       │    │    └─ rounds ── statistics   what counts, and what is made of it
+//!       │    ├─ calls workload              the subject: a server in a child, and a client
+//!       │    ├─ raw                         the bounds
+//!       │    ├─ rival                       other people's ways to call, each in `bench/peers`
+//!       │    └─ table ── machine            text for people, JSON for programs
+//!       └─ report ── plot                   the tables as one HTML file
+//! child                                     this program once more, as the other side
 //! ```
 //!
 //! How a round is built and how to read it: `docs/design/0004-measuring.md`.
@@ -16,7 +20,17 @@ pub mod calls;
 pub mod child;
 pub mod machine;
 pub mod paper;
+pub mod peers;
 pub mod raw;
-pub mod report;
+pub mod rival;
 pub mod rounds;
+pub mod stage;
 pub mod statistics;
+pub mod table;
+
+/// What a child of the benchmark program can be.
+pub const ROLES: &[(&str, child::Role)] = &[
+    (calls::ROLE, calls::play),
+    (raw::ROLE, raw::play),
+    (raw::exchange::ROLE, raw::exchange::play),
+];

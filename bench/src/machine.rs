@@ -4,24 +4,33 @@ use std::fmt;
 use std::fs;
 use std::process::Command;
 
+use nearcall_os::processor;
+
 /// What can be found out; what cannot is `None`.
 #[derive(Clone, Debug, Default)]
 pub struct Machine {
     kernel: Option<String>,
     processor: Option<String>,
     commit: Option<String>,
+    processors_allowed: Option<usize>,
 }
 
 impl Machine {
     /// This one.
     pub fn here() -> Machine {
-        let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").ok();
         let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         Machine {
-            kernel: kernel.map(|release| release.trim().to_owned()),
+            kernel: Machine::kernel(),
             processor: model_in(&processors),
             commit: commit(),
+            processors_allowed: Some(processor::count_allowed()),
         }
+    }
+
+    /// The kernel's release.
+    pub fn kernel() -> Option<String> {
+        let release = fs::read_to_string("/proc/sys/kernel/osrelease").ok()?;
+        Some(release.trim().to_owned())
     }
 }
 
@@ -31,7 +40,9 @@ impl fmt::Display for Machine {
         write!(f, "nearcall {}", env!("CARGO_PKG_VERSION"))?;
         write!(f, ", commit {}", or_unknown(&self.commit))?;
         write!(f, ", Linux {}", or_unknown(&self.kernel))?;
-        write!(f, ", {}", or_unknown(&self.processor))
+        write!(f, ", {}", or_unknown(&self.processor))?;
+        let Some(count) = self.processors_allowed else { return Ok(()) };
+        write!(f, ", {count} processors allowed")
     }
 }
 

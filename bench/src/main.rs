@@ -3,36 +3,47 @@
 #![forbid(unsafe_code)]
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use bench::child::{self, Failure};
 use bench::machine::Machine;
-use bench::paper;
+use bench::stage::Options;
+use bench::table::Table;
+use bench::{paper, peers};
 use clap::{Parser, Subcommand};
 
-/// Measures the tables of the papers beside the lower bounds of this machine.
+/// Measures tables of calls between processes, each beside the lower bounds of this machine or
+/// beside other ways to call.
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Arguments {
     #[command(subcommand)]
-    table: Table,
+    command: Command,
 }
 
 #[derive(Debug, Subcommand)]
-enum Table {
-    /// LRPC's Table IV, and longer arguments.
-    Paper(Paper),
+enum Command {
+    /// LRPC's Table IV, and longer arguments, beside what the processors can do at all.
+    Paper(Asked),
+    /// The same calls over other people's ways to call. Compiles them first: bench/peers.
+    Peers {
+        #[command(flatten)]
+        asked: Asked,
+        /// What bench/peers was compiled to: to see what is said where it cannot be.
+        #[arg(long, value_name = "FILE", hide = true)]
+        program: Option<PathBuf>,
+    },
 }
 
-#[derive(Debug, clap::Args)]
-struct Paper {
+#[derive(Clone, Debug, clap::Args)]
+struct Asked {
     /// Print one JSON object a line and nothing else.
     #[arg(long)]
     json: bool,
-    /// Rounds of each case.
-    #[arg(long, value_name = "N", default_value_t = 21,
-          value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: u32,
+    /// Rounds of each case. What is usual depends on the table.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: Option<u32>,
     /// Measure on so many processors only.
     #[arg(long, value_name = "1|2", value_parser = clap::value_parser!(u32).range(1..=2))]
     processors: Option<u32>,
@@ -43,11 +54,10 @@ struct Paper {
 }
 
 fn main() -> ExitCode {
-    if let Some(ended) = child::run_if_child(paper::ROLES) {
+    if let Some(ended) = child::run_if_child(bench::ROLES) {
         return ended;
     }
-    let Arguments { table: Table::Paper(arguments) } = Arguments::parse();
-    match paper(&arguments) {
+    match run(&Arguments::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("bench: {error}");
@@ -56,18 +66,34 @@ fn main() -> ExitCode {
     }
 }
 
-fn paper(arguments: &Paper) -> Result<(), Failure> {
-    let table = paper::measure(paper::Options {
-        rounds: arguments.rounds,
-        processors: arguments.processors,
-        calls_max: arguments.calls,
+fn run(command: &Command) -> Result<(), Failure> {
+    match command {
+        Command::Paper(asked) => print(asked, 21, paper::measure),
+        Command::Peers { asked, program } => {
+            print(asked, 5, |options| peers::measure(options, program.as_deref()))
+        }
+    }
+}
+
+/// Measures a table and prints it.
+fn print(
+    asked: &Asked,
+    rounds: u32,
+    measure: impl FnOnce(Options) -> Result<Table, Failure>,
+) -> Result<(), Failure> {
+    // Before the measurement binds this thread to one processor.
+    let machine = Machine::here();
+    let table = measure(Options {
+        rounds: asked.rounds.unwrap_or(rounds),
+        processors: asked.processors,
+        calls_max: asked.calls,
     })?;
     let mut out = io::stdout().lock();
-    if arguments.json {
+    if asked.json {
         table.write_json(&mut out)?;
     } else {
-        table.write_text(&mut out, &Machine::here())?;
+        table.write_text(&mut out, &machine)?;
     }
     out.flush()?;
-    if table.rows.is_empty() { Err("nothing was measured".into()) } else { Ok(()) }
+    if table.is_empty() { Err("nothing was measured".into()) } else { Ok(()) }
 }

@@ -1,9 +1,13 @@
-//! The lower bounds: what two processes that alternate on one word of shared memory need for it.
-//! Nothing is called, nothing is checked, nothing lies beside the word.
+//! The lower bounds. What two processes that alternate on one word of shared memory need for it:
+//! nothing is called, nothing is checked, nothing lies beside the word. And what the kernel's own
+//! ways need to bring bytes over and others back.
 
+pub mod exchange;
 pub mod line;
 pub mod yielding;
 
+mod futex;
 mod peer;
+mod stream;
 
 pub use peer::{Peer, ROLE, play};

@@ -25,6 +25,17 @@ pub enum Placement {
     One,
 }
 
+/// What a ratio is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Statistic {
+    /// What is usual, because nothing that is rare can move it.
+    P50,
+    /// Where what is rare is the question.
+    P99,
+    /// Where a few long waits are what a policy costs.
+    Mean,
+}
+
 /// A bound, measured once each way that it can be measured; the fastest way is the bound.
 pub type Look = Vec<Samples>;
 
@@ -55,14 +66,43 @@ pub struct Verdict {
     pub subject: Summary,
     /// Its bound, over all of them.
     pub bound: Summary,
-    /// Median over rounds of the subject's p50 by the bound's.
+    /// Median over rounds of the subject's statistic by the bound's.
     pub ratio: f64,
     /// The best round's.
     pub ratio_min: f64,
     /// The worst round's.
     pub ratio_max: f64,
-    /// How far the bound's own p50 lay apart from round to round.
+    /// How far the bound's own statistic lay apart from round to round.
     pub spread: f64,
+}
+
+impl Statistic {
+    /// As it is printed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Statistic::P50 => "p50",
+            Statistic::P99 => "p99",
+            Statistic::Mean => "mean",
+        }
+    }
+
+    /// What people are told beside a ratio that is not of the p50.
+    pub fn remark(self) -> &'static str {
+        match self {
+            Statistic::P50 => "",
+            Statistic::P99 => " of p99",
+            Statistic::Mean => " of mean",
+        }
+    }
+
+    fn of(self, samples: &Samples) -> f64 {
+        let summary = samples.summary();
+        match self {
+            Statistic::P50 => summary.p50_ns,
+            Statistic::P99 => summary.p99_ns,
+            Statistic::Mean => summary.mean_ns,
+        }
+    }
 }
 
 impl Placement {
@@ -109,8 +149,13 @@ impl Round {
         Some(Round { placement, subject, bound })
     }
 
-    fn ratio(&self) -> f64 {
-        self.subject.p50_ns() / self.bound.p50_ns()
+    /// A round whose class is known, beside whatever `bound` is.
+    pub fn new(placement: Placement, subject: Samples, bound: Samples) -> Round {
+        Round { placement, subject, bound }
+    }
+
+    fn ratio(&self, statistic: Statistic) -> f64 {
+        statistic.of(&self.subject) / statistic.of(&self.bound)
     }
 }
 
@@ -129,19 +174,19 @@ impl Tally {
     }
 
     /// One verdict for each class that was met.
-    pub fn verdicts(&self) -> Vec<Verdict> {
+    pub fn verdicts(&self, statistic: Statistic) -> Vec<Verdict> {
         let classes = [Placement::Near, Placement::Far, Placement::One];
-        classes.into_iter().filter_map(|placement| self.verdict(placement)).collect()
+        classes.into_iter().filter_map(|placement| self.verdict(placement, statistic)).collect()
     }
 
-    fn verdict(&self, placement: Placement) -> Option<Verdict> {
+    fn verdict(&self, placement: Placement, statistic: Statistic) -> Option<Verdict> {
         let of_class = |round: &&Round| round.placement == placement;
         let rounds: Vec<&Round> = self.rounds.iter().filter(of_class).collect();
         if rounds.is_empty() {
             return None;
         }
-        let ratios: Vec<f64> = rounds.iter().map(|round| round.ratio()).collect();
-        let bounds: Vec<f64> = rounds.iter().map(|round| round.bound.p50_ns()).collect();
+        let ratios: Vec<f64> = rounds.iter().map(|round| round.ratio(statistic)).collect();
+        let bounds: Vec<f64> = rounds.iter().map(|round| statistic.of(&round.bound)).collect();
         let (ratio_min, ratio_max) = extremes(&ratios);
         Some(Verdict {
             placement,
@@ -197,7 +242,7 @@ mod tests {
         let round = judged(look(380, 230), 460, look(370, 230)).unwrap();
         assert_eq!(round.placement, Placement::Far);
         assert_eq!(round.bound.p50_ns(), 230.0);
-        assert_eq!(round.ratio(), 2.0);
+        assert_eq!(round.ratio(Statistic::P50), 2.0);
     }
 
     #[test]
@@ -213,7 +258,7 @@ mod tests {
         let mut tally = Tally::default();
         tally.add(judged(look(50, 55), 60, look(50, 55)));
         tally.add(judged(look(50, 55), 9000, look(380, 230)));
-        let verdicts = tally.verdicts();
+        let verdicts = tally.verdicts(Statistic::P50);
         assert_eq!((tally.thrown(), verdicts.len(), verdicts[0].rounds), (1, 1, 1));
         assert_eq!(verdicts[0].subject.p50_ns, 60.0);
     }
@@ -225,7 +270,9 @@ mod tests {
             tally.add(judged(look(50, 55), subject_ns, look(50, 55)));
         }
         tally.add(judged(look(380, 230), 460, look(380, 230)));
-        let [near, far] = tally.verdicts()[..] else { panic!("two classes were met") };
+        let [near, far] = tally.verdicts(Statistic::P50)[..] else {
+            panic!("two classes were met")
+        };
         assert_eq!((near.placement, near.rounds), (Placement::Near, 3));
         assert_eq!((near.ratio_min, near.ratio, near.ratio_max), (1.1, 1.2, 2.0));
         assert_eq!((far.placement, far.rounds, far.ratio), (Placement::Far, 1, 2.0));
@@ -239,12 +286,21 @@ mod tests {
             let round = Round::judge(Placement::of_two, &bound(), samples(subject_ns), &bound());
             tally.add(round);
         }
-        let verdict = tally.verdicts()[0];
+        let verdict = tally.verdicts(Statistic::P50)[0];
         assert_eq!((verdict.ratio, verdict.spread), (1.0, 0.4));
     }
 
     #[test]
+    fn a_ratio_can_be_of_what_is_rare() {
+        let late = Samples::new(1, [vec![10; 98], vec![40; 2]].concat());
+        let round = Round::new(Placement::One, late, samples(10));
+        let of = |statistic| round.ratio(statistic);
+        assert_eq!((of(Statistic::P50), of(Statistic::P99)), (1.0, 4.0));
+        assert_eq!(of(Statistic::Mean), 1.06);
+    }
+
+    #[test]
     fn no_rounds_have_no_verdict() {
-        assert!(Tally::default().verdicts().is_empty());
+        assert!(Tally::default().verdicts(Statistic::P50).is_empty());
     }
 }

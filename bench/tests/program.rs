@@ -10,11 +10,15 @@ use serde_json::Value;
 
 const CASES: [&str; 7] = ["null", "add", "bigin", "biginout", "4k", "64k", "1m"];
 
-/// Runs `paper` on the processors that the calling thread may use.
-fn paper(arguments: &[&str]) -> Output {
+/// Measures a table on the processors that the calling thread may use.
+fn table(name: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bench"));
-    command.args(["paper", "--rounds", "1", "--calls", "100"]).args(arguments);
+    command.args([name, "--rounds", "1", "--calls", "100"]).args(arguments);
     command.output().unwrap()
+}
+
+fn paper(arguments: &[&str]) -> Output {
+    table("paper", arguments)
 }
 
 /// The JSON lines of a run that went well.
@@ -106,7 +110,7 @@ fn a_run_that_could_measure_nothing_fails_and_is_not_done() {
 fn people_get_a_table() {
     let output = paper(&["--processors", "1"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(text.starts_with("nearcall ") && text.contains("Linux"), "{text}");
+    assert!(text.starts_with("paper: nearcall ") && text.contains("Linux"), "{text}");
     for case in CASES {
         assert!(text.lines().any(|line| line.starts_with(&format!("{case} "))), "{text}");
     }
@@ -116,4 +120,21 @@ fn people_get_a_table() {
 fn another_number_of_processors_is_refused() {
     assert!(!paper(&["--processors", "3"]).status.success());
     assert!(!paper(&["--rounds", "0"]).status.success());
+}
+
+#[test]
+fn each_peer_is_measured_beside_nearcall_or_named() {
+    let lines = lines_of(&table("peers", &["--json", "--processors", "1", "--program", "/none"]));
+    for subject in ["iceoryx2-poll", "iceoryx2-event", "tonic-uds", "capnp-uds", "tarpc-uds"] {
+        let named = with(&lines, "subject", subject);
+        assert_eq!(cases(&named), CASES);
+        assert!(named.iter().all(|line| line["skipped"].is_string()), "{named:?}");
+    }
+    for subject in ["raw-futex", "raw-pipe", "raw-uds"] {
+        let named = with(&lines, "subject", subject);
+        assert_eq!(cases(&named), CASES);
+        assert!(named.iter().all(|line| line["against"] == "nearcall"), "{named:?}");
+        assert!(named.iter().all(|line| line["version"] != ""), "{named:?}");
+    }
+    assert_eq!(lines.last().unwrap()["cases"], 3 * CASES.len());
 }

@@ -40,7 +40,7 @@ impl Peer {
     pub fn start(processor: u32) -> Result<Peer, Failure> {
         let bytes = PAGE_BYTES as usize;
         let (segment, file) = Segment::create("bench-raw", bytes, Sealing::BothWrite)?;
-        let child = Child::start(ROLE, &[&processor.to_string()], Some(file.as_fd()))?;
+        let child = Child::start(ROLE, &[&processor.to_string()], &[file.as_fd()])?;
         Ok(Peer { segment, child })
     }
 
@@ -62,7 +62,8 @@ impl Peer {
 pub fn play(link: &Link, arguments: &[String]) -> Result<(), Failure> {
     let processor = arguments.first().ok_or("which processor?")?;
     processor::pin(processor.parse()?)?;
-    let segment = Segment::receive(link.descriptor()?, PAGE_BYTES as usize, Sealing::BothWrite)?;
+    let [file] = link.descriptors()?;
+    let segment = Segment::receive(file, PAGE_BYTES as usize, Sealing::BothWrite)?;
     let head = head(&segment)?;
     link.answer(0)?;
     while let Some([way, count, ..]) = link.next()? {

@@ -1,0 +1,128 @@
+//! Other people's ways to call: a program of its own, in a workspace of its own, so that nobody
+//! compiles them who does not measure them.
+//!
+//! ```text
+//! this program ── CASE WARM_UP BATCHES BATCH ──▶ client ◀── what is measured ──▶ server
+//!              ◀──── ns ns ns … ────────────────
+//! ```
+//!
+//! Their client makes the calls, in a process of its own on the processor that ours run on; all
+//! that crosses to here is how long they took.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde::Deserialize;
+
+use crate::calls::Call;
+use crate::child::Failure;
+use crate::statistics::{Plan, Samples};
+
+/// Who can be asked for.
+pub const NAMES: [&str; 5] =
+    ["iceoryx2-poll", "iceoryx2-event", "tonic-uds", "capnp-uds", "tarpc-uds"];
+
+/// Where the program's source stands.
+const MANIFEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/Cargo.toml");
+
+/// A client and a server. Dropping it ends both.
+pub struct Rival {
+    process: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    version: String,
+}
+
+/// What cargo says about a program that it has made.
+#[derive(Deserialize)]
+struct Artifact {
+    executable: Option<PathBuf>,
+}
+
+/// Compiles the program, unless that was done before, and says where it is.
+pub fn build() -> Result<PathBuf, Failure> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["build", "--release", "--locked", "--manifest-path", MANIFEST]);
+    command.args(["--message-format", "json-render-diagnostics"]);
+    let output = command.stderr(Stdio::inherit()).output()?;
+    if !output.status.success() {
+        return Err(format!("bench/peers cannot be built: cargo {}", output.status).into());
+    }
+    let text = String::from_utf8(output.stdout)?;
+    let said = text.lines().filter_map(|line| serde_json::from_str::<Artifact>(line).ok());
+    let program = said.filter_map(|artifact| artifact.executable).next_back();
+    program.ok_or_else(|| "bench/peers has no program".into())
+}
+
+impl Rival {
+    /// Starts the client on processor `here` and the server on processor `there`.
+    pub fn start(program: &Path, name: &str, here: u32, there: u32) -> Result<Rival, Failure> {
+        let mut command = Command::new(program);
+        command.args([name, &here.to_string(), &there.to_string()]);
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let input = process.stdin.take();
+        let output = process.stdout.take().ok_or("a child has its output")?;
+        let output = BufReader::new(output);
+        let mut rival = Rival { process, input, output, version: String::new() };
+        let line = rival.line()?;
+        let version = line.strip_prefix("ready ").ok_or_else(|| format!("it said `{line}`"))?;
+        rival.version = version.to_owned();
+        Ok(rival)
+    }
+
+    /// Which version of it this is.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Has it make calls.
+    pub fn measure(&mut self, call: Call, plan: Plan) -> Result<Samples, Failure> {
+        let Plan { warm_up, batches, batch } = plan;
+        let input = self.input.as_mut().ok_or("a rival has its input until it is dropped")?;
+        writeln!(input, "{} {warm_up} {batches} {batch}", call.name())?;
+        input.flush()?;
+        samples_in(&self.line()?, plan)
+    }
+
+    fn line(&mut self) -> Result<String, Failure> {
+        let mut line = String::new();
+        if self.output.read_line(&mut line)? == 0 {
+            return Err("it ended; what it said stands above".into());
+        }
+        Ok(line.trim_end().to_owned())
+    }
+}
+
+impl Drop for Rival {
+    fn drop(&mut self) {
+        // Its client ends with its input, and its server with the client.
+        self.input = None;
+        let _ = self.process.wait();
+    }
+}
+
+/// As many times as there were batches.
+fn samples_in(line: &str, plan: Plan) -> Result<Samples, Failure> {
+    let times: Result<Vec<u64>, _> = line.split_whitespace().map(str::parse).collect();
+    let times = times?;
+    if times.len() != plan.batches as usize {
+        return Err(format!("{} times for {} batches", times.len(), plan.batches).into());
+    }
+    Ok(Samples::new(plan.batch, times))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_for_each_batch_is_expected() {
+        let plan = Plan::new(128, 64);
+        let summary = samples_in("640 1280\n", plan).unwrap().summary();
+        assert_eq!((summary.n, summary.min_ns), (128, 10.0));
+        assert!(samples_in("640", plan).is_err());
+        assert!(samples_in("640 x", plan).is_err());
+    }
+}
