@@ -5,8 +5,13 @@ use std::hint::black_box;
 use std::path::Path;
 
 use nearcall::name::Scope;
-use nearcall::{Binding, CallError, Clerk, Domain, DomainOptions, ExportOptions, ImportOptions};
+use nearcall::raw::Entries;
+use nearcall::{
+    Binding, CallError, Clerk, Domain, DomainOptions, ExportOptions, ImportOptions,
+    InterfaceDescriptor,
+};
 use nearcall_os::processor;
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::child::{Child, Failure, Link};
 use crate::statistics::{Plan, Samples};
@@ -45,7 +50,7 @@ pub struct Bound {
     client: CallsClient,
     arguments: Vec<u8>,
     /// Ends last, after the binding.
-    _server: Child,
+    server: Child,
 }
 
 impl Call {
@@ -123,33 +128,33 @@ impl CallsServer for Server {
     }
 }
 
-/// Exports `server` in `directory`, from processor `processor` alone. Drop what it gives to end it.
-fn export(
-    server: impl CallsServer,
-    options: DomainOptions,
-    directory: &Path,
-    processor: u32,
-) -> Result<(Clerk, Domain), Failure> {
-    // Before the domain is made: its threads inherit the processor.
-    processor::pin(processor)?;
-    let domain = Domain::with_options(options)?;
-    let mut options = ExportOptions::default();
-    options.scope = Some(Scope::Directory(directory.to_owned()));
-    let clerk = Clerk::export_with(&domain, NAME, CallsEntries::new(server), options)?;
-    Ok((clerk, domain))
-}
-
 /// Binds to what is exported in `directory`.
 pub fn import(domain: &Domain, directory: &Path) -> Result<CallsClient, Failure> {
+    Ok(CallsClient::new(imported(domain, directory, &CALLS)?))
+}
+
+/// The same for any interface.
+pub fn imported(
+    domain: &Domain,
+    directory: &Path,
+    interface: &'static InterfaceDescriptor,
+) -> Result<Binding, Failure> {
     let mut options = ImportOptions::default();
     options.scopes = Some(vec![Scope::Directory(directory.to_owned())]);
-    let binding = Binding::import_with(domain, NAME, &CALLS, options)?;
-    Ok(CallsClient::new(binding))
+    Ok(Binding::import_with(domain, NAME, interface, options)?)
 }
 
 /// What the server's process does.
 pub fn play(link: &Link, arguments: &[String]) -> Result<(), Failure> {
-    serve(Server, DomainOptions::default(), link, arguments, || 0)
+    served(CallsEntries::new(Server), link, arguments)
+}
+
+/// Serves until the link ends; asked anything, says how much processor time the process has had.
+pub fn served(entries: impl Entries, link: &Link, arguments: &[String]) -> Result<(), Failure> {
+    serve_entries(entries, DomainOptions::default(), link, arguments, || {
+        let used = clock_gettime(ClockId::ProcessCPUTime);
+        (used.tv_sec * 1_000_000_000 + used.tv_nsec).cast_unsigned()
+    })
 }
 
 /// Serves `server` until the link ends; whatever else is asked is answered with `answer`.
@@ -160,10 +165,26 @@ pub fn serve(
     arguments: &[String],
     answer: impl Fn() -> u64,
 ) -> Result<(), Failure> {
+    serve_entries(CallsEntries::new(server), options, link, arguments, answer)
+}
+
+/// Exports in a directory, from one processor alone, until the link ends.
+fn serve_entries(
+    entries: impl Entries,
+    domain_options: DomainOptions,
+    link: &Link,
+    arguments: &[String],
+    answer: impl Fn() -> u64,
+) -> Result<(), Failure> {
     let [directory, processor] = arguments else {
         return Err("which directory, which processor?".into());
     };
-    let _exported = export(server, options, Path::new(directory), processor.parse()?)?;
+    // Before the domain is made: its threads inherit the processor.
+    processor::pin(processor.parse()?)?;
+    let domain = Domain::with_options(domain_options)?;
+    let mut options = ExportOptions::default();
+    options.scope = Some(Scope::Directory(directory.into()));
+    let _clerk = Clerk::export_with(&domain, NAME, entries, options)?;
     link.answer(0)?;
     while link.next()?.is_some() {
         link.answer(answer())?;
@@ -182,7 +203,7 @@ impl Bound {
     pub fn start(domain: &Domain, directory: &Path, processor: u32) -> Result<Bound, Failure> {
         let server = start(ROLE, directory, processor)?;
         let client = import(domain, directory)?;
-        let bound = Bound { client, arguments: vec![7; 1 << 20], _server: server };
+        let bound = Bound { client, arguments: vec![7; 1 << 20], server };
         bound.check()?;
         Ok(bound)
     }
@@ -195,6 +216,22 @@ impl Bound {
         let mut want = [7; 200];
         want[0] = 8;
         if sum == 5 && big == want { Ok(()) } else { Err("a call came back wrong".into()) }
+    }
+
+    /// Times calls with so many bytes in.
+    pub fn measure_in(&self, octets: &[u8], plan: Plan) -> Result<Samples, CallError> {
+        plan.time(|| self.client.bytes_in(black_box(octets)))
+    }
+
+    /// The client's side.
+    pub fn client(&self) -> &CallsClient {
+        &self.client
+    }
+
+    /// The server's process. Asked anything, it says how much processor time it has had, in
+    /// nanoseconds.
+    pub fn server(&self) -> &Child {
+        &self.server
     }
 
     /// Times one of the calls.

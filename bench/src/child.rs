@@ -71,6 +71,11 @@ impl Child {
         Ok(child)
     }
 
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
     /// The conversation with it.
     pub fn link(&self) -> &Link {
         self.link.as_ref().expect("a child has its link until it is dropped")

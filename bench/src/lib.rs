@@ -18,12 +18,16 @@
 
 pub mod calls;
 pub mod child;
+pub mod hog;
 pub mod machine;
 pub mod paper;
 pub mod peers;
+pub mod policy;
 pub mod raw;
 pub mod rival;
 pub mod rounds;
+pub mod scale;
+pub mod size;
 pub mod stage;
 pub mod statistics;
 pub mod table;
@@ -31,6 +35,8 @@ pub mod table;
 /// What a child of the benchmark program can be.
 pub const ROLES: &[(&str, child::Role)] = &[
     (calls::ROLE, calls::play),
+    (hog::ROLE, hog::play),
     (raw::ROLE, raw::play),
     (raw::exchange::ROLE, raw::exchange::play),
+    (scale::ROLE, scale::play),
 ];

@@ -10,7 +10,7 @@ use bench::child::{self, Failure};
 use bench::machine::Machine;
 use bench::stage::Options;
 use bench::table::Table;
-use bench::{paper, peers};
+use bench::{paper, peers, policy, scale, size};
 use clap::{Parser, Subcommand};
 
 /// Measures tables of calls between processes, each beside the lower bounds of this machine or
@@ -34,6 +34,12 @@ enum Command {
         #[arg(long, value_name = "FILE", hide = true)]
         program: Option<PathBuf>,
     },
+    /// 0 B to 256 MiB in, beside one memcpy of as many bytes.
+    Size(Asked),
+    /// What waiting costs: beside competitors, after thoughts, after a second of nothing.
+    Policy(Asked),
+    /// 1 to 1,000 bindings of one server.
+    Scale(Asked),
 }
 
 #[derive(Clone, Debug, clap::Args)]
@@ -72,6 +78,9 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Peers { asked, program } => {
             print(asked, 5, |options| peers::measure(options, program.as_deref()))
         }
+        Command::Size(asked) => print(asked, 5, size::measure),
+        Command::Policy(asked) => print(asked, 5, policy::measure),
+        Command::Scale(asked) => print(asked, 5, scale::measure),
     }
 }
 

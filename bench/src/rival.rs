@@ -79,7 +79,7 @@ impl Rival {
 
     /// Has it make calls.
     pub fn measure(&mut self, call: Call, plan: Plan) -> Result<Samples, Failure> {
-        let Plan { warm_up, batches, batch } = plan;
+        let Plan { warm_up, batches, batch, .. } = plan;
         let input = self.input.as_mut().ok_or("a rival has its input until it is dropped")?;
         writeln!(input, "{} {warm_up} {batches} {batch}", call.name())?;
         input.flush()?;

@@ -139,7 +139,7 @@ impl Stage {
     }
 
     /// Where the processors are.
-    fn place(&self) -> Result<Placement, Failure> {
+    pub fn place(&self) -> Result<Placement, Failure> {
         if self.processors == 1 {
             return Ok(Placement::One);
         }

@@ -12,7 +12,12 @@ pub struct Plan {
     /// Calls of a batch. A call that takes less than a microsecond is below what reading the clock
     /// twice can resolve, so that it is timed as a part of a batch; longer ones one by one.
     pub batch: u32,
+    /// After so long no further batch is begun, once there are a few.
+    pub ns_max: u64,
 }
+
+/// So many batches are measured however long they take.
+const BATCHES_MIN: usize = 10;
 
 /// Times of batches of calls.
 ///
@@ -45,7 +50,7 @@ impl Plan {
     /// least 16 before.
     pub fn new(calls: u32, batch: u32) -> Plan {
         let batches = (calls / batch).max(1);
-        Plan { warm_up: (calls / 8).max(16), batches, batch }
+        Plan { warm_up: (calls / 8).max(16), batches, batch, ns_max: u64::MAX }
     }
 
     /// Calls altogether, those of the warm-up among them.
@@ -55,17 +60,33 @@ impl Plan {
 
     /// Makes the calls and times them. Stops at the first that fails.
     #[inline]
-    pub fn time<E>(&self, mut call: impl FnMut() -> Result<(), E>) -> Result<Samples, E> {
+    pub fn time<E>(&self, call: impl FnMut() -> Result<(), E>) -> Result<Samples, E> {
+        self.time_apart(|| (), call)
+    }
+
+    /// The same, with something done before each batch that is not timed.
+    #[inline]
+    pub fn time_apart<E>(
+        &self,
+        mut think: impl FnMut(),
+        mut call: impl FnMut() -> Result<(), E>,
+    ) -> Result<Samples, E> {
         let mut batches_ns = Vec::with_capacity(self.batches as usize);
         for _ in 0..self.warm_up {
             call()?;
         }
+        let begin_ns = clock::now_ns();
         for _ in 0..self.batches {
+            think();
             let start_ns = clock::now_ns();
             for _ in 0..self.batch {
                 call()?;
             }
-            batches_ns.push(clock::now_ns() - start_ns);
+            let end_ns = clock::now_ns();
+            batches_ns.push(end_ns - start_ns);
+            if end_ns - begin_ns > self.ns_max && batches_ns.len() >= BATCHES_MIN {
+                break;
+            }
         }
         Ok(Samples { batch: self.batch, batches_ns })
     }
@@ -207,6 +228,24 @@ mod tests {
             let Ok(samples) = samples;
             assert_eq!(samples.summary().n, u64::from(plan.batches * batch));
         }
+    }
+
+    #[test]
+    fn a_measurement_whose_time_is_over_ends_after_a_few_batches() {
+        let plan = Plan { ns_max: 0, ..Plan::new(1000, 1) };
+        let Ok(samples) = plan.time(|| {
+            std::thread::yield_now();
+            Ok::<(), Infallible>(())
+        });
+        assert!(samples.summary().n >= BATCHES_MIN as u64);
+        assert!(samples.summary().n < 1000);
+    }
+
+    #[test]
+    fn what_is_thought_between_calls_is_done_before_each() {
+        let mut thoughts = 0;
+        let Ok(_) = Plan::new(64, 8).time_apart(|| thoughts += 1, || Ok::<(), Infallible>(()));
+        assert_eq!(thoughts, 8);
     }
 
     #[test]

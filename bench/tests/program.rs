@@ -138,3 +138,47 @@ fn each_peer_is_measured_beside_nearcall_or_named() {
     }
     assert_eq!(lines.last().unwrap()["cases"], 3 * CASES.len());
 }
+
+/// Cases of a table that were measured on one processor, and every line of it.
+fn measured_on_one(name: &str) -> (Vec<String>, Vec<Value>) {
+    let lines = lines_of(&table(name, &["--json", "--processors", "1"]));
+    let ours = with(&lines, "subject", "nearcall");
+    let measured =
+        ours.iter().filter(|line| line["against"].is_string() || line["unit"].is_string());
+    let cases = measured.map(|line| line["case"].as_str().unwrap().to_owned()).collect();
+    assert!(lines.last().unwrap()["cases"].as_u64() > Some(0));
+    (cases, lines)
+}
+
+#[test]
+fn sizes_say_how_many_bytes_and_how_fast() {
+    let (cases, lines) = measured_on_one("size");
+    assert!(cases.contains(&"0".to_owned()) && cases.contains(&"256m".to_owned()), "{cases:?}");
+    for line in with(&lines, "case", "1m") {
+        assert_eq!(line["bytes"], 1 << 20);
+        assert!(line["bytes_per_s"].as_f64() > Some(0.0));
+    }
+    assert_eq!(with(&lines, "subject", "memcpy").len(), cases.len());
+}
+
+#[test]
+fn policies_meet_hogs_thoughts_and_a_second_of_nothing() {
+    let (cases, _) = measured_on_one("policy");
+    for case in ["shared", "hog", "think-0", "think-1ms", "idle-1s", "idle-1s-server-1"] {
+        assert!(cases.iter().any(|name| name == case), "{case}: {cases:?}");
+    }
+}
+
+#[test]
+fn scale_has_a_thousand_bindings_and_names_what_cannot_be_done_yet() {
+    let (cases, lines) = measured_on_one("scale");
+    for case in ["hot-1", "hot-1000", "cold-1000", "memory-server-1", "bind-1"] {
+        assert!(cases.iter().any(|name| name == case), "{case}: {cases:?}");
+    }
+    for count in [1, 8, 16, 64] {
+        let outstanding = with(&lines, "case", format!("pipelined-{count}"));
+        assert!(
+            outstanding.iter().all(|line| line["skipped"].is_string()) && !outstanding.is_empty()
+        );
+    }
+}

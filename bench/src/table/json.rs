@@ -109,9 +109,9 @@ impl Table {
         let is_usual = row.statistic == Statistic::P50;
         Measured {
             against: Some(row.against.name.clone()),
-            ratio: Some(rounded(verdict.ratio, 1000.0)),
-            ratio_min: Some(rounded(verdict.ratio_min, 1000.0)),
-            ratio_max: Some(rounded(verdict.ratio_max, 1000.0)),
+            ratio: Some(ratio(verdict.ratio)),
+            ratio_min: Some(ratio(verdict.ratio_min)),
+            ratio_max: Some(ratio(verdict.ratio_max)),
             ratio_of: (!is_usual).then(|| row.statistic.name().to_owned()),
             ..self.line(row, &row.subject, &verdict.subject)
         }
@@ -149,6 +149,11 @@ impl Table {
             bytes_per_s: bytes.map(bytes_per_s),
         }
     }
+}
+
+/// Small ones keep their digits.
+fn ratio(ratio: f64) -> f64 {
+    rounded(ratio, if ratio < 0.1 { 1_000_000.0 } else { 1000.0 })
 }
 
 /// To so many parts of one.

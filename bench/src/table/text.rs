@@ -50,8 +50,9 @@ impl Table {
 fn write_row(out: &mut impl Write, row: &Row) -> io::Result<()> {
     let Row { case, subject, against, thrown, statistic, verdict } = row;
     let Summary { p50_ns, p99_ns, mean_ns, .. } = verdict.subject;
+    let digits = if verdict.ratio < 0.1 { 4 } else { 2 };
     let ratio = format!(
-        "{:.2} [{:.2}..{:.2}]{}",
+        "{:.digits$} [{:.digits$}..{:.digits$}]{}",
         verdict.ratio,
         verdict.ratio_min,
         verdict.ratio_max,
