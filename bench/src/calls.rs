@@ -29,6 +29,9 @@ pub const ROLE: &str = "server";
 /// What is exported.
 const NAME: &str = "calls";
 
+/// In the place of a processor's number.
+const ANYWHERE: &str = "anywhere";
+
 /// The calls of the table, shortest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
@@ -168,7 +171,7 @@ pub fn serve(
     serve_entries(CallsEntries::new(server), options, link, arguments, answer)
 }
 
-/// Exports in a directory, from one processor alone, until the link ends.
+/// Exports in a directory, from one processor alone or anywhere, until the link ends.
 fn serve_entries(
     entries: impl Entries,
     domain_options: DomainOptions,
@@ -179,8 +182,10 @@ fn serve_entries(
     let [directory, processor] = arguments else {
         return Err("which directory, which processor?".into());
     };
-    // Before the domain is made: its threads inherit the processor.
-    processor::pin(processor.parse()?)?;
+    if processor != ANYWHERE {
+        // Before the domain is made: its threads inherit the processor.
+        processor::pin(processor.parse()?)?;
+    }
     let domain = Domain::with_options(domain_options)?;
     let mut options = ExportOptions::default();
     options.scope = Some(Scope::Directory(directory.into()));
@@ -196,6 +201,12 @@ fn serve_entries(
 pub fn start(role: &str, directory: &Path, processor: u32) -> Result<Child, Failure> {
     let directory = directory.to_str().ok_or("the directory has no name in Unicode")?;
     Child::start(role, &[directory, &processor.to_string()], &[])
+}
+
+/// The same on every processor that the calling thread may run on.
+pub fn start_anywhere(role: &str, directory: &Path) -> Result<Child, Failure> {
+    let directory = directory.to_str().ok_or("the directory has no name in Unicode")?;
+    Child::start(role, &[directory, ANYWHERE], &[])
 }
 
 impl Bound {

@@ -4,7 +4,7 @@
 //! main ─┬─ paper peers size policy scale    the tables: which cases, who is measured beside whom
 //!       │    ├─ stage                       who runs where; a round beside its bound
 //!       │    │    └─ rounds ── statistics   what counts, and what is made of it
-//!       │    ├─ calls workload              the subject: a server in a child, and a client
+//!       │    ├─ calls workload callers      the subject: a server in a child, and a client
 //!       │    ├─ raw                         the bounds
 //!       │    ├─ rival                       other people's ways to call, each in `bench/peers`
 //!       │    └─ table ── machine            text for people, JSON for programs
@@ -16,6 +16,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod callers;
 pub mod calls;
 pub mod child;
 pub mod hog;
@@ -31,12 +32,15 @@ pub mod size;
 pub mod stage;
 pub mod statistics;
 pub mod table;
+pub mod workload;
 
 /// What a child of the benchmark program can be.
 pub const ROLES: &[(&str, child::Role)] = &[
+    (callers::ROLE, callers::play),
     (calls::ROLE, calls::play),
     (hog::ROLE, hog::play),
     (raw::ROLE, raw::play),
     (raw::exchange::ROLE, raw::exchange::play),
     (scale::ROLE, scale::play),
+    (workload::ROLE, workload::play),
 ];

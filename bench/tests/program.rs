@@ -10,6 +10,9 @@ use serde_json::Value;
 
 const CASES: [&str; 7] = ["null", "add", "bigin", "biginout", "4k", "64k", "1m"];
 
+/// Those of `paper`, each of which has a bound.
+const PAPER: [&str; 8] = ["null", "add", "bigin", "biginout", "4k", "64k", "1m", "mix"];
+
 /// Measures a table on the processors that the calling thread may use.
 fn table(name: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bench"));
@@ -49,17 +52,28 @@ fn cases<'l>(lines: &[&'l Value]) -> Vec<&'l str> {
     lines.iter().map(|line| line["case"].as_str().unwrap()).collect()
 }
 
+/// The cases of Nearcall's lines that were measured, or skipped.
+fn cases_of_ours(lines: &[Value]) -> Vec<&str> {
+    let ours = with(lines, "subject", "nearcall");
+    cases(&ours.into_iter().filter(|line| line.get("unit").is_none()).collect::<Vec<_>>())
+}
+
+/// Lines that are cases: subjects beside something, and counts.
+fn count_cases(lines: &[Value]) -> usize {
+    lines.iter().filter(|line| line["against"].is_string() || line["unit"].is_string()).count()
+}
+
 #[test]
 fn json_has_every_case_on_every_number_of_processors_and_ends_with_the_count() {
     let lines = lines_of(&paper(&["--json"]));
-    let subjects = with(&lines, "subject", "nearcall");
-    for case in CASES {
-        assert_eq!(cases(&subjects).iter().filter(|name| **name == case).count(), 2, "{case}");
+    for case in PAPER {
+        let ours = cases_of_ours(&lines);
+        assert_eq!(ours.iter().filter(|name| **name == case).count(), 2, "{case}");
     }
-    let measured = subjects.iter().filter(|line| line.get("skipped").is_none()).count();
-    assert!(measured >= CASES.len());
+    assert!(count_cases(&lines) > PAPER.len());
     let done = lines.last().unwrap();
-    assert_eq!((&done["done"], &done["cases"]), (&Value::from(true), &Value::from(measured)));
+    let want = (&Value::from(true), &Value::from(count_cases(&lines)));
+    assert_eq!((&done["done"], &done["cases"]), want);
 }
 
 #[test]
@@ -78,20 +92,29 @@ fn json_has_a_bound_beside_each_subject() {
 }
 
 #[test]
+fn paper_counts_what_is_no_round() {
+    let lines = lines_of(&paper(&["--json", "--processors", "1"]));
+    let call = with(&lines, "subject", "procedure-call");
+    assert!(call[0]["value"].as_f64() > Some(0.0) && call[0]["unit"] == "ns", "{call:?}");
+    let callers = with(&lines, "case", "callers-1");
+    assert!(callers[0]["value"].as_f64() > Some(0.0), "{callers:?}");
+}
+
+#[test]
 fn one_processor_is_measured_when_asked_for() {
     let lines = lines_of(&paper(&["--json", "--processors", "1"]));
     let one = with(&lines, "placement", "one");
-    assert_eq!(cases(&with(&lines, "subject", "nearcall")), CASES);
-    assert_eq!(with(&lines, "subject", "raw-yield").len(), CASES.len());
-    assert_eq!(one.len(), 2 * CASES.len());
+    assert_eq!(cases_of_ours(&lines), PAPER);
+    assert_eq!(with(&lines, "subject", "raw-yield").len(), PAPER.len());
+    assert_eq!(one.len(), 2 * PAPER.len());
 }
 
 #[test]
 fn a_machine_of_one_processor_skips_what_needs_two() {
     let lines = lines_on_one_processor(&["--json"]);
     let skipped = with(&lines, "skipped", "two processors are needed and one is allowed");
-    assert_eq!(cases(&skipped), CASES);
-    assert_eq!(lines.last().unwrap()["cases"], CASES.len());
+    assert_eq!(cases(&skipped), PAPER);
+    assert_eq!(lines.last().unwrap()["cases"], count_cases(&lines));
 }
 
 #[test]
@@ -111,7 +134,7 @@ fn people_get_a_table() {
     let output = paper(&["--processors", "1"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.starts_with("paper: nearcall ") && text.contains("Linux"), "{text}");
-    for case in CASES {
+    for case in PAPER {
         assert!(text.lines().any(|line| line.starts_with(&format!("{case} "))), "{text}");
     }
 }
