@@ -25,6 +25,7 @@ pub mod paper;
 pub mod peers;
 pub mod policy;
 pub mod raw;
+pub mod report;
 pub mod rival;
 pub mod rounds;
 pub mod scale;

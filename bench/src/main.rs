@@ -10,7 +10,7 @@ use bench::child::{self, Failure};
 use bench::machine::Machine;
 use bench::stage::Options;
 use bench::table::Table;
-use bench::{paper, peers, policy, scale, size};
+use bench::{paper, peers, policy, report, scale, size};
 use clap::{Parser, Subcommand};
 
 /// Measures tables of calls between processes, each beside the lower bounds of this machine or
@@ -40,6 +40,17 @@ enum Command {
     Policy(Asked),
     /// 1 to 1,000 bindings of one server.
     Scale(Asked),
+    /// Tables as one HTML file that opens from disk.
+    Report {
+        /// What tables printed with --json. Without any, all tables are measured now.
+        files: Vec<PathBuf>,
+        /// Where the report goes.
+        #[arg(long, value_name = "FILE", default_value = "report.html")]
+        out: PathBuf,
+        /// Rounds of each case, if tables are measured.
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        rounds: Option<u32>,
+    },
 }
 
 #[derive(Clone, Debug, clap::Args)]
@@ -81,6 +92,11 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Size(asked) => print(asked, 5, size::measure),
         Command::Policy(asked) => print(asked, 5, policy::measure),
         Command::Scale(asked) => print(asked, 5, scale::measure),
+        Command::Report { files, out, rounds } => {
+            report::make(files, *rounds, out)?;
+            println!("{}", out.display());
+            Ok(())
+        }
     }
 }
 

@@ -205,3 +205,26 @@ fn scale_has_a_thousand_bindings_and_names_what_cannot_be_done_yet() {
         );
     }
 }
+
+#[test]
+fn a_report_is_made_of_what_tables_print_and_needs_nothing_else() {
+    let directory = tempfile::tempdir().unwrap();
+    let (file, out) = (directory.path().join("paper.json"), directory.path().join("report.html"));
+    std::fs::write(&file, paper(&["--json", "--processors", "1"]).stdout).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bench"));
+    let output = command.arg("report").arg(&file).arg("--out").arg(&out).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let page = std::fs::read_to_string(&out).unwrap();
+    assert!(page.contains("<svg") && page.contains("biginout") && page.ends_with("</html>"));
+}
+
+#[test]
+fn a_report_of_nothing_fails() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("empty.json");
+    std::fs::write(&file, "").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bench"));
+    let output = command.arg("report").arg(&file).current_dir(&directory).output().unwrap();
+    assert!(!output.status.success());
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "bench: nothing was measured\n");
+}

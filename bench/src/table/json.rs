@@ -81,6 +81,18 @@ pub struct Done {
     pub cases: usize,
 }
 
+impl Line {
+    /// Which table it is of.
+    pub fn table(&self) -> &str {
+        match self {
+            Line::Measured(line) => &line.table,
+            Line::Count(line) => &line.table,
+            Line::Skipped(line) => &line.table,
+            Line::Done(line) => &line.table,
+        }
+    }
+}
+
 impl Table {
     /// For programs: a line for each case that was skipped, one for each subject and for what it
     /// is compared with, and the count.
