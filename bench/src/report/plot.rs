@@ -18,6 +18,30 @@ const SIZE: (u32, u32) = (1100, 420);
 /// Room for the names of the cases.
 const NAMES_PX: u32 = 30;
 
+/// Room for who is who.
+const LEGEND_PX: u32 = 170;
+
+/// Whatever the reader's browser has.
+const FONT: &str = "sans-serif";
+
+/// Labels of the axis of values, about: one for each power of ten.
+const LABELS: usize = 8;
+
+/// Colours that differ for those too who see fewer of them (Okabe and Ito), and two more. The
+/// first is Nearcall's.
+const COLOURS: [RGBColor; 10] = [
+    RGBColor(0, 114, 178),
+    RGBColor(230, 159, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(86, 180, 233),
+    RGBColor(213, 94, 0),
+    RGBColor(240, 228, 66),
+    RGBColor(60, 60, 60),
+    RGBColor(150, 120, 90),
+    RGBColor(160, 160, 160),
+];
+
 /// Of a category's width, what its bars take.
 const BARS: f64 = 0.8;
 
@@ -80,6 +104,7 @@ pub fn of_table(table: &str, lines: &[Measured]) -> Vec<Plot> {
         let title = format!("{table}: {}, {placement}", recipe.title);
         let mut plot = Plot::new(title, recipe.kind, recipe.unit);
         points.for_each(|point| plot.add(point));
+        plot.series.sort_by_key(|series| !series.name.starts_with(OURS));
         if !plot.series.is_empty() {
             plots.push(plot);
         }
@@ -105,8 +130,12 @@ fn recipe(table: &str) -> Recipe {
             points: |line| {
                 let (series, name) = line.case.split_once('-').unwrap_or((&line.case, ""));
                 let is_ours = line.subject == OURS && line.against.is_some();
-                let series = if is_ours { series } else { &line.subject };
-                vec![(series.to_owned(), name.to_owned(), line.p50_ns)]
+                let series = match (is_ours, &*line.subject) {
+                    (true, ours) => format!("{ours} {series}"),
+                    (false, OURS) => format!("{OURS} alone"),
+                    (false, bound) => bound.to_owned(),
+                };
+                vec![(series, name.to_owned(), line.p50_ns)]
             },
             ..bars(|_| Vec::new())
         },
@@ -147,34 +176,37 @@ impl Plot {
         {
             let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
             root.fill(&WHITE)?;
-            let (upper, lower) = root.split_vertically(SIZE.1 - NAMES_PX);
+            let (left, legend) = root.split_horizontally(SIZE.0 - LEGEND_PX);
+            let (upper, lower) = left.split_vertically(SIZE.1 - NAMES_PX);
             let mut chart = ChartBuilder::on(&upper)
-                .caption(&self.title, ("sans-serif", 18))
+                .caption(&self.title, (FONT, 18))
                 .margin(8)
                 .y_label_area_size(70)
-                .right_y_label_area_size(170)
                 .build_cartesian_2d(0.0..self.names.len() as f64, self.range().log_scale())?;
             let format = |value: &f64| self.format(*value);
             chart
                 .configure_mesh()
                 .disable_x_axis()
                 .disable_x_mesh()
+                .y_labels(LABELS)
                 .y_label_formatter(&format)
-                .label_style(("sans-serif", 12))
+                .label_style((FONT, 12))
                 .draw()?;
             self.draw_series(&mut chart)?;
             self.draw_names(&chart, &lower)?;
+            self.draw_legend(&legend)?;
             root.present()?;
         }
         Ok(svg)
     }
 
-    /// From the smallest to the largest, and a little more on both ends.
+    /// Whole powers of ten, from below the smallest to above the largest.
     fn range(&self) -> std::ops::Range<f64> {
         let values = self.series.iter().flat_map(|series| &series.values);
         let values: Vec<f64> = values.flat_map(|(_, values)| values).copied().collect();
         let (smallest, largest) = extremes(&values);
-        smallest / 2.0..largest * 1.5
+        // A little below, so that no bar is without height.
+        10_f64.powf((smallest / 1.1).log10().floor())..10_f64.powf(largest.log10().ceil())
     }
 
     fn format(&self, value: f64) -> String {
@@ -184,45 +216,56 @@ impl Plot {
         }
     }
 
-    fn draw_series<'c, 's: 'c>(&self, chart: &mut Chart<'c, 's>) -> Result<(), Failure> {
+    fn draw_series(&self, chart: &mut Chart<'_, '_>) -> Result<(), Failure> {
         let floor = self.range().start;
         let width = BARS / self.series.len() as f64;
         for (index, series) in self.series.iter().enumerate() {
-            let colour = Palette99::pick(index).to_rgba();
+            let colour = colour(index);
             let points = series.values.iter().map(|(at, values)| (*at as f64, median(values)));
-            let drawn = match self.kind {
+            match self.kind {
                 Kind::Lines => {
                     let points = points.map(|(at, value)| (at + 0.5, value));
                     let line = LineSeries::new(points, colour.stroke_width(2)).point_size(3);
-                    chart.draw_series(line)?
+                    chart.draw_series(line)?;
                 }
-                Kind::Bars => chart.draw_series(points.map(|(at, value)| {
-                    let left = at + (1.0 - BARS) / 2.0 + width * index as f64;
-                    Rectangle::new([(left, floor), (left + width * 0.92, value)], colour.filled())
-                }))?,
-            };
-            drawn.label(&series.name).legend(move |(x, y)| {
-                Rectangle::new([(x, y - 4), (x + 12, y + 4)], colour.filled())
-            });
+                Kind::Bars => {
+                    chart.draw_series(points.map(|(at, value)| {
+                        let left = at + (1.0 - BARS) / 2.0 + width * index as f64;
+                        let corners = [(left, floor), (left + width * 0.92, value)];
+                        Rectangle::new(corners, colour.filled())
+                    }))?;
+                }
+            }
         }
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::Coordinate(SIZE.0 as i32 - 250, 10))
-            .label_font(("sans-serif", 12))
-            .draw()?;
         Ok(())
     }
 
     /// Below the middle of each category.
     fn draw_names(&self, chart: &Chart<'_, '_>, area: &Area<'_>) -> Result<(), Failure> {
-        let centre = Pos::new(HPos::Center, VPos::Top);
-        let style = TextStyle::from(("sans-serif", 12).into_font()).pos(centre);
+        let style = TextStyle::from((FONT, 12).into_font());
+        let style = style.pos(Pos::new(HPos::Center, VPos::Top));
         for (index, name) in self.names.iter().enumerate() {
             let (x, _) = chart.backend_coord(&(index as f64 + 0.5, self.range().start));
             area.draw(&Text::new(name.clone(), (x, 0), style.clone()))?;
         }
         Ok(())
     }
+
+    /// Which colour is whose.
+    fn draw_legend(&self, area: &Area<'_>) -> Result<(), Failure> {
+        let style = TextStyle::from((FONT, 13).into_font());
+        let style = style.pos(Pos::new(HPos::Left, VPos::Center));
+        for (index, series) in self.series.iter().enumerate() {
+            let y = 50 + 20 * index as i32;
+            area.draw(&Rectangle::new([(6, y - 6), (18, y + 6)], colour(index).filled()))?;
+            area.draw(&Text::new(series.name.clone(), (26, y), style.clone()))?;
+        }
+        Ok(())
+    }
+}
+
+fn colour(index: usize) -> RGBColor {
+    COLOURS[index % COLOURS.len()]
 }
 
 type Area<'s> = DrawingArea<SVGBackend<'s>, plotters::coord::Shift>;
