@@ -85,16 +85,21 @@ impl Child {
 impl Drop for Child {
     fn drop(&mut self) {
         self.link = None;
-        let deadline = Instant::now() + END_TIMEOUT;
-        while let Ok(None) = self.process.try_wait() {
-            if Instant::now() > deadline {
-                // It has ended in the meantime, or it ends now.
-                let _ = self.process.kill();
-                let _ = self.process.wait();
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(1));
+        end(&mut self.process);
+    }
+}
+
+/// Waits until a process that was told to end has done so, or ends it.
+pub fn end(process: &mut std::process::Child) {
+    let deadline = Instant::now() + END_TIMEOUT;
+    while let Ok(None) = process.try_wait() {
+        if Instant::now() > deadline {
+            // It has ended in the meantime, or it ends now.
+            let _ = process.kill();
+            let _ = process.wait();
+            return;
         }
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 

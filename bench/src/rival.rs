@@ -12,11 +12,14 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags};
+use rustix::time::Timespec;
 use serde::Deserialize;
 
 use crate::calls::Call;
-use crate::child::Failure;
+use crate::child::{self, Failure};
 use crate::statistics::{Plan, Samples};
 
 /// Who can be asked for.
@@ -25,6 +28,9 @@ pub const NAMES: [&str; 5] =
 
 /// Where the program's source stands.
 const MANIFEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/Cargo.toml");
+
+/// One that does not answer for so long is taken for stuck.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(40);
 
 /// A client and a server. Dropping it ends both.
 pub struct Rival {
@@ -86,7 +92,13 @@ impl Rival {
         samples_in(&self.line()?, plan)
     }
 
+    /// The next line. Nothing is left over of the one before, which was an answer.
     fn line(&mut self) -> Result<String, Failure> {
+        let mut output = [PollFd::new(self.output.get_ref(), PollFlags::IN)];
+        let timeout = Timespec::try_from(ANSWER_TIMEOUT)?;
+        if rustix::event::poll(&mut output, Some(&timeout))? == 0 {
+            return Err(format!("it did not answer for {} s", ANSWER_TIMEOUT.as_secs()).into());
+        }
         let mut line = String::new();
         if self.output.read_line(&mut line)? == 0 {
             return Err("it ended; what it said stands above".into());
@@ -99,7 +111,7 @@ impl Drop for Rival {
     fn drop(&mut self) {
         // Its client ends with its input, and its server with the client.
         self.input = None;
-        let _ = self.process.wait();
+        child::end(&mut self.process);
     }
 }
 

@@ -4,6 +4,7 @@
 //! bytes where they lie, as everybody who uses iceoryx2 does.
 
 use std::hint::black_box;
+use std::time::{Duration, Instant};
 
 use iceoryx2::port::client::Client as Requests;
 use iceoryx2::port::listener::Listener;
@@ -25,6 +26,12 @@ pub const VERSION: &str = env!("ICEORYX2_VERSION");
 /// Bytes of a result that is none: there is no empty response.
 const NOTHING: [u8; 1] = [0];
 
+/// Polls between two looks at the clock, which would take as long as a poll.
+const POLLS_PER_LOOK: u32 = 1 << 16;
+
+/// How long the other side may be silent.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 /// Which call a request is.
 mod selector {
     pub const NULL: u32 = 0;
@@ -44,10 +51,32 @@ enum Waiting {
         /// Both sides are on one processor: between two polls it goes to the other.
         is_shared: bool,
     },
-    Events {
-        ours: Listener<ipc::Service>,
-        theirs: Notifier<ipc::Service>,
-    },
+    Events(Box<Events>),
+}
+
+/// What this side sleeps on, and what it wakes the other with.
+struct Events {
+    ours: Listener<ipc::Service>,
+    theirs: Notifier<ipc::Service>,
+}
+
+/// Whoever polls for a process that has ended would poll for ever.
+#[derive(Default)]
+struct Patience {
+    polls: u32,
+    since: Option<Instant>,
+}
+
+impl Patience {
+    /// One more poll for nothing.
+    fn poll(&mut self) -> Result<(), Failure> {
+        self.polls = self.polls.wrapping_add(1);
+        if !self.polls.is_multiple_of(POLLS_PER_LOOK) {
+            return Ok(());
+        }
+        let since = *self.since.get_or_insert_with(Instant::now);
+        if since.elapsed() < PATIENCE { Ok(()) } else { Err("the other side is gone".into()) }
+    }
 }
 
 /// The client's side.
@@ -63,16 +92,16 @@ impl Waiting {
         match self {
             Waiting::Polling { is_shared: true } => processor::yield_now(),
             Waiting::Polling { is_shared: false } => processor::relax(),
-            Waiting::Events { ours, .. } => {
-                ours.blocking_wait(|_| ()).map_err(|error| format!("{error:?}"))?;
+            Waiting::Events(events) => {
+                events.ours.blocking_wait(|_| ()).map_err(|error| format!("{error:?}"))?;
             }
         }
         Ok(())
     }
 
     fn wake(&self) -> Result<(), Failure> {
-        if let Waiting::Events { theirs, .. } = self {
-            theirs.notify().map_err(|error| format!("{error:?}"))?;
+        if let Waiting::Events(events) = self {
+            events.theirs.notify().map_err(|error| format!("{error:?}"))?;
         }
         Ok(())
     }
@@ -88,7 +117,7 @@ impl Waiting {
         });
         let ours = ours?.listener_builder().create()?;
         let theirs = theirs?.notifier_builder().create()?;
-        Ok(Waiting::Events { ours, theirs })
+        Ok(Waiting::Events(Box::new(Events { ours, theirs })))
     }
 }
 
@@ -136,10 +165,12 @@ impl Client {
         *request.user_header_mut() = selector;
         let pending = request.write_from_slice(octets).send()?;
         self.waiting.wake()?;
+        let mut patience = Patience::default();
         loop {
             if let Some(response) = pending.receive()? {
                 return Ok(black_box(response.payload())[0]);
             }
+            patience.poll()?;
             self.waiting.wait()?;
         }
     }
@@ -177,7 +208,7 @@ impl call::Client for Client {
     }
 
     fn finish(&mut self) -> Result<(), Failure> {
-        if let Waiting::Events { .. } = self.waiting { self.rest() } else { Ok(()) }
+        if let Waiting::Events(_) = self.waiting { self.rest() } else { Ok(()) }
     }
 }
 
@@ -195,7 +226,14 @@ pub fn serve_polling(address: &str, is_shared: bool) -> Result<(), Failure> {
     ready()?;
     for line in std::io::stdin().lines() {
         line?;
-        while answer(&port, &waiting)? != Some(selector::REST) {}
+        let mut patience = Patience::default();
+        loop {
+            match answer(&port, &waiting)? {
+                Some(selector::REST) => break,
+                Some(_) => patience = Patience::default(),
+                None => patience.poll()?,
+            }
+        }
     }
     Ok(())
 }
