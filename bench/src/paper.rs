@@ -52,7 +52,9 @@ pub fn measure(options: Options) -> Result<Table, Failure> {
     let mut table = Table::new(NAME);
     let directory = tempfile::tempdir()?;
     let places = processor::allowed();
-    let callers = Callers::start(&directory.path().join("callers"), first(&places))?;
+    let wanted = options.processors.map_or(CALLERS_MAX, |count| count as usize);
+    let places = &places[..places.len().min(wanted).min(CALLERS_MAX)];
+    let callers = Callers::start(&directory.path().join("callers"), places)?;
     let (stages, missing) = options.stages()?;
     if let Some(why) = missing {
         let names = Call::ALL.into_iter().map(Call::name).chain([workload::CASE]);
@@ -72,14 +74,9 @@ pub fn measure(options: Options) -> Result<Table, Failure> {
     }
     sets.iter().for_each(|set| set.tell(&mut table));
     if !sets.is_empty() {
-        count(&callers, first(&places).len(), options, &mut table)?;
+        count(&callers, places.len(), options, &mut table)?;
     }
     Ok(table)
-}
-
-/// The processors of the callers.
-fn first(places: &[u32]) -> &[u32] {
-    &places[..places.len().min(CALLERS_MAX)]
 }
 
 impl Set {
@@ -123,6 +120,9 @@ fn count(
             .collect::<Result<_, _>>()?;
         let case = format!("callers-{count}");
         table.count(&case, &Named::ours(), "calls/s", median(&rates).round());
+    }
+    if callers_max == 1 && options.processors != Some(1) {
+        table.skip("callers-2", OURS, "there is one processor for callers");
     }
     Ok(())
 }
