@@ -10,7 +10,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
-use nearcall_os::processor;
+use crate::processor;
 
 use crate::call::{BYTES_MAX, Call, Client, Failure};
 use crate::{capnp_uds, iceoryx, tarpc_uds, tonic_uds};

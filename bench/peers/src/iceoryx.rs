@@ -6,6 +6,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use crate::processor;
 use iceoryx2::port::client::Client as Requests;
 use iceoryx2::port::listener::Listener;
 use iceoryx2::port::notifier::Notifier;
@@ -14,7 +15,6 @@ use iceoryx2::prelude::{
     AllocationStrategy, Config, FileName, Node, NodeBuilder, SemanticString, ServiceName, ipc,
 };
 use iceoryx2::service::port_factory::request_response::PortFactory;
-use nearcall_os::processor;
 
 use crate::call::{self, BYTES_MAX, Call, Failure};
 use crate::client;

@@ -14,6 +14,7 @@ mod call;
 mod capnp_uds;
 mod client;
 mod iceoryx;
+mod processor;
 mod server;
 mod tarpc_uds;
 mod tonic_uds;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use nearcall_os::processor;
+use crate::processor;
 
 use crate::call::Failure;
 use crate::client::on_this_thread;
