@@ -9,10 +9,10 @@
 //! | | a Null beside hogs | `raw-futex` without hogs | mean |
 //! | | `raw-futex` beside hogs | the same without hogs | mean |
 //! | `think-…` | a Null after so long a thought | `raw-futex` after such a thought | p50 |
-//! | `idle-1s` | the first Null after a second | `raw-futex` after that second | p50 |
+//! | `idle-1s` | the first Null after a second | `raw-futex` after another | p50 |
 //!
 //! `raw-futex` is what the kernel does for two processes that do not spin. `idle-1s` also counts
-//! the processor time that the server took in that second.
+//! the processor time that the server takes in such a second.
 
 use std::time::Duration;
 
@@ -34,8 +34,8 @@ const NAME: &str = "policy";
 /// How long a measurement beside hogs takes: many of the slices in which a processor is shared.
 const HOGGED_NS: u64 = 150_000_000;
 
-/// Calls of such a measurement, if nobody is in the way.
-const HOGGED_CALLS: u32 = 20_000;
+/// Most calls of such a measurement: more than fit into its time.
+const HOGGED_CALLS: u32 = 2_000_000;
 
 /// Who competes for what.
 const HOGS: [(&str, u32, [bool; 2]); 4] = [
@@ -55,7 +55,10 @@ const THOUGHTS: [(&str, u64, u32); 4] = [
 
 const IDLE: &str = "idle-1s";
 
-/// Rounds of a second of nothing.
+/// A second of nothing.
+const NOTHING: Duration = Duration::from_secs(1);
+
+/// Rounds of it.
 const IDLE_ROUNDS: u32 = 5;
 
 /// A server of each kind.
@@ -204,13 +207,13 @@ impl Servers<'_> {
         let mut used_ns = Vec::new();
         for _ in 0..rounds {
             let before = self.stage.place()?;
+            // A second for each: the first call of all wakes a processor that sleeps deeply.
             self.ours.measure(Call::Null, self.stage.plan(100, 1))?;
-            self.futex.measure(Call::Null, self.stage.plan(100, 1))?;
-            // Whoever spins after a call has stopped.
-            std::thread::sleep(Duration::from_millis(100));
-            let begin_ns = self.ours.server().link().ask(0)?;
-            std::thread::sleep(Duration::from_secs(1));
+            std::thread::sleep(NOTHING);
             let null = self.ours.measure(Call::Null, plan)?;
+            self.futex.measure(Call::Null, self.stage.plan(100, 1))?;
+            let begin_ns = self.ours.server().link().ask(0)?;
+            std::thread::sleep(NOTHING);
             let futex = self.futex.measure(Call::Null, plan)?;
             used_ns.push((self.ours.server().link().ask(0)? - begin_ns) as f64);
             let after = self.stage.place()?;
