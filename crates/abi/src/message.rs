@@ -96,6 +96,8 @@ pub enum Message<'p> {
     },
     /// Server: no further call is taken on this binding. Kind 12.
     Revoked,
+    /// Client: look at this binding's A-stacks; its bells do not seem to arrive. Kind 13.
+    Look,
 }
 
 /// A class list by value.
@@ -183,7 +185,7 @@ impl<'p> Message<'p> {
             Message::Grow { class }
             | Message::GrownSegments { class }
             | Message::GrownBound { class } => out.u32(class)?,
-            Message::Segments | Message::Bound | Message::Revoked => {}
+            Message::Segments | Message::Bound | Message::Revoked | Message::Look => {}
         }
         let Out { packet, length } = out;
         Some(&packet[..length])
@@ -221,6 +223,7 @@ impl<'p> Message<'p> {
             Message::GrownSegments { .. } => 10,
             Message::GrownBound { .. } => 11,
             Message::Revoked => 12,
+            Message::Look => 13,
         }
     }
 }
@@ -245,6 +248,7 @@ fn decode_kind<'p>(kind: u32, input: &mut In<'p>) -> Option<Message<'p>> {
         10 => Message::GrownSegments { class: input.u32()? },
         11 => Message::GrownBound { class: input.u32()? },
         12 => Message::Revoked,
+        13 => Message::Look,
         _ => return None,
     })
 }
@@ -373,7 +377,7 @@ impl<'p> In<'p> {
 mod tests {
     use super::*;
 
-    fn all() -> [Message<'static>; 12] {
+    fn all() -> [Message<'static>; 13] {
         let classes = [AStackClass { block_bytes: 2048, count: 5 }];
         [
             Message::Import { abi_version: 1, interface_hash: [7; 16], interface_name: "A::B" },
@@ -388,6 +392,7 @@ mod tests {
             Message::GrownSegments { class: 1 },
             Message::GrownBound { class: 1 },
             Message::Revoked,
+            Message::Look,
         ]
     }
 

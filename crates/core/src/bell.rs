@@ -24,9 +24,11 @@
 //! B5 needs no order: it and B2 are two edges of one word, so either B2 finds ASLEEP and wakes, or
 //! B5 finds RUNG and fails. All server processors of a gate that sleep are woken together.
 //!
-//! Every client of the trust class can lose or forge bells here. A server processor therefore
-//! sleeps in bounded slices and looks at everything once after each: that costs time, never
-//! correctness.
+//! Every client of the trust class can lose or forge bells here: that costs the time until the
+//! caller rings again, never correctness. It does so until its call is claimed, and then wakes
+//! whoever waits whatever the gate says; a server that was woken and finds no lane looks at every
+//! binding of the class; and where even that does not arrive (a waiter can be moved to another
+//! word), the caller says so over its binding's socket. So nobody has to wake up by himself.
 
 use crate::sync::{AtomicU32, ord};
 
@@ -57,6 +59,13 @@ pub struct Opened {
     pub had_sleeper: bool,
 }
 
+impl Opened {
+    /// Somebody was woken, so there is a lane: if none is set, it was lost.
+    pub fn wants_lane(self) -> bool {
+        self.is_rung && self.had_sleeper
+    }
+}
+
 impl Lane {
     /// The place of lane `lane` in a line of `lane_count` lanes; more bindings than lanes share.
     pub const fn of(lane: u32, lane_count: u32) -> Lane {
@@ -78,6 +87,12 @@ pub fn ring(gate: &AtomicU32, lane_word: &AtomicU32, bit: u32) -> bool {
 #[inline]
 pub fn ring_gate(gate: &AtomicU32) -> bool {
     gate.fetch_or(RUNG, ord!("B2", Release)) & ASLEEP != 0
+}
+
+/// Rings again for a call that nobody has claimed: whatever the gate says, wake every waiter.
+/// Another client of the class may have written it.
+pub fn ring_again(gate: &AtomicU32, lane_word: &AtomicU32, bit: u32) {
+    ring(gate, lane_word, bit);
 }
 
 /// Whether there is any reason to open the gate. For a processor that spins: a load keeps the line

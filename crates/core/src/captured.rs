@@ -34,6 +34,11 @@ impl Captured {
         Some(self.calls.remove(at).0)
     }
 
+    /// What is captured, the longest first.
+    pub fn calls(&self) -> impl Iterator<Item = (AStackIndex, Sequence)> + '_ {
+        self.calls.iter().copied()
+    }
+
     /// How many A-stacks are captured.
     pub fn count(&self) -> u32 {
         self.calls.len() as u32
@@ -69,6 +74,7 @@ mod tests {
     fn an_astack_that_did_not_come_back_stays() {
         let mut captured = two();
         assert_eq!(captured.reap(|_, _| false), None);
+        assert_eq!(captured.calls().map(|call| call.0.as_u32()).collect::<Vec<_>>(), [3, 5]);
         assert_eq!(captured.count(), 2);
     }
 

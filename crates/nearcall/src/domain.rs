@@ -136,7 +136,7 @@ impl DomainCore {
         classes.push(Arc::clone(&class));
         // The watching processor waits on the gates it knows: it is to know this one too.
         self.table.set_classes(classes.clone());
-        self.processors.ring_all(&self.table.load());
+        self.processors.announce();
         Ok(class)
     }
 }

@@ -32,6 +32,13 @@ const HANDSHAKES_MAX: usize = 128;
 /// Importers let in, and requests of one binding answered, before the others have their turn.
 pub(crate) const BATCH: usize = 16;
 
+/// First time after which captured calls that nobody has claimed are looked after; doubled up to
+/// [`CAPTURED_SLICE_MAX`] while there are any.
+const CAPTURED_SLICE_MIN: Duration = Duration::from_millis(1);
+
+/// Longest such time.
+const CAPTURED_SLICE_MAX: Duration = Duration::from_millis(128);
+
 /// How long to leave a poller alone that does not work.
 const POLLER_PAUSE: Duration = Duration::from_millis(100);
 
@@ -41,6 +48,8 @@ pub(crate) struct Housekeeping {
     waker: Waker,
     watched: Mutex<HashMap<u64, Watched>>,
     handshakes: Mutex<HashMap<u64, UnderWay>>,
+    /// A call was captured since the bindings were last looked through for such.
+    has_captured: AtomicBool,
     has_ended: AtomicBool,
 }
 
@@ -72,6 +81,7 @@ impl Housekeeping {
             waker: Waker::new()?,
             watched: Mutex::default(),
             handshakes: Mutex::default(),
+            has_captured: AtomicBool::new(false),
             has_ended: AtomicBool::new(false),
         };
         housekeeping.poller.add(&housekeeping.waker, WAKER)?;
@@ -90,6 +100,30 @@ impl Housekeeping {
         // Relaxed: the wake follows, and the thread looks after it.
         self.has_ended.store(true, Ordering::Relaxed);
         self.waker.wake();
+    }
+
+    /// A call was captured: nobody waits for it who would ring again if its bell was lost.
+    ///
+    /// # Cost: one swap, and once a millisecond at most a wake-up of this thread.
+    pub fn look_after_captured(&self) {
+        // AcqRel: pairs with the swap in `look_through_captured`: either that finds the call, or
+        // this finds that it is to be begun again.
+        if !self.has_captured.swap(true, Ordering::AcqRel) {
+            self.waker.wake();
+        }
+    }
+
+    /// Looks through the bindings for captured calls that nobody has claimed, and rings for them,
+    /// for the n-th time. False: there is none.
+    fn look_through_captured(&self, times: u32) -> bool {
+        // AcqRel: as above.
+        self.has_captured.swap(false, Ordering::AcqRel);
+        let bindings: Vec<_> = self.watched().values().filter_map(Watched::exporter).collect();
+        let mut has_unclaimed = false;
+        for binding in bindings {
+            has_unclaimed |= binding.look_after_captured(times);
+        }
+        has_unclaimed
     }
 
     /// Watches for importers of a clerk.
@@ -203,13 +237,58 @@ impl Housekeeping {
     }
 }
 
+impl Watched {
+    /// The binding that we imported, if that is what is watched.
+    fn exporter(&self) -> Option<Arc<ClientBinding>> {
+        match self {
+            Watched::Exporter(binding) => binding.upgrade(),
+            _ => None,
+        }
+    }
+}
+
+/// When captured calls are to be looked after.
+#[derive(Default)]
+struct Captures {
+    /// `None`: there are none that anybody would have to ring for.
+    due: Option<Instant>,
+    times: u32,
+}
+
+impl Captures {
+    /// Looks after them if it is time. How long until it is time again.
+    fn look_after(&mut self, house: &Housekeeping) -> Option<Duration> {
+        let now = Instant::now();
+        match self.due {
+            // Relaxed: the waker was written after it.
+            None if house.has_captured.load(Ordering::Relaxed) => {
+                self.due = Some(now + CAPTURED_SLICE_MIN);
+            }
+            Some(due) if due <= now => {
+                self.times += 1;
+                let slice = CAPTURED_SLICE_MIN * (1 << self.times.min(16));
+                let slice = slice.min(CAPTURED_SLICE_MAX);
+                self.due = house.look_through_captured(self.times).then(|| now + slice);
+                if self.due.is_none() {
+                    self.times = 0;
+                }
+            }
+            _ => {}
+        }
+        self.due.map(|due| due.saturating_duration_since(now))
+    }
+}
+
 /// The thread.
 fn keep(core: &Arc<DomainCore>) {
     let house = &core.housekeeping;
     let mut ready = Vec::new();
+    let mut captures = Captures::default();
     // Relaxed: see `stop`.
     while !house.has_ended.load(Ordering::Relaxed) {
-        if let Err(error) = house.poller.wait(&mut ready, house.next_deadline()) {
+        let until_captures = captures.look_after(house);
+        let timeout = house.next_deadline().into_iter().chain(until_captures).min();
+        if let Err(error) = house.poller.wait(&mut ready, timeout) {
             tracing::error!(%error, "housekeeping cannot wait");
             std::thread::sleep(POLLER_PAUSE);
         }
@@ -235,6 +314,9 @@ fn attend(core: &Arc<DomainCore>, ready: Ready) {
         Some(Watched::Importers(clerk)) => accept(core, &clerk),
         Some(Watched::Importer(binding)) => {
             let is_served = requests::attend(&binding);
+            if binding.take_look() {
+                core.processors.ask_to_look(&binding);
+            }
             if !is_served || ready.is_hung_up {
                 end_served(core, &binding);
             }

@@ -11,6 +11,9 @@ use nearcall_os::socket::{SocketError, Stream};
 /// strictly in turn, so that an honest peer's has room.
 const SEND_TIMEOUT: Duration = Duration::from_millis(100);
 
+/// A message of a few words.
+const SMALL_BYTES: usize = 32;
+
 /// Most descriptors that any message carries.
 const DESCRIPTORS_MAX: usize = 2;
 
@@ -60,6 +63,13 @@ impl Socket {
         let mut packet = vec![0; packet_bytes(message)];
         let packet = message.encode(&mut packet).expect("a message fits its packet");
         self.stream.send(packet, descriptors, SEND_TIMEOUT).map_err(WireError::Socket)
+    }
+
+    /// Sends a message without descriptors if there is room for it.
+    pub fn try_send(&self, message: &Message<'_>) -> Result<(), WireError> {
+        let mut packet = [0; SMALL_BYTES];
+        let packet = message.encode(&mut packet).expect("a small message");
+        self.stream.send(packet, &[], Duration::ZERO).map_err(WireError::Socket)
     }
 
     /// The next packet, waiting at most `timeout`.

@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use loom::sync::Arc;
 use loom::thread;
 
-use crate::bell::{ASLEEP, fall_asleep, open_gate, ring, take_lanes};
+use crate::bell::{ASLEEP, fall_asleep, open_gate, ring, ring_again, take_lanes};
 use crate::sync::AtomicU32;
 use crate::turn::{Mode, Phase, Sequence, demote, post};
 use crate::world::{AStack, Futex, call, explore};
@@ -39,9 +39,10 @@ impl Server {
 
     /// Opens the gate and serves the lanes that rang, and no other. How many calls there were.
     fn answer_bell(&self) -> u32 {
-        open_gate(&self.gate);
+        let opened = open_gate(&self.gate);
         let lanes = take_lanes(&self.lanes);
-        let rang = |lane: &usize| lanes & 1 << lane != 0;
+        let is_lost = opened.wants_lane() && lanes == 0;
+        let rang = |lane: &usize| is_lost || lanes & 1 << lane != 0;
         let served = (0..2).filter(rang).map(|lane| self.astacks[lane].serve(Mode::Bell));
         served.filter(Option::is_some).count() as u32
     }
@@ -133,4 +134,47 @@ pub fn two_sleepers_one_gate() {
         let runs = |lane: usize| server.astacks[lane].runs.load(Relaxed);
         assert_eq!((runs(0), runs(1)), (1, 1));
     });
+}
+
+/// A client of the same class puts any words into the bell, at any moment: the other client rings
+/// again, once, after that, and is served by a server that never wakes by itself.
+///
+/// By swaps: loom lets a plain store of one thread come between the two halves of another's swap.
+fn served_in_spite_of(forged_gate: u32) {
+    explore(3, move || {
+        let server = Server::new(Phase::IdleBell);
+        let forger = {
+            let server = Arc::clone(&server);
+            thread::spawn(move || {
+                server.lanes.swap(0, Relaxed);
+                server.gate.swap(forged_gate, Relaxed);
+            })
+        };
+        let client = {
+            let server = Arc::clone(&server);
+            thread::spawn(move || {
+                server.call(0);
+                forger.join().unwrap();
+                ring_again(&server.gate, &server.lanes, 0);
+                server.parked.wake_all();
+            })
+        };
+        server.serve(1);
+        client.join().unwrap();
+    });
+}
+
+/// The forged gate says that nobody sleeps.
+pub fn forged_open_gate() {
+    served_in_spite_of(0);
+}
+
+/// The forged gate says that somebody sleeps.
+pub fn forged_asleep_gate() {
+    served_in_spite_of(ASLEEP);
+}
+
+/// The forged gate says what no gate says.
+pub fn forged_odd_gate() {
+    served_in_spite_of(!0);
 }

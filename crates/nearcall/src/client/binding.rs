@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use nearcall_abi::bell::{LANES, RELIEF_OFFSET_BYTES, WATCH_OFFSET_BYTES};
 use nearcall_abi::message::CLASSES_MAX;
-use nearcall_abi::{AStackClass, BellLine, InterfaceDescriptor};
+use nearcall_abi::{AStackClass, BellLine, InterfaceDescriptor, ReplyLine};
 use nearcall_core::bell::{self, Lane};
 use nearcall_core::bias::{Bias, Claim, Settled};
+use nearcall_core::claim;
 use nearcall_core::turn::{self, Bury};
 use nearcall_core::{
     AStackLists, BindingState, Captured, ClaimedIndex, PeerFault, RevokeReason, Sequence,
@@ -31,6 +32,9 @@ use nearcall_os::astack::{AStack, AStackTable};
 
 /// Most extensions of a binding past the A-stacks it was bound with (L49).
 pub(crate) const EXTENSIONS_MAX: usize = 15;
+
+/// Rings after which a call that nobody claims is told of over the binding's socket as well.
+const RINGS_MAX: u32 = 3;
 
 /// Longest sleep while waiting for an A-stack, before the binding is looked at again.
 const CLAIM_SLICE: Duration = Duration::from_millis(20);
@@ -347,18 +351,48 @@ impl ClientBinding {
         self.ring_line(WATCH_OFFSET_BYTES);
     }
 
-    /// Rings for another processor of the server: the one that watches may be stuck.
-    pub fn ring_relief(&self) {
-        self.ring_line(RELIEF_OFFSET_BYTES);
+    /// Rings again, for the n-th time, for a call that nobody has claimed: the processor that
+    /// watches may be stuck, or a client of our class may have lost our bell.
+    #[cold]
+    pub fn ring_again(&self, times: u32) {
+        let lane = Lane::of(self.lane, LANES);
+        for offset in [WATCH_OFFSET_BYTES, RELIEF_OFFSET_BYTES] {
+            let line = self.bell_line(offset);
+            bell::ring_again(&line.gate, &line.lanes[lane.word as usize], lane.bit);
+            futex::wake_all(&line.gate);
+        }
+        if times >= RINGS_MAX {
+            self.control.ask_to_look();
+        }
     }
 
     fn ring_line(&self, offset: usize) {
-        let bell = self.bell.span_mut().expect("the bell is mapped writable");
-        let line: &BellLine = bell.line(offset).expect("a bell segment holds two lines");
+        let line = self.bell_line(offset);
         let lane = Lane::of(self.lane, LANES);
         if bell::ring(&line.gate, &line.lanes[lane.word as usize], lane.bit) {
             futex::wake_all(&line.gate);
         }
+    }
+
+    fn bell_line(&self, offset: usize) -> &BellLine {
+        let bell = self.bell.span_mut().expect("the bell is mapped writable");
+        bell.line(offset).expect("a bell segment holds two lines")
+    }
+
+    /// Rings again, for the n-th time, if nobody has claimed a captured call: nobody waits for it
+    /// who would. False: there is none.
+    pub fn look_after_captured(&self, times: u32) -> bool {
+        let captured = self.captured.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_unclaimed = |(index, sequence): (nearcall_core::AStackIndex, Sequence)| {
+            let astack = self.astack(index.as_u32());
+            turn::is_pending(&astack.head().turn) && !was_claimed(astack, sequence)
+        };
+        let has_unclaimed = self.state.is_open() && captured.calls().any(is_unclaimed);
+        drop(captured);
+        if has_unclaimed {
+            self.ring_again(times);
+        }
+        has_unclaimed
     }
 
     /// Makes the binding unusable, and tells every thread that waits for a reply. Idempotent.
@@ -442,7 +476,16 @@ impl<'b> Grip<'b> {
         captured.add(index, sequence);
         // Relaxed: see `reap`.
         self.binding.captured_count.store(captured.count(), Ordering::Relaxed);
+        drop(captured);
+        self.binding.domain.core().housekeeping.look_after_captured();
     }
+}
+
+/// Whether the server has claimed call `sequence`. Judges a private copy of the claim word, which
+/// is mapped read-only.
+pub(crate) fn was_claimed(astack: AStack<'_, Linkage>, sequence: Sequence) -> bool {
+    let copy = AtomicU32::new(astack.peer_line::<ReplyLine>().claim());
+    claim::was_claimed(&copy, sequence)
 }
 
 impl<'b> Deref for Held<'b> {

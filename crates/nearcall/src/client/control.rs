@@ -65,6 +65,12 @@ impl Control {
         self.socket.hang_up();
     }
 
+    /// Asks the server to look at our A-stacks: our bells do not seem to arrive. Does not block; if
+    /// there is no room, what is there already wakes the server.
+    pub fn ask_to_look(&self) {
+        let _ = self.socket.try_send(&Message::Look);
+    }
+
     fn inbox(&self) -> MutexGuard<'_, Inbox> {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -5,14 +5,12 @@ use std::cell::Cell;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
-use nearcall_abi::ReplyLine;
-use nearcall_core::claim;
 use nearcall_core::termination::{Outcome, Proof, classify};
 use nearcall_core::turn::{self, Poll};
 use nearcall_core::{PeerFault, Phase, RevokeReason, Sequence, Step, TurnWord, Waiter, YieldBan};
 use nearcall_os::{clock, futex, processor};
 
-use super::binding::{ClientBinding, Grip};
+use super::binding::{ClientBinding, Grip, was_claimed};
 use crate::error::{CallError, NotExecuted};
 use crate::server::current;
 
@@ -111,8 +109,7 @@ impl Wait<'_> {
         if slices == 0 {
             current::call_for_relief();
         } else if !self.was_claimed() {
-            self.grip.binding.ring();
-            self.grip.binding.ring_relief();
+            self.grip.binding.ring_again(slices);
         }
     }
 
@@ -176,10 +173,8 @@ impl Wait<'_> {
         }))
     }
 
-    /// Judges a private copy of the claim word, which is mapped read-only.
     fn was_claimed(&self) -> bool {
-        let copy = AtomicU32::new(self.grip.astack.peer_line::<ReplyLine>().claim());
-        claim::was_claimed(&copy, self.sequence)
+        was_claimed(self.grip.astack, self.sequence)
     }
 
     fn wrong(&self, seen: TurnWord) -> NoReply {

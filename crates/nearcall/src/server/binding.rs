@@ -1,7 +1,7 @@
 //! A binding as its server holds it.
 
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use nearcall_abi::message::Message;
@@ -44,6 +44,8 @@ pub(crate) struct ServerBinding {
     extensions: [OnceLock<Extension>; EXTENSIONS_MAX],
     astack_count: AtomicU32,
     growing: Mutex<Option<Growing>>,
+    /// The client has asked over the socket that its A-stacks be looked at.
+    wants_look: AtomicBool,
 }
 
 /// A-stacks that came later, together.
@@ -98,6 +100,7 @@ impl ServerBinding {
             first: parts.region,
             extensions: Default::default(),
             growing: Mutex::default(),
+            wants_look: AtomicBool::new(false),
         }
     }
 
@@ -122,6 +125,18 @@ impl ServerBinding {
     /// The extension that is under way.
     pub fn growing(&self) -> MutexGuard<'_, Option<Growing>> {
         self.growing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The client says that its bells do not arrive.
+    pub fn ask_to_look(&self) {
+        // Relaxed: the housekeeping thread alone sets it and asks for it.
+        self.wants_look.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it has said so since it was last asked.
+    pub fn take_look(&self) -> bool {
+        // Relaxed: as above.
+        self.wants_look.swap(false, Ordering::Relaxed)
     }
 
     /// The last call taken on A-stack `index`.

@@ -46,7 +46,7 @@ pub(crate) fn call_for_relief() {
     if BINDING.get() != NONE
         && let Some(domain) = domain()
     {
-        domain.processors.call_for_relief(&domain);
+        domain.processors.announce();
     }
 }
 

@@ -1,6 +1,6 @@
 //! The processors of a domain: who watches, who is ready to take over (design note 0003).
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -8,6 +8,7 @@ use nearcall_abi::BellLine;
 use nearcall_core::bell;
 use nearcall_os::futex::{self, Woken};
 
+use super::binding::ServerBinding;
 use super::current;
 use super::table::Snapshot;
 use super::trust::TrustClass;
@@ -17,8 +18,9 @@ use crate::domain::DomainCore;
 /// More reliefs than this end instead of parking.
 const RELIEFS_PARKED_MAX: u32 = 2;
 
-/// Longest sleep of a relief before it looks whether its domain is stopping.
-const RELIEF_SLICE: Duration = Duration::from_secs(1);
+/// Longest sleep while there are more trust classes than one sleep can wait for. Otherwise nothing
+/// in an idle domain wakes up by itself.
+const CROWD_SLICE: Duration = Duration::from_secs(1);
 
 /// How long a watcher that was found in a procedure stays there until it counts as stuck: several
 /// times what a short procedure takes.
@@ -43,8 +45,13 @@ pub(crate) struct Processors {
     /// Counts the watcher's ways into procedures and out of them: odd while it is in one. A hint
     /// for a relief that was rung.
     progress: AtomicU64,
-    /// What processors wait on while no importer's bell is there.
-    idle_gate: AtomicU32,
+    /// Counts what processors are to hear of besides bells. Every sleep waits for it, too: no peer
+    /// reaches this word, and so none can lose the processor that sleeps.
+    changes: AtomicU32,
+    /// Bindings whose clients have asked over their sockets to be looked at.
+    asking: Mutex<Vec<Arc<ServerBinding>>>,
+    /// There are some.
+    is_asked: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -71,7 +78,7 @@ impl Processors {
         for binding in snapshot.bindings() {
             binding.revoke(nearcall_core::RevokeReason::ShutDown);
         }
-        self.ring_all(&snapshot);
+        self.announce();
         if current::is_processor() {
             return;
         }
@@ -85,22 +92,45 @@ impl Processors {
         }
     }
 
-    /// Wakes every processor: something other than a call has changed.
-    pub fn ring_all(&self, snapshot: &Snapshot) {
-        if bell::ring_gate(&self.idle_gate) {
-            futex::wake_all(&self.idle_gate);
-        }
-        for class in &snapshot.classes {
-            class.ring_watch();
-            class.ring_relief();
-        }
+    /// Wakes every processor that sleeps: something other than a bell is there to be looked at.
+    pub fn announce(&self) {
+        // Release: what has changed is seen by whoever sees the count.
+        self.changes.fetch_add(1, Ordering::Release);
+        futex::wake_all(&self.changes);
     }
 
-    /// This processor, in a procedure, is about to sleep: somebody else is to watch.
-    pub fn call_for_relief(&self, core: &DomainCore) {
-        if let Some(class) = core.table.load().classes.first() {
-            class.ring_relief();
+    /// How often that has happened. To be asked for before a processor looks for the last time
+    /// whether it may sleep.
+    pub fn changes(&self) -> u32 {
+        // Acquire: as above.
+        self.changes.load(Ordering::Acquire)
+    }
+
+    /// A client says that its bells do not arrive: some processor is to look at its A-stacks.
+    pub fn ask_to_look(&self, binding: &Arc<ServerBinding>) {
+        let mut asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        if !asking.iter().any(|known| Arc::ptr_eq(known, binding)) {
+            asking.push(Arc::clone(binding));
         }
+        drop(asking);
+        // Relaxed: the count that follows is what is acquired; who polls sees it a little later.
+        self.is_asked.store(true, Ordering::Relaxed);
+        self.announce();
+    }
+
+    /// Whether [`Processors::take_asking`] is worth it.
+    #[inline]
+    pub fn is_asked(&self) -> bool {
+        // Relaxed: as above.
+        self.is_asked.load(Ordering::Relaxed)
+    }
+
+    /// The bindings whose clients have asked.
+    #[cold]
+    pub fn take_asking(&self) -> Vec<Arc<ServerBinding>> {
+        // Relaxed: the lock orders the list; who asks after this sets it again.
+        self.is_asked.store(false, Ordering::Relaxed);
+        std::mem::take(&mut *self.asking.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The watcher enters a procedure. To be given back to [`Processors::leave`].
@@ -126,29 +156,19 @@ impl Processors {
         self.watcher.load(Ordering::Relaxed) == number
     }
 
-    /// Sleeps until a gate rings, at most for `slice`. `None`: one had rung already.
-    pub fn sleep(&self, snapshot: &Snapshot, role: Role, slice: Duration) -> Option<Woken> {
-        match &snapshot.classes[..] {
-            [] => sleep_on(&self.idle_gate, slice),
-            [class] => sleep_on(&role.line(class).gate, slice),
-            classes => {
-                let gates = classes.iter().take(futex::WORDS_MAX).map(|class| {
-                    let gate = &role.line(class).gate;
-                    bell::fall_asleep(gate).then_some((gate, bell::ASLEEP))
-                });
-                let words = gates.collect::<Option<Vec<_>>>()?;
-                Some(futex::wait_any(&words, slice))
-            }
-        }
-    }
-
-    /// Opens the gates of a role that has no lanes to answer for. True if one was rung.
-    pub fn open(&self, snapshot: &Snapshot, role: Role) -> bool {
-        let mut is_rung = bell::open_gate(&self.idle_gate).is_rung;
-        for class in &snapshot.classes {
-            is_rung |= bell::open_gate(&role.line(class).gate).is_rung;
-        }
-        is_rung
+    /// Sleeps until a gate rings or something changes after the count was `changes`. `None`: a gate
+    /// had rung already.
+    pub fn sleep(&self, snapshot: &Snapshot, role: Role, changes: u32) -> Option<Woken> {
+        let classes = &snapshot.classes;
+        let gates = classes.iter().take(futex::WORDS_MAX - 1).map(|class| {
+            let gate = &role.line(class).gate;
+            bell::fall_asleep(gate).then_some((gate, bell::ASLEEP))
+        });
+        let change = std::iter::once(Some((&self.changes, changes)));
+        let words = change.chain(gates).collect::<Option<Vec<_>>>()?;
+        let is_crowd = classes.len() >= futex::WORDS_MAX;
+        let slice = if is_crowd { CROWD_SLICE } else { Duration::MAX };
+        Some(futex::wait_any(&words, slice))
     }
 
     fn crew(&self) -> std::sync::MutexGuard<'_, Crew> {
@@ -185,17 +205,21 @@ impl Processors {
     }
 
     fn wait_for_need(&self, core: &Arc<DomainCore>, number: u64) -> bool {
-        while !core.is_stopping() {
-            let snapshot = core.table.load();
-            let woken = self.sleep(&snapshot, Role::Relief, RELIEF_SLICE);
-            // Also unrung after a slice: who posts a oneway call does not wait for it, and so does
-            // not ring.
-            let is_due = self.open(&snapshot, Role::Relief) || woken == Some(Woken::TimedOut);
-            if is_due && self.take_over(number) {
+        loop {
+            let changes = self.changes();
+            if core.is_stopping() {
+                return false;
+            }
+            // Before each sleep: who called for a relief that was not asleep is heard here.
+            if self.take_over(number) {
                 return true;
             }
+            let snapshot = core.table.load();
+            self.sleep(&snapshot, Role::Relief, changes);
+            for class in &snapshot.classes {
+                bell::open_gate(&class.relief().gate);
+            }
         }
-        false
     }
 
     /// Takes the watch over if the watcher stays in one procedure. False: it does not, or another
@@ -239,11 +263,6 @@ impl Role {
             Role::Relief => class.relief(),
         }
     }
-}
-
-/// Sleeps on one gate; `None` if it has rung.
-fn sleep_on(gate: &AtomicU32, slice: Duration) -> Option<Woken> {
-    bell::fall_asleep(gate).then(|| futex::wait(gate, bell::ASLEEP, slice))
 }
 
 /// The life of one processor.

@@ -65,6 +65,10 @@ fn answer(binding: &ServerBinding, mut packet: Packet) -> Result<(), String> {
             extend(binding, class, heads, own)?;
             send(binding, &Message::GrownBound { class })
         }
+        Message::Look => {
+            binding.ask_to_look();
+            Ok(())
+        }
         other => Err(format!("message {other:?} is not for a server")),
     }
 }

@@ -7,8 +7,6 @@ use std::os::fd::OwnedFd;
 
 use nearcall_abi::BellLine;
 use nearcall_abi::bell::{RELIEF_OFFSET_BYTES, SEGMENT_BYTES, WATCH_OFFSET_BYTES};
-use nearcall_core::bell;
-use nearcall_os::futex;
 use nearcall_os::segment::{Sealing, Segment, SegmentError};
 
 /// One class: its bell, and what new members are given.
@@ -40,25 +38,9 @@ impl TrustClass {
         self.line(RELIEF_OFFSET_BYTES)
     }
 
-    /// Wakes the watching processor: something other than a call has changed.
-    pub fn ring_watch(&self) {
-        ring_gate(self.watch());
-    }
-
-    /// Wakes a relief.
-    pub fn ring_relief(&self) {
-        ring_gate(self.relief());
-    }
-
     #[inline]
     fn line(&self, offset: usize) -> &BellLine {
         let span = self.bell.span_mut().expect("the bell is mapped writable");
         span.line(offset).expect("a bell segment holds two lines")
-    }
-}
-
-fn ring_gate(line: &BellLine) {
-    if bell::ring_gate(&line.gate) {
-        futex::wake_all(&line.gate);
     }
 }

@@ -2,7 +2,6 @@
 //! runs what is posted in place (L30, L35, L36; design note 0003).
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use nearcall_abi::ReplyLine;
 use nearcall_abi::bell::LANES;
@@ -31,12 +30,6 @@ const STAY_POLLS: u32 = 24;
 /// Calls in a row on one A-stack before the others are looked at.
 const STAY_CALLS: u32 = 64;
 
-/// First sleep before everything is looked at for lost bells; doubled up to [`SLICE_MAX`].
-const SLICE_MIN: Duration = Duration::from_millis(10);
-
-/// An idle server looks this often.
-const SLICE_MAX: Duration = Duration::from_secs(1);
-
 /// Not a processor number.
 const NO_PROCESSOR: u32 = u32::MAX;
 
@@ -56,7 +49,6 @@ pub(crate) struct Watch<'c> {
     client_processor: u32,
     /// No client calls again sooner than this.
     until_next_call: Linger,
-    slice: Duration,
 }
 
 /// An A-stack that is polled.
@@ -77,7 +69,6 @@ impl<'c> Watch<'c> {
             ban: YieldBan::NONE,
             client_processor: NO_PROCESSOR,
             until_next_call: Linger::of_ns(core.options.wait.next_call_ns_min),
-            slice: SLICE_MIN,
         }
     }
 
@@ -228,7 +219,7 @@ impl<'c> Watch<'c> {
 
     #[inline]
     fn poll_bells(&mut self) -> bool {
-        let mut has_served = false;
+        let mut has_served = self.core.processors.is_asked() && self.answer_asking();
         for at in 0..self.snapshot.classes.len() {
             if bell::is_rung(&self.snapshot.classes[at].watch().gate) {
                 has_served |= self.answer(at);
@@ -245,10 +236,11 @@ impl<'c> Watch<'c> {
         self.refresh();
         let snapshot = Arc::clone(&self.snapshot);
         let class = &snapshot.classes[class];
-        bell::open_gate(&class.watch().gate);
-        let mut has_served = false;
+        let opened = bell::open_gate(&class.watch().gate);
+        let (mut has_served, mut has_lane) = (false, false);
         for (word, lanes) in (0u32..).zip(&class.watch().lanes) {
             let mut bits = bell::take_lanes(lanes);
+            has_lane |= bits != 0;
             while bits != 0 {
                 let lane = word * 32 + bits.trailing_zeros();
                 bits &= bits - 1;
@@ -256,6 +248,24 @@ impl<'c> Watch<'c> {
                     has_served |= self.look_at(binding);
                 }
             }
+        }
+        if opened.wants_lane() && !has_lane {
+            let of_class = |binding: &&Arc<ServerBinding>| Arc::ptr_eq(&binding.class, class);
+            for binding in snapshot.bindings().filter(of_class) {
+                has_served |= self.look_at(binding);
+            }
+        }
+        has_served
+    }
+
+    /// Looks at the bindings whose clients have asked for it over their sockets.
+    #[cold]
+    #[inline(never)]
+    fn answer_asking(&mut self) -> bool {
+        self.refresh();
+        let mut has_served = false;
+        for binding in self.core.processors.take_asking() {
+            has_served |= self.look_at(&binding);
         }
         has_served
     }
@@ -304,7 +314,6 @@ impl<'c> Watch<'c> {
             return false;
         };
         self.client_processor = processor;
-        self.slice = SLICE_MIN;
         true
     }
 
@@ -391,26 +400,23 @@ impl<'c> Watch<'c> {
         }
     }
 
-    /// Parks until a bell rings; looks at everything after a slice without one.
+    /// Parks until a bell rings.
     fn sleep(&mut self) {
-        if !self.cool_down() {
+        let processors = &self.core.processors;
+        let changes = processors.changes();
+        if !self.cool_down() || processors.is_asked() {
             return;
         }
         if self.is_over() || self.core.table.epoch() != self.snapshot.epoch {
             return;
         }
-        let processors = &self.core.processors;
-        let Some(woken) = processors.sleep(&self.snapshot, Role::Watch, self.slice) else {
-            // Rung: the poll that follows answers. The idle gate has no lanes to answer for.
-            if self.snapshot.classes.is_empty() {
-                processors.open(&self.snapshot, Role::Watch);
+        // `None`: rung. The poll that follows answers, then as after a sleep.
+        let slept = processors.sleep(&self.snapshot, Role::Watch, changes);
+        if let Some(woken) = slept {
+            self.client_processor = NO_PROCESSOR;
+            if woken == Woken::TimedOut {
+                self.look_at_all();
             }
-            return;
-        };
-        self.client_processor = NO_PROCESSOR;
-        if woken == Woken::TimedOut {
-            self.slice = (self.slice * 2).min(SLICE_MAX);
-            self.look_at_all();
         }
     }
 

@@ -1,0 +1,92 @@
+//! Waiting: who sleeps, who is woken, and who takes over from whom. Counts, not times.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::Duration;
+
+use testkit::world::{Kind, each_world, in_world};
+
+const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
+
+/// What the system has counted of one thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Activity {
+    name: String,
+    ticks: u64,
+    voluntary_switches: u64,
+}
+
+/// Of each thread of a process; `None` where the system does not tell.
+fn activity(pid: u32) -> Option<BTreeMap<String, Activity>> {
+    let mut threads = BTreeMap::new();
+    for thread in fs::read_dir(format!("/proc/{pid}/task")).ok()? {
+        let path = thread.ok()?.path();
+        let stat = fs::read_to_string(path.join("stat")).ok()?;
+        let (_, fields) = stat.rsplit_once(") ")?;
+        // utime and stime are fields 14 and 15; the state, which follows the name, is field 3.
+        let ticks = fields.split(' ').skip(11).take(2);
+        let ticks = ticks.map(|field| field.parse::<u64>().ok()).sum::<Option<u64>>()?;
+        let status = fs::read_to_string(path.join("status")).ok()?;
+        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));
+        let voluntary_switches = field("voluntary_ctxt_switches:")?.trim().parse().ok()?;
+        let name = field("Name:")?.trim().to_owned();
+        let id = path.file_name()?.to_string_lossy().into_owned();
+        threads.insert(id, Activity { name, ticks, voluntary_switches });
+    }
+    Some(threads)
+}
+
+#[test]
+fn an_idle_server_does_nothing() {
+    in_world(Kind::Processes, SERVER, |world| {
+        let server = world.serve("idle");
+        let client = world.import(&server);
+        let other = world.import(&server);
+        for _ in 0..1_000 {
+            client.null().unwrap();
+            other.null().unwrap();
+        }
+        let pid = server.pid().expect("a process of its own");
+        let Some(mut before) = activity(pid) else {
+            println!("skipped: /proc does not tell what the threads of a process do");
+            return;
+        };
+        // From the last call to sleep there is a spin; it is over when nothing moves any more.
+        loop {
+            std::thread::sleep(Duration::from_millis(50));
+            let now = activity(pid).unwrap();
+            if now == before {
+                break;
+            }
+            before = now;
+        }
+        std::thread::sleep(Duration::from_secs(2));
+        let after = activity(pid).unwrap();
+        assert!(after.len() >= 3, "{after:?}");
+        assert_eq!(after, before);
+        // And it is there when it is called.
+        assert_eq!(client.add(1, 2).unwrap(), 3);
+    });
+}
+
+#[test]
+fn a_oneway_call_does_not_wait_behind_a_slow_one() {
+    each_world(SERVER, |world| {
+        let server = world.serve("oneway");
+        let client = world.import(&server);
+        std::thread::scope(|threads| {
+            let slow = threads.spawn(|| client.doze(2_000));
+            while client.runs().unwrap() == 0 {}
+            // Now the processor that took over is stuck as well, and nobody who waits rings.
+            let slower = threads.spawn(|| client.doze(2_000));
+            std::thread::sleep(Duration::from_millis(20));
+            client.note().unwrap();
+            while client.binding().captured_count() > 0 {
+                std::thread::yield_now();
+            }
+            assert!(!slow.is_finished() && !slower.is_finished());
+            slow.join().unwrap().unwrap();
+            slower.join().unwrap().unwrap();
+        });
+    });
+}
