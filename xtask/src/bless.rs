@@ -5,10 +5,31 @@ use std::process::Command;
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
+use crate::cost;
 use crate::step::{self, Failed};
 
-/// Runs the tests of every package that uses goldens with `UPDATE_EXPECT=1`.
-pub fn run(root: &Path) -> Result<(), Failed> {
+/// What a golden can be of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kind {
+    /// What tests compare with: plans, generated code, diagnostics.
+    Tests,
+    /// Assembly.
+    Asm,
+}
+
+/// Runs the tests of every package that uses goldens with `UPDATE_EXPECT=1`, and steps through calls
+/// for the assembly; or does one of the two.
+pub fn run(root: &Path, kind: Option<Kind>) -> Result<(), Failed> {
+    if kind != Some(Kind::Asm) {
+        tests(root)?;
+    }
+    if kind != Some(Kind::Tests) {
+        cost::run(root, true)?;
+    }
+    difference(root)
+}
+
+fn tests(root: &Path) -> Result<(), Failed> {
     let packages = packages_with_goldens(root)?;
     if packages.is_empty() {
         return Err(Failed("no package has goldens".to_owned()));
@@ -19,8 +40,7 @@ pub fn run(root: &Path) -> Result<(), Failed> {
     }
     let mut command = step::cargo(root, &arguments);
     command.env("UPDATE_EXPECT", "1");
-    step::counted(command, "tests passed", step::summed(step::tests_passed))?;
-    difference(root)
+    step::counted(command, "tests passed", step::summed(step::tests_passed))
 }
 
 /// Those that compare with `expect-test`.

@@ -48,10 +48,10 @@ const NEEDS: &[Need] = &[
         look: || tool("strace", &["--version"]),
     },
     Need {
-        name: "valgrind",
-        needed_for: "instruction counts",
+        name: "binutils",
+        needed_for: "cargo xtask cost",
         is_required: false,
-        look: || tool("valgrind", &["--version"]),
+        look: || tool("objdump", &["--version"]),
     },
     Need {
         name: "nightly Rust",

@@ -8,6 +8,7 @@ pub mod tidy;
 
 pub mod bless;
 pub mod check;
+pub mod cost;
 pub mod doctor;
 pub mod model;
 pub mod step;

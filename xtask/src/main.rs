@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use xtask::step::Failed;
-use xtask::{bless, check, doctor, model, step, test, tidy};
+use xtask::{bless, check, cost, doctor, model, step, test, tidy};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The project's own commands", bin_name = "cargo xtask")]
@@ -21,14 +21,19 @@ enum Command {
     Check,
     /// Every test of the workspace. Before each push
     Test,
-    /// check, then test
+    /// Instructions of a call, counted, and the committed assembly of its path. Release profile
+    Cost,
+    /// check, then test, then cost
     Ci,
     /// Only the checks of the tree itself: floors, unsafe fence, lengths, names, paths
     Tidy,
     /// The model tests of the protocol under loom. When a shared word is touched
     Model,
     /// Rewrite the goldens and show what changed. Review the difference
-    Bless,
+    Bless {
+        /// Only goldens of this kind
+        kind: Option<bless::Kind>,
+    },
     /// Is this machine able to run everything
     Doctor,
 }
@@ -38,10 +43,13 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Check => check::run(&root),
         Command::Test => test::run(&root),
-        Command::Ci => check::run(&root).and_then(|()| test::run(&root)),
+        Command::Ci => {
+            check::run(&root).and_then(|()| test::run(&root)).and_then(|()| cost::run(&root, false))
+        }
+        Command::Cost => cost::run(&root, false),
         Command::Tidy => tidy::run(&root),
         Command::Model => model::run(&root),
-        Command::Bless => bless::run(&root),
+        Command::Bless { kind } => bless::run(&root, kind),
         Command::Doctor => doctor::run(),
     };
     match outcome {

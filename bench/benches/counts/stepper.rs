@@ -1,0 +1,264 @@
+//! A thread of another process, run one instruction at a time.
+
+use std::error::Error;
+use std::fs::File;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::libc::user_regs_struct;
+use nix::sys::ptrace::{self, Options};
+use nix::sys::signal::Signal;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+
+/// Steps in which what is waited for must come, many times what it takes.
+const STEPS_MAX: u32 = 20_000;
+
+/// How long a thread is stepped at most: one that sleeps meanwhile is not where it is to be.
+const STOPPED_MAX: Duration = Duration::from_secs(2);
+
+/// How long the next call is waited for; the last one has none.
+const POST_TIME_MAX: Duration = Duration::from_millis(50);
+
+/// Bits of a turn word that are the phase, and the phases of a posted call.
+const PHASE_MASK: u32 = 7;
+const POSTED: Range<u32> = 2..4;
+
+/// A thread that is stopped. It goes on when this is dropped.
+pub struct Stepper {
+    thread: Pid,
+    memory: File,
+    /// Where the program lies.
+    base: u64,
+    since: Instant,
+    is_stopped: bool,
+}
+
+/// Why nothing was counted.
+#[derive(Debug)]
+pub enum Unstepped {
+    /// This machine cannot do it.
+    Impossible(String),
+    /// The thread went elsewhere. Another one may do better.
+    Gone,
+    /// It went wrong.
+    Failed(Box<dyn Error>),
+}
+
+/// Where in its program a thread executed an instruction each, in order.
+pub type Steps = Vec<u64>;
+
+/// One call in the server.
+#[derive(Default)]
+pub struct Round {
+    /// From the reply to the call before, exclusive, to this one, inclusive.
+    pub steps: Steps,
+    /// How many of them come before the look that saw the post.
+    pub before_look: usize,
+}
+
+impl<E: Into<Box<dyn Error>>> From<E> for Unstepped {
+    fn from(error: E) -> Unstepped {
+        Unstepped::Failed(error.into())
+    }
+}
+
+impl Stepper {
+    /// Stops thread `thread`.
+    pub fn stop(thread: u64) -> Result<Stepper, Unstepped> {
+        let thread = Pid::from_raw(i32::try_from(thread)?);
+        match ptrace::seize(thread, Options::empty()) {
+            Err(error @ (Errno::EPERM | Errno::ENOSYS)) => {
+                let reason = format!("this system lets no process be stepped: {error}");
+                return Err(Unstepped::Impossible(reason));
+            }
+            seized => seized?,
+        }
+        let memory = File::open(format!("/proc/{thread}/mem"))?;
+        let base = base(thread)?;
+        ptrace::interrupt(thread)?;
+        let mut stepper =
+            Stepper { thread, memory, base, since: Instant::now(), is_stopped: false };
+        stepper.wait()?;
+        Ok(stepper)
+    }
+
+    /// Where a function lies of which the name ends so, as `nm` has it.
+    pub fn function(&self, name: &str) -> Result<Range<u64>, Unstepped> {
+        let program = std::env::current_exe()?;
+        let output = Command::new("nm").args(["--demangle", "--print-size"]).arg(&program).output();
+        let Ok(output) = output else {
+            return Err(Unstepped::Impossible("nm is not installed".to_owned()));
+        };
+        let symbols = String::from_utf8_lossy(&output.stdout);
+        let line = symbols.lines().find(|line| line.ends_with(name));
+        let line = line.ok_or_else(|| format!("the program has no function {name}"))?;
+        let mut words = line.split(' ').map(|word| u64::from_str_radix(word, 16));
+        let (Some(Ok(start)), Some(Ok(bytes))) = (words.next(), words.next()) else {
+            return Err(format!("nm says {line:?}").into());
+        };
+        Ok(self.base + start..self.base + start + bytes)
+    }
+
+    /// Steps until the thread is at `address`.
+    pub fn step_to(&mut self, address: u64) -> Result<(), Unstepped> {
+        for _ in 0..STEPS_MAX {
+            if self.registers()?.rip == address {
+                return Ok(());
+            }
+            self.step()?;
+        }
+        Err(Unstepped::Gone)
+    }
+
+    /// Steps to the next call of the function at `address` and through it, its return included.
+    pub fn steps_of_function(&mut self, address: u64) -> Result<Steps, Unstepped> {
+        self.step_to(address)?;
+        let entered = self.registers()?;
+        let back = u64::from_ne_bytes(self.read(entered.rsp)?);
+        let mut steps = Steps::new();
+        for _ in 0..STEPS_MAX {
+            self.step_into(&mut steps)?;
+            let registers = self.registers()?;
+            if registers.rip == back && registers.rsp > entered.rsp {
+                return Ok(steps);
+            }
+        }
+        Err(Unstepped::Gone)
+    }
+
+    /// Steps until a call has been replied to that was seen by a look in `within`.
+    pub fn steps_of_round(&mut self, within: &Range<u64>) -> Result<Round, Unstepped> {
+        let mut steps = Steps::new();
+        let mut look: Option<Look> = None;
+        for _ in 0..STEPS_MAX {
+            let registers = self.registers()?;
+            if let Some(head) = self.head_loaded(&registers)? {
+                let turn = self.turn(head)?;
+                let is_posted = POSTED.contains(&(turn & PHASE_MASK));
+                let is_within = within.contains(&registers.rip);
+                look = is_posted.then_some(Look { head, turn, is_within, before: steps.len() });
+            }
+            self.step_into(&mut steps)?;
+            if let Some(look) = &look
+                && self.turn(look.head)? != look.turn
+            {
+                let round = Round { steps, before_look: look.before };
+                self.await_post(look.head)?;
+                return if look.is_within { Ok(round) } else { Err(Unstepped::Gone) };
+            }
+        }
+        Err(Unstepped::Gone)
+    }
+
+    /// Leaves the thread where it is until the next call has been posted, so that its next look
+    /// finds it.
+    fn await_post(&self, head: u64) -> Result<(), Unstepped> {
+        let until = Instant::now() + POST_TIME_MAX;
+        while !POSTED.contains(&(self.turn(head)? & PHASE_MASK)) && Instant::now() < until {
+            std::thread::yield_now();
+        }
+        Ok(())
+    }
+
+    /// The line that the instruction loads 16 bytes from that the thread is at: how a head is
+    /// looked at (`movdqa xmm, [register]`).
+    fn head_loaded(&self, registers: &user_regs_struct) -> Result<Option<u64>, Unstepped> {
+        let code: [u8; 6] = self.read(registers.rip)?;
+        let (extension, rest) = match code {
+            [0x66, rex @ 0x40..=0x4f, rest @ ..] => (rex & 1, rest),
+            [0x66, a, b, c, d, _] => (0, [a, b, c, d]),
+            _ => return Ok(None),
+        };
+        let [0x0f, 0x6f, modes, _] = rest else {
+            return Ok(None);
+        };
+        let (mode, register) = (modes >> 6, modes & 7 | extension << 3);
+        // Neither a number relative to the code, nor a register to another register, nor scaled.
+        if mode > 1 || modes & 7 == 4 && rest[3] & 0x3f != 0x24 || (mode == 0 && modes & 7 == 5) {
+            return Ok(None);
+        }
+        let r = registers;
+        let address = [
+            r.rax, r.rcx, r.rdx, r.rbx, r.rsp, r.rbp, r.rsi, r.rdi, r.r8, r.r9, r.r10, r.r11,
+            r.r12, r.r13, r.r14, r.r15,
+        ][usize::from(register)];
+        Ok(address.is_multiple_of(64).then_some(address))
+    }
+
+    fn turn(&self, head: u64) -> Result<u32, Unstepped> {
+        Ok(u32::from_ne_bytes(self.read(head)?))
+    }
+
+    fn read<const BYTES: usize>(&self, address: u64) -> Result<[u8; BYTES], Unstepped> {
+        let mut bytes = [0; BYTES];
+        self.memory.read_exact_at(&mut bytes, address)?;
+        Ok(bytes)
+    }
+
+    fn registers(&self) -> Result<user_regs_struct, Unstepped> {
+        Ok(ptrace::getregs(self.thread)?)
+    }
+
+    /// One step. An instruction that takes several of them (`rep movsb`) is noted once.
+    fn step_into(&mut self, steps: &mut Steps) -> Result<(), Unstepped> {
+        let before = self.registers()?.rip;
+        self.step()?;
+        if self.registers()?.rip != before {
+            steps.push(before.wrapping_sub(self.base));
+        }
+        Ok(())
+    }
+
+    fn step(&mut self) -> Result<(), Unstepped> {
+        if self.since.elapsed() > STOPPED_MAX {
+            return Err(Unstepped::Gone);
+        }
+        self.is_stopped = false;
+        ptrace::step(self.thread, None)?;
+        self.wait()
+    }
+
+    fn wait(&mut self) -> Result<(), Unstepped> {
+        loop {
+            match waitpid(self.thread, Some(WaitPidFlag::__WALL))? {
+                WaitStatus::Stopped(_, Signal::SIGTRAP) | WaitStatus::PtraceEvent(..) => {
+                    self.is_stopped = true;
+                    return Ok(());
+                }
+                // Somebody else's signal.
+                WaitStatus::Stopped(_, signal) => ptrace::step(self.thread, signal)?,
+                _ => return Err(Unstepped::Gone),
+            }
+        }
+    }
+}
+
+impl Drop for Stepper {
+    fn drop(&mut self) {
+        if self.is_stopped {
+            // It has ended, or it goes on.
+            let _ = ptrace::detach(self.thread, None);
+        }
+    }
+}
+
+/// Where the program of this process lies in a child of it.
+fn base(thread: Pid) -> Result<u64, Unstepped> {
+    let program = std::env::current_exe()?;
+    let maps = std::fs::read_to_string(format!("/proc/{thread}/maps"))?;
+    let first = maps.lines().find(|line| line.ends_with(&*program.to_string_lossy()));
+    let base = first.and_then(|line| line.split('-').next()).ok_or("the program is not mapped")?;
+    Ok(u64::from_str_radix(base, 16)?)
+}
+
+/// A look that found a posted call.
+struct Look {
+    head: u64,
+    turn: u32,
+    is_within: bool,
+    before: usize,
+}
