@@ -118,8 +118,8 @@ fn count_all() -> Result<(), Unstepped> {
     };
     let directory = tempfile::tempdir().map_err(Failure::from)?;
     let path = directory.path().to_str().expect("a name of ours");
-    let server = Child::start(SERVER, &[path, &theirs.to_string()], None)?;
-    let client = Child::start(CLIENT, &[path, &ours.to_string()], None)?;
+    let server = Child::start(SERVER, &[path, &theirs.to_string()], &[])?;
+    let client = Child::start(CLIENT, &[path, &ours.to_string()], &[])?;
     let shows_steps = env::args().any(|argument| argument == "--steps");
     let mut off = Vec::new();
     println!("instructions   client   look to reply   whole round");
