@@ -17,8 +17,8 @@ pub enum Kind {
     Asm,
 }
 
-/// Runs the tests of every package that uses goldens with `UPDATE_EXPECT=1`, and steps through calls
-/// for the assembly; or does one of the two.
+/// Runs the tests of every package that uses goldens with `UPDATE_EXPECT=1`, and steps through
+/// calls for the assembly; or does one of the two.
 pub fn run(root: &Path, kind: Option<Kind>) -> Result<(), Failed> {
     if kind != Some(Kind::Asm) {
         tests(root)?;
