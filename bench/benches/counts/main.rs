@@ -33,16 +33,17 @@ type Counts = [usize; 3];
 
 /// What is committed. The procedures are those of `calls.idl`, and in the order of [`STUBS`].
 const EXPECTED: [(&str, Counts); 3] =
-    [("null", [185, 119, 150]), ("add", [190, 128, 159]), ("biginout", [474, 377, 408])];
+    [("null", [134, 109, 143]), ("add", [149, 118, 152]), ("biginout", [425, 367, 401])];
 
 /// How far a count may be from what is committed, in percent.
 const TOLERANCE_PERCENT: f64 = 2.0;
 
 /// Calls of which the one with the fewest instructions counts. Fewer than a server stays for.
-const CALLS: u64 = 40;
+const CALLS: u64 = 20;
 
-/// Times that counts may be off.
-const ATTEMPTS_MAX: u32 = 3;
+/// Times that the server is stepped. In some it loses the watch to its relief on the way, and goes
+/// another way then.
+const TRIES: u32 = 5;
 
 /// Times that the server may have gone elsewhere before the client's calls came.
 const TRIES_MAX: u32 = 20;
@@ -124,24 +125,14 @@ fn count_all() -> Result<(), Unstepped> {
     let mut off = Vec::new();
     println!("instructions   client   look to reply   whole round");
     for (procedure, (name, expected)) in (0..).zip(EXPECTED) {
-        let mut best: Option<(Counts, Steps, Round)> = None;
-        // Again if it is off: a third process may have been on the way all the time.
-        for _ in 0..ATTEMPTS_MAX {
-            // On the processor of whom we step: the other side has its own to itself.
-            processor::pin(ours)?;
-            let stub = step_client(client.link(), procedure)?;
-            processor::pin(theirs)?;
-            let round = step_server(client.link(), server.link(), procedure)?;
-            let whole = round.steps.len();
-            let counted = [stub.len(), whole - round.before_look, whole];
-            if best.as_ref().is_none_or(|(best, ..)| counted < *best) {
-                best = Some((counted, stub, round));
-            }
-            if best.as_ref().is_some_and(|(best, ..)| !is_any_off(best, &expected)) {
-                break;
-            }
-        }
-        let Some((counted, stub, round)) = best else { continue };
+        // On the processor of whom we step: the other side has its own to itself.
+        processor::pin(ours)?;
+        let stub = step_client(client.link(), procedure)?;
+        processor::pin(theirs)?;
+        let step = |_| step_server(client.link(), server.link(), procedure);
+        let round = usual((0..TRIES).map(step).collect::<Result<_, _>>()?);
+        let whole = round.steps.len();
+        let counted = [stub.len(), whole - round.before_look, whole];
         println!("{name:<12} {:>8} {:>15} {:>13}", counted[0], counted[1], counted[2]);
         if shows_steps {
             println!("steps client {name} {stub:x?}");
@@ -156,6 +147,14 @@ fn count_all() -> Result<(), Unstepped> {
         true => Ok(()),
         false => Err(Unstepped::Failed(off.join("; ").into())),
     }
+}
+
+/// The round of which there are most of the same length.
+fn usual(mut rounds: Vec<Round>) -> Round {
+    let lengths: Vec<usize> = rounds.iter().map(|round| round.steps.len()).collect();
+    let often = |length: usize| lengths.iter().filter(|&&other| other == length).count();
+    rounds.sort_by_key(|round| often(round.steps.len()));
+    rounds.pop().unwrap_or_default()
 }
 
 fn is_any_off(counted: &Counts, expected: &Counts) -> bool {
@@ -197,7 +196,9 @@ fn step_rounds(client: &Link, thread: &mut Stepper, procedure: u64) -> Result<Ro
     client.tell(&[CALL, procedure, CALLS])?;
     // Stopped where it begins to stay, while the client posts the first of them.
     std::thread::sleep(POST_TIME);
-    let rounds: Result<Vec<_>, _> = (0..CALLS).map(|_| thread.steps_of_round(&stay)).collect();
+    // The first begins where it begins to stay, and is none of those that follow each other.
+    thread.steps_of_round(&stay)?;
+    let rounds: Result<Vec<_>, _> = (1..CALLS).map(|_| thread.steps_of_round(&stay)).collect();
     Ok(rounds?.into_iter().min_by_key(|round| round.steps.len()).unwrap_or_default())
 }
 

@@ -110,18 +110,23 @@ impl Bias {
         }
     }
 
-    /// The owner is done with the A-stack.
+    /// The owner is done with the A-stack. False: the bias was ended meanwhile, and the caller is to
+    /// [`Bias::settle`] whose the A-stack is.
     ///
     /// # Cost: a store and a load.
     #[inline(always)]
-    pub fn release(&self, thread: u64) -> Settled {
+    #[must_use]
+    pub fn release(&self, thread: u64) -> bool {
         self.busy.store(0, ord!("D5", Release));
         light_fence();
-        if self.owner.load(ord!("D2", Relaxed)) == thread {
-            Settled::Nothing
-        } else {
-            self.settle()
-        }
+        self.owner.load(ord!("D2", Relaxed)) == thread
+    }
+
+    /// Between the owner, who finds that it is none any more, and the revoker: the A-stack belongs
+    /// to the second of the two.
+    #[cold]
+    pub fn settle(&self) -> Settled {
+        self.meet(OWNER_CAME, REVOKER_CAME)
     }
 
     /// There is no bias yet. Cost: one load.
@@ -175,11 +180,6 @@ impl Bias {
     fn end(&self, owner: u64) -> bool {
         let order = ord!("D3", Relaxed);
         self.owner.compare_exchange(owner, REVOKED, order, order).is_ok()
-    }
-
-    #[cold]
-    fn settle(&self) -> Settled {
-        self.meet(OWNER_CAME, REVOKER_CAME)
     }
 
     fn meet(&self, comes: u32, other: u32) -> Settled {

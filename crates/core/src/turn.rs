@@ -156,9 +156,11 @@ pub enum Bury {
 pub fn post(turn: &AtomicU32, sequence: Sequence) -> Result<Posted, PeerFault> {
     let posted = TurnWord::new(sequence, Phase::Posted).0;
     let seen = turn.swap(posted, ord!("O1", Release));
-    let idle = TurnWord::new(sequence.previous(), Phase::IdleBell).0;
-    if seen | Phase::IdleHot as u32 == idle | Phase::IdleHot as u32 {
-        Ok(Posted { rings: seen == idle })
+    // Most are polled: one comparison.
+    if seen == TurnWord::new(sequence.previous(), Phase::IdleHot).0 {
+        Ok(Posted { rings: false })
+    } else if seen == TurnWord::new(sequence.previous(), Phase::IdleBell).0 {
+        Ok(Posted { rings: true })
     } else {
         Err(TurnWord(seen).fault(sequence.previous(), "idle"))
     }

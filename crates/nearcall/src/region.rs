@@ -59,7 +59,7 @@ pub(crate) fn table<R>(
 }
 
 /// The word that goes into `AStackHead::origin`.
-#[inline]
+#[inline(always)]
 pub(crate) fn origin_word(flags: u32) -> u32 {
     (nearcall_os::processor::current() & flag::PROCESSOR) | flags
 }

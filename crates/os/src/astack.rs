@@ -11,6 +11,7 @@
 //! Beside its addresses an A-stack has a record of its owner's, private: whoever has the A-stack
 //! has both by one pointer, so that a call that is quick has it in a register.
 
+use std::mem::offset_of;
 use std::ptr::NonNull;
 
 use nearcall_abi::{AStackHead, Extent, INLINE_BYTES, LINE_BYTES};
@@ -19,10 +20,15 @@ use crate::segment::Segment;
 use crate::span::{ReadLine, SharedLine, Span, SpanMut};
 
 /// Offset of the inline bytes in a head.
-const INLINE_OFFSET_BYTES: usize = std::mem::offset_of!(AStackHead, inline);
+const INLINE_OFFSET_BYTES: usize = offset_of!(AStackHead, inline);
+
+/// Bytes of a record that lie in one cache line with the A-stack's addresses: what a call needs of
+/// a record goes there.
+pub const NEAR_RECORD_BYTES: usize = LINE_BYTES as usize - size_of::<Place>();
 
 /// Three segments, where in them each A-stack lies, and what this side notes of each.
 #[derive(Debug)]
+#[repr(C)]
 pub struct AStackTable<R> {
     entries: Box<[Entry<R>]>,
     heads: Segment,
@@ -50,6 +56,13 @@ struct Place {
     peer_line: NonNull<u8>,
     block_bytes: usize,
 }
+
+const _: () = assert!(size_of::<Place>() == 32);
+const _: () = assert!(offset_of!(Entry<u64>, place) == 0);
+const _: () = assert!(offset_of!(Entry<u64>, record) == size_of::<Place>());
+const _: () = assert!(align_of::<Entry<u64>>() == LINE_BYTES as usize);
+// A binding has them in the line of what else a call needs of it.
+const _: () = assert!(offset_of!(AStackTable<u64>, entries) == 0);
 
 // SAFETY: the addresses are those of segments, which are valid from every thread; all access goes
 // through `Span`, whose accesses are atomic or stand for atomics.
@@ -81,6 +94,7 @@ impl<R> AStackTable<R> {
         peer: Segment,
         astacks: impl Iterator<Item = (Extent, R)>,
     ) -> Option<AStackTable<R>> {
+        const { assert!(offset_of!(Entry<R>, record) == size_of::<Place>()) };
         let entries = astacks.map(|(extent, record)| {
             Some(Entry { place: place(&heads, &own, &peer, extent)?, record })
         });
@@ -94,10 +108,10 @@ impl<R> AStackTable<R> {
         self.entries.len() as u32
     }
 
-    /// A-stack `index`. Panics if there is none.
+    /// A-stack `index`; `None` if there is none. One comparison.
     #[inline(always)]
-    pub fn astack(&self, index: u32) -> AStack<'_, R> {
-        AStack { entry: &self.entries[index as usize] }
+    pub fn astack(&self, index: u32) -> Option<AStack<'_, R>> {
+        self.entries.get(index as usize).map(|entry| AStack { entry })
     }
 
     /// All of them, in order.
@@ -226,7 +240,8 @@ mod tests {
     fn what_one_side_puts_the_other_finds() {
         let (client, server) = tables(12);
         let (client, server) = (client.unwrap(), server.unwrap());
-        let (ours, theirs) = (client.astack(11), server.astack(11));
+        let (ours, theirs) = (client.astack(11).unwrap(), server.astack(11).unwrap());
+        assert!(client.astack(12).is_none());
         assert_eq!((*ours.record(), *theirs.record()), (11, 11));
         ours.inline().store_u64(40, 7);
         ours.own().copy_in(250, b"block!");

@@ -149,7 +149,7 @@ mod rseq {
     /// glibc registers no rseq area.
     const ABSENT: isize = 3;
 
-    /// `__rseq_offset`, once known.
+    /// Where `cpu_id` lies from the thread pointer, once known.
     static OFFSET: AtomicIsize = AtomicIsize::new(UNKNOWN);
 
     /// The processor's number; `None` if the kernel does not keep it for this thread.
@@ -164,7 +164,7 @@ mod rseq {
             offset = find()?;
         }
         // SAFETY: S1 registered: `find` saw a live area at this offset, in every thread.
-        let cpu_id = unsafe { load(offset + CPU_ID_OFFSET) };
+        let cpu_id = unsafe { load(offset) };
         // Negative where the kernel has not registered this thread.
         u32::try_from(cpu_id).ok()
     }
@@ -177,7 +177,7 @@ mod rseq {
         offset
     }
 
-    /// glibc's `__rseq_offset`, if it has one and registers areas of at least 8 bytes.
+    /// From glibc's `__rseq_offset`, if it has one and registers areas of at least 8 bytes.
     fn ask() -> Option<isize> {
         let size = symbol(c"__rseq_size").cast::<libc::c_uint>();
         let offset = symbol(c"__rseq_offset").cast::<libc::ptrdiff_t>();
@@ -188,7 +188,7 @@ mod rseq {
         let size = unsafe { size.read() };
         // SAFETY: glibc's symbol of that name is a constant `ptrdiff_t`.
         let offset = unsafe { offset.read() };
-        (size >= 8 && offset & 1 == 0).then_some(offset)
+        (size >= 8 && offset & 1 == 0).then_some(offset + CPU_ID_OFFSET)
     }
 
     fn symbol(name: &std::ffi::CStr) -> *mut libc::c_void {

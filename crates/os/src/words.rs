@@ -51,17 +51,46 @@ impl HeadWords {
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod load {
+    use std::sync::atomic::{AtomicU8, Ordering};
+
     use nearcall_abi::AStackHead;
 
     use super::HeadWords;
+
+    /// Nobody has looked yet.
+    const UNKNOWN: u8 = 0;
+    const BY_PARTS: u8 = 1;
+    const AT_ONCE: u8 = 2;
+
+    /// How this processor loads 16 bytes. A word of ours, because the library's takes two
+    /// comparisons at each look.
+    static WAY: AtomicU8 = AtomicU8::new(UNKNOWN);
 
     /// Processors with AVX load 16 aligned bytes at once (Intel's and AMD's manuals say so of their
     /// own); an older one may split the load, and takes the second way.
     #[inline(always)]
     pub(super) fn words(head: &AStackHead) -> HeadWords {
-        if !std::arch::is_x86_feature_detected!("avx") {
-            return super::one_by_one(head);
+        // Relaxed: stands for itself; whoever finds it unknown finds out.
+        if WAY.load(Ordering::Relaxed) != AT_ONCE {
+            return otherwise(head);
         }
+        at_once(head)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn otherwise(head: &AStackHead) -> HeadWords {
+        // Relaxed: as above.
+        if WAY.load(Ordering::Relaxed) == UNKNOWN {
+            let has_avx = std::arch::is_x86_feature_detected!("avx");
+            // Relaxed: as above.
+            WAY.store(if has_avx { AT_ONCE } else { BY_PARTS }, Ordering::Relaxed);
+        }
+        super::one_by_one(head)
+    }
+
+    #[inline(always)]
+    fn at_once(head: &AStackHead) -> HeadWords {
         let (low, high): (u64, u64);
         // SAFETY: the first 16 bytes of a head are four atomic words, mapped as long as the
         // reference lives, and a head is aligned to 64. The load has the order of an acquire, as

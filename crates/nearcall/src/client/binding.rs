@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::marker::PhantomData;
+use std::mem::offset_of;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -43,28 +44,29 @@ const CLAIM_SLICE: Duration = Duration::from_millis(20);
 const REAP_SLICE: Duration = Duration::from_micros(100);
 
 /// The client's side of one binding. Private memory and descriptors: knowing of it gives nothing
-/// (L18).
+/// (L18). Its first line and the one of a bias are all that a call needs of it.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct ClientBinding {
+    pub state: BindingState,
+    /// No reply comes sooner than this after its post.
+    pub until_reply: Linger,
+    /// What the binding began with.
+    first: ClientRegion,
+    /// One a class.
+    biases: [Bias; CLASSES_MAX],
     pub name: String,
     pub interface: &'static InterfaceDescriptor,
     pub incarnation: u64,
     pub policy: WaitPolicy,
-    /// No reply comes sooner than this after its post.
-    pub until_reply: Linger,
     pub when_exhausted: WhenExhausted,
-    pub state: BindingState,
     pub classes: Vec<AStackClass>,
     pub control: Control,
     /// The server's: its end proves that it stores nothing more.
     pub process: Arc<Process>,
-    /// What the binding began with.
-    first: ClientRegion,
     /// What it has grown by since.
     pub extensions: [OnceLock<ClientRegion>; EXTENSIONS_MAX],
     pub lists: AStackLists,
-    /// One a class.
-    biases: [Bias; CLASSES_MAX],
     pub bell: Segment,
     pub lane: u32,
     captured: Mutex<Captured>,
@@ -72,6 +74,13 @@ pub(crate) struct ClientBinding {
     /// Keeps the housekeeping that watches the server.
     domain: Domain,
 }
+
+const _: () = assert!(offset_of!(ClientBinding, state) == 0);
+const _: () = assert!(offset_of!(ClientBinding, until_reply) == 4);
+// Where its A-stacks lie: two words.
+const _: () = assert!(offset_of!(ClientBinding, first) + offset_of!(ClientRegion, region) == 8);
+const _: () = assert!(offset_of!(ClientBinding, biases).is_multiple_of(64));
+const _: () = assert!(size_of::<Bias>() == 64 && align_of::<Bias>() == 64);
 
 /// What a binding is made of.
 #[derive(Debug)]
@@ -92,9 +101,10 @@ pub(crate) struct Parts {
 
 /// A-stacks that came together.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct ClientRegion {
-    pub base: u32,
     pub region: AStackTable<Linkage>,
+    pub base: u32,
 }
 
 /// An A-stack that this thread has claimed. Dropping it gives it back to its list.
@@ -172,7 +182,7 @@ impl ClientBinding {
             Claim::Kept(index) if self.state.is_open() => index,
             claimed => self.claim_otherwise(claimed, CLASS as u32, procedure, deadline_ns)?,
         };
-        Ok(Held { grip: self.grip(index), stays: PhantomData })
+        Ok(self.grip(index).hold())
     }
 
     #[inline(never)]
@@ -253,21 +263,21 @@ impl ClientBinding {
     /// look-up (L49).
     #[inline(always)]
     pub fn astack(&self, index: u32) -> AStack<'_, Linkage> {
-        if index < self.first.region.count() {
-            self.first.region.astack(index)
-        } else {
-            self.astack_of_extension(index)
+        match self.first.region.astack(index) {
+            Some(astack) => astack,
+            None => self.astack_of_extension(index),
         }
     }
 
     #[cold]
+    #[inline(never)]
     fn astack_of_extension(&self, index: u32) -> AStack<'_, Linkage> {
         let extensions = self.extensions.iter().filter_map(OnceLock::get);
         let extension = extensions
             .filter(|extension| extension.base <= index)
             .max_by_key(|extension| extension.base)
             .expect("an A-stack lies in a region");
-        extension.region.astack(index - extension.base)
+        extension.region.astack(index - extension.base).expect("below the count")
     }
 
     #[inline(always)]
@@ -300,19 +310,32 @@ impl ClientBinding {
         }
     }
 
-    /// Gives an A-stack back to whom it is kept for, or to its list.
+    /// Gives an A-stack back to whom it is kept for, or to its list. Small, so that it is inlined
+    /// wherever an A-stack is dropped.
     #[inline(always)]
     fn give_back(&self, grip: Grip<'_>) {
-        let linkage = grip.astack.record();
-        if linkage.is_kept() {
-            let bias = &self.biases[linkage.class as usize];
-            match bias.release(NUMBER.get()) {
-                Settled::Nothing => {}
-                Settled::Push(index) => self.release(index),
-            }
-        } else {
-            self.release(linkage.index);
+        let linkage = grip.linkage();
+        if !(linkage.is_kept() && self.bias(linkage).release(NUMBER.get())) {
+            self.give_back_otherwise(grip);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn give_back_otherwise(&self, grip: Grip<'_>) {
+        let linkage = grip.linkage();
+        if !linkage.is_kept() {
+            self.release(linkage.index);
+        } else if let Settled::Push(index) = self.bias(linkage).settle() {
+            self.release(index);
+        }
+    }
+
+    /// The bias of an A-stack's class.
+    #[inline(always)]
+    fn bias(&self, linkage: &Linkage) -> &Bias {
+        // The class is always below: written so that it needs no comparison.
+        &self.biases[linkage.class as usize % CLASSES_MAX]
     }
 
     /// Takes captured A-stacks back that the server has let go (L55).
@@ -432,29 +455,30 @@ impl Drop for ClientBinding {
 }
 
 impl<'b> Held<'b> {
-    /// What there is to know of it.
+    /// From here on nothing gives it back by itself: a call is posted, and the A-stack is the
+    /// server's. Once it is ours again, [`Grip::hold`].
     #[inline(always)]
-    pub fn grip(&self) -> Grip<'b> {
-        self.grip
-    }
-
-    /// Does not give it back: the server keeps it, or the binding is revoked and it with it.
-    #[inline(always)]
-    pub fn let_go(self) {
+    pub fn let_go(self) -> Grip<'b> {
+        let grip = self.grip;
         std::mem::forget(self);
+        grip
+    }
+}
+
+impl<'b> Grip<'b> {
+    /// The reply is there: the A-stack is this thread's again.
+    #[inline(always)]
+    pub fn hold(self) -> Held<'b> {
+        Held { grip: self, stays: PhantomData }
     }
 
     /// The post found a word that the server must not have written.
     #[cold]
     #[inline(never)]
     pub fn lose_to_fault(self, procedure: u32, fault: PeerFault) -> Box<CallError> {
-        let binding = self.grip.binding;
-        self.let_go();
-        Box::new(binding.fault(binding.procedure_name(procedure), fault))
+        Box::new(self.binding.fault(self.binding.procedure_name(procedure), fault))
     }
-}
 
-impl<'b> Grip<'b> {
     /// What this domain notes of it.
     #[inline(always)]
     pub fn linkage(self) -> &'b Linkage {
@@ -467,7 +491,7 @@ impl<'b> Grip<'b> {
     pub fn capture(self, sequence: Sequence) {
         let linkage = self.linkage();
         if linkage.is_kept() {
-            let bias = &self.binding.biases[linkage.class as usize];
+            let bias = self.binding.bias(linkage);
             bias.abandon(thread_number(), std::thread::yield_now);
             linkage.set_kept(false);
         }

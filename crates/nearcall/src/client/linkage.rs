@@ -1,10 +1,12 @@
 //! What a client keeps in private memory for each A-stack: the linkage record of LRPC (L16). The
 //! server never sees it, so that no return can be forged.
 
+use std::mem::offset_of;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use nearcall_core::Sequence;
+use nearcall_os::astack::NEAR_RECORD_BYTES;
 use nearcall_os::segment::Segment;
 
 /// Not a processor number.
@@ -29,6 +31,14 @@ pub(crate) struct Linkage {
     /// Out-of-line segment that the server sent for results.
     pub reply: Mutex<Option<OutOfLine>>,
 }
+
+// What a call in place needs lies in the line of the A-stack's addresses.
+const _: () = assert!(offset_of!(Linkage, sequence) == 0);
+const _: () = assert!(offset_of!(Linkage, server_processor) == 4);
+const _: () = assert!(offset_of!(Linkage, index) == 8);
+const _: () = assert!(offset_of!(Linkage, class) == 12);
+const _: () = assert!(offset_of!(Linkage, is_kept) == 16);
+const _: () = assert!(offset_of!(Linkage, is_kept) < NEAR_RECORD_BYTES);
 
 /// An out-of-line segment and which one it is (L50).
 #[derive(Clone, Debug)]

@@ -120,57 +120,56 @@ impl<'b> Call<'b> {
     /// # Cost: two transfers of one line when the server polls; no system call, no allocation.
     #[inline(always)]
     pub fn post(self, fixed_bytes: u32) -> Result<Reply<'b>, Box<CallError>> {
-        let processor = self.write_words(fixed_bytes);
-        let Call { held, procedure, deadline_ns, .. } = self;
-        let sequence = held.linkage().sequence().next();
-        held.linkage().set_sequence(sequence);
-        let head = held.astack.head();
+        let deadline_ns = self.deadline_ns;
+        let (grip, procedure, processor) = self.write_words(fixed_bytes);
+        let sequence = grip.linkage().sequence().next();
+        grip.linkage().set_sequence(sequence);
+        let head = grip.astack.head();
         match turn::post(&head.turn, sequence) {
-            Ok(posted) if posted.rings => held.binding.ring(),
+            Ok(posted) if posted.rings => grip.binding.ring(),
             Ok(_) => {}
-            Err(fault) => return Err(held.lose_to_fault(procedure, fault)),
+            Err(fault) => return Err(grip.lose_to_fault(procedure, fault)),
         }
-        let same_processor = processor == held.linkage().server_processor();
+        let same_processor = processor == grip.linkage().server_processor();
         if !same_processor {
-            let words = poll_for_a_while(head, held.binding.until_reply, sequence);
+            let words = poll_for_a_while(head, grip.binding.until_reply, sequence);
             if is_replied(words, sequence) {
-                return Reply::new(held, procedure, words);
+                return Reply::new(grip, procedure, words);
             }
         }
-        if let Some(error) = wait(held.grip(), procedure, deadline_ns, same_processor) {
-            held.let_go();
-            return Err(error);
-        }
-        Reply::new(held, procedure, HeadWords::load(head))
+        wait_for_reply(grip, procedure, deadline_ns, same_processor)
     }
 
     /// Posts the call and does not wait: its A-stack comes back when the server is done with it.
     #[inline]
     pub fn post_oneway(self, fixed_bytes: u32) -> Result<(), Box<CallError>> {
-        self.write_words(fixed_bytes);
-        let Call { held, procedure, .. } = self;
-        let sequence = held.linkage().sequence().next();
-        held.linkage().set_sequence(sequence);
-        match turn::post(&held.astack.head().turn, sequence) {
-            Ok(posted) if posted.rings => held.binding.ring(),
+        let (grip, procedure, _) = self.write_words(fixed_bytes);
+        let sequence = grip.linkage().sequence().next();
+        grip.linkage().set_sequence(sequence);
+        match turn::post(&grip.astack.head().turn, sequence) {
+            Ok(posted) if posted.rings => grip.binding.ring(),
             Ok(_) => {}
-            Err(fault) => return Err(held.lose_to_fault(procedure, fault)),
+            Err(fault) => return Err(grip.lose_to_fault(procedure, fault)),
         }
-        held.grip().capture(sequence);
-        held.let_go();
+        grip.capture(sequence);
         Ok(())
     }
 
-    /// Fills the head's words but for the turn; returns the processor we run on.
+    /// Fills the head's words but for the turn; gives what is left of the call, by value, so that a
+    /// stub has all of it in registers, and the processor we run on. The segment stays with the
+    /// linkage.
     #[inline(always)]
-    fn write_words(&self, fixed_bytes: u32) -> u32 {
-        let flags = if self.out_of_line.is_some() { flag::OUT_OF_LINE } else { 0 };
+    fn write_words(self, fixed_bytes: u32) -> (Grip<'b>, u32, u32) {
+        let Call { held, procedure, variable_end, out_of_line, .. } = self;
+        let grip = held.let_go();
+        let flags = if out_of_line.is_some() { flag::OUT_OF_LINE } else { 0 };
+        drop(out_of_line);
         let origin = origin_word(flags);
-        let head = self.held.astack.head();
-        head.selector.store(self.procedure, Relaxed);
-        head.message_bytes.store(fixed_bytes.max(self.variable_end), Relaxed);
+        let head = grip.astack.head();
+        head.selector.store(procedure, Relaxed);
+        head.message_bytes.store(fixed_bytes.max(variable_end), Relaxed);
         head.origin.store(origin, Relaxed);
-        origin & flag::PROCESSOR
+        (grip, procedure, origin & flag::PROCESSOR)
     }
 }
 
@@ -198,6 +197,21 @@ fn poll_for_a_while(head: &AStackHead, until_reply: Linger, sequence: Sequence) 
             processor::prefetch_write(head);
         }
         polls += 1;
+    }
+}
+
+/// The reply takes long: its head is judged like any other's, out of the stub's way.
+#[cold]
+#[inline(never)]
+fn wait_for_reply<'b>(
+    grip: Grip<'b>,
+    procedure: u32,
+    deadline_ns: u64,
+    same_processor: bool,
+) -> Result<Reply<'b>, Box<CallError>> {
+    match wait(grip, procedure, deadline_ns, same_processor) {
+        Some(error) => Err(error),
+        None => Reply::new(grip, procedure, HeadWords::load(grip.astack.head())),
     }
 }
 

@@ -45,21 +45,21 @@ impl<'b> Reply<'b> {
     /// Judges the words of the head, which were loaded once.
     #[inline(always)]
     pub(super) fn new(
-        held: Held<'b>,
+        grip: Grip<'b>,
         procedure: u32,
         words: HeadWords,
     ) -> Result<Reply<'b>, Box<CallError>> {
-        held.linkage().set_server_processor(words.origin() & flag::PROCESSOR);
+        grip.linkage().set_server_processor(words.origin() & flag::PROCESSOR);
         let has_returned = words.selector() <= u16::MAX.into();
         let is_in_place = words.origin() & flag::OUT_OF_LINE == 0;
-        let fits = words.message_bytes() as usize <= held.astack.capacity_bytes();
+        let fits = words.message_bytes() as usize <= grip.astack.capacity_bytes();
         let out_of_line = if has_returned && is_in_place && fits {
             None
         } else {
-            Some(judge(held.grip(), procedure, words)?)
+            Some(judge(grip, procedure, words)?)
         };
         let (raised, message_bytes) = (words.selector(), words.message_bytes());
-        Ok(Reply { held, procedure, raised, message_bytes, out_of_line })
+        Ok(Reply { held: grip.hold(), procedure, raised, message_bytes, out_of_line })
     }
 
     #[inline(always)]
@@ -109,21 +109,46 @@ impl<'b> Reply<'b> {
     /// The results are not of the form that the interface promises. The binding is revoked.
     #[inline(always)]
     pub fn malformed(&self, malformed: Malformed) -> CallError {
-        fault(self.held.grip(), self.procedure, fault_of(malformed))
+        fault(*self.held, self.procedure, fault_of(malformed))
     }
 
     /// The procedure does not raise as many exceptions. The binding is revoked.
     #[inline(always)]
-    pub fn unknown_exception(&self) -> CallError {
-        let exception = PeerFault::Exception { claimed: self.raised, count: 0 };
-        fault(self.held.grip(), self.procedure, exception)
+    pub fn unknown_exception(self) -> CallError {
+        let Reply { held, procedure, raised, out_of_line, .. } = self;
+        unknown_exception(held.let_go(), procedure, raised, out_of_line)
     }
 }
 
-/// The reply is not one that came back in place, as most do.
+/// By value, and gives the A-stack back itself: see [`Reply`].
+#[cold]
+#[inline(never)]
+fn unknown_exception(
+    grip: Grip<'_>,
+    procedure: u32,
+    claimed: u32,
+    _results: Option<Arc<Segment>>,
+) -> CallError {
+    let _held = grip.hold();
+    fault(grip, procedure, PeerFault::Exception { claimed, count: 0 })
+}
+
+/// The reply is not one that came back in place, as most do. Without results the A-stack is given
+/// back.
 #[cold]
 #[inline(never)]
 fn judge(grip: Grip<'_>, procedure: u32, words: HeadWords) -> Result<Arc<Segment>, Box<CallError>> {
+    let held = grip.hold();
+    let segment = find_results(grip, procedure, words)?;
+    held.let_go();
+    Ok(segment)
+}
+
+fn find_results(
+    grip: Grip<'_>,
+    procedure: u32,
+    words: HeadWords,
+) -> Result<Arc<Segment>, Box<CallError>> {
     let (status, message_bytes) = (words.selector(), words.message_bytes());
     let fault = |peer_fault| Box::new(fault(grip, procedure, peer_fault));
     if status > u16::MAX.into() {

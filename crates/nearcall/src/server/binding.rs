@@ -1,5 +1,6 @@
 //! A binding as its server holds it.
 
+use std::mem::offset_of;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -9,7 +10,7 @@ use nearcall_abi::{AStackClass, ProcedureDescriptor, ReplyLine, Status};
 use nearcall_core::claim;
 use nearcall_core::turn::{self, Look};
 use nearcall_core::{BindingState, Mode, PeerFault, RevokeReason, Sequence};
-use nearcall_os::astack::{AStack, AStackTable};
+use nearcall_os::astack::{AStack, AStackTable, NEAR_RECORD_BYTES};
 use nearcall_os::futex;
 use nearcall_os::segment::{Sealing, Segment};
 
@@ -24,19 +25,20 @@ use crate::wire::Socket;
 /// Smallest out-of-line segment, bytes.
 pub(crate) const OUT_OF_LINE_BYTES_MIN: usize = 64 << 10;
 
-/// The server's side of one binding.
+/// The server's side of one binding. Its first line is all that a call needs of it.
+#[repr(C, align(64))]
 pub(crate) struct ServerBinding {
+    pub entries: Arc<dyn Entries>,
+    /// Of `entries`, asked for once.
+    pub procedures: &'static [ProcedureDescriptor],
     /// Number of the binding in this domain, never used again; not 0.
     pub key: u64,
+    pub state: BindingState,
     pub name: String,
-    pub entries: Arc<dyn Entries>,
     pub importer: Arc<Importer>,
     pub class: Arc<TrustClass>,
     pub lane: u32,
     pub classes: Vec<AStackClass>,
-    /// Of `entries`, asked for once.
-    pub procedures: &'static [ProcedureDescriptor],
-    pub state: BindingState,
     pub socket: Socket,
     /// What the binding began with.
     first: AStackTable<ServerAStack>,
@@ -47,6 +49,12 @@ pub(crate) struct ServerBinding {
     /// The client has asked over the socket that its A-stacks be looked at.
     wants_look: AtomicBool,
 }
+
+const _: () = assert!(offset_of!(ServerBinding, entries) == 0);
+const _: () = assert!(offset_of!(ServerBinding, procedures) == 16);
+const _: () = assert!(offset_of!(ServerBinding, key) == 32);
+const _: () = assert!(offset_of!(ServerBinding, state) == 40);
+const _: () = assert!(align_of::<ServerBinding>() == 64);
 
 /// A-stacks that came later, together.
 struct Extension {
@@ -69,6 +77,11 @@ pub(crate) struct ServerAStack {
     /// How many of them there were: a number is never used again.
     pub replies: AtomicU32,
 }
+
+// What a call in place needs lies in the line of the A-stack's addresses.
+const _: () = assert!(offset_of!(ServerAStack, index) == 0);
+const _: () = assert!(offset_of!(ServerAStack, class) == 4);
+const _: () = assert!(offset_of!(ServerAStack, class) < NEAR_RECORD_BYTES);
 
 /// What a server binding is made of.
 pub(crate) struct Parts {
@@ -155,21 +168,21 @@ impl ServerBinding {
     /// others take a second look-up (L49).
     #[inline(always)]
     pub fn astack(&self, index: u32) -> AStack<'_, ServerAStack> {
-        if index < self.first.count() {
-            self.first.astack(index)
-        } else {
-            self.astack_of_extension(index)
+        match self.first.astack(index) {
+            Some(astack) => astack,
+            None => self.astack_of_extension(index),
         }
     }
 
     #[cold]
+    #[inline(never)]
     fn astack_of_extension(&self, index: u32) -> AStack<'_, ServerAStack> {
         let extensions = self.extensions.iter().filter_map(OnceLock::get);
         let extension = extensions
             .filter(|extension| extension.base <= index)
             .max_by_key(|extension| extension.base)
             .expect("an A-stack lies in a region");
-        extension.region.astack(index - extension.base)
+        extension.region.astack(index - extension.base).expect("below the count")
     }
 
     /// Whether A-stack `index` holds a call that nobody has claimed (row O3).

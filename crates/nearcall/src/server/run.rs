@@ -20,16 +20,21 @@ use super::current;
 use crate::raw::{Arguments, Frame, OUT_OF_LINE_END_MAX, Refusal, Replied};
 use crate::region::origin_word;
 
+/// Where a call was posted from and where it was run, as of the moment of each: processor numbers.
+pub(crate) struct Served {
+    pub client_processor: u32,
+    pub own_processor: u32,
+}
+
 /// Runs call `sequence` on an A-stack of `binding`, whose head says `words`, and replies with
-/// `mode`. Returns the processor that the client posted from, or `None` if another processor had
-/// claimed the call.
+/// `mode`. `None` if another processor had claimed the call.
 #[inline(always)]
 pub(crate) fn run(
     binding: &ServerBinding,
     astack: AStack<'_, ServerAStack>,
     (sequence, words): (Sequence, HeadWords),
     mode: Mode,
-) -> Option<u32> {
+) -> Option<Served> {
     let line: &ReplyLine = astack.own_line();
     let head = astack.head();
     if !claim::claim(&line.claim, sequence) {
@@ -63,9 +68,11 @@ pub(crate) fn run(
     };
     head.selector.store(replied.status_word(), Relaxed);
     head.message_bytes.store(replied.message_bytes(), Relaxed);
-    head.origin.store(origin_word(flags), Relaxed);
+    let origin = origin_word(flags);
+    head.origin.store(origin, Relaxed);
     end(binding, turn::reply(&head.turn, sequence, mode), head, sequence);
-    Some(words.origin() & flag::PROCESSOR)
+    let client_processor = words.origin() & flag::PROCESSOR;
+    Some(Served { client_processor, own_processor: origin & flag::PROCESSOR })
 }
 
 /// The reply is out: who must hear of it.

@@ -17,7 +17,7 @@ use nearcall_os::{HeadWords, clock};
 use super::binding::{ServerAStack, ServerBinding};
 use super::current;
 use super::processors::Role;
-use super::run;
+use super::run::{self, Served};
 use super::table::Snapshot;
 use crate::domain::DomainCore;
 
@@ -132,28 +132,30 @@ impl<'c> Watch<'c> {
     #[inline(never)]
     fn stay_on(&self, binding: &ServerBinding, astack: AStack<'_, ServerAStack>) -> Option<u32> {
         let (head, line) = (astack.head(), astack.own_line::<ReplyLine>());
-        let mut client_processor = None;
+        let mut client_processor = NO_PROCESSOR;
         let (mut calls, mut polls) = (0, 0);
         while calls < STAY_CALLS && polls < STAY_POLLS {
             let words = HeadWords::load(head);
-            match turn::look_word(TurnWord(words.turn()), &line.claim) {
+            let sequence = match turn::look_word(TurnWord(words.turn()), &line.claim) {
                 Look::Nothing => {
                     processor::relax_briefly();
                     polls += 1;
+                    continue;
                 }
-                Look::Posted(sequence) if binding.state.is_open() => {
-                    let served = self.run(binding, astack, (sequence, words), Mode::Hot);
-                    client_processor = served.or(client_processor);
-                    (calls, polls) = (calls + 1, 0);
-                    if client_processor == Some(processor::current()) {
-                        break;
-                    }
-                    self.until_next_call.pass();
-                }
+                Look::Posted(sequence) if binding.state.is_open() => sequence,
                 _ => break,
+            };
+            let Some(served) = self.run(binding, astack, (sequence, words), Mode::Hot) else {
+                break;
+            };
+            client_processor = served.client_processor;
+            if client_processor == served.own_processor {
+                break;
             }
+            (calls, polls) = (calls + 1, 0);
+            self.until_next_call.pass();
         }
-        client_processor
+        (client_processor != NO_PROCESSOR).then_some(client_processor)
     }
 
     /// Runs a call that did not come while the watcher stayed.
@@ -166,7 +168,8 @@ impl<'c> Watch<'c> {
         mode: Mode,
     ) -> Option<u32> {
         let astack = binding.astack(index);
-        self.run(binding, astack, (sequence, HeadWords::load(astack.head())), mode)
+        let call = (sequence, HeadWords::load(astack.head()));
+        self.run(binding, astack, call, mode).map(|served| served.client_processor)
     }
 
     /// Runs a call, and lets a relief know that this processor is in a procedure meanwhile.
@@ -177,14 +180,30 @@ impl<'c> Watch<'c> {
         astack: AStack<'_, ServerAStack>,
         call: (Sequence, HeadWords),
         mode: Mode,
-    ) -> Option<u32> {
-        let processors = &self.core.processors;
-        let entered = processors.enter();
+    ) -> Option<Served> {
+        let entered = self.core.processors.enter();
         let served = run::run(binding, astack, call, mode);
+        // Apart: so that the common case does not carry the other along.
+        if served.is_none() {
+            self.leave_unserved(entered);
+            return None;
+        }
+        self.leave(entered);
+        served
+    }
+
+    #[inline(always)]
+    fn leave(&self, entered: u64) {
+        let processors = &self.core.processors;
         if processors.has_watch(self.number) {
             processors.leave(entered);
         }
-        served
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn leave_unserved(&self, entered: u64) {
+        self.leave(entered);
     }
 
     /// One look at what is hot and at the bells. True if a call was run.
