@@ -38,6 +38,15 @@ pub const PAGE_BYTES: u32 = 4096;
 /// before anything is posted.
 pub const MESSAGE_BYTES_MAX: u32 = 1 << 30;
 
+/// In the length word of an `@opaque` argument: the bytes are lent. Their payload is the number of
+/// the lent segment, a u32, and four zeros. No length reaches this bit.
+pub const LENGTH_LENT: u32 = 1 << 31;
+
+const _: () = assert!(MESSAGE_BYTES_MAX < LENGTH_LENT);
+
+/// Most segments that a binding's client may have lent at a time.
+pub const LENT_COUNT_MAX: u32 = 64;
+
 /// Simultaneous calls a procedure starts with (L48).
 pub const ASTACKS_PER_PROCEDURE: u32 = 5;
 

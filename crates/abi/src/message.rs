@@ -96,7 +96,24 @@ pub enum Message<'p> {
     },
     /// Server: no further call is taken on this binding. Kind 12.
     Revoked,
-    /// Client: look at this binding's A-stacks; its bells do not seem to arrive. Kind 13.
+    /// Client: arguments of any call may lie in this segment. With the segment. Kind 13.
+    Lend {
+        /// Which of the binding's lent segments it is.
+        number: u32,
+        /// Size of the segment.
+        bytes: u64,
+    },
+    /// Server: the lent segment is mapped. Kind 14.
+    Lent {
+        /// Of the segment.
+        number: u32,
+    },
+    /// Client: no further call names the lent segment. Kind 15.
+    LendOver {
+        /// Of the segment.
+        number: u32,
+    },
+    /// Client: look at this binding's A-stacks; its bells do not seem to arrive. Kind 16.
     Look,
 }
 
@@ -182,9 +199,15 @@ impl<'p> Message<'p> {
                 out.u32(first)?;
                 out.u32(second)?;
             }
-            Message::Grow { class }
-            | Message::GrownSegments { class }
-            | Message::GrownBound { class } => out.u32(class)?,
+            Message::Lend { number, bytes } => {
+                out.u32(number)?;
+                out.bytes(&bytes.to_le_bytes())?;
+            }
+            Message::Grow { class: word }
+            | Message::GrownSegments { class: word }
+            | Message::GrownBound { class: word }
+            | Message::Lent { number: word }
+            | Message::LendOver { number: word } => out.u32(word)?,
             Message::Segments | Message::Bound | Message::Revoked | Message::Look => {}
         }
         let Out { packet, length } = out;
@@ -204,7 +227,7 @@ impl<'p> Message<'p> {
     pub fn descriptor_count(&self) -> usize {
         match self {
             Message::Admit { .. } | Message::Segments | Message::GrownSegments { .. } => 2,
-            Message::OutOfLine { .. } | Message::Grown { .. } => 1,
+            Message::OutOfLine { .. } | Message::Grown { .. } | Message::Lend { .. } => 1,
             _ => 0,
         }
     }
@@ -223,7 +246,10 @@ impl<'p> Message<'p> {
             Message::GrownSegments { .. } => 10,
             Message::GrownBound { .. } => 11,
             Message::Revoked => 12,
-            Message::Look => 13,
+            Message::Lend { .. } => 13,
+            Message::Lent { .. } => 14,
+            Message::LendOver { .. } => 15,
+            Message::Look => 16,
         }
     }
 }
@@ -248,7 +274,10 @@ fn decode_kind<'p>(kind: u32, input: &mut In<'p>) -> Option<Message<'p>> {
         10 => Message::GrownSegments { class: input.u32()? },
         11 => Message::GrownBound { class: input.u32()? },
         12 => Message::Revoked,
-        13 => Message::Look,
+        13 => Message::Lend { number: input.u32()?, bytes: input.u64()? },
+        14 => Message::Lent { number: input.u32()? },
+        15 => Message::LendOver { number: input.u32()? },
+        16 => Message::Look,
         _ => return None,
     })
 }
@@ -377,7 +406,7 @@ impl<'p> In<'p> {
 mod tests {
     use super::*;
 
-    fn all() -> [Message<'static>; 13] {
+    fn all() -> [Message<'static>; 15] {
         let classes = [AStackClass { block_bytes: 2048, count: 5 }];
         [
             Message::Import { abi_version: 1, interface_hash: [7; 16], interface_name: "A::B" },
@@ -392,7 +421,9 @@ mod tests {
             Message::GrownSegments { class: 1 },
             Message::GrownBound { class: 1 },
             Message::Revoked,
-            Message::Look,
+            Message::Lend { number: 3, bytes: 1 << 30 },
+            Message::Lent { number: 3 },
+            Message::LendOver { number: 3 },
         ]
     }
 

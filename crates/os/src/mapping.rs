@@ -123,6 +123,11 @@ impl Mapping {
         let _ = self.advise(0, self.bytes, advice);
     }
 
+    /// A child of a fork does not have the mapping.
+    pub(crate) fn keep_from_children(&self) -> Result<(), Errno> {
+        self.advise(0, self.bytes, Advice::LinuxDontFork)
+    }
+
     /// Asks for huge pages under a fresh mapping, best effort. Call before anything is allocated.
     ///
     /// `MADV_HUGEPAGE` serves systems whose `shmem_enabled` is `advise`. Elsewhere

@@ -22,10 +22,12 @@ use rustix::fs::{FallocateFlags, FileType, MemfdFlags, SealFlags};
 use rustix::io::Errno;
 
 pub use self::fault::{SegmentError, SegmentFault};
+pub use self::sole::SoleSegment;
 use crate::mapping::{HUGE, Mapping};
 use crate::span::{Span, SpanMut};
 
 mod fault;
+mod sole;
 
 /// `f_type` of tmpfs, which a memory file lies on unless it was made of hugetlb pages.
 const TMPFS_MAGIC: u64 = 0x0102_1994;
