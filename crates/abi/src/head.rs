@@ -54,6 +54,9 @@ pub mod flag {
     pub const OUT_OF_LINE: u32 = 1 << 16;
     /// [`crate::RequestLine::deadline_ns`] holds a deadline.
     pub const DEADLINE: u32 = 1 << 17;
+    /// The out-of-line variable part is still being copied: [`crate::RequestLine::progress`] says
+    /// how far it is.
+    pub const PARTIAL: u32 = 1 << 18;
     /// The bits that hold the writer's processor number.
     pub const PROCESSOR: u32 = 0xffff;
 }
@@ -67,11 +70,15 @@ pub struct RequestLine {
     pub deadline_ns: AtomicU64,
     /// Which out-of-line segment of this A-stack holds the variable part.
     pub generation: AtomicU32,
+    /// Bytes of the variable part that are there, if [`flag::PARTIAL`] says that the client is
+    /// still copying it. See `nearcall_core::progress`.
+    pub progress: AtomicU32,
 }
 
 const _: () = assert!(size_of::<RequestLine>() == 64);
 const _: () = assert!(offset_of!(RequestLine, deadline_ns) == 0);
 const _: () = assert!(offset_of!(RequestLine, generation) == 8);
+const _: () = assert!(offset_of!(RequestLine, progress) == 12);
 
 /// First line of a reply block. Written by the server. The client reads it only after a death or
 /// for an out-of-line result, so that writing it costs the server no transfer.

@@ -130,6 +130,15 @@ pub enum PeerFault {
         /// The generation announced last.
         known: u32,
     },
+    /// A count of bytes that are there, which goes back or past the end.
+    Progress {
+        /// The count.
+        claimed: u32,
+        /// Bytes that were there before.
+        seen: u32,
+        /// Bytes that there will be.
+        end: u32,
+    },
     /// A class list that has no layout.
     Classes(LayoutRefused),
     /// A descriptor that is not the segment it is said to be.
@@ -258,6 +267,9 @@ impl fmt::Display for PeerFault {
             Text { valid_bytes } => write!(f, "text is not UTF-8 at byte {valid_bytes}"),
             Generation { claimed, known } => {
                 write!(f, "out-of-line generation {claimed} is not {known}")
+            }
+            Progress { claimed, seen, end } => {
+                write!(f, "progress {claimed} is not between {seen} and {end} bytes")
             }
             Classes(refused) => write_refused(f, refused),
             Descriptor { segment, fault } => write!(f, "{segment} segment {fault}"),

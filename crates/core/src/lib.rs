@@ -16,6 +16,8 @@ pub mod turn;
 
 pub mod claim;
 
+pub mod progress;
+
 pub mod bell;
 
 pub mod fault;

@@ -4,4 +4,5 @@ mod astack_list;
 mod bell;
 mod bias;
 mod claim;
+mod progress;
 mod turn;

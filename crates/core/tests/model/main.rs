@@ -19,6 +19,8 @@ mod bias;
 mod claim;
 #[path = "../../src/fault.rs"]
 mod fault;
+#[path = "../../src/progress.rs"]
+mod progress;
 #[path = "../../src/termination.rs"]
 mod termination;
 #[path = "../../src/turn.rs"]
@@ -27,6 +29,7 @@ mod turn;
 mod bells;
 mod biases;
 mod calls;
+mod copies;
 mod endings;
 mod lists;
 mod rows;
@@ -40,6 +43,7 @@ const MODELS: &[(&str, fn())] = &[
     ("rouse_against_reply", calls::rouse_against_reply),
     ("two_processors_one_call", calls::two_processors_one_call),
     ("two_processors_two_calls", calls::two_processors_two_calls),
+    ("copy_behind_copy", copies::copy_behind_copy),
     ("abort_against_reply", endings::abort_against_reply),
     ("bury_against_reply", endings::bury_against_reply),
     ("death_at_any_step", endings::death_at_any_step),
@@ -81,6 +85,7 @@ holds! {
     rouse_against_reply,
     two_processors_one_call,
     two_processors_two_calls,
+    copy_behind_copy,
     abort_against_reply,
     bury_against_reply,
     death_at_any_step,

@@ -11,6 +11,7 @@ const SOURCES: &[&str] = &[
     include_str!("../../src/astack_list.rs"),
     include_str!("../../src/bell.rs"),
     include_str!("../../src/claim.rs"),
+    include_str!("../../src/progress.rs"),
     include_str!("../../src/turn.rs"),
 ];
 

@@ -15,7 +15,7 @@ pub unsafe trait SharedLine: Sized {}
 
 // SAFETY: S1, S2: four `AtomicU32` and six `AtomicU64`.
 unsafe impl SharedLine for AStackHead {}
-// SAFETY: S1, S2: an `AtomicU64`, an `AtomicU32`, padding.
+// SAFETY: S1, S2: an `AtomicU64`, two `AtomicU32`, padding.
 unsafe impl SharedLine for RequestLine {}
 // SAFETY: S1, S2: two `AtomicU32`, padding.
 unsafe impl SharedLine for ReplyLine {}
@@ -56,6 +56,15 @@ impl ReadLine<'_, RequestLine> {
     pub fn generation(self) -> u32 {
         // Relaxed: as the deadline.
         self.line.generation.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of the variable part that are there, with these bytes (row P2).
+    #[inline]
+    pub fn progress(self) -> u32 {
+        // Relaxed with a fence: as the claim below.
+        let progress = self.line.progress.load(Ordering::Relaxed);
+        fence(Ordering::Acquire);
+        progress
     }
 }
 
