@@ -94,6 +94,10 @@ impl FaultsServer for Tester {
         }
     }
 
+    fn join(&self, first: &[u8], second: &[u8], third: &[u8], last: &str) -> Vec<u8> {
+        [first, second, third, last.as_bytes()].concat()
+    }
+
     fn refuse(&self, code: i32) -> Result<i32, FaultsRefuseException> {
         match code {
             0 => Ok(0),

@@ -3,5 +3,6 @@
 pub(crate) mod binding;
 pub(crate) mod control;
 pub(crate) mod import;
+pub(crate) mod lent;
 pub(crate) mod linkage;
 pub(crate) mod wait;

@@ -99,6 +99,8 @@ pub enum UsageError {
         /// The system's word.
         reason: String,
     },
+    /// An argument is lent to the server of another binding.
+    LentElsewhere,
 }
 
 /// An argument, how long it is, and how long it may be.
@@ -340,6 +342,7 @@ impl fmt::Display for UsageError {
             UsageError::NoMemory { bytes, reason } => {
                 write!(f, "no out-of-line memory for {bytes} bytes: {reason}")
             }
+            UsageError::LentElsewhere => f.write_str("an argument is lent over another binding"),
         }
     }
 }

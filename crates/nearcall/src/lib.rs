@@ -34,6 +34,7 @@ mod types;
 mod wire;
 
 pub use binding::{Binding, ImportOptions, WhenExhausted};
+pub use client::lent::{Lent, OpaqueIn};
 pub use domain::{Domain, DomainOptions};
 pub use error::{
     BindError, CallError, Error, ExportError, NameError, NotExecuted, OverBound, Ran, UsageError,

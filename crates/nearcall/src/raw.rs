@@ -4,6 +4,7 @@
 
 mod area;
 mod arguments;
+mod behind;
 mod call;
 mod client;
 mod element;
@@ -29,7 +30,8 @@ pub use reply::Reply;
 pub use scratch::{Bytes, Text};
 pub use variable::Variable;
 
-pub(crate) use arguments::Frame;
+pub(crate) use arguments::{Frame, Kept};
+pub(crate) use behind::Behind;
 pub(crate) use variable::OUT_OF_LINE_END_MAX;
 
 use crate::error::{CallError, OverBound, UsageError};

@@ -174,18 +174,19 @@ impl FilesClient {
         }
     }
     /// Calls `write`.
-    pub fn write(
+    pub fn write<'d>(
         &self,
         file: u32,
         offset: u64,
-        data: &[u8],
+        data: impl ::core::convert::Into<::nearcall::OpaqueIn<'d>>,
     ) -> ::core::result::Result<u32, ::nearcall::Error<FilesWriteException>> {
+        let data = self.client.opaque(data)?;
         let mut call = self.client.claim::<1>(1)?;
         call.put_u64::<0>(offset);
         call.put_u32::<8>(file);
-        call.put_u32::<12>(data.len() as u32);
-        let mut variable = call.variable::<48>((data.len() as u64).next_multiple_of(8))?;
-        variable.put(data);
+        call.put_u32::<12>(data.length_word());
+        let mut variable = call.variable::<48>(data.payload_bytes())?;
+        variable.put_opaque(data);
         let reply = call.post(16)?;
         match reply.raised() {
             0 => {

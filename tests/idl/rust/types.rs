@@ -3117,28 +3117,29 @@ pub mod types {
             ::core::result::Result::Ok(returned)
         }
         /// Calls `into`.
-        pub fn into(
+        pub fn into<'d>(
             &self,
-            data: &[u8],
+            data: impl ::core::convert::Into<::nearcall::OpaqueIn<'d>>,
             name: &str,
-            more: &[u8],
+            more: impl ::core::convert::Into<::nearcall::OpaqueIn<'d>>,
         ) -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let data = self.client.opaque(data)?;
+            let more = self.client.opaque(more)?;
             ::nearcall::raw::check_bound("more", more.len(), 100)?;
             let mut call = self.client.claim::<0>(1)?;
-            call.put_u32::<0>(data.len() as u32);
+            call.put_u32::<0>(data.length_word());
             call.put_u32::<4>(name.len() as u32);
-            call.put_u32::<8>(more.len() as u32);
+            call.put_u32::<8>(more.length_word());
             let mut variable = call
                 .variable::<
                     48,
                 >(
-                    (data.len() as u64).next_multiple_of(8)
-                        + (name.len() as u64).next_multiple_of(8)
-                        + (more.len() as u64).next_multiple_of(8),
+                    data.payload_bytes() + (name.len() as u64).next_multiple_of(8)
+                        + more.payload_bytes(),
                 )?;
-            variable.put(data);
+            variable.put_opaque(data);
             variable.put(name.as_bytes());
-            variable.put(more);
+            variable.put_opaque(more);
             let reply = call.post(12)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -4371,28 +4372,29 @@ pub mod types {
             ::core::result::Result::Ok(returned)
         }
         /// Calls `into`.
-        pub fn into(
+        pub fn into<'d>(
             &self,
-            data: &[u8],
+            data: impl ::core::convert::Into<::nearcall::OpaqueIn<'d>>,
             name: &str,
-            more: &[u8],
+            more: impl ::core::convert::Into<::nearcall::OpaqueIn<'d>>,
         ) -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let data = self.client.opaque(data)?;
+            let more = self.client.opaque(more)?;
             ::nearcall::raw::check_bound("more", more.len(), 100)?;
             let mut call = self.client.claim::<4>(13)?;
-            call.put_u32::<0>(data.len() as u32);
+            call.put_u32::<0>(data.length_word());
             call.put_u32::<4>(name.len() as u32);
-            call.put_u32::<8>(more.len() as u32);
+            call.put_u32::<8>(more.length_word());
             let mut variable = call
                 .variable::<
                     48,
                 >(
-                    (data.len() as u64).next_multiple_of(8)
-                        + (name.len() as u64).next_multiple_of(8)
-                        + (more.len() as u64).next_multiple_of(8),
+                    data.payload_bytes() + (name.len() as u64).next_multiple_of(8)
+                        + more.payload_bytes(),
                 )?;
-            variable.put(data);
+            variable.put_opaque(data);
             variable.put(name.as_bytes());
-            variable.put(more);
+            variable.put_opaque(more);
             let reply = call.post(12)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());

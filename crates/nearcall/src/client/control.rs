@@ -3,16 +3,17 @@
 //! Whoever waits for a message reads for everybody, under one lock. None of this is on the way of a
 //! call that fits its A-stack.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::os::fd::AsFd;
+use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use nearcall_abi::AStackClass;
 use nearcall_abi::message::Message;
+use nearcall_abi::{AStackClass, LENT_COUNT_MAX, PAGE_BYTES};
 use nearcall_core::{PeerFault, RevokeReason};
-use nearcall_os::segment::{Sealing, Segment};
+use nearcall_os::segment::{Sealing, Segment, SoleSegment};
 use nearcall_os::socket::SocketError;
 
 use super::binding::{ClientBinding, ClientRegion, Grip};
@@ -32,6 +33,10 @@ pub(crate) struct Control {
     inbox: Mutex<Inbox>,
     /// One growth at a time.
     growing: Mutex<()>,
+    /// How many segments were lent: a number is never used again.
+    lends: AtomicU32,
+    /// How many of them are lent now.
+    lent_count: AtomicU32,
 }
 
 /// At most one entry an A-stack: a later message about it replaces the one before.
@@ -39,6 +44,7 @@ pub(crate) struct Control {
 struct Inbox {
     mapped: HashMap<u32, u32>,
     results: HashMap<u32, OutOfLine>,
+    lent: HashSet<u32>,
     is_growth_refused: bool,
     grown: Option<Grown>,
     is_grown_bound: bool,
@@ -53,7 +59,13 @@ struct Grown {
 
 impl Control {
     pub fn new(socket: Socket) -> Control {
-        Control { socket, inbox: Mutex::default(), growing: Mutex::default() }
+        Control {
+            socket,
+            inbox: Mutex::default(),
+            growing: Mutex::default(),
+            lends: AtomicU32::new(0),
+            lent_count: AtomicU32::new(0),
+        }
     }
 
     pub fn socket(&self) -> &Socket {
@@ -117,6 +129,10 @@ impl ClientBinding {
                     let segment = Arc::new(segment);
                     inbox.results.insert(astack, OutOfLine { generation, segment });
                 }
+            }
+            // Relaxed: a counter; numbers that were given out before this message are in it.
+            Message::Lent { number } if number <= self.control.lends.load(Relaxed) => {
+                inbox.lent.insert(number);
             }
             Message::Grown { class, count } => {
                 let replies = packet.descriptors.remove(0);
@@ -191,6 +207,46 @@ impl ClientBinding {
         let segments = Segments { heads, own, peer };
         let linkage = |index, _| Linkage::new(base + index, class);
         Some(ClientRegion { base, region: region::table(&classes, segments, linkage) })
+    }
+}
+
+impl ClientBinding {
+    /// A segment that the server has mapped, for arguments of any call.
+    pub fn lend(&self, bytes: usize) -> Result<(u32, SoleSegment), CallError> {
+        let bytes = bytes.max(1).next_multiple_of(PAGE_BYTES as usize);
+        let no_memory =
+            |reason: String| CallError::Usage(UsageError::NoMemory { bytes: bytes as u64, reason });
+        // Relaxed: a counter that orders nothing.
+        if self.control.lent_count.fetch_add(1, Relaxed) >= LENT_COUNT_MAX {
+            // Relaxed: as above.
+            self.control.lent_count.fetch_sub(1, Relaxed);
+            return Err(no_memory(format!("{LENT_COUNT_MAX} segments are lent")));
+        }
+        // Relaxed: as above.
+        let number = self.control.lends.fetch_add(1, Relaxed).wrapping_add(1);
+        let lent = self.lend_as(number, bytes).map_err(no_memory);
+        if lent.is_err() {
+            self.end_lend(number);
+        }
+        lent.map(|segment| (number, segment))
+    }
+
+    fn lend_as(&self, number: u32, bytes: usize) -> Result<SoleSegment, String> {
+        let made = SoleSegment::create("nearcall-lent", bytes);
+        let (segment, descriptor) = made.map_err(|error| error.to_string())?;
+        let message = Message::Lend { number, bytes: bytes as u64 };
+        let sent = self.control.socket.send(&message, &[descriptor.as_fd()]);
+        sent.map_err(|error| error.to_string())?;
+        let is_mapped = self.await_message(|inbox| inbox.lent.remove(&number).then_some(()));
+        is_mapped.map(|()| segment).ok_or_else(|| "the server did not map it".to_owned())
+    }
+
+    /// No further call names lent segment `number`.
+    pub fn end_lend(&self, number: u32) {
+        // A server that does not hear of it keeps its mapping until the binding goes.
+        let _ = self.control.socket.send(&Message::LendOver { number }, &[]);
+        // Relaxed: a counter that orders nothing.
+        self.control.lent_count.fetch_sub(1, Relaxed);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The server's half of a stub: arguments in, the procedure, results out.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use nearcall_os::astack::AStack;
 use nearcall_os::segment::Segment;
 
 use super::area::{Inbound, Outgoing};
+use super::behind::Behind;
 use super::element::Element;
 use super::incoming::Incoming;
 use super::malformed::Malformed;
@@ -66,6 +67,16 @@ pub(crate) struct Frame<'f> {
     pub lent_bytes: Cell<u32>,
     /// Where in the message they begin; 0: none are lent.
     pub lent_at: Cell<u32>,
+    /// How far the client is with the out-of-line arguments.
+    pub behind: Behind,
+    /// Lent segments that the arguments lie in, held for as long as the call is.
+    pub lent: Kept,
+}
+
+/// Segments that are held together, each by the one before.
+#[derive(Default)]
+pub(crate) struct Kept {
+    first: OnceCell<Box<(Arc<Segment>, Kept)>>,
 }
 
 /// The arguments of a call, on its A-stack. What is loaded is private from then on.
@@ -132,8 +143,12 @@ impl<'a> Arguments<'a> {
             return Err(Malformed::Length { claimed: AT as u64, limit: end as u64 });
         };
         match &self.frame.request {
-            None => Ok(Incoming::in_place(self.frame.inbound(), AT, end)),
-            Some(segment) => Incoming::out_of_line(segment.span(), bytes),
+            None => Ok(Incoming::in_place(self.frame.inbound(), AT, end).of_call(self.frame)),
+            Some(segment) => {
+                let incoming = Incoming::out_of_line(segment.span(), bytes)?;
+                self.frame.behind.set_end(bytes);
+                Ok(incoming.of_call(self.frame))
+            }
         }
     }
 
@@ -191,7 +206,10 @@ impl<'a> Results<'a> {
     ///
     /// # Errors: [`Refusal`] over 1 GiB or without memory for it.
     #[inline]
-    pub fn variable<const AT: usize>(&mut self, bytes: u64) -> Result<Variable<'_>, Box<Refusal>> {
+    pub fn variable<const AT: usize>(
+        &mut self,
+        bytes: u64,
+    ) -> Result<Variable<'_, '_>, Box<Refusal>> {
         const { assert!(AT.is_multiple_of(8)) };
         let lent = u64::from(self.lent_bytes()).next_multiple_of(8);
         let end = AT as u64 + lent + bytes;
@@ -211,7 +229,7 @@ impl<'a> Results<'a> {
         at: usize,
         lent: u64,
         bytes: u64,
-    ) -> Result<Variable<'_>, Box<Refusal>> {
+    ) -> Result<Variable<'_, '_>, Box<Refusal>> {
         let total = lent + bytes;
         self.frame.move_out_of_line(self.frame.outgoing(), at, total)?;
         self.variable_end = (at as u64 + total) as u32;
@@ -246,6 +264,13 @@ impl<'f> Frame<'f> {
     #[inline(always)]
     fn outgoing(&self) -> Outgoing<'f> {
         Outgoing { inline: self.astack.inline(), block: self.astack.own() }
+    }
+
+    /// The segment that the client has lent as `number`, if it has.
+    #[cold]
+    pub(super) fn lent(&self, number: u32) -> Option<&Segment> {
+        let segment = self.binding.lent().get(&number).cloned()?;
+        Some(self.lent.keep(segment))
     }
 
     /// Makes the reply's variable part lie in an out-of-line segment of at least `bytes`, and moves
@@ -287,6 +312,15 @@ impl<'f> Frame<'f> {
         }
         *reply = Some(made);
         Ok(())
+    }
+}
+
+impl Kept {
+    fn keep(&self, segment: Arc<Segment>) -> &Segment {
+        match self.first.get() {
+            Some(kept) => kept.1.keep(segment),
+            None => &self.first.get_or_init(|| Box::new((segment, Kept::default()))).0,
+        }
     }
 }
 

@@ -15,8 +15,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::area::Outgoing;
 use super::marshal::Marshal;
 use super::reply::Reply;
-use super::variable::Variable;
+use super::variable::{PIECE_BYTES, Rest, Variable};
 use crate::client::binding::{Grip, Held};
+use crate::client::linkage::NO_PROCESSOR;
 use crate::client::wait::{NoReply, Wait};
 use crate::error::{CallError, OverBound, UsageError};
 use crate::region::origin_word;
@@ -30,15 +31,33 @@ const FIRST_POLLS: u32 = 96;
 /// written (MECHANISMS 9).
 const BRIEF_POLLS: u32 = 5;
 
-/// An A-stack that is being filled. Dropping it gives the A-stack back; nothing was posted.
+/// An A-stack that is being filled. Dropping it gives the A-stack back; nothing was posted. What is
+/// put lives until the post, `'d`: some of it may be copied then.
 #[derive(Debug)]
-pub struct Call<'b> {
+pub struct Call<'b, 'd> {
     held: Held<'b>,
     procedure: u32,
     deadline_ns: u64,
     /// Bytes up to the end of the variable part, if there is one.
     variable_end: u32,
     out_of_line: Option<Arc<Segment>>,
+    /// What is copied after the post.
+    rest: Option<Rest<'d>>,
+}
+
+/// Arguments of a posted call that are still being copied; the server copies behind.
+#[derive(Debug)]
+struct Unfinished<'d> {
+    rest: Rest<'d>,
+    segment: Arc<Segment>,
+}
+
+impl Unfinished<'_> {
+    #[cold]
+    #[inline(never)]
+    fn finish(self, grip: Grip<'_>) {
+        self.rest.finish(&self.segment, grip.astack.own_line());
+    }
 }
 
 macro_rules! puts {
@@ -51,10 +70,10 @@ macro_rules! puts {
     )*};
 }
 
-impl<'b> Call<'b> {
+impl<'b, 'd> Call<'b, 'd> {
     #[inline(always)]
-    pub(super) fn new(held: Held<'b>, procedure: u32, deadline_ns: u64) -> Call<'b> {
-        Call { held, procedure, deadline_ns, variable_end: 0, out_of_line: None }
+    pub(super) fn new(held: Held<'b>, procedure: u32, deadline_ns: u64) -> Call<'b, 'd> {
+        Call { held, procedure, deadline_ns, variable_end: 0, out_of_line: None, rest: None }
     }
 
     #[inline(always)]
@@ -84,7 +103,7 @@ impl<'b> Call<'b> {
     pub fn variable<const AT: usize>(
         &mut self,
         bytes: u64,
-    ) -> Result<Variable<'_>, Box<CallError>> {
+    ) -> Result<Variable<'_, 'd>, Box<CallError>> {
         const { assert!(AT.is_multiple_of(8)) };
         let end = AT as u64 + bytes;
         if end <= self.held.astack.capacity_bytes() as u64 {
@@ -100,7 +119,7 @@ impl<'b> Call<'b> {
         &mut self,
         at: usize,
         bytes: u64,
-    ) -> Result<Variable<'_>, Box<CallError>> {
+    ) -> Result<Variable<'_, 'd>, Box<CallError>> {
         let limit = u64::from(MESSAGE_BYTES_MAX);
         if bytes > limit {
             let over = OverBound { parameter: "arguments", value: bytes, limit };
@@ -112,6 +131,13 @@ impl<'b> Call<'b> {
         self.variable_end = (at as u64 + bytes) as u32;
         let segment = self.out_of_line.insert(out_of_line.segment);
         let span = segment.span_mut().expect("our own segment is mapped writable");
+        let linkage = self.held.linkage();
+        let server = linkage.server_processor();
+        let is_elsewhere = server != NO_PROCESSOR && server != origin_word(0);
+        // A server on our own processor copies nothing before we have slept.
+        if is_elsewhere && bytes as usize >= 2 * PIECE_BYTES {
+            return Ok(Variable::partial(span, bytes as usize, &mut self.rest));
+        }
         Ok(Variable::out_of_line(span, 0, bytes as usize))
     }
 
@@ -121,7 +147,7 @@ impl<'b> Call<'b> {
     #[inline(always)]
     pub fn post(self, fixed_bytes: u32) -> Result<Reply<'b>, Box<CallError>> {
         let deadline_ns = self.deadline_ns;
-        let (grip, procedure, processor) = self.write_words(fixed_bytes);
+        let (grip, procedure, processor, unfinished) = self.write_words(fixed_bytes);
         let sequence = grip.linkage().sequence().next();
         grip.linkage().set_sequence(sequence);
         let head = grip.astack.head();
@@ -129,6 +155,9 @@ impl<'b> Call<'b> {
             Ok(posted) if posted.rings => grip.binding.ring(),
             Ok(_) => {}
             Err(fault) => return Err(grip.lose_to_fault(procedure, fault)),
+        }
+        if let Some(unfinished) = unfinished {
+            unfinished.finish(grip);
         }
         let same_processor = processor == grip.linkage().server_processor();
         if !same_processor {
@@ -143,13 +172,16 @@ impl<'b> Call<'b> {
     /// Posts the call and does not wait: its A-stack comes back when the server is done with it.
     #[inline]
     pub fn post_oneway(self, fixed_bytes: u32) -> Result<(), Box<CallError>> {
-        let (grip, procedure, _) = self.write_words(fixed_bytes);
+        let (grip, procedure, _, unfinished) = self.write_words(fixed_bytes);
         let sequence = grip.linkage().sequence().next();
         grip.linkage().set_sequence(sequence);
         match turn::post(&grip.astack.head().turn, sequence) {
             Ok(posted) if posted.rings => grip.binding.ring(),
             Ok(_) => {}
             Err(fault) => return Err(grip.lose_to_fault(procedure, fault)),
+        }
+        if let Some(unfinished) = unfinished {
+            unfinished.finish(grip);
         }
         grip.capture(sequence);
         Ok(())
@@ -159,17 +191,22 @@ impl<'b> Call<'b> {
     /// stub has all of it in registers, and the processor we run on. The segment stays with the
     /// linkage.
     #[inline(always)]
-    fn write_words(self, fixed_bytes: u32) -> (Grip<'b>, u32, u32) {
-        let Call { held, procedure, variable_end, out_of_line, .. } = self;
+    fn write_words(self, fixed_bytes: u32) -> (Grip<'b>, u32, u32, Option<Unfinished<'d>>) {
+        let Call { held, procedure, variable_end, out_of_line, rest, .. } = self;
         let grip = held.let_go();
-        let flags = if out_of_line.is_some() { flag::OUT_OF_LINE } else { 0 };
-        drop(out_of_line);
+        let mut flags = if out_of_line.is_some() { flag::OUT_OF_LINE } else { 0 };
+        let unfinished = rest.zip(out_of_line);
+        let unfinished = unfinished.map(|(rest, segment)| Unfinished { rest, segment });
+        if let Some(unfinished) = &unfinished {
+            unfinished.rest.begin(grip.astack.own_line());
+            flags |= flag::PARTIAL;
+        }
         let origin = origin_word(flags);
         let head = grip.astack.head();
         head.selector.store(procedure, Relaxed);
         head.message_bytes.store(fixed_bytes.max(variable_end), Relaxed);
         head.origin.store(origin, Relaxed);
-        (grip, procedure, origin & flag::PROCESSOR)
+        (grip, procedure, origin & flag::PROCESSOR, unfinished)
     }
 }
 

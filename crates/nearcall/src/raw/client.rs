@@ -6,6 +6,7 @@ use nearcall_abi::InterfaceDescriptor;
 
 use super::call::Call;
 use crate::binding::Binding;
+use crate::client::lent::OpaqueIn;
 use crate::error::CallError;
 
 /// A binding and how to call through it.
@@ -43,10 +44,25 @@ impl Client {
         Client { binding: self.binding.clone(), deadline_ns }
     }
 
+    /// What an `@opaque` argument is given as, as what is put.
+    ///
+    /// # Errors: [`CallError::Usage`] if it is lent to the server of another binding.
+    #[inline]
+    pub fn opaque<'a>(
+        &self,
+        argument: impl Into<OpaqueIn<'a>>,
+    ) -> Result<OpaqueIn<'a>, Box<CallError>> {
+        let argument = argument.into();
+        argument.check_binding(&self.binding).map(|()| argument)
+    }
+
     /// Takes an A-stack of class `CLASS` for a call of `procedure`, which is of that class (L20).
     /// May wait for one, as the binding was told.
     #[inline(always)]
-    pub fn claim<const CLASS: usize>(&self, procedure: u32) -> Result<Call<'_>, Box<CallError>> {
+    pub fn claim<'d, const CLASS: usize>(
+        &self,
+        procedure: u32,
+    ) -> Result<Call<'_, 'd>, Box<CallError>> {
         let held = self.binding.inner().claim::<CLASS>(procedure, self.deadline_ns)?;
         Ok(Call::new(held, procedure, self.deadline_ns))
     }

@@ -1,13 +1,18 @@
 //! Reading the variable part of a message, payload by payload.
 
+use std::ops::Range;
+
+use nearcall_abi::LENGTH_LENT;
 use nearcall_os::span::Span;
 
 use super::area::Inbound;
+use super::arguments::Frame;
 use super::element::Element;
 use super::malformed::Malformed;
 use super::marshal::{Marshal, Reader};
 use super::opaque::Opaque;
 use super::scratch::{Bytes, Text};
+use crate::client::lent::LENT_PAYLOAD_BYTES;
 
 const INLINE: usize = nearcall_abi::INLINE_BYTES as usize;
 
@@ -22,6 +27,8 @@ pub struct Incoming<'a> {
     at: usize,
     /// Where the message ends.
     end: usize,
+    /// The call, where it is served.
+    frame: Option<&'a Frame<'a>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -33,15 +40,17 @@ enum Place<'a> {
 /// One payload: contiguous, or in two pieces where it begins in the head line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Payload<'a> {
-    pub first: Span<'a>,
-    pub second: Span<'a>,
+    first: Span<'a>,
+    second: Span<'a>,
+    /// The call whose client may still be copying it, and where in the part it begins.
+    behind: Option<(&'a Frame<'a>, usize)>,
 }
 
 impl<'a> Incoming<'a> {
     /// The variable part from byte `at` to byte `end` of a message that lies in its A-stack.
     #[inline]
     pub(super) fn in_place(inbound: Inbound<'a>, at: usize, end: usize) -> Incoming<'a> {
-        Incoming { place: Place::InPlace(inbound), at, end }
+        Incoming { place: Place::InPlace(inbound), at, end, frame: None }
     }
 
     /// A variable part of `bytes` bytes in an out-of-line segment.
@@ -49,7 +58,13 @@ impl<'a> Incoming<'a> {
     /// # Errors: [`Malformed::Length`] if the segment is shorter.
     pub(super) fn out_of_line(segment: Span<'a>, bytes: usize) -> Result<Incoming<'a>, Malformed> {
         check_length(bytes, segment.bytes())?;
-        Ok(Incoming { place: Place::OutOfLine(segment), at: 0, end: bytes })
+        Ok(Incoming { place: Place::OutOfLine(segment), at: 0, end: bytes, frame: None })
+    }
+
+    /// The same, of a call that is served here.
+    #[inline]
+    pub(super) fn of_call(self, frame: &'a Frame<'a>) -> Incoming<'a> {
+        Incoming { frame: Some(frame), ..self }
     }
 
     /// Text, copied and checked to be UTF-8.
@@ -61,7 +76,7 @@ impl<'a> Incoming<'a> {
     /// Bytes, copied.
     #[inline]
     pub fn bytes(&mut self, bytes: u32, bound: u32) -> Result<Bytes, Malformed> {
-        self.take(bytes, bound).map(Bytes::copy_of)
+        Bytes::copy_of(self.take(bytes, bound)?)
     }
 
     /// Text for keeps: copied once, to where it stays.
@@ -86,8 +101,7 @@ impl<'a> Incoming<'a> {
     ) -> Result<(), Malformed> {
         let payload = self.take(bytes, bound)?;
         target.clear();
-        payload.append_to(target);
-        Ok(())
+        payload.append_to(target)
     }
 
     /// `count` numbers, copied once, to where they stay.
@@ -98,20 +112,39 @@ impl<'a> Incoming<'a> {
         let claimed = u32::try_from(bytes).map_err(|_| Malformed::Length { claimed: bytes, limit });
         let payload = self.take(claimed?, u32::MAX)?;
         let mut elements = vec![T::zeroed(); count as usize];
-        payload.copy_out(bytemuck::cast_slice_mut(&mut elements));
+        payload.copy_out(bytemuck::cast_slice_mut(&mut elements))?;
         Ok(elements)
     }
 
-    /// Bytes where they lie, for whoever does not interpret them (L43).
+    /// Bytes where they lie, for whoever does not interpret them (L43): in the message, or in a
+    /// segment that the client has lent.
     ///
     /// # Panics
     ///
     /// If the payload begins in the head line: the plan never lets a lent one do so.
     #[inline]
     pub fn lend(&mut self, bytes: u32, bound: u32) -> Result<Opaque<'a>, Malformed> {
+        if bytes & LENGTH_LENT != 0 {
+            return self.lent(bytes & !LENGTH_LENT, bound);
+        }
         let payload = self.take(bytes, bound)?;
         assert!(payload.second.bytes() == 0, "a lent payload lies in one piece");
+        payload.pieces(|_| {})?;
         Ok(Opaque::new(payload.first))
+    }
+
+    /// The first `bytes` bytes of a lent segment, whose number is the payload.
+    #[cold]
+    fn lent(&mut self, bytes: u32, bound: u32) -> Result<Opaque<'a>, Malformed> {
+        check_bound(bytes, bound)?;
+        let mut word = [0; LENT_PAYLOAD_BYTES as usize];
+        self.take(LENT_PAYLOAD_BYTES as u32, u32::MAX)?.copy_out(&mut word)?;
+        let claimed = u64::from_le_bytes(word);
+        let number = u32::try_from(claimed).map_err(|_| Malformed::Range { claimed })?;
+        let segment = self.frame.and_then(|frame| frame.lent(number));
+        let segment = segment.ok_or(Malformed::Range { claimed })?;
+        check_length(bytes as usize, segment.bytes())?;
+        Ok(Opaque::new(slice(segment.span(), 0, bytes as usize)))
     }
 
     /// A value that was marshalled the conventional way; it must use all its bytes.
@@ -130,7 +163,11 @@ impl<'a> Incoming<'a> {
         let at = self.at;
         self.at = (at + bytes.next_multiple_of(8)).min(self.end);
         Ok(match self.place {
-            Place::OutOfLine(segment) => Payload::whole(slice(segment, at, bytes)),
+            Place::OutOfLine(segment) => {
+                let behind = self.frame.filter(|frame| frame.behind.is_partial());
+                let payload = Payload::whole(slice(segment, at, bytes));
+                Payload { behind: behind.map(|frame| (frame, at)), ..payload }
+            }
             Place::InPlace(inbound) if at >= INLINE => {
                 Payload::whole(slice(inbound.block, at - INLINE, bytes))
             }
@@ -139,6 +176,7 @@ impl<'a> Incoming<'a> {
                 Payload {
                     first: slice(inbound.inline, at, first),
                     second: slice(inbound.block, 0, bytes - first),
+                    behind: None,
                 }
             }
         })
@@ -148,7 +186,7 @@ impl<'a> Incoming<'a> {
 impl<'a> Payload<'a> {
     #[inline]
     fn whole(span: Span<'a>) -> Payload<'a> {
-        Payload { first: span, second: slice(span, 0, 0) }
+        Payload { first: span, second: slice(span, 0, 0), behind: None }
     }
 
     #[inline]
@@ -158,19 +196,47 @@ impl<'a> Payload<'a> {
 
     /// Copies all of it; `target` has its length.
     #[inline]
-    pub fn copy_out(&self, target: &mut [u8]) {
+    pub fn copy_out(&self, target: &mut [u8]) -> Result<(), Malformed> {
+        if self.behind.is_some() {
+            return self.pieces(|range| {
+                self.first.copy_out(range.start, &mut target[range]);
+            });
+        }
         let (first, second) = target.split_at_mut(self.first.bytes());
         self.first.copy_out(0, first);
         if !second.is_empty() {
             self.second.copy_out(0, second);
         }
+        Ok(())
     }
 
-    pub fn append_to(&self, target: &mut Vec<u8>) {
+    pub fn append_to(&self, target: &mut Vec<u8>) -> Result<(), Malformed> {
         target.reserve(self.len());
+        if self.behind.is_some() {
+            return self.pieces(|range| self.first.append_to(range.start, range.len(), target));
+        }
         for span in [self.first, self.second] {
             span.append_to(0, span.bytes(), target);
         }
+        Ok(())
+    }
+
+    /// Runs `copy` over all of it in order, each piece as soon as the client has copied it.
+    ///
+    /// # Errors: the client has stopped, or told what cannot be.
+    fn pieces(&self, mut copy: impl FnMut(Range<usize>)) -> Result<(), Malformed> {
+        let Some((frame, begin)) = self.behind else {
+            copy(0..self.len());
+            return Ok(());
+        };
+        let mut done = 0;
+        while done < self.len() {
+            let there = frame.wait_behind(begin + done)?;
+            let end = (there - begin).min(self.len());
+            copy(done..end);
+            done = end;
+        }
+        Ok(())
     }
 }
 

@@ -31,6 +31,13 @@ pub enum Malformed {
     },
     /// Values nested deeper than [`super::DEPTH_MAX`].
     Depth,
+    /// Arguments that the client has stopped copying.
+    Stalled {
+        /// Bytes that are there.
+        seen: u64,
+        /// Bytes that were to come.
+        end: u64,
+    },
     /// A value that ended before its bytes did.
     Left {
         /// Bytes left over.
@@ -54,6 +61,7 @@ impl Malformed {
             }
             Malformed::Range { claimed } => (claimed, 0),
             Malformed::Depth => (super::DEPTH_MAX as u64 + 1, super::DEPTH_MAX as u64),
+            Malformed::Stalled { seen, end } => (seen, end),
             Malformed::Left { bytes } => (bytes, 0),
         }
     }
@@ -72,6 +80,9 @@ impl fmt::Display for Malformed {
             Malformed::Range { claimed } => write!(f, "{claimed} is no value of its type"),
             Malformed::Depth => {
                 write!(f, "values are nested deeper than {}", super::DEPTH_MAX)
+            }
+            Malformed::Stalled { seen, end } => {
+                write!(f, "the client stopped copying at byte {seen} of {end}")
             }
             Malformed::Left { bytes } => write!(f, "{bytes} bytes are left over"),
         }

@@ -43,14 +43,14 @@ enum Place {
 impl Bytes {
     /// Copies all of `source`.
     #[inline]
-    pub(super) fn copy_of(source: Payload<'_>) -> Bytes {
+    pub(super) fn copy_of(source: Payload<'_>) -> Result<Bytes, Malformed> {
         let count = source.len();
         if count > STACK_BYTES {
-            return Bytes { place: Place::Heap(copy_to_heap(source)) };
+            return Ok(Bytes { place: Place::Heap(copy_to_heap(source)?) });
         }
         let mut array = [0; STACK_BYTES];
-        source.copy_out(&mut array[..count]);
-        Bytes { place: Place::Stack { array, count } }
+        source.copy_out(&mut array[..count])?;
+        Ok(Bytes { place: Place::Stack { array, count } })
     }
 }
 
@@ -58,7 +58,7 @@ impl Text {
     /// Copies all of `source` and checks the copy.
     #[inline]
     pub(super) fn copy_of(source: Payload<'_>) -> Result<Text, Malformed> {
-        let bytes = Bytes::copy_of(source);
+        let bytes = Bytes::copy_of(source)?;
         match std::str::from_utf8(&bytes) {
             Ok(_) => Ok(Text { bytes }),
             Err(bad) => Err(Malformed::Text { at: bad.valid_up_to() }),
@@ -96,14 +96,14 @@ impl Drop for Bytes {
 }
 
 #[cold]
-fn copy_to_heap(source: Payload<'_>) -> Vec<u8> {
+fn copy_to_heap(source: Payload<'_>) -> Result<Vec<u8>, Malformed> {
     let kept = KEPT.with_borrow_mut(|kept| {
         let fits = kept.iter().position(|buffer| buffer.capacity() >= source.len());
         fits.map(|index| kept.swap_remove(index))
     });
     let mut bytes = kept.unwrap_or_default();
-    source.append_to(&mut bytes);
-    bytes
+    source.append_to(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn keep(mut bytes: Vec<u8>) {

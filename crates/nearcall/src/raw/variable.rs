@@ -1,20 +1,27 @@
 //! Writing the variable part of a message, payload by payload.
 
-use nearcall_abi::MESSAGE_BYTES_MAX;
 use nearcall_abi::layout::BLOCK_BYTES_MAX;
+use nearcall_abi::{MESSAGE_BYTES_MAX, RequestLine};
+use nearcall_core::progress;
+use nearcall_os::segment::Segment;
 use nearcall_os::span::SpanMut;
 
 use super::area::Outgoing;
+use crate::client::lent::OpaqueIn;
 
 /// Most that a message with an out-of-line part may claim to be long: the longest variable part
 /// behind the longest fixed part.
 pub(crate) const OUT_OF_LINE_END_MAX: u32 =
     MESSAGE_BYTES_MAX + BLOCK_BYTES_MAX + nearcall_abi::INLINE_BYTES;
 
+/// Bytes that are copied between two looks at how far the other side is: at most, what one
+/// processor's second-level cache hands to another's without having to make room.
+pub(super) const PIECE_BYTES: usize = 64 << 10;
+
 /// Where payloads are put, in parameter order. Each is copied once and padded to 8.
 #[derive(Debug)]
-pub struct Variable<'a> {
-    place: Place<'a>,
+pub struct Variable<'a, 'd> {
+    place: Place<'a, 'd>,
     /// Where the next payload begins.
     at: usize,
     /// Where the part ends.
@@ -22,22 +29,44 @@ pub struct Variable<'a> {
 }
 
 #[derive(Debug)]
-enum Place<'a> {
-    InPlace(Outgoing<'a>),
+enum Place<'a, 'd> {
+    AStack(Outgoing<'a>),
     OutOfLine(SpanMut<'a>),
+    Partial(SpanMut<'a>, &'a mut Option<Rest<'d>>),
 }
 
-impl<'a> Variable<'a> {
+/// What of a payload is copied after the post, while the server copies what is there (MECHANISMS
+/// 7). Payloads behind it are there before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rest<'d> {
+    bytes: &'d [u8],
+    /// Where in the segment it goes.
+    at: usize,
+    /// Where the variable part ends.
+    end: usize,
+}
+
+impl<'a, 'd> Variable<'a, 'd> {
     /// Bytes `at..end` of the message, in its A-stack.
     #[inline]
-    pub(super) fn in_place(outgoing: Outgoing<'a>, at: usize, end: usize) -> Variable<'a> {
-        Variable { place: Place::InPlace(outgoing), at, end }
+    pub(super) fn in_place(outgoing: Outgoing<'a>, at: usize, end: usize) -> Variable<'a, 'd> {
+        Variable { place: Place::AStack(outgoing), at, end }
     }
 
     /// Bytes `at..end` of an out-of-line segment.
     #[inline]
-    pub(super) fn out_of_line(segment: SpanMut<'a>, at: usize, end: usize) -> Variable<'a> {
+    pub(super) fn out_of_line(segment: SpanMut<'a>, at: usize, end: usize) -> Variable<'a, 'd> {
         Variable { place: Place::OutOfLine(segment), at, end }
+    }
+
+    /// The same from byte 0 on, but most of the first long payload is left in `rest`, to be copied
+    /// after the post.
+    pub(super) fn partial(
+        segment: SpanMut<'a>,
+        end: usize,
+        rest: &'a mut Option<Rest<'d>>,
+    ) -> Variable<'a, 'd> {
+        Variable { place: Place::Partial(segment, rest), at: 0, end }
     }
 
     /// One payload.
@@ -46,12 +75,72 @@ impl<'a> Variable<'a> {
     ///
     /// Past the bytes that the part was opened for.
     #[inline]
-    pub fn put(&mut self, bytes: &[u8]) {
+    pub fn put(&mut self, bytes: &'d [u8]) {
         assert!(bytes.len() <= self.end - self.at, "payloads are longer than was said");
-        match &self.place {
-            Place::InPlace(outgoing) => outgoing.put_bytes(self.at, bytes),
+        match &mut self.place {
+            Place::AStack(outgoing) => outgoing.put_bytes(self.at, bytes),
             Place::OutOfLine(segment) => segment.copy_in(self.at, bytes),
+            Place::Partial(segment, rest) => {
+                let now = match rest.is_none() && bytes.len() >= 2 * PIECE_BYTES {
+                    true => PIECE_BYTES,
+                    false => bytes.len(),
+                };
+                let (now, later) = bytes.split_at(now);
+                segment.copy_in(self.at, now);
+                if !later.is_empty() {
+                    let (at, end) = (self.at + now.len(), self.end);
+                    **rest = Some(Rest { bytes: later, at, end });
+                }
+            }
         }
         self.at = (self.at + bytes.len().next_multiple_of(8)).min(self.end);
+    }
+
+    /// An `@opaque` argument: a copy of it, or what says where it is lent.
+    ///
+    /// # Panics
+    ///
+    /// As [`Variable::put`].
+    #[inline]
+    pub fn put_opaque(&mut self, argument: OpaqueIn<'d>) {
+        match argument.ours() {
+            Ok(bytes) => self.put(bytes),
+            Err(number) => self.put_number(number.into()),
+        }
+    }
+
+    fn put_number(&mut self, number: u64) {
+        let bytes = number.to_le_bytes();
+        assert!(bytes.len() <= self.end - self.at, "payloads are longer than was said");
+        match &self.place {
+            Place::AStack(outgoing) => outgoing.put_bytes(self.at, &bytes),
+            Place::OutOfLine(segment) | Place::Partial(segment, _) => {
+                segment.copy_in(self.at, &bytes);
+            }
+        }
+        self.at += bytes.len();
+    }
+}
+
+impl Rest<'_> {
+    /// Tells how much is there, before the post.
+    pub fn begin(&self, line: &RequestLine) {
+        progress::advance(&line.progress, self.at as u32);
+    }
+
+    /// Copies it, piece by piece, and tells the server of each.
+    #[cold]
+    #[inline(never)]
+    pub fn finish(self, segment: &Segment, line: &RequestLine) {
+        let target = segment.span_mut().expect("our own segment is mapped writable");
+        let mut at = self.at;
+        let mut pieces = self.bytes.chunks(PIECE_BYTES).peekable();
+        while let Some(piece) = pieces.next() {
+            target.copy_in(at, piece);
+            at += piece.len();
+            // What comes behind the last piece was copied before.
+            let there = if pieces.peek().is_some() { at } else { self.end };
+            progress::advance(&line.progress, there as u32);
+        }
     }
 }

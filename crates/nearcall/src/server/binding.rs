@@ -1,5 +1,6 @@
 //! A binding as its server holds it.
 
+use std::collections::HashMap;
 use std::mem::offset_of;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -48,6 +49,8 @@ pub(crate) struct ServerBinding {
     growing: Mutex<Option<Growing>>,
     /// The client has asked over the socket that its A-stacks be looked at.
     wants_look: AtomicBool,
+    /// What the client lends, by number.
+    lent: Mutex<HashMap<u32, Arc<Segment>>>,
 }
 
 const _: () = assert!(offset_of!(ServerBinding, entries) == 0);
@@ -114,6 +117,7 @@ impl ServerBinding {
             extensions: Default::default(),
             growing: Mutex::default(),
             wants_look: AtomicBool::new(false),
+            lent: Mutex::default(),
         }
     }
 
@@ -150,6 +154,11 @@ impl ServerBinding {
     pub fn take_look(&self) -> bool {
         // Relaxed: as above.
         self.wants_look.swap(false, Ordering::Relaxed)
+    }
+
+    /// What the client lends, by number.
+    pub fn lent(&self) -> MutexGuard<'_, HashMap<u32, Arc<Segment>>> {
+        self.lent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The last call taken on A-stack `index`.

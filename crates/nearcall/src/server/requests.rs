@@ -4,8 +4,8 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, PoisonError};
 
-use nearcall_abi::AStackClass;
 use nearcall_abi::message::{Message, RefusalCode};
+use nearcall_abi::{AStackClass, LENT_COUNT_MAX, MESSAGE_BYTES_MAX};
 use nearcall_core::RevokeReason;
 use nearcall_os::segment::{Sealing, Segment};
 
@@ -47,6 +47,15 @@ fn answer(binding: &ServerBinding, mut packet: Packet) -> Result<(), String> {
             map(binding, astack, generation, bytes, descriptor)?;
             send(binding, &Message::Mapped { astack, generation })
         }
+        Message::Lend { number, bytes } => {
+            map_lent(binding, number, bytes, packet.descriptors.remove(0))?;
+            send(binding, &Message::Lent { number })
+        }
+        Message::LendOver { number } => {
+            // One whose making failed half-way is not there.
+            drop(binding.lent().remove(&number));
+            Ok(())
+        }
         Message::Grow { class } => {
             let Some(known) = binding.classes.get(class as usize) else {
                 return Err(format!("class {class} is not below {}", binding.classes.len()));
@@ -86,7 +95,7 @@ fn map(
     descriptor: OwnedFd,
 ) -> Result<(), String> {
     let count = binding.astack_count();
-    let limit = u64::from(nearcall_abi::MESSAGE_BYTES_MAX);
+    let limit = u64::from(MESSAGE_BYTES_MAX);
     if astack >= count {
         return Err(format!("A-stack index {astack} is not below {count}"));
     }
@@ -99,6 +108,28 @@ fn map(
         .map_err(|fault| fault.to_string())?;
     let segment = Arc::new(segment);
     *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(OutOfLine { generation, segment });
+    Ok(())
+}
+
+/// Maps a segment that the client lends.
+fn map_lent(
+    binding: &ServerBinding,
+    number: u32,
+    bytes: u64,
+    descriptor: OwnedFd,
+) -> Result<(), String> {
+    let limit = u64::from(MESSAGE_BYTES_MAX);
+    if bytes > limit {
+        return Err(format!("lent segment of {bytes} bytes is over {limit}"));
+    }
+    let count = binding.lent().len();
+    if count >= LENT_COUNT_MAX as usize {
+        return Err(format!("{count} segments are lent, the limit is {LENT_COUNT_MAX}"));
+    }
+    let segment = Segment::receive(descriptor, bytes as usize, Sealing::SingleWriter)
+        .map_err(|fault| fault.to_string())?;
+    // A call that has the one before keeps it.
+    binding.lent().insert(number, Arc::new(segment));
     Ok(())
 }
 

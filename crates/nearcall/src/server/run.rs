@@ -17,7 +17,7 @@ use nearcall_os::segment::Segment;
 
 use super::binding::{ServerAStack, ServerBinding, wake_after};
 use super::current;
-use crate::raw::{Arguments, Frame, OUT_OF_LINE_END_MAX, Refusal, Replied};
+use crate::raw::{Arguments, Behind, Frame, Kept, OUT_OF_LINE_END_MAX, Refusal, Replied};
 use crate::region::origin_word;
 
 /// Where a call was posted from and where it was run, as of the moment of each: processor numbers.
@@ -54,6 +54,8 @@ pub(crate) fn run(
         reply: RefCell::new(None),
         lent_bytes: Cell::new(0),
         lent_at: Cell::new(0),
+        behind: Behind::of(words),
+        lent: Kept::default(),
     };
     let replied = match is_sound {
         true => enter(&frame, words.selector() as usize),

@@ -10,7 +10,7 @@ use crate::back::rust::interface::Procedure;
 use crate::back::rust::stub::{Printer, Side, literal, number};
 use crate::layout::{Place, Root};
 use crate::model::{AttributeHalf, DeclarationId, Operation};
-use crate::plan::Step;
+use crate::plan::{Passing, ProcedurePlan, Step};
 
 impl Rust<'_> {
     /// The type that calls an interface.
@@ -64,8 +64,12 @@ impl Rust<'_> {
             let exceptions = self.exceptions_path(scope, operation);
             quote!(::nearcall::Error<#exceptions>)
         };
+        let is_lent = plan.arguments.iter().any(|argument| argument.passing == Passing::Lent);
+        let lifetime = is_lent.then(|| quote!(<'d>));
         let signature = quote! {
-            fn #name(&self, #(#parameters),*) -> ::core::result::Result<#results, #error>
+            fn #name #lifetime(
+                &self, #(#parameters),*
+            ) -> ::core::result::Result<#results, #error>
         };
         let allow = self.function_lints(operation, function, &signature).attribute();
         let body = self.call_body(scope, procedure);
@@ -76,7 +80,7 @@ impl Rust<'_> {
         let Procedure { operation, plan, .. } = procedure;
         let mut printer = Printer::new(self, scope, operation, plan, Side::Client);
         let is_written = plan.client.request.iter().any(Step::is_write);
-        let mut body = TokenStream::new();
+        let mut body = opaque_arguments(&printer, plan);
         for step in &plan.client.request {
             body.extend(match step {
                 Step::Claim { class } => claim(&mut printer, (*class, plan.index), is_written),
@@ -187,6 +191,16 @@ fn does(operation: &Operation) -> String {
         Some(AttributeHalf::Setter) => format!("Writes `{}`.", attribute("_set_")),
         None => format!("Calls `{name}`."),
     }
+}
+
+/// What `@opaque` in arguments are given as, as what is put.
+fn opaque_arguments(printer: &Printer<'_, '_>, plan: &ProcedurePlan) -> TokenStream {
+    let lent = plan.arguments.iter().filter(|argument| argument.passing == Passing::Lent);
+    lent.map(|argument| {
+        let name = ident(&printer.parameters[argument.parameter as usize]);
+        quote!(let #name = self.client.opaque(#name)?;)
+    })
+    .collect()
 }
 
 fn claim(

@@ -148,7 +148,9 @@ impl Rust<'_> {
                         let owned = self.owned(scope, &parameter.declared);
                         quote!(&mut #owned)
                     }
-                    Passing::Lent => quote!(&[u8]),
+                    Passing::Lent => {
+                        quote!(impl ::core::convert::Into<::nearcall::OpaqueIn<'d>>)
+                    }
                     Passing::LentResult | Passing::LentBoth => quote!(&mut ::std::vec::Vec<u8>),
                 };
                 quote!(#name: #declared)

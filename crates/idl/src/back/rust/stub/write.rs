@@ -32,6 +32,10 @@ impl Printer<'_, '_> {
             }
             Step::PutLength { place, at, form } => {
                 let (at, length) = (number(*at), self.length(place, *form));
+                if self.is_opaque_argument(place) {
+                    let argument = self.receiver(place);
+                    return quote!(#target.put_u32::<#at>(#argument.length_word()););
+                }
                 quote!(#target.put_u32::<#at>(#length as u32);)
             }
             Step::PutLentLength { at, .. } => {
@@ -42,6 +46,10 @@ impl Printer<'_, '_> {
             Step::Variable { at, payloads } => {
                 let (at, variable) = (number(*at), self.fixed("variable"));
                 let bytes = payloads.iter().map(|(place, form)| {
+                    if self.is_opaque_argument(place) {
+                        let argument = self.receiver(place);
+                        return quote!(#argument.payload_bytes());
+                    }
                     let length = self.length(place, *form);
                     let bytes = match form {
                         Form::Elements { width } if *width > 1 => {
@@ -55,12 +63,21 @@ impl Printer<'_, '_> {
                 let bytes: Vec<TokenStream> = bytes.collect();
                 quote!(let mut #variable = #target.variable::<#at>(#(#bytes)+*)?;)
             }
+            Step::PutPayload { place, .. } if self.is_opaque_argument(place) => {
+                let (variable, argument) = (self.fixed("variable"), self.receiver(place));
+                quote!(#variable.put_opaque(#argument);)
+            }
             Step::PutPayload { place, form } => {
                 let (variable, bytes) = (self.fixed("variable"), self.payload(place, *form));
                 quote!(#variable.put(#bytes);)
             }
             _ => TokenStream::new(),
         }
+    }
+
+    /// An `@opaque` in argument, which may be lent already.
+    fn is_opaque_argument(&self, place: &Place) -> bool {
+        self.side == Side::Client && self.passing(place.root) == Some(Passing::Lent)
     }
 
     fn check_bound(&mut self, place: &Place, count: Count, limit: u32) -> TokenStream {
