@@ -10,7 +10,8 @@ use nearcall::{
 };
 
 use crate::faults::faults::{
-    FAULTS, FaultsClient, FaultsEntries, FaultsRefuseException, FaultsServer, Point, Refused, Shape,
+    FAULTS, FaultsClient, FaultsEntries, FaultsRefuseException, FaultsServer, FaultsWorkException,
+    Point, Refused, Shape,
 };
 
 /// Serves `Faults`.
@@ -138,6 +139,22 @@ impl FaultsServer for Tester {
 
     fn caller(&self) -> u32 {
         nearcall::caller().and_then(|importer| importer.uid()).unwrap_or(u32::MAX)
+    }
+
+    fn work(
+        &self,
+        number: u8,
+        milliseconds: u32,
+        data: &[u8],
+    ) -> Result<Vec<u8>, FaultsWorkException> {
+        self.count();
+        if milliseconds > 0 {
+            std::thread::sleep(Duration::from_millis(milliseconds.into()));
+        }
+        if data.is_empty() {
+            return Err(Refused { code: number.into(), reason: String::from("no data") }.into());
+        }
+        Ok([&[number], data].concat())
     }
 
     fn note(&self) {

@@ -1,86 +1,124 @@
-//! Domain caching (L35 to L37): the few A-stacks that a server processor polls, most recently used
-//! first. Keys are the runtime's; a processor owns its cache alone.
+//! Domain caching (L35 to L37): the A-stacks that a server processor polls, and which of them has
+//! been used least recently. Keys are the runtime's; a processor owns its cache alone.
 
-/// Most A-stacks that one processor polls. With one bell for the rest, more would slow each poll.
-pub const HOT_MAX: usize = 8;
+/// Most A-stacks that one processor polls: as many as one thread has calls outstanding on, if it has
+/// many. One round over as many idle ones takes about as long as a line takes to come.
+pub const HOT_MAX: usize = 64;
 
 /// The hot A-stacks of one server processor.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct DomainCache {
-    /// Most recently used first; the first `count` are in use.
-    keys: [u64; HOT_MAX],
+    /// In no order; the first `count` are in use.
+    entries: [Entry; HOT_MAX],
     count: usize,
+    /// Where the most recently used one is.
+    latest: usize,
+    /// Counts touches.
+    clock: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    key: u64,
+    used: u64,
 }
 
 impl DomainCache {
     /// An empty cache.
     pub const fn new() -> DomainCache {
-        DomainCache { keys: [0; HOT_MAX], count: 0 }
+        let entries = [Entry { key: 0, used: 0 }; HOT_MAX];
+        DomainCache { entries, count: 0, latest: 0, clock: 0 }
     }
 
     /// A call came on `key`: it is now the most recently used. Gives back the key that had to
     /// leave for it; that A-stack is to be demoted.
     ///
-    /// # Cost: one comparison if `key` was the last one used.
+    /// # Cost: one comparison if `key` was the last one used, else one for each key.
     #[inline]
     pub fn touch(&mut self, key: u64) -> Option<u64> {
-        if self.count > 0 && self.keys[0] == key {
-            return None;
+        if self.is_latest(key) { None } else { self.touch_other(key) }
+    }
+
+    /// A call came on `key`, which is polled, and probably the `at`-th that was put in.
+    ///
+    /// # Cost: two comparisons if it is.
+    #[inline]
+    pub fn touch_at(&mut self, at: usize, key: u64) {
+        if at < self.count && self.entries[at].key == key {
+            self.use_entry(at);
+        } else if let Some(at) = self.position(key) {
+            self.use_entry(at);
         }
-        self.touch_other(key)
     }
 
     fn touch_other(&mut self, key: u64) -> Option<u64> {
-        let known = self.keys().position(|cached| cached == key);
-        let (end, evicted) = match known {
-            Some(at) => (at, None),
-            None if self.count < HOT_MAX => {
-                self.count += 1;
-                (self.count - 1, None)
-            }
-            None => (HOT_MAX - 1, Some(self.keys[HOT_MAX - 1])),
-        };
-        self.keys.copy_within(0..end, 1);
-        self.keys[0] = key;
+        if let Some(at) = self.position(key) {
+            self.use_entry(at);
+            return None;
+        }
+        let evicted = if self.count == HOT_MAX { self.pop_oldest() } else { None };
+        self.entries[self.count].key = key;
+        self.count += 1;
+        self.use_entry(self.count - 1);
         evicted
     }
 
-    /// Stops polling `key`. False if it was not polled.
+    #[inline]
+    fn use_entry(&mut self, at: usize) {
+        self.clock += 1;
+        self.entries[at].used = self.clock;
+        self.latest = at;
+    }
+
+    fn position(&self, key: u64) -> Option<usize> {
+        self.keys().position(|cached| cached == key)
+    }
+
+    /// Stops polling `key`; the last one takes its place. False if it was not polled.
     pub fn remove(&mut self, key: u64) -> bool {
-        let Some(at) = self.keys().position(|cached| cached == key) else {
+        let Some(at) = self.position(key) else {
             return false;
         };
-        self.keys.copy_within(at + 1..self.count, at);
         self.count -= 1;
+        self.entries[at] = self.entries[self.count];
+        let used = |at: &usize| self.entries[*at].used;
+        self.latest = (0..self.count).max_by_key(used).unwrap_or(0);
         true
     }
 
     /// Takes out the least recently used key, to demote it.
     pub fn pop_oldest(&mut self) -> Option<u64> {
-        self.count = self.count.checked_sub(1)?;
-        Some(self.keys[self.count])
+        let oldest = self.entries[..self.count].iter().min_by_key(|entry| entry.used)?.key;
+        self.remove(oldest);
+        Some(oldest)
     }
 
-    /// The keys, most recently used first.
+    /// The keys, in no order.
     #[inline]
     pub fn keys(&self) -> impl Iterator<Item = u64> + '_ {
-        self.keys[..self.count].iter().copied()
+        self.entries[..self.count].iter().map(|entry| entry.key)
     }
 
     /// Whether the last call came on `key`.
     #[inline]
     pub fn is_latest(&self, key: u64) -> bool {
-        self.count > 0 && self.keys[0] == key
+        self.count > 0 && self.entries[self.latest].key == key
     }
 
     /// Whether `key` is polled.
     pub fn contains(&self, key: u64) -> bool {
-        self.keys().any(|cached| cached == key)
+        self.position(key).is_some()
     }
 
     /// How many A-stacks are polled.
     pub fn count(&self) -> usize {
         self.count
+    }
+}
+
+impl Default for DomainCache {
+    fn default() -> DomainCache {
+        DomainCache::new()
     }
 }
 
@@ -98,9 +136,13 @@ mod tests {
         cache
     }
 
+    /// `want`: the most recently used first.
     #[track_caller]
     fn check(cache: &DomainCache, want: &[u64]) {
-        assert_eq!(cache.keys().collect::<Vec<_>>(), want);
+        let mut cache = cache.clone();
+        let mut keys: Vec<u64> = core::iter::from_fn(|| cache.pop_oldest()).collect();
+        keys.reverse();
+        assert_eq!(keys, want);
     }
 
     #[test]
@@ -109,18 +151,34 @@ mod tests {
     }
 
     #[test]
-    fn a_ninth_key_replaces_the_least_recently_used() {
-        let mut cache = touched([1, 2, 3, 4, 5, 6, 7, 8, 1]);
-        assert_eq!(cache.touch(9), Some(2));
-        check(&cache, &[9, 1, 8, 7, 6, 5, 4, 3]);
+    fn one_key_too_many_replaces_the_least_recently_used() {
+        let last = HOT_MAX as u64;
+        let mut cache = touched(1..=last);
+        cache.touch(1);
+        assert_eq!(cache.touch(last + 1), Some(2));
+        assert_eq!(cache.count(), HOT_MAX);
+        assert!(cache.is_latest(last + 1));
+        assert!(!cache.contains(2));
+        assert_eq!(cache.touch(last + 2), Some(3));
     }
 
     #[test]
     fn a_known_key_replaces_nothing() {
-        let mut cache = touched(0..8);
+        let mut cache = touched(0..HOT_MAX as u64);
         assert_eq!(cache.touch(0), None);
         assert_eq!(cache.touch(0), None);
-        assert_eq!(cache.count(), 8);
+        assert_eq!(cache.count(), HOT_MAX);
+    }
+
+    #[test]
+    fn a_key_is_touched_where_it_is_and_where_it_was() {
+        let mut cache = touched([1, 2, 3]);
+        cache.touch_at(0, 1);
+        check(&cache, &[1, 3, 2]);
+        cache.touch_at(0, 2);
+        check(&cache, &[2, 1, 3]);
+        cache.touch_at(0, 4);
+        check(&cache, &[2, 1, 3]);
     }
 
     #[test]
@@ -128,14 +186,23 @@ mod tests {
         let mut cache = touched([1, 2, 3]);
         assert!(cache.remove(2));
         check(&cache, &[3, 1]);
+        assert!(cache.is_latest(3));
         assert!(!cache.remove(2));
         assert!(!cache.contains(2));
+    }
+
+    #[test]
+    fn when_the_latest_key_is_removed_the_one_before_it_is_the_latest() {
+        let mut cache = touched([1, 2, 3]);
+        assert!(cache.remove(3));
+        assert!(cache.is_latest(2));
     }
 
     #[test]
     fn key_zero_is_a_key_like_any_other() {
         let mut cache = DomainCache::new();
         assert!(!cache.contains(0));
+        assert!(!cache.is_latest(0));
         assert!(!cache.remove(0));
         cache.touch(0);
         check(&cache, &[0]);

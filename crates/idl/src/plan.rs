@@ -15,6 +15,7 @@
 mod dump;
 mod limits;
 mod message;
+mod posted;
 mod showing;
 mod types;
 

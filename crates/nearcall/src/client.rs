@@ -1,7 +1,9 @@
 //! The client's side of a binding: import, A-stacks, waiting, out-of-line segments.
 
 pub(crate) mod binding;
+pub(crate) mod call_all;
 pub(crate) mod control;
+pub(crate) mod hasty;
 pub(crate) mod import;
 pub(crate) mod lent;
 pub(crate) mod linkage;

@@ -92,6 +92,14 @@ pub enum UsageError {
         /// The number, as bits of its type.
         value: u64,
     },
+    /// This thread has calls outstanding on all A-stacks of the procedure's class: it has to
+    /// collect one before the next post.
+    Outstanding {
+        /// The procedure that was to be called.
+        procedure: &'static str,
+        /// How many A-stacks there are.
+        limit: u32,
+    },
     /// Out-of-line memory for an argument could not be had.
     NoMemory {
         /// Bytes asked for.
@@ -338,6 +346,9 @@ impl fmt::Display for UsageError {
             UsageError::OverBound(over) => over.fmt(f),
             UsageError::OutOfRange { parameter, value } => {
                 write!(f, "{parameter} is {value}, which is outside its range")
+            }
+            UsageError::Outstanding { procedure, limit } => {
+                write!(f, "no A-stack for {procedure}: this thread has all {limit} outstanding")
             }
             UsageError::NoMemory { bytes, reason } => {
                 write!(f, "no out-of-line memory for {bytes} bytes: {reason}")

@@ -34,6 +34,7 @@ mod types;
 mod wire;
 
 pub use binding::{Binding, ImportOptions, WhenExhausted};
+pub use client::call_all::call_all;
 pub use client::lent::{Lent, OpaqueIn};
 pub use domain::{Domain, DomainOptions};
 pub use error::{
@@ -41,7 +42,7 @@ pub use error::{
 };
 pub use nearcall_abi::{AStackClass, InterfaceDescriptor, ProcedureDescriptor};
 pub use nearcall_core::{PeerFault, WaitPolicy};
-pub use raw::{Opaque, OpaqueOut, Refusal};
+pub use raw::{Opaque, OpaqueOut, Pending, Refusal};
 pub use server::clerk::{Admission, Clerk, ExportOptions, Importer, Policy};
 pub use server::current::caller;
 pub use types::{Char, LongDouble};

@@ -131,6 +131,12 @@ impl FilesClient {
             client: self.client.with_deadline(deadline),
         }
     }
+    /// The operations, each posted now and collected later: several calls at once.
+    pub fn posting(&self) -> FilesPosting<'_> {
+        FilesPosting {
+            client: &self.client,
+        }
+    }
     /// Opens a file.
     pub fn open(
         &self,
@@ -303,6 +309,228 @@ impl FilesClient {
             return ::core::result::Result::Err(reply.unknown_exception());
         }
         ::core::result::Result::Ok(())
+    }
+}
+/// Posts calls of `Files`; what each function returns collects the results.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code)]
+pub struct FilesPosting<'b> {
+    client: &'b ::nearcall::raw::Client,
+}
+#[allow(dead_code)]
+impl<'b> FilesPosting<'b> {
+    /// Opens a file.
+    pub fn open(
+        &self,
+        path: &str,
+        mode: Mode,
+    ) -> ::core::result::Result<
+        ::nearcall::Pending<'b, u32, ::nearcall::Error<FilesOpenException>>,
+        ::nearcall::CallError,
+    > {
+        ::nearcall::raw::check_bound("path", path.len(), 4096)?;
+        let mut call = self.client.claim::<1>(0)?;
+        call.put_u32::<0>(path.len() as u32);
+        call.put_u32::<4>(mode.to_wire());
+        let mut variable = call.variable::<8>((path.len() as u64).next_multiple_of(8))?;
+        variable.put(path.as_bytes());
+        let collect = |
+            reply: ::nearcall::raw::Reply<'_>,
+        | -> ::core::result::Result<u32, ::nearcall::Error<FilesOpenException>> {
+            match reply.raised() {
+                0 => {
+                    let returned = reply.get_u32::<0>();
+                    ::core::result::Result::Ok(returned)
+                }
+                1 => {
+                    let path_length = reply.get_u32::<0>();
+                    let mut incoming = reply.variable::<8>()?;
+                    let path_ = incoming
+                        .string(path_length, 255)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Err(
+                        ::nearcall::Error::Exception(
+                            FilesOpenException::NotFound(self::files::NotFound {
+                                path: path_,
+                            }),
+                        ),
+                    )
+                }
+                2 => {
+                    ::core::result::Result::Err(
+                        ::nearcall::Error::Exception(
+                            FilesOpenException::Denied(self::files::Denied),
+                        ),
+                    )
+                }
+                _ => ::core::result::Result::Err(reply.unknown_exception().into()),
+            }
+        };
+        ::core::result::Result::Ok(call.post_pending(8, collect)?)
+    }
+    /// Calls `write`.
+    pub fn write(
+        &self,
+        file: u32,
+        offset: u64,
+        data: impl ::core::convert::Into<::nearcall::OpaqueIn<'d>>,
+    ) -> ::core::result::Result<
+        ::nearcall::Pending<'b, u32, ::nearcall::Error<FilesWriteException>>,
+        ::nearcall::CallError,
+    > {
+        let mut call = self.client.claim::<1>(1)?;
+        call.put_u64::<0>(offset);
+        call.put_u32::<8>(file);
+        call.put_u32::<12>(data.length_word());
+        let mut variable = call.variable::<48>(data.payload_bytes())?;
+        variable.put_opaque(data);
+        let collect = |
+            reply: ::nearcall::raw::Reply<'_>,
+        | -> ::core::result::Result<u32, ::nearcall::Error<FilesWriteException>> {
+            match reply.raised() {
+                0 => {
+                    let returned = reply.get_u32::<0>();
+                    ::core::result::Result::Ok(returned)
+                }
+                1 => {
+                    let path_length = reply.get_u32::<0>();
+                    let mut incoming = reply.variable::<8>()?;
+                    let path = incoming
+                        .string(path_length, 255)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Err(
+                        ::nearcall::Error::Exception(
+                            FilesWriteException::NotFound(self::files::NotFound { path }),
+                        ),
+                    )
+                }
+                _ => ::core::result::Result::Err(reply.unknown_exception().into()),
+            }
+        };
+        ::core::result::Result::Ok(call.post_pending(16, collect)?)
+    }
+    /// Calls `read`.
+    pub fn read(
+        &self,
+        file: u32,
+        offset: u64,
+        bytes: u32,
+    ) -> ::core::result::Result<
+        ::nearcall::Pending<'b, ::std::vec::Vec<u8>>,
+        ::nearcall::CallError,
+    > {
+        let mut call = self.client.claim::<1>(2)?;
+        call.put_u64::<0>(offset);
+        call.put_u32::<8>(file);
+        call.put_u32::<12>(bytes);
+        let collect = |
+            reply: ::nearcall::raw::Reply<'_>,
+        | -> ::core::result::Result<::std::vec::Vec<u8>, ::nearcall::CallError> {
+            if reply.raised() != 0 {
+                return ::core::result::Result::Err(reply.unknown_exception());
+            }
+            let data_length = reply.get_u32::<0>();
+            let mut incoming = reply.variable::<48>()?;
+            let data_ = incoming
+                .vec(data_length, 65536)
+                .map_err(|malformed| reply.malformed(malformed))?;
+            ::core::result::Result::Ok(data_)
+        };
+        ::core::result::Result::Ok(call.post_pending(16, collect)?)
+    }
+    /// Calls `add`.
+    pub fn add(
+        &self,
+        a: i32,
+        b: i32,
+    ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
+        let mut call = self.client.claim::<0>(3)?;
+        call.put_u32::<0>(a as u32);
+        call.put_u32::<4>(b as u32);
+        let collect = |
+            reply: ::nearcall::raw::Reply<'_>,
+        | -> ::core::result::Result<i32, ::nearcall::CallError> {
+            if reply.raised() != 0 {
+                return ::core::result::Result::Err(reply.unknown_exception());
+            }
+            let returned = reply.get_u32::<0>() as i32;
+            ::core::result::Result::Ok(returned)
+        };
+        ::core::result::Result::Ok(call.post_pending(8, collect)?)
+    }
+    /// Calls `null`.
+    pub fn null(
+        &self,
+    ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
+        let call = self.client.claim::<0>(4)?;
+        let collect = |
+            reply: ::nearcall::raw::Reply<'_>,
+        | -> ::core::result::Result<(), ::nearcall::CallError> {
+            if reply.raised() != 0 {
+                return ::core::result::Result::Err(reply.unknown_exception());
+            }
+            ::core::result::Result::Ok(())
+        };
+        ::core::result::Result::Ok(call.post_pending(0, collect)?)
+    }
+    /// Reads `size`.
+    pub fn size(
+        &self,
+    ) -> ::core::result::Result<::nearcall::Pending<'b, u64>, ::nearcall::CallError> {
+        let call = self.client.claim::<0>(6)?;
+        let collect = |
+            reply: ::nearcall::raw::Reply<'_>,
+        | -> ::core::result::Result<u64, ::nearcall::CallError> {
+            if reply.raised() != 0 {
+                return ::core::result::Result::Err(reply.unknown_exception());
+            }
+            let returned = reply.get_u64::<0>();
+            ::core::result::Result::Ok(returned)
+        };
+        ::core::result::Result::Ok(call.post_pending(0, collect)?)
+    }
+    /// Reads `label`.
+    pub fn label(
+        &self,
+    ) -> ::core::result::Result<
+        ::nearcall::Pending<'b, ::std::string::String>,
+        ::nearcall::CallError,
+    > {
+        let call = self.client.claim::<0>(7)?;
+        let collect = |
+            reply: ::nearcall::raw::Reply<'_>,
+        | -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
+            if reply.raised() != 0 {
+                return ::core::result::Result::Err(reply.unknown_exception());
+            }
+            let returned_length = reply.get_u32::<0>();
+            let mut incoming = reply.variable::<8>()?;
+            let returned = incoming
+                .string(returned_length, 10)
+                .map_err(|malformed| reply.malformed(malformed))?;
+            ::core::result::Result::Ok(returned)
+        };
+        ::core::result::Result::Ok(call.post_pending(0, collect)?)
+    }
+    /// Writes `label`.
+    pub fn set_label(
+        &self,
+        value: &str,
+    ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
+        ::nearcall::raw::check_bound("value", value.len(), 10)?;
+        let mut call = self.client.claim::<0>(8)?;
+        call.put_u32::<0>(value.len() as u32);
+        let mut variable = call.variable::<8>((value.len() as u64).next_multiple_of(8))?;
+        variable.put(value.as_bytes());
+        let collect = |
+            reply: ::nearcall::raw::Reply<'_>,
+        | -> ::core::result::Result<(), ::nearcall::CallError> {
+            if reply.raised() != 0 {
+                return ::core::result::Result::Err(reply.unknown_exception());
+            }
+            ::core::result::Result::Ok(())
+        };
+        ::core::result::Result::Ok(call.post_pending(4, collect)?)
     }
 }
 /// What a domain that exports `Files` does.

@@ -50,6 +50,12 @@ impl FilesClient_ {
             client: self.client.with_deadline(deadline),
         }
     }
+    /// The operations, each posted now and collected later: several calls at once.
+    pub fn posting(&self) -> FilesPosting<'_> {
+        FilesPosting {
+            client: &self.client,
+        }
+    }
     /// Calls `remove`.
     pub fn remove(
         &self,
@@ -71,6 +77,44 @@ impl FilesClient_ {
             }
             _ => ::core::result::Result::Err(reply.unknown_exception().into()),
         }
+    }
+}
+/// Posts calls of `Files`; what each function returns collects the results.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code)]
+pub struct FilesPosting<'b> {
+    client: &'b ::nearcall::raw::Client,
+}
+#[allow(dead_code)]
+impl<'b> FilesPosting<'b> {
+    /// Calls `remove`.
+    pub fn remove(
+        &self,
+        path: &str,
+    ) -> ::core::result::Result<
+        ::nearcall::Pending<'b, (), ::nearcall::Error<FilesRemoveException_>>,
+        ::nearcall::CallError,
+    > {
+        let mut call = self.client.claim::<0>(0)?;
+        call.put_u32::<0>(path.len() as u32);
+        let mut variable = call.variable::<8>((path.len() as u64).next_multiple_of(8))?;
+        variable.put(path.as_bytes());
+        let collect = |
+            reply: ::nearcall::raw::Reply<'_>,
+        | -> ::core::result::Result<(), ::nearcall::Error<FilesRemoveException_>> {
+            match reply.raised() {
+                0 => ::core::result::Result::Ok(()),
+                1 => {
+                    ::core::result::Result::Err(
+                        ::nearcall::Error::Exception(
+                            FilesRemoveException_::Ok(self::files::Ok),
+                        ),
+                    )
+                }
+                _ => ::core::result::Result::Err(reply.unknown_exception().into()),
+            }
+        };
+        ::core::result::Result::Ok(call.post_pending(4, collect)?)
     }
 }
 /// What a domain that exports `Files` does.
@@ -303,6 +347,12 @@ impl GenericClient {
             client: self.client.with_deadline(deadline),
         }
     }
+    /// The operations, each posted now and collected later: several calls at once.
+    pub fn posting(&self) -> GenericPosting<'_> {
+        GenericPosting {
+            client: &self.client,
+        }
+    }
     /// Calls `pass`.
     pub fn pass(&self, s2: &S) -> ::core::result::Result<S, ::nearcall::CallError> {
         let mut call = self.client.claim::<0>(0)?;
@@ -314,6 +364,34 @@ impl GenericClient {
         let returned_t = reply.get_u32::<0>() as i32;
         let returned = S { t: returned_t };
         ::core::result::Result::Ok(returned)
+    }
+}
+/// Posts calls of `Generic`; what each function returns collects the results.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code)]
+pub struct GenericPosting<'b> {
+    client: &'b ::nearcall::raw::Client,
+}
+#[allow(dead_code)]
+impl<'b> GenericPosting<'b> {
+    /// Calls `pass`.
+    pub fn pass(
+        &self,
+        s2: &S,
+    ) -> ::core::result::Result<::nearcall::Pending<'b, S>, ::nearcall::CallError> {
+        let mut call = self.client.claim::<0>(0)?;
+        call.put_u32::<0>(s2.t as u32);
+        let collect = |
+            reply: ::nearcall::raw::Reply<'_>,
+        | -> ::core::result::Result<S, ::nearcall::CallError> {
+            if reply.raised() != 0 {
+                return ::core::result::Result::Err(reply.unknown_exception());
+            }
+            let returned_t = reply.get_u32::<0>() as i32;
+            let returned = S { t: returned_t };
+            ::core::result::Result::Ok(returned)
+        };
+        ::core::result::Result::Ok(call.post_pending(4, collect)?)
     }
 }
 /// What a domain that exports `Generic` does.
@@ -542,6 +620,10 @@ pub mod r#async {
                 client: self.client.with_deadline(deadline),
             }
         }
+        /// The operations, each posted now and collected later: several calls at once.
+        pub fn posting(&self) -> GenPosting<'_> {
+            GenPosting { client: &self.client }
+        }
         /// Calls `try`.
         pub fn r#try(
             &self,
@@ -587,6 +669,72 @@ pub mod r#async {
                 }
                 _ => ::core::result::Result::Err(reply.unknown_exception().into()),
             }
+        }
+    }
+    /// Posts calls of `async::gen`; what each function returns collects the results.
+    #[derive(Clone, Copy, Debug)]
+    pub struct GenPosting<'b> {
+        client: &'b ::nearcall::raw::Client,
+    }
+    impl<'b> GenPosting<'b> {
+        /// Calls `try`.
+        pub fn r#try(
+            &self,
+            r#match: Signed,
+            r#ref: &Either,
+        ) -> ::core::result::Result<
+            ::nearcall::Pending<
+                'b,
+                self::r#type::Outcome,
+                ::nearcall::Error<GenTryException>,
+            >,
+            ::nearcall::CallError,
+        > {
+            let ref_bytes = {
+                let mut writer = ::nearcall::raw::Writer::new();
+                ::nearcall::raw::Marshal::marshal(r#ref, &mut writer);
+                writer.finish("ref")?
+            };
+            let mut call = self.client.claim::<0>(0)?;
+            call.put_u32::<0>(r#match.to_wire());
+            call.put_u32::<4>(ref_bytes.len() as u32);
+            let mut variable = call
+                .variable::<8>((ref_bytes.len() as u64).next_multiple_of(8))?;
+            variable.put(&ref_bytes);
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<
+                self::r#type::Outcome,
+                ::nearcall::Error<GenTryException>,
+            > {
+                match reply.raised() {
+                    0 => {
+                        let returned = self::r#type::Outcome::from_wire(
+                                reply.get_u32::<0>(),
+                            )
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        ::core::result::Result::Ok(returned)
+                    }
+                    1 => {
+                        let error = super::core::Err::from_wire(reply.get_u32::<0>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let s_self2 = reply.get_u32::<4>() as i32;
+                        let s = super::nearcall::crate_::super_::self_::S {
+                            self2: s_self2,
+                        };
+                        ::core::result::Result::Err(
+                            ::nearcall::Error::Exception(
+                                GenTryException::Err(super::nearcall::client::Err {
+                                    error,
+                                    s,
+                                }),
+                            ),
+                        )
+                    }
+                    _ => ::core::result::Result::Err(reply.unknown_exception().into()),
+                }
+            };
+            ::core::result::Result::Ok(call.post_pending(8, collect)?)
         }
     }
     /// What a domain that exports `async::gen` does.
@@ -825,6 +973,12 @@ pub mod nearcall {
         pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
             Self {
                 client: self.client.with_deadline(deadline),
+            }
+        }
+        /// The operations, each posted now and collected later: several calls at once.
+        pub fn posting(&self) -> ClientPosting<'_> {
+            ClientPosting {
+                client: &self.client,
             }
         }
         /// Calls `call`.
@@ -1198,6 +1352,511 @@ pub mod nearcall {
             let returned_t = reply.get_u32::<0>() as i32;
             let returned = self::client::S { t: returned_t };
             ::core::result::Result::Ok(returned)
+        }
+    }
+    /// Posts calls of `nearcall::Client`; what each function returns collects the results.
+    #[derive(Clone, Copy, Debug)]
+    pub struct ClientPosting<'b> {
+        client: &'b ::nearcall::raw::Client,
+    }
+    #[allow(clippy::len_without_is_empty)]
+    impl<'b> ClientPosting<'b> {
+        /// Calls `call`.
+        #[allow(clippy::type_complexity)]
+        pub fn call(
+            &self,
+            reply: &super::core::Result,
+            results: &super::core::Option,
+        ) -> ::core::result::Result<
+            ::nearcall::Pending<
+                'b,
+                (super::core::Result, super::core::Option, super::std::U32),
+                ::nearcall::Error<ClientCallException>,
+            >,
+            ::nearcall::CallError,
+        > {
+            let mut call = self.client.claim::<1>(0)?;
+            call.put_u32::<0>(results.result.self_ as u32);
+            call.put_u32::<4>(results.result.super_ as u32);
+            call.put_u32::<8>(results.result.crate_ as u32);
+            call.put_u32::<12>(results.result.self__ as u32);
+            call.put_u32::<16>(results.result.r#type as u32);
+            call.put_u32::<20>(results.result.r#gen as u32);
+            call.put_u32::<24>(results.result.r#async as u32);
+            call.put_u32::<28>(results.ok as u32);
+            call.put_u32::<32>(reply.self_ as u32);
+            call.put_u32::<36>(reply.super_ as u32);
+            call.put_u32::<40>(reply.crate_ as u32);
+            call.put_u32::<44>(reply.self__ as u32);
+            call.put_u32::<48>(reply.r#type as u32);
+            call.put_u32::<52>(reply.r#gen as u32);
+            call.put_u32::<56>(reply.r#async as u32);
+            let collect = |
+                reply_: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<
+                (super::core::Result, super::core::Option, super::std::U32),
+                ::nearcall::Error<ClientCallException>,
+            > {
+                match reply_.raised() {
+                    0 => {
+                        let results_result_self_ = reply_.get_u32::<0>() as i32;
+                        let results_result_super_ = reply_.get_u32::<4>() as i32;
+                        let results_result_crate_ = reply_.get_u32::<8>() as i32;
+                        let results_result_self__ = reply_.get_u32::<12>() as i32;
+                        let results_result_type = reply_.get_u32::<16>() as i32;
+                        let results_result_gen = reply_.get_u32::<20>() as i32;
+                        let results_result_async = reply_.get_u32::<24>() as i32;
+                        let results_ok = reply_.get_u32::<28>() as i32;
+                        let returned_self_ = reply_.get_u32::<32>() as i32;
+                        let returned_super_ = reply_.get_u32::<36>() as i32;
+                        let returned_crate_ = reply_.get_u32::<40>() as i32;
+                        let returned_self__ = reply_.get_u32::<44>() as i32;
+                        let returned_type = reply_.get_u32::<48>() as i32;
+                        let returned_gen = reply_.get_u32::<52>() as i32;
+                        let returned_async = reply_.get_u32::<56>() as i32;
+                        let arguments_box_inner = reply_.get_u32::<60>() as i32;
+                        let arguments_str = reply_.get_u32::<64>();
+                        let returned = super::core::Result {
+                            self_: returned_self_,
+                            super_: returned_super_,
+                            crate_: returned_crate_,
+                            self__: returned_self__,
+                            r#type: returned_type,
+                            r#gen: returned_gen,
+                            r#async: returned_async,
+                        };
+                        let results_ = super::core::Option {
+                            result: super::core::Result {
+                                self_: results_result_self_,
+                                super_: results_result_super_,
+                                crate_: results_result_crate_,
+                                self__: results_result_self__,
+                                r#type: results_result_type,
+                                r#gen: results_result_gen,
+                                r#async: results_result_async,
+                            },
+                            ok: results_ok,
+                        };
+                        let arguments_ = super::std::U32 {
+                            r#box: super::core::std::Box {
+                                inner: arguments_box_inner,
+                            },
+                            str: arguments_str,
+                        };
+                        ::core::result::Result::Ok((returned, results_, arguments_))
+                    }
+                    1 => {
+                        let error = super::core::Err::from_wire(reply_.get_u32::<0>())
+                            .map_err(|malformed| reply_.malformed(malformed))?;
+                        let s_self2 = reply_.get_u32::<4>() as i32;
+                        let s = self::crate_::super_::self_::S {
+                            self2: s_self2,
+                        };
+                        ::core::result::Result::Err(
+                            ::nearcall::Error::Exception(
+                                ClientCallException::Err(self::client::Err { error, s }),
+                            ),
+                        )
+                    }
+                    _ => ::core::result::Result::Err(reply_.unknown_exception().into()),
+                }
+            };
+            ::core::result::Result::Ok(call.post_pending(60, collect)?)
+        }
+        /// Calls `clone`.
+        pub fn clone_(
+            &self,
+        ) -> ::core::result::Result<
+            ::nearcall::Pending<'b, i32>,
+            ::nearcall::CallError,
+        > {
+            let call = self.client.claim::<0>(1)?;
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            };
+            ::core::result::Result::Ok(call.post_pending(0, collect)?)
+        }
+        /// Calls `new`.
+        pub fn new_(
+            &self,
+            call: i32,
+            reply: i32,
+            variable: i32,
+            writer: i32,
+            incoming: i32,
+        ) -> ::core::result::Result<
+            ::nearcall::Pending<'b, i32>,
+            ::nearcall::CallError,
+        > {
+            let mut call_ = self.client.claim::<0>(2)?;
+            call_.put_u32::<0>(call as u32);
+            call_.put_u32::<4>(reply as u32);
+            call_.put_u32::<8>(variable as u32);
+            call_.put_u32::<12>(writer as u32);
+            call_.put_u32::<16>(incoming as u32);
+            let collect = |
+                reply_: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                if reply_.raised() != 0 {
+                    return ::core::result::Result::Err(reply_.unknown_exception());
+                }
+                let returned = reply_.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            };
+            ::core::result::Result::Ok(call_.post_pending(20, collect)?)
+        }
+        /// Calls `import`.
+        pub fn import_(
+            &self,
+            call: &str,
+            writer: &[super::core::Option],
+            reply: &str,
+            item: &[super::core::Option],
+        ) -> ::core::result::Result<
+            ::nearcall::Pending<'b, (i32, super::core::Vec)>,
+            ::nearcall::CallError,
+        > {
+            let writer_bytes = {
+                let mut writer_ = ::nearcall::raw::Writer::new();
+                writer_.slice(writer);
+                writer_.finish("writer")?
+            };
+            let item_bytes = {
+                let mut writer_ = ::nearcall::raw::Writer::new();
+                writer_.slice(item);
+                writer_.finish("item")?
+            };
+            let mut call_ = self.client.claim::<2>(3)?;
+            call_.put_u32::<0>(item_bytes.len() as u32);
+            call_.put_u32::<4>(call.len() as u32);
+            call_.put_u32::<8>(writer_bytes.len() as u32);
+            call_.put_u32::<12>(reply.len() as u32);
+            let mut variable = call_
+                .variable::<
+                    16,
+                >(
+                    (call.len() as u64).next_multiple_of(8)
+                        + (writer_bytes.len() as u64).next_multiple_of(8)
+                        + (reply.len() as u64).next_multiple_of(8)
+                        + (item_bytes.len() as u64).next_multiple_of(8),
+                )?;
+            variable.put(call.as_bytes());
+            variable.put(&writer_bytes);
+            variable.put(reply.as_bytes());
+            variable.put(&item_bytes);
+            let collect = |
+                reply_: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<(i32, super::core::Vec), ::nearcall::CallError> {
+                if reply_.raised() != 0 {
+                    return ::core::result::Result::Err(reply_.unknown_exception());
+                }
+                let item_length = reply_.get_u32::<0>();
+                let returned = reply_.get_u32::<4>() as i32;
+                let mut incoming = reply_.variable::<8>()?;
+                let item_ = incoming
+                    .unmarshal::<super::core::Vec>(item_length)
+                    .map_err(|malformed| reply_.malformed(malformed))?;
+                ::core::result::Result::Ok((returned, item_))
+            };
+            ::core::result::Result::Ok(call_.post_pending(16, collect)?)
+        }
+        /// Calls `len`.
+        pub fn len(
+            &self,
+        ) -> ::core::result::Result<
+            ::nearcall::Pending<'b, i32>,
+            ::nearcall::CallError,
+        > {
+            let call = self.client.claim::<0>(4)?;
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            };
+            ::core::result::Result::Ok(call.post_pending(0, collect)?)
+        }
+        /// Calls `binding`.
+        pub fn binding_(
+            &self,
+            raised: super::std::u64_::Usize,
+            server: i32,
+        ) -> ::core::result::Result<
+            ::nearcall::Pending<'b, (i32, i32)>,
+            ::nearcall::CallError,
+        > {
+            let mut call = self.client.claim::<0>(5)?;
+            call.put_u32::<0>(server as u32);
+            call.put_u64::<8>(raised);
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<(i32, i32), ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let server_ = reply.get_u32::<0>() as i32;
+                let returned = reply.get_u32::<4>() as i32;
+                ::core::result::Result::Ok((returned, server_))
+            };
+            ::core::result::Result::Ok(call.post_pending(16, collect)?)
+        }
+        /// Calls `from_it`.
+        #[allow(clippy::wrong_self_convention)]
+        pub fn from_it(
+            &self,
+            server: &str,
+            lent: &[u8],
+        ) -> ::core::result::Result<
+            ::nearcall::Pending<'b, i32>,
+            ::nearcall::CallError,
+        > {
+            let mut call = self.client.claim::<2>(6)?;
+            call.put_u32::<0>(server.len() as u32);
+            call.put_u32::<4>(lent.len() as u32);
+            let mut variable = call
+                .variable::<
+                    8,
+                >(
+                    (server.len() as u64).next_multiple_of(8)
+                        + (lent.len() as u64).next_multiple_of(8),
+                )?;
+            variable.put(server.as_bytes());
+            variable.put(lent);
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            };
+            ::core::result::Result::Ok(call.post_pending(8, collect)?)
+        }
+        /// Calls `into_it`.
+        #[allow(clippy::wrong_self_convention)]
+        pub fn into_it(
+            &self,
+            returned: bool,
+        ) -> ::core::result::Result<
+            ::nearcall::Pending<'b, i32, ::nearcall::Error<ClientIntoItException>>,
+            ::nearcall::CallError,
+        > {
+            let mut call = self.client.claim::<0>(7)?;
+            call.put_u8::<0>(u8::from(returned));
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<i32, ::nearcall::Error<ClientIntoItException>> {
+                match reply.raised() {
+                    0 => {
+                        let returned_ = reply.get_u32::<0>() as i32;
+                        ::core::result::Result::Ok(returned_)
+                    }
+                    1 => {
+                        let error = super::core::Err::from_wire(reply.get_u32::<0>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let s_self2 = reply.get_u32::<4>() as i32;
+                        let s = self::crate_::super_::self_::S {
+                            self2: s_self2,
+                        };
+                        ::core::result::Result::Err(
+                            ::nearcall::Error::Exception(
+                                ClientIntoItException::Err(self::client::Err { error, s }),
+                            ),
+                        )
+                    }
+                    _ => ::core::result::Result::Err(reply.unknown_exception().into()),
+                }
+            };
+            ::core::result::Result::Ok(call.post_pending(1, collect)?)
+        }
+        /// Calls `cmp`.
+        #[allow(clippy::should_implement_trait)]
+        pub fn cmp(
+            &self,
+            other: i32,
+        ) -> ::core::result::Result<
+            ::nearcall::Pending<'b, i32>,
+            ::nearcall::CallError,
+        > {
+            let mut call = self.client.claim::<0>(8)?;
+            call.put_u32::<0>(other as u32);
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            };
+            ::core::result::Result::Ok(call.post_pending(4, collect)?)
+        }
+        /// Calls `drop`.
+        pub fn drop(
+            &self,
+        ) -> ::core::result::Result<
+            ::nearcall::Pending<'b, i32>,
+            ::nearcall::CallError,
+        > {
+            let call = self.client.claim::<0>(9)?;
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            };
+            ::core::result::Result::Ok(call.post_pending(0, collect)?)
+        }
+        /// Calls `as_ref`.
+        pub fn as_ref(
+            &self,
+        ) -> ::core::result::Result<
+            ::nearcall::Pending<'b, i32>,
+            ::nearcall::CallError,
+        > {
+            let call = self.client.claim::<0>(10)?;
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            };
+            ::core::result::Result::Ok(call.post_pending(0, collect)?)
+        }
+        /// Calls `match`.
+        pub fn r#match(
+            &self,
+            r#fn: i32,
+            r#dyn: i32,
+            r#await: i32,
+        ) -> ::core::result::Result<
+            ::nearcall::Pending<'b, i32>,
+            ::nearcall::CallError,
+        > {
+            let mut call = self.client.claim::<0>(11)?;
+            call.put_u32::<0>(r#fn as u32);
+            call.put_u32::<4>(r#dyn as u32);
+            call.put_u32::<8>(r#await as u32);
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            };
+            ::core::result::Result::Ok(call.post_pending(12, collect)?)
+        }
+        /// Reads `set_x`.
+        pub fn set_x(
+            &self,
+        ) -> ::core::result::Result<
+            ::nearcall::Pending<'b, i32>,
+            ::nearcall::CallError,
+        > {
+            let call = self.client.claim::<0>(12)?;
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            };
+            ::core::result::Result::Ok(call.post_pending(0, collect)?)
+        }
+        /// Writes `set_x`.
+        pub fn set_set_x(
+            &self,
+            value: i32,
+        ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
+            let mut call = self.client.claim::<0>(13)?;
+            call.put_u32::<0>(value as u32);
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<(), ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                ::core::result::Result::Ok(())
+            };
+            ::core::result::Result::Ok(call.post_pending(4, collect)?)
+        }
+        /// Reads `with_deadline`.
+        pub fn with_deadline_(
+            &self,
+        ) -> ::core::result::Result<
+            ::nearcall::Pending<'b, i32>,
+            ::nearcall::CallError,
+        > {
+            let call = self.client.claim::<0>(14)?;
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            };
+            ::core::result::Result::Ok(call.post_pending(0, collect)?)
+        }
+        /// Writes `with_deadline`.
+        pub fn set_with_deadline(
+            &self,
+            value: i32,
+        ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
+            let mut call = self.client.claim::<0>(15)?;
+            call.put_u32::<0>(value as u32);
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<(), ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                ::core::result::Result::Ok(())
+            };
+            ::core::result::Result::Ok(call.post_pending(4, collect)?)
+        }
+        /// Calls `pass`.
+        pub fn pass(
+            &self,
+            s: &self::client::S,
+        ) -> ::core::result::Result<
+            ::nearcall::Pending<'b, self::client::S>,
+            ::nearcall::CallError,
+        > {
+            let mut call = self.client.claim::<0>(16)?;
+            call.put_u32::<0>(s.t as u32);
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<self::client::S, ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned_t = reply.get_u32::<0>() as i32;
+                let returned = self::client::S { t: returned_t };
+                ::core::result::Result::Ok(returned)
+            };
+            ::core::result::Result::Ok(call.post_pending(4, collect)?)
         }
     }
     /// What a domain that exports `nearcall::Client` does.

@@ -14,6 +14,7 @@ mod limits;
 mod lints;
 mod marshal;
 mod names;
+mod posting;
 mod server;
 mod stub;
 mod types;

@@ -25,10 +25,11 @@ use nearcall_os::segment::Segment;
 use nearcall_os::{clock, fence, futex};
 
 use super::control::Control;
+use super::hasty;
 use super::linkage::Linkage;
 use crate::binding::WhenExhausted;
 use crate::domain::Domain;
-use crate::error::{CallError, NotExecuted};
+use crate::error::{CallError, NotExecuted, UsageError};
 use nearcall_os::astack::{AStack, AStackTable};
 
 /// Most extensions of a binding past the A-stacks it was bound with (L49).
@@ -231,12 +232,19 @@ impl ClientBinding {
         let deadline_ns = if deadline_ns == 0 { u64::MAX } else { deadline_ns };
         loop {
             self.reap();
-            self.revoke_bias(class);
+            // What this thread has itself no revocation brings back.
+            let all_are_ours = self.are_all_outstanding_here(class);
+            if !all_are_ours {
+                self.revoke_bias(class);
+            }
             if let Some(index) = self.lists.pop(class) {
                 return Ok(index);
             }
             if self.when_exhausted == WhenExhausted::Grow && self.grow(class) {
                 continue;
+            }
+            if all_are_ours || hasty::is_hasty() {
+                return Err(Box::new(self.full(procedure, class, all_are_ours)));
             }
             let waited_ns = clock::now_ns() - start_ns;
             if waited_ns >= deadline_ns {
@@ -360,6 +368,23 @@ impl ClientBinding {
         self.regions().map(|region| region.region.count()).sum()
     }
 
+    fn linkages_of_class(&self, class: u32) -> impl Iterator<Item = &Linkage> {
+        let astacks = self.regions().flat_map(|region| region.region.astacks());
+        astacks.map(AStack::record).filter(move |linkage| linkage.class == class)
+    }
+
+    /// How many A-stacks there are of `class`.
+    pub fn count_of_class(&self, class: u32) -> u32 {
+        self.linkages_of_class(class).count() as u32
+    }
+
+    /// Whether this thread has a call outstanding on every A-stack of `class`, so that none comes
+    /// free unless it collects one.
+    fn are_all_outstanding_here(&self, class: u32) -> bool {
+        let thread = thread_number() as u32;
+        self.linkages_of_class(class).all(|linkage| linkage.outstanding() == thread)
+    }
+
     /// How many A-stacks the server holds captured.
     pub fn captured_count(&self) -> u32 {
         self.reap();
@@ -438,6 +463,17 @@ impl ClientBinding {
     /// Name of a procedure, for errors.
     pub fn procedure_name(&self, procedure: u32) -> &'static str {
         self.interface.procedures[procedure as usize].name
+    }
+
+    /// Waiting for an A-stack would be for ever, or is not wanted.
+    #[cold]
+    fn full(&self, procedure: u32, class: u32, all_are_ours: bool) -> CallError {
+        let procedure = self.procedure_name(procedure);
+        if !all_are_ours {
+            return CallError::NoAStack { procedure };
+        }
+        let limit = self.count_of_class(class);
+        CallError::Usage(UsageError::Outstanding { procedure, limit })
     }
 
     #[cold]
@@ -534,11 +570,19 @@ thread_local! {
 }
 
 /// This thread's number; it has one from here on.
-fn thread_number() -> u64 {
-    if NUMBER.get() == 0 {
-        static NUMBERS: AtomicU64 = AtomicU64::new(1);
-        // Relaxed: all that matters is that no two are alike.
-        NUMBER.set(NUMBERS.fetch_add(1, Ordering::Relaxed));
+#[inline(always)]
+pub(crate) fn thread_number() -> u64 {
+    match NUMBER.get() {
+        0 => number_thread(),
+        number => number,
     }
+}
+
+#[cold]
+#[inline(never)]
+fn number_thread() -> u64 {
+    static NUMBERS: AtomicU64 = AtomicU64::new(1);
+    // Relaxed: all that matters is that no two are alike.
+    NUMBER.set(NUMBERS.fetch_add(1, Ordering::Relaxed));
     NUMBER.get()
 }

@@ -12,6 +12,9 @@ use nearcall_os::segment::Segment;
 /// Not a processor number.
 pub(crate) const NO_PROCESSOR: u32 = u32::MAX;
 
+/// No thread has a call outstanding.
+pub(crate) const NOBODY: u32 = 0;
+
 /// One A-stack's record. Whoever claimed the A-stack owns it; the atomics are there because
 /// ownership passes between threads through the A-stack list, which orders it.
 #[derive(Debug)]
@@ -24,6 +27,8 @@ pub(crate) struct Linkage {
     /// Its class.
     pub class: u32,
     is_kept: AtomicBool,
+    /// Number of the thread that has posted a call and will collect it later.
+    outstanding: AtomicU32,
     /// Out-of-line segment for arguments.
     pub request: Mutex<Option<OutOfLine>>,
     /// How many segments for arguments there were: a number is never used again.
@@ -55,6 +60,7 @@ impl Linkage {
             index,
             class,
             is_kept: AtomicBool::new(false),
+            outstanding: AtomicU32::new(NOBODY),
             request: Mutex::new(None),
             requests: AtomicU32::new(0),
             reply: Mutex::new(None),
@@ -71,6 +77,18 @@ impl Linkage {
     pub fn set_kept(&self, is_kept: bool) {
         // Relaxed: as above.
         self.is_kept.store(is_kept, Ordering::Relaxed);
+    }
+
+    /// The thread that will collect the call on it, by the low half of its number.
+    pub fn outstanding(&self) -> u32 {
+        // Relaxed: a thread that looks for itself finds what it wrote itself.
+        self.outstanding.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    pub fn set_outstanding(&self, thread: u32) {
+        // Relaxed: as above.
+        self.outstanding.store(thread, Ordering::Relaxed);
     }
 
     /// The last call posted.

@@ -29,6 +29,8 @@ pub(crate) struct Wait<'b> {
     pub sequence: Sequence,
     /// Nanoseconds from the post; 0: no deadline.
     pub deadline_ns: u64,
+    /// When it was posted, on this domain's clock; 0: just now.
+    pub posted_ns: u64,
     pub same_processor: bool,
 }
 
@@ -52,7 +54,8 @@ impl Wait<'_> {
         let start_ns = clock::now_ns();
         let mut waiter = Waiter::new(policy, &mut ban, policy.spin_ns_max, start_ns);
         if self.deadline_ns != 0 {
-            waiter = waiter.until(start_ns.saturating_add(self.deadline_ns));
+            let posted_ns = if self.posted_ns == 0 { start_ns } else { self.posted_ns };
+            waiter = waiter.until(posted_ns.saturating_add(self.deadline_ns));
         }
         let mut slices = 0u32;
         let mut now_ns = start_ns;

@@ -6,17 +6,18 @@ use nearcall_abi::head::flag;
 use nearcall_abi::{AStackHead, MESSAGE_BYTES_MAX, RequestLine};
 use nearcall_core::turn::{self, Poll};
 use nearcall_core::{Sequence, TurnWord};
-use nearcall_os::HeadWords;
 use nearcall_os::processor::{self, Linger};
 use nearcall_os::segment::Segment;
+use nearcall_os::{HeadWords, clock};
 // Relaxed: every word stored here is made visible by the swap that posts (row O1).
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::area::Outgoing;
 use super::marshal::Marshal;
+use super::pending::{Pending, Posted};
 use super::reply::Reply;
 use super::variable::{PIECE_BYTES, Rest, Variable};
-use crate::client::binding::{Grip, Held};
+use crate::client::binding::{Grip, Held, thread_number};
 use crate::client::linkage::NO_PROCESSOR;
 use crate::client::wait::{NoReply, Wait};
 use crate::error::{CallError, OverBound, UsageError};
@@ -172,6 +173,31 @@ impl<'b, 'd> Call<'b, 'd> {
     /// Posts the call and does not wait: its A-stack comes back when the server is done with it.
     #[inline]
     pub fn post_oneway(self, fixed_bytes: u32) -> Result<(), Box<CallError>> {
+        let (grip, _) = self.post_alone(fixed_bytes)?;
+        grip.capture(grip.linkage().sequence());
+        Ok(())
+    }
+
+    /// Posts the call and does not wait: what comes back is collected later, by `read` (design
+    /// note 0007).
+    ///
+    /// # Cost: one swap; no system call, no allocation.
+    #[inline(always)]
+    pub fn post_pending<T, E>(
+        self,
+        fixed_bytes: u32,
+        read: fn(Reply<'b>) -> Result<T, E>,
+    ) -> Result<Pending<'b, T, E>, Box<CallError>> {
+        let deadline_ns = self.deadline_ns;
+        let posted_ns = if deadline_ns == 0 { 0 } else { clock::now_ns() };
+        let (grip, procedure) = self.post_alone(fixed_bytes)?;
+        grip.linkage().set_outstanding(thread_number() as u32);
+        Ok(Pending::new(Posted::new(grip, procedure, deadline_ns, posted_ns), read))
+    }
+
+    /// Posts the call.
+    #[inline(always)]
+    fn post_alone(self, fixed_bytes: u32) -> Result<(Grip<'b>, u32), Box<CallError>> {
         let (grip, procedure, _, unfinished) = self.write_words(fixed_bytes);
         let sequence = grip.linkage().sequence().next();
         grip.linkage().set_sequence(sequence);
@@ -183,8 +209,7 @@ impl<'b, 'd> Call<'b, 'd> {
         if let Some(unfinished) = unfinished {
             unfinished.finish(grip);
         }
-        grip.capture(sequence);
-        Ok(())
+        Ok((grip, procedure))
     }
 
     /// Fills the head's words but for the turn; gives what is left of the call, by value, so that a
@@ -211,14 +236,18 @@ impl<'b, 'd> Call<'b, 'd> {
 }
 
 #[inline(always)]
-fn is_replied(words: HeadWords, sequence: Sequence) -> bool {
+pub(super) fn is_replied(words: HeadWords, sequence: Sequence) -> bool {
     matches!(turn::poll_word(TurnWord(words.turn()), sequence), Poll::Replied { .. })
 }
 
 /// Polls for a few microseconds, but not before a reply can be there. The last words that were
 /// seen.
 #[inline(never)]
-fn poll_for_a_while(head: &AStackHead, until_reply: Linger, sequence: Sequence) -> HeadWords {
+pub(super) fn poll_for_a_while(
+    head: &AStackHead,
+    until_reply: Linger,
+    sequence: Sequence,
+) -> HeadWords {
     until_reply.pass();
     let mut polls = 0;
     loop {
@@ -263,7 +292,8 @@ fn wait(
 ) -> Option<Box<CallError>> {
     let sequence = grip.linkage().sequence();
     let procedure = grip.binding.procedure_name(procedure);
-    match (Wait { grip, procedure, sequence, deadline_ns, same_processor }).finish() {
+    let posted_ns = 0;
+    match (Wait { grip, procedure, sequence, deadline_ns, posted_ns, same_processor }).finish() {
         Ok(()) => None,
         Err(NoReply::Captured(error)) => {
             grip.capture(sequence);

@@ -30,6 +30,13 @@ const STAY_POLLS: u32 = 24;
 /// Calls in a row on one A-stack before the others are looked at.
 const STAY_CALLS: u32 = 64;
 
+/// Hot A-stacks whose heads are asked for at once.
+const TOGETHER: usize = 8;
+
+/// Looks at all hot A-stacks that find no call but on the one called last, before the watcher stays
+/// on that one again.
+const SPREAD_POLLS: u32 = 64;
+
 /// Not a processor number.
 const NO_PROCESSOR: u32 = u32::MAX;
 
@@ -44,6 +51,8 @@ pub(crate) struct Watch<'c> {
     cache: DomainCache,
     /// What the cache's keys stand for, in no order.
     hot: Vec<Hot>,
+    /// Calls come on several A-stacks in turn for this many looks to come: do not stay on one.
+    spread: u32,
     ban: YieldBan,
     /// Processor that the last caller posted from.
     client_processor: u32,
@@ -66,6 +75,7 @@ impl<'c> Watch<'c> {
             snapshot: core.table.load(),
             cache: DomainCache::new(),
             hot: Vec::new(),
+            spread: 0,
             ban: YieldBan::NONE,
             client_processor: NO_PROCESSOR,
             until_next_call: Linger::of_ns(core.options.wait.next_call_ns_min),
@@ -96,7 +106,7 @@ impl<'c> Watch<'c> {
         let mut has_served = false;
         let mut polls = 0;
         while polls < FIRST_POLLS {
-            if self.poll() || self.stay() {
+            if self.poll() || (self.spread == 0 && self.stay()) {
                 has_served = true;
                 polls = 0;
                 if self.is_over() || self.core.table.epoch() != self.snapshot.epoch {
@@ -210,24 +220,45 @@ impl<'c> Watch<'c> {
     #[inline]
     fn poll(&mut self) -> bool {
         let mut has_served = false;
-        for at in 0..self.hot.len() {
-            let hot = &self.hot[at];
-            match hot.binding.look(hot.index) {
-                Look::Nothing => {}
-                Look::Posted(sequence) => has_served |= self.serve_hot(at, sequence),
-                look => {
-                    act_otherwise(&hot.binding, hot.index, look);
-                }
-            }
+        self.spread = self.spread.saturating_sub(1);
+        let mut at = 0;
+        while at < self.hot.len() {
+            has_served |= self.poll_together(at);
+            at += TOGETHER;
         }
         has_served | self.poll_bells()
+    }
+
+    /// Looks at several heads before it acts on what one of them says: their lines travel at the
+    /// same time, and so do those that have to come again for the reply (design note 0007).
+    #[inline]
+    fn poll_together(&mut self, first: usize) -> bool {
+        let mut looks = [Look::Nothing; TOGETHER];
+        for (look, hot) in looks.iter_mut().zip(&self.hot[first..]) {
+            *look = hot.binding.look(hot.index);
+            if *look != Look::Nothing {
+                processor::prefetch_write(hot.binding.astack(hot.index).head());
+            }
+        }
+        let mut has_served = false;
+        for (at, look) in (first..).zip(looks) {
+            match look {
+                Look::Nothing => {}
+                Look::Posted(sequence) => has_served |= self.serve_hot(at, sequence),
+                look => act_otherwise(&self.hot[at].binding, self.hot[at].index, look),
+            }
+        }
+        has_served
     }
 
     /// Runs a call that came on an A-stack which is polled: the common case.
     #[inline]
     fn serve_hot(&mut self, at: usize, sequence: Sequence) -> bool {
         let hot = &self.hot[at];
-        self.cache.touch(hot.key);
+        if !self.cache.is_latest(hot.key) {
+            self.cache.touch_at(at, hot.key);
+            self.spread = SPREAD_POLLS;
+        }
         if !hot.binding.state.is_open() {
             hot.binding.refuse(hot.index, sequence);
             return false;
@@ -446,14 +477,15 @@ impl<'c> Watch<'c> {
         }
         self.snapshot = self.core.table.load();
         current::serve_from(&self.snapshot);
-        let cache = &mut self.cache;
-        self.hot.retain(|hot| {
-            let is_open = hot.binding.state.is_open();
-            if !is_open {
-                cache.remove(hot.key);
+        let mut at = 0;
+        while at < self.hot.len() {
+            if self.hot[at].binding.state.is_open() {
+                at += 1;
+            } else {
+                let gone = self.hot.swap_remove(at);
+                self.cache.remove(gone.key);
             }
-            is_open
-        });
+        }
     }
 }
 

@@ -17,6 +17,7 @@ impl Rust<'_> {
     pub fn client(&self, id: DeclarationId, procedures: &[Procedure<'_>]) -> TokenStream {
         let names = self.names.interface(id);
         let (client, descriptor) = (ident(&names.client), ident(&names.descriptor));
+        let posting = ident(&names.posting);
         let declaration = self.model.declaration(id);
         let text = format!("Calls `{}` in the domain that exports it.", declaration.name);
         let doc = doc(&declaration.doc, &text);
@@ -46,6 +47,8 @@ impl Rust<'_> {
                 pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
                     Self { client: self.client.with_deadline(deadline) }
                 }
+                /// The operations, each posted now and collected later: several calls at once.
+                pub fn posting(&self) -> #posting<'_> { #posting { client: &self.client } }
                 #(#functions)*
             }
         }
@@ -58,12 +61,7 @@ impl Rust<'_> {
         let function = &self.names.interface(interface).functions[plan.index as usize];
         let (name, parameters) = (ident(function), self.client_parameters(scope, procedure));
         let results = self.result_type(scope, operation, &plan.results);
-        let error = if operation.raises.is_empty() {
-            quote!(::nearcall::CallError)
-        } else {
-            let exceptions = self.exceptions_path(scope, operation);
-            quote!(::nearcall::Error<#exceptions>)
-        };
+        let error = self.error_type(scope, operation);
         let is_lent = plan.arguments.iter().any(|argument| argument.passing == Passing::Lent);
         let lifetime = is_lent.then(|| quote!(<'d>));
         let signature = quote! {
@@ -74,6 +72,15 @@ impl Rust<'_> {
         let allow = self.function_lints(operation, function, &signature).attribute();
         let body = self.call_body(scope, procedure);
         quote!(#doc #allow pub #signature { #body })
+    }
+
+    /// What a call returns without results.
+    pub fn error_type(&self, scope: usize, operation: &Operation) -> TokenStream {
+        if operation.raises.is_empty() {
+            return quote!(::nearcall::CallError);
+        }
+        let exceptions = self.exceptions_path(scope, operation);
+        quote!(::nearcall::Error<#exceptions>)
     }
 
     fn call_body(&self, scope: usize, procedure: Procedure<'_>) -> TokenStream {
@@ -93,34 +100,38 @@ impl Rust<'_> {
                     let (call, fixed_bytes) = (printer.fixed("call"), number(*fixed_bytes));
                     quote!(#call.post_oneway(#fixed_bytes)?;)
                 }
-                Step::NothingRaised => {
-                    let reply = printer.fixed("reply");
-                    quote! {
-                        if #reply.raised() != 0 {
-                            return ::core::result::Result::Err(#reply.unknown_exception());
-                        }
-                    }
-                }
+                Step::NothingRaised => nothing_raised(&mut printer),
                 Step::Return { results } => returned(&mut printer, results),
                 Step::Dispatch { .. } => continue,
                 step => printer.write(step),
             });
         }
-        let reply = self.reply_steps(&mut printer, &plan.client.reply);
+        let read = self.read_reply(&mut printer, scope, procedure);
+        quote!(#body #read)
+    }
+
+    /// Reads the results, or the exception that was raised.
+    pub fn read_reply(
+        &self,
+        printer: &mut Printer<'_, '_>,
+        scope: usize,
+        procedure: Procedure<'_>,
+    ) -> TokenStream {
+        let Procedure { operation, plan, .. } = procedure;
+        let reply = self.reply_steps(printer, &plan.client.reply);
         if plan.client.raised.is_empty() {
-            return quote!(#body #reply);
+            return reply;
         }
         let raised = plan.client.raised.iter().zip(&operation.raises).zip(1u32..);
         let arms = raised.map(|((steps, id), number)| {
             printer.enter_exception(*id);
-            let steps = self.raised_steps(&mut printer, scope, procedure, steps);
+            let steps = self.raised_steps(printer, scope, procedure, steps);
             let number = Literal::u32_unsuffixed(number);
             quote!(#number => { #steps })
         });
         let arms: Vec<TokenStream> = arms.collect();
         let source = printer.fixed("reply");
         quote! {
-            #body
             match #source.raised() {
                 0 => { #reply }
                 #(#arms)*
@@ -183,7 +194,7 @@ impl Rust<'_> {
 }
 
 /// What a procedure without a comment does.
-fn does(operation: &Operation) -> String {
+pub fn does(operation: &Operation) -> String {
     let name = &operation.name;
     let attribute = |prefix| name.strip_prefix(prefix).unwrap_or(name);
     match operation.attribute {
@@ -203,7 +214,8 @@ fn opaque_arguments(printer: &Printer<'_, '_>, plan: &ProcedurePlan) -> TokenStr
     .collect()
 }
 
-fn claim(
+/// Claims an A-stack.
+pub fn claim(
     printer: &mut Printer<'_, '_>,
     (class, procedure): (u8, u32),
     is_written: bool,
@@ -212,6 +224,16 @@ fn claim(
     let procedure = number(procedure);
     let changed = is_written.then(|| quote!(mut));
     quote!(let #changed #call = self.client.claim::<#class>(#procedure)?;)
+}
+
+/// Refuses a reply that raises.
+pub fn nothing_raised(printer: &mut Printer<'_, '_>) -> TokenStream {
+    let reply = printer.fixed("reply");
+    quote! {
+        if #reply.raised() != 0 {
+            return ::core::result::Result::Err(#reply.unknown_exception());
+        }
+    }
 }
 
 fn returned(printer: &mut Printer<'_, '_>, results: &[Root]) -> TokenStream {

@@ -38,8 +38,9 @@ impl Rust<'_> {
             .map(|(operation, plan)| Procedure { interface: id, operation, plan })
             .collect();
         let client = self.client(id, &procedures);
+        let posting = self.posting(id, &procedures);
         let server = self.server(id, &procedures);
-        quote!(#(#exceptions)* #client #server #descriptor)
+        quote!(#(#exceptions)* #client #posting #server #descriptor)
     }
 
     fn descriptor(&self, id: DeclarationId, interface: &Interface) -> TokenStream {

@@ -19,7 +19,7 @@ const PRIMITIVES: &[&str] = &[
 ];
 
 /// What a client has besides its procedures.
-const CLIENT_METHODS: &[&str] = &["binding", "clone", "import", "new", "with_deadline"];
+const CLIENT_METHODS: &[&str] = &["binding", "clone", "import", "new", "posting", "with_deadline"];
 
 /// A set of names, each given once.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +30,8 @@ pub struct NameSet(BTreeSet<String>);
 pub struct InterfaceNames {
     /// The call stubs.
     pub client: String,
+    /// The call stubs that post now and collect later.
+    pub posting: String,
     /// What a server does.
     pub server: String,
     /// The entry stubs.
@@ -194,6 +196,7 @@ impl Names {
         let server = used.take(&format!("{stem}Server"));
         let entries = used.take(&format!("{stem}Entries"));
         let descriptor = used.take(&cased(own, Case::Screaming));
+        let posting = used.take(&format!("{stem}Posting"));
         let mut exceptions = Vec::new();
         for operation in operations {
             let is_own = operation.declared_in == id && !operation.raises.is_empty();
@@ -205,7 +208,16 @@ impl Names {
         let names = operations.iter().map(|operation| function_name(operation, Case::Snake));
         let functions = names.map(|name| functions.take(&name)).collect();
         let generic = used.clone().take("S");
-        InterfaceNames { client, server, entries, descriptor, exceptions, functions, generic }
+        InterfaceNames {
+            client,
+            posting,
+            server,
+            entries,
+            descriptor,
+            exceptions,
+            functions,
+            generic,
+        }
     }
 
     fn take(&mut self, scope: usize, name: &str, case: Case) -> String {

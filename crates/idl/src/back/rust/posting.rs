@@ -1,0 +1,100 @@
+//! Call stubs that post now and collect later (design note 0007).
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::back::rust::Rust;
+use crate::back::rust::casing::ident;
+use crate::back::rust::client::{claim, does, has_length, nothing_raised};
+use crate::back::rust::docs::doc;
+use crate::back::rust::interface::Procedure;
+use crate::back::rust::stub::{Printer, Side, number};
+use crate::model::DeclarationId;
+use crate::plan::Step;
+
+impl Rust<'_> {
+    /// The type whose functions post calls of an interface.
+    pub fn posting(&self, id: DeclarationId, procedures: &[Procedure<'_>]) -> TokenStream {
+        let names = self.names.interface(id);
+        let posting = ident(&names.posting);
+        let text = format!(
+            "Posts calls of `{}`; what each function returns collects the results.",
+            self.model.declaration(id).name
+        );
+        let doc = doc(&None, &text);
+        let two_way = procedures.iter().filter(|procedure| !procedure.operation.is_oneway);
+        let functions: Vec<TokenStream> =
+            two_way.map(|procedure| self.posting_stub(*procedure)).collect();
+        let allow =
+            has_length(&names.functions).then(|| quote!(#[allow(clippy::len_without_is_empty)]));
+        let functions = (!functions.is_empty()).then(|| {
+            quote! {
+                #allow
+                impl<'b> #posting<'b> { #(#functions)* }
+            }
+        });
+        quote! {
+            #doc
+            #[derive(Clone, Copy, Debug)]
+            pub struct #posting<'b> { client: &'b ::nearcall::raw::Client }
+            #functions
+        }
+    }
+
+    fn posting_stub(&self, procedure: Procedure<'_>) -> TokenStream {
+        let Procedure { interface, operation, plan } = procedure;
+        let plan = &plan.posted(self.model, operation);
+        let procedure = Procedure { plan, ..procedure };
+        let scope = self.names.scope_of(interface);
+        let doc = doc(&operation.doc, &does(operation));
+        let function = &self.names.interface(interface).functions[plan.index as usize];
+        let (name, parameters) = (ident(function), self.client_parameters(scope, procedure));
+        let results = self.result_type(scope, operation, &plan.results);
+        let error = self.error_type(scope, operation);
+        let pending = match operation.raises.as_slice() {
+            [] => quote!(::nearcall::Pending<'b, #results>),
+            _ => quote!(::nearcall::Pending<'b, #results, #error>),
+        };
+        let signature = quote! {
+            fn #name(
+                &self,
+                #(#parameters),*
+            ) -> ::core::result::Result<#pending, ::nearcall::CallError>
+        };
+        let allow = self.function_lints(operation, function, &signature).attribute();
+        let collected = quote!(::core::result::Result<#results, #error>);
+        let body = self.posting_body(scope, procedure, &collected);
+        quote!(#doc #allow pub #signature { #body })
+    }
+
+    fn posting_body(
+        &self,
+        scope: usize,
+        procedure: Procedure<'_>,
+        collected: &TokenStream,
+    ) -> TokenStream {
+        let Procedure { operation, plan, .. } = procedure;
+        let mut printer = Printer::new(self, scope, operation, plan, Side::Client);
+        let is_written = plan.client.request.iter().any(Step::is_write);
+        let (mut body, mut judged, mut fixed) = (TokenStream::new(), TokenStream::new(), 0);
+        for step in &plan.client.request {
+            match step {
+                Step::Claim { class } => {
+                    body.extend(claim(&mut printer, (*class, plan.index), is_written));
+                }
+                Step::Post { fixed_bytes } => fixed = *fixed_bytes,
+                Step::NothingRaised => judged = nothing_raised(&mut printer),
+                Step::Dispatch { .. } => {}
+                step => body.extend(printer.write(step)),
+            }
+        }
+        let read = self.read_reply(&mut printer, scope, procedure);
+        let (call, reply) = (printer.fixed("call"), printer.fixed("reply"));
+        let (collect, fixed) = (printer.fixed("collect"), number(fixed));
+        quote! {
+            #body
+            let #collect = |#reply: ::nearcall::raw::Reply<'_>| -> #collected { #judged #read };
+            ::core::result::Result::Ok(#call.post_pending(#fixed, #collect)?)
+        }
+    }
+}

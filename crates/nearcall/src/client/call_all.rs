@@ -1,0 +1,64 @@
+//! Many calls of one procedure, as many at once as there are A-stacks.
+
+use std::collections::VecDeque;
+
+use super::hasty::Haste;
+use crate::error::{CallError, UsageError};
+use crate::raw::Pending;
+
+/// Posts a call for each of `arguments` and collects all results, in the order of the arguments.
+/// As many calls are under way at once as there are A-stacks of their class to be had; it waits for
+/// an A-stack only when none is.
+///
+/// ```ignore
+/// let sums = nearcall::call_all(pairs, |&(a, b)| posting.add(a, b));
+/// ```
+///
+/// `post` may be asked twice for the same argument, after a post that found no A-stack. Other calls
+/// that it makes are refused rather than wait for an A-stack.
+pub fn call_all<'b, A, T, E>(
+    arguments: impl IntoIterator<Item = A>,
+    mut post: impl FnMut(&A) -> Result<Pending<'b, T, E>, CallError>,
+) -> Vec<Result<T, E>>
+where
+    E: From<CallError> + From<Box<CallError>>,
+{
+    let arguments = arguments.into_iter();
+    let mut outcomes = Vec::with_capacity(arguments.size_hint().0);
+    let mut under_way = VecDeque::new();
+    let mut under_way_max = None;
+    for argument in arguments {
+        if under_way_max == Some(under_way.len()) {
+            outcomes.extend(under_way.pop_front().map(Pending::collect));
+        }
+        loop {
+            let haste = Haste::begin(!under_way.is_empty());
+            let posted = post(&argument);
+            drop(haste);
+            match posted {
+                Ok(pending) => {
+                    under_way_max.get_or_insert_with(|| pending.astack_count() as usize);
+                    under_way.push_back(pending);
+                }
+                Err(error) if is_full(&error) && !under_way.is_empty() => {
+                    under_way_max = Some(under_way.len());
+                    outcomes.extend(under_way.pop_front().map(Pending::collect));
+                    continue;
+                }
+                Err(error) => {
+                    outcomes.extend(under_way.drain(..).map(Pending::collect));
+                    outcomes.push(Err(error.into()));
+                }
+            }
+            break;
+        }
+    }
+    outcomes.extend(under_way.into_iter().map(Pending::collect));
+    outcomes
+}
+
+/// There is no A-stack just now.
+fn is_full(error: &CallError) -> bool {
+    use CallError::{NoAStack, Usage};
+    matches!(error, NoAStack { .. } | Usage(UsageError::Outstanding { .. }))
+}

@@ -1,0 +1,150 @@
+//! A call that was posted and is collected later (design note 0007).
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use nearcall_core::turn::{self, Poll};
+use nearcall_os::HeadWords;
+use nearcall_os::processor::{self, Linger};
+
+use super::call::{is_replied, poll_for_a_while};
+use super::reply::Reply;
+use crate::client::binding::Grip;
+use crate::client::linkage::NOBODY;
+use crate::client::wait::{NoReply, Wait};
+use crate::error::CallError;
+
+/// A call that is under way, and evaluates to a `T`. A thread may have several under way, each on
+/// an A-stack of its own; they are collected in any order, but fastest in that of the posts.
+///
+/// Dropping it does not wait: its results are dropped, and its A-stack comes back when the server
+/// is done with it. A deadline counts from the post.
+#[must_use = "collect it: its results are what the call was made for"]
+pub struct Pending<'b, T, E = CallError> {
+    posted: Posted<'b>,
+    read: fn(Reply<'b>) -> Result<T, E>,
+}
+
+/// An A-stack with a call that was posted.
+#[derive(Debug)]
+pub(super) struct Posted<'b> {
+    /// `None` once it is collected.
+    grip: Option<Grip<'b>>,
+    procedure: u32,
+    /// 0: none.
+    deadline_ns: u64,
+    /// When, if there is a deadline.
+    posted_ns: u64,
+    /// What is kept for a thread must not leave it.
+    stays: PhantomData<*const ()>,
+}
+
+impl<'b, T, E> Pending<'b, T, E> {
+    #[inline(always)]
+    pub(super) fn new(
+        posted: Posted<'b>,
+        read: fn(Reply<'b>) -> Result<T, E>,
+    ) -> Pending<'b, T, E> {
+        Pending { posted, read }
+    }
+
+    /// Whether [`Pending::collect`] will not wait.
+    ///
+    /// # Cost: one load.
+    #[inline]
+    pub fn is_replied(&self) -> bool {
+        self.posted.grip.is_some_and(|grip| {
+            turn::poll(&grip.astack.head().turn, grip.linkage().sequence()) != Poll::Pending
+        })
+    }
+
+    /// How many A-stacks there are for procedures like this one: as many calls may be under way.
+    pub(crate) fn astack_count(&self) -> u32 {
+        let grip = self.posted.grip;
+        grip.map_or(0, |grip| grip.binding.count_of_class(grip.linkage().class))
+    }
+}
+
+impl<T, E: From<Box<CallError>>> Pending<'_, T, E> {
+    /// Waits for the reply, and returns what the call returns.
+    ///
+    /// # Errors: those of the plain call. `CallAborted` without a reply at the deadline; a reply
+    /// that is there already is returned, however late.
+    #[inline]
+    pub fn collect(self) -> Result<T, E> {
+        (self.read)(self.posted.reply()?)
+    }
+}
+
+impl<'b> Posted<'b> {
+    /// The call on this A-stack was posted at `posted_ns`, which counts if there is a deadline.
+    #[inline(always)]
+    pub fn new(grip: Grip<'b>, procedure: u32, deadline_ns: u64, posted_ns: u64) -> Posted<'b> {
+        let stays = PhantomData;
+        Posted { grip: Some(grip), procedure, deadline_ns, posted_ns, stays }
+    }
+
+    /// Looks, and waits if the reply is not there.
+    #[inline(always)]
+    fn reply(mut self) -> Result<Reply<'b>, Box<CallError>> {
+        let grip = self.grip.take().expect("collected once");
+        grip.linkage().set_outstanding(NOBODY);
+        let words = HeadWords::load(grip.astack.head());
+        if is_replied(words, grip.linkage().sequence()) {
+            return Reply::new(grip, self.procedure, words);
+        }
+        self.wait(grip)
+    }
+
+    #[inline(never)]
+    fn wait(&self, grip: Grip<'b>) -> Result<Reply<'b>, Box<CallError>> {
+        let (head, sequence) = (grip.astack.head(), grip.linkage().sequence());
+        let same_processor = processor::current() == grip.linkage().server_processor();
+        if !same_processor {
+            let words = poll_for_a_while(head, Linger::of_ns(0), sequence);
+            if is_replied(words, sequence) {
+                return Reply::new(grip, self.procedure, words);
+            }
+        }
+        let (deadline_ns, posted_ns) = (self.deadline_ns, self.posted_ns);
+        let procedure = grip.binding.procedure_name(self.procedure);
+        let wait = Wait { grip, procedure, sequence, deadline_ns, posted_ns, same_processor };
+        let error = match wait.finish() {
+            Ok(()) => return Reply::new(grip, self.procedure, HeadWords::load(head)),
+            Err(NoReply::Captured(error)) => {
+                grip.capture(sequence);
+                error
+            }
+            Err(NoReply::Lost(error)) => error,
+        };
+        Err(Box::new(error))
+    }
+}
+
+impl Drop for Posted<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if let Some(grip) = self.grip.take() {
+            let_come_back(grip);
+        }
+    }
+}
+
+/// Nobody will collect: the A-stack is released if the reply is there, else captured as after a
+/// oneway call.
+#[cold]
+#[inline(never)]
+fn let_come_back(grip: Grip<'_>) {
+    grip.linkage().set_outstanding(NOBODY);
+    let sequence = grip.linkage().sequence();
+    match turn::is_idle(&grip.astack.head().turn, sequence) {
+        true => drop(grip.hold()),
+        false => grip.capture(sequence),
+    }
+}
+
+impl<T, E> fmt::Debug for Pending<'_, T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pending").field("posted", &self.posted).finish_non_exhaustive()
+    }
+}
