@@ -373,11 +373,12 @@ impl<'b> FilesPosting<'b> {
         &self,
         file: u32,
         offset: u64,
-        data: impl ::core::convert::Into<::nearcall::OpaqueIn<'d>>,
+        data: &[u8],
     ) -> ::core::result::Result<
         ::nearcall::Pending<'b, u32, ::nearcall::Error<FilesWriteException>>,
         ::nearcall::CallError,
     > {
+        let data = self.client.opaque(data)?;
         let mut call = self.client.claim::<1>(1)?;
         call.put_u64::<0>(offset);
         call.put_u32::<8>(file);

@@ -2248,7 +2248,7 @@ pub mod trips {
         #[allow(clippy::type_complexity)]
         pub fn change(
             &self,
-            data: impl ::core::convert::Into<::nearcall::OpaqueIn<'d>>,
+            data: &[u8],
             refused: bool,
         ) -> ::core::result::Result<
             ::nearcall::Pending<
@@ -2258,6 +2258,7 @@ pub mod trips {
             >,
             ::nearcall::CallError,
         > {
+            let data = self.client.opaque(data)?;
             let mut call = self.client.claim::<3>(12)?;
             call.put_u32::<0>(data.length_word());
             call.put_u8::<4>(u8::from(refused));
@@ -2343,12 +2344,13 @@ pub mod trips {
         /// Calls `both`.
         pub fn both(
             &self,
-            data: impl ::core::convert::Into<::nearcall::OpaqueIn<'d>>,
+            data: &[u8],
             count: i32,
         ) -> ::core::result::Result<
             ::nearcall::Pending<'b, (Octets, i32)>,
             ::nearcall::CallError,
         > {
+            let data = self.client.opaque(data)?;
             let mut call = self.client.claim::<3>(14)?;
             call.put_u32::<0>(data.length_word());
             call.put_u32::<4>(count as u32);

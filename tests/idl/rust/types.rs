@@ -4273,13 +4273,15 @@ pub mod types {
         /// Calls `into`.
         pub fn into(
             &self,
-            data: impl ::core::convert::Into<::nearcall::OpaqueIn<'d>>,
+            data: &[u8],
             name: &str,
-            more: impl ::core::convert::Into<::nearcall::OpaqueIn<'d>>,
+            more: &[u8],
         ) -> ::core::result::Result<
             ::nearcall::Pending<'b, i32>,
             ::nearcall::CallError,
         > {
+            let data = self.client.opaque(data)?;
+            let more = self.client.opaque(more)?;
             ::nearcall::raw::check_bound("more", more.len(), 100)?;
             let mut call = self.client.claim::<0>(1)?;
             call.put_u32::<0>(data.length_word());
@@ -4349,12 +4351,13 @@ pub mod types {
         /// Calls `both`.
         pub fn both(
             &self,
-            data: impl ::core::convert::Into<::nearcall::OpaqueIn<'d>>,
+            data: &[u8],
             n: i32,
         ) -> ::core::result::Result<
             ::nearcall::Pending<'b, (i32, Octets, i32)>,
             ::nearcall::CallError,
         > {
+            let data = self.client.opaque(data)?;
             let mut call = self.client.claim::<0>(3)?;
             call.put_u32::<0>(data.length_word());
             call.put_u32::<4>(n as u32);
@@ -6742,13 +6745,15 @@ pub mod types {
         /// Calls `into`.
         pub fn into(
             &self,
-            data: impl ::core::convert::Into<::nearcall::OpaqueIn<'d>>,
+            data: &[u8],
             name: &str,
-            more: impl ::core::convert::Into<::nearcall::OpaqueIn<'d>>,
+            more: &[u8],
         ) -> ::core::result::Result<
             ::nearcall::Pending<'b, i32>,
             ::nearcall::CallError,
         > {
+            let data = self.client.opaque(data)?;
+            let more = self.client.opaque(more)?;
             ::nearcall::raw::check_bound("more", more.len(), 100)?;
             let mut call = self.client.claim::<4>(13)?;
             call.put_u32::<0>(data.length_word());
@@ -6818,12 +6823,13 @@ pub mod types {
         /// Calls `both`.
         pub fn both(
             &self,
-            data: impl ::core::convert::Into<::nearcall::OpaqueIn<'d>>,
+            data: &[u8],
             n: i32,
         ) -> ::core::result::Result<
             ::nearcall::Pending<'b, (i32, Octets, i32)>,
             ::nearcall::CallError,
         > {
+            let data = self.client.opaque(data)?;
             let mut call = self.client.claim::<4>(15)?;
             call.put_u32::<0>(data.length_word());
             call.put_u32::<4>(n as u32);

@@ -59,7 +59,8 @@ impl Rust<'_> {
         let scope = self.names.scope_of(interface);
         let doc = doc(&operation.doc, &does(operation));
         let function = &self.names.interface(interface).functions[plan.index as usize];
-        let (name, parameters) = (ident(function), self.client_parameters(scope, procedure));
+        let lent = quote!(impl ::core::convert::Into<::nearcall::OpaqueIn<'d>>);
+        let (name, parameters) = (ident(function), self.client_parameters(scope, procedure, &lent));
         let results = self.result_type(scope, operation, &plan.results);
         let error = self.error_type(scope, operation);
         let is_lent = plan.arguments.iter().any(|argument| argument.passing == Passing::Lent);
@@ -205,7 +206,7 @@ pub fn does(operation: &Operation) -> String {
 }
 
 /// What `@opaque` in arguments are given as, as what is put.
-fn opaque_arguments(printer: &Printer<'_, '_>, plan: &ProcedurePlan) -> TokenStream {
+pub fn opaque_arguments(printer: &Printer<'_, '_>, plan: &ProcedurePlan) -> TokenStream {
     let lent = plan.arguments.iter().filter(|argument| argument.passing == Passing::Lent);
     lent.map(|argument| {
         let name = ident(&printer.parameters[argument.parameter as usize]);

@@ -133,8 +133,13 @@ impl Rust<'_> {
         self.names.path_to(scope, self.names.scope_of(declared_in), name)
     }
 
-    /// The parameters of the client's function.
-    pub fn client_parameters(&self, scope: usize, procedure: Procedure<'_>) -> Vec<TokenStream> {
+    /// The parameters of the client's function, in which what the server is lent is a `lent`.
+    pub fn client_parameters(
+        &self,
+        scope: usize,
+        procedure: Procedure<'_>,
+        lent: &TokenStream,
+    ) -> Vec<TokenStream> {
         let names = super::stub::parameter_names(procedure.operation);
         let arguments = procedure.plan.arguments.iter();
         arguments
@@ -149,9 +154,7 @@ impl Rust<'_> {
                         let owned = self.owned(scope, &parameter.declared);
                         quote!(&mut #owned)
                     }
-                    Passing::Lent => {
-                        quote!(impl ::core::convert::Into<::nearcall::OpaqueIn<'d>>)
-                    }
+                    Passing::Lent => lent.clone(),
                     Passing::LentResult | Passing::LentBoth => quote!(&mut ::std::vec::Vec<u8>),
                 };
                 quote!(#name: #declared)

@@ -5,7 +5,7 @@ use quote::quote;
 
 use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
-use crate::back::rust::client::{claim, does, has_length, nothing_raised};
+use crate::back::rust::client::{claim, does, has_length, nothing_raised, opaque_arguments};
 use crate::back::rust::docs::doc;
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::stub::{Printer, Side, number};
@@ -48,7 +48,10 @@ impl Rust<'_> {
         let scope = self.names.scope_of(interface);
         let doc = doc(&operation.doc, &does(operation));
         let function = &self.names.interface(interface).functions[plan.index as usize];
-        let (name, parameters) = (ident(function), self.client_parameters(scope, procedure));
+        // Copied by the post: what is lent in place would have to stay until the collection.
+        let bytes = quote!(&[u8]);
+        let (name, parameters) =
+            (ident(function), self.client_parameters(scope, procedure, &bytes));
         let results = self.result_type(scope, operation, &plan.results);
         let error = self.error_type(scope, operation);
         let pending = match operation.raises.as_slice() {
@@ -76,7 +79,8 @@ impl Rust<'_> {
         let Procedure { operation, plan, .. } = procedure;
         let mut printer = Printer::new(self, scope, operation, plan, Side::Client);
         let is_written = plan.client.request.iter().any(Step::is_write);
-        let (mut body, mut judged, mut fixed) = (TokenStream::new(), TokenStream::new(), 0);
+        let mut body = opaque_arguments(&printer, plan);
+        let (mut judged, mut fixed) = (TokenStream::new(), 0);
         for step in &plan.client.request {
             match step {
                 Step::Claim { class } => {

@@ -85,7 +85,7 @@ impl Rust<'_> {
         let opaque = quote!(::nearcall::Opaque<'_>);
         let opaque_out = quote!(::nearcall::OpaqueOut<'_>);
         let mut parameters = Vec::new();
-        let shared = self.client_parameters(scope, procedure);
+        let shared = self.client_parameters(scope, procedure, &opaque);
         for (argument, shared) in procedure.plan.arguments.iter().zip(shared) {
             let name = ident(&names.parameters[argument.parameter as usize]);
             let written = &names.written;
