@@ -24,8 +24,8 @@
 //! | 2 MiB | 0.39 or 1.03 | 0.94 to 0.99 | 0.49 to 0.63 | 0.65 to 0.77 |
 //! | 4 MiB | 0.39 or 1.04 | 0.93 and more | 0.44 to 0.57 | 0.71 to 0.75 |
 //!
-//! In, the loop costs twice as much between far processors: it asks for each line before it writes
-//! it.
+//! In, the loop takes three times as long between far processors: it asks for each line before it
+//! writes it.
 //!
 //! The target stays plain x86_64. AVX would gain up to 8 ns below 2 KiB in the first level cache
 //! and nothing between two processors.
