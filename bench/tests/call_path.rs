@@ -1,5 +1,6 @@
-//! What a Null does besides moving a line, which is nothing: no system call and no allocation on
-//! either side while both spin; and a server that is left alone takes no processor time.
+//! What a call does besides moving lines, which is nothing: no system call and no allocation on
+//! either side while both spin, for Null, Add, BigInOut and 4 KiB in turn; and a server that is
+//! left alone takes no processor time.
 //!
 //! Client and server are two processes, and each is this program, which is why it has its own
 //! `main`. A third process on the processors can break any one window of calls (whoever spins for
@@ -33,6 +34,9 @@ const SLEEPLESS: &str = "sleepless-server";
 
 /// The role of a client whose system calls are counted.
 const CALLER: &str = "caller";
+
+/// Null, Add, BigInOut and 4 KiB in: of three classes of A-stack.
+const KINDS: u32 = 4;
 
 /// Calls before a window.
 const WARM_UP: u32 = 1_000;
@@ -68,8 +72,8 @@ type Finding = Result<String, Failure>;
 type Test = (&'static str, fn() -> Finding);
 
 const TESTS: [Test; 3] = [
-    ("null_allocates_nothing_on_either_side", null_allocates_nothing),
-    ("null_makes_no_system_call_on_either_side", null_makes_no_system_call),
+    ("calls_allocate_nothing_on_either_side", calls_allocate_nothing),
+    ("calls_make_no_system_call_on_either_side", calls_make_no_system_call),
     ("an_idle_server_uses_no_processor_time", an_idle_server_is_idle),
 ];
 
@@ -181,14 +185,19 @@ fn with_server(
     })
 }
 
+/// Calls each of [`KINDS`] in turn.
 fn call(client: &CallsClient, count: u32) -> Result<(), Failure> {
-    for _ in 0..count {
+    let (mut big, four_k) = ([7; 200], [7; 4096]);
+    for _ in 0..count / KINDS {
         client.null()?;
+        client.add(2, 3)?;
+        client.big_in_out(&mut big)?;
+        client.four_k(&four_k)?;
     }
     Ok(())
 }
 
-fn null_allocates_nothing() -> Finding {
+fn calls_allocate_nothing() -> Finding {
     let (role, options, how) = if places().0 == places().1 {
         (SLEEPLESS, sleepless(), "yielding on the one processor there is")
     } else {
@@ -223,7 +232,7 @@ fn counters_count(client: &CallsClient) -> Result<(), Failure> {
     if is_counted { Ok(()) } else { Err("allocations are not counted".into()) }
 }
 
-fn null_makes_no_system_call() -> Finding {
+fn calls_make_no_system_call() -> Finding {
     if places().0 == places().1 {
         return Ok("nothing counted: on one processor each call is a system call".to_owned());
     }

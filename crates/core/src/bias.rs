@@ -110,8 +110,8 @@ impl Bias {
         }
     }
 
-    /// The owner is done with the A-stack. False: the bias was ended meanwhile, and the caller is to
-    /// [`Bias::settle`] whose the A-stack is.
+    /// The owner is done with the A-stack. False: the bias was ended meanwhile, and the caller is
+    /// to [`Bias::settle`] whose the A-stack is.
     ///
     /// # Cost: a store and a load.
     #[inline(always)]
