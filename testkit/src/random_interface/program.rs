@@ -117,6 +117,7 @@ impl Writer<'_> {
         self.result(index, operation);
         self.serve(index, operation);
         self.call(index, operation);
+        self.post(index, operation);
     }
 
     /// A function that knows a value for each round.
@@ -276,6 +277,56 @@ impl Writer<'_> {
         line!(self.client, "                Ok(results) => Ok(results),\n            }};");
         line!(self.client, "            assert_eq!(got, op{index}_result(round));");
         line!(self.client, "            if got.is_ok() {{\n{after}            }}\n        }}");
+    }
+}
+
+impl Writer<'_> {
+    /// The same call, posted and then collected: all that the procedure changes comes back.
+    fn post(&mut self, index: usize, operation: &Operation) {
+        let mut arguments = vec![String::from("round")];
+        let (mut collected, mut results, mut after) = (Vec::new(), Vec::new(), String::new());
+        if operation.returns.is_some() {
+            collected.push(String::from("returned"));
+            results.push(String::from("returned"));
+        }
+        for (number, parameter) in operation.parameters.iter().enumerate() {
+            let value = format!("op{index}_p{number}");
+            let is_word = self.interface.is_word(&parameter.shape);
+            match parameter.direction {
+                Direction::Out => {}
+                _ if is_word => arguments.push(format!("{value}(round)")),
+                _ => arguments.push(format!("&{value}(round)")),
+            }
+            match (parameter.direction, parameter.is_opaque) {
+                (Direction::In, _) => continue,
+                (Direction::Out, false) => results.push(format!("p{number}")),
+                _ => line!(after, "                assert_eq!(p{number}, {value}_after(round));"),
+            }
+            collected.push(format!("p{number}"));
+        }
+        let tuple = |names: &[String]| match names {
+            [one] => one.clone(),
+            all => format!("({})", all.join(", ")),
+        };
+        let (collected, results) = (tuple(&collected), tuple(&results));
+        let posted = format!("client.posting().op{index}({}).unwrap()", arguments.join(", "));
+        if self.interface.raises(operation).is_empty() {
+            line!(self.client, "        match {posted}.collect().unwrap() {{ {collected} => {{");
+            line!(self.client, "            assert_eq!({results}, op{index}_result(round));");
+            line!(self.client, "{after}        }} }}");
+            return;
+        }
+        line!(
+            self.client,
+            "        match {posted}.collect() {{\n            Ok({collected}) => {{"
+        );
+        line!(self.client, "                assert_eq!(Ok({results}), op{index}_result(round));");
+        line!(self.client, "{after}            }}");
+        line!(self.client, "            Err(::nearcall::Error::Exception(raised)) => {{");
+        line!(self.client, "                assert_eq!(Err(raised), op{index}_result(round));");
+        line!(self.client, "            }}");
+        let call_error = "Err(::nearcall::Error::Call(error)) => panic!(\"{error}\")";
+        line!(self.client, "            {call_error},\n        }}");
     }
 }
 

@@ -9,12 +9,15 @@ use crate::front::options::Options;
 use crate::source::SourceMap;
 
 fn planned(text: &str) -> InterfacePlan {
+    plan(&modelled(text)).interfaces.remove(0)
+}
+
+fn modelled(text: &str) -> Model {
     let mut files = InMemory::default();
     files.insert("a.idl", text);
     let mut sources = SourceMap::default();
     let compilation = compile_from(&files, Path::new("a.idl"), &Options::default(), &mut sources);
-    let model = compilation.model.unwrap_or_else(|| panic!("{:?}", compilation.diagnostics));
-    plan(&model).interfaces.remove(0)
+    compilation.model.unwrap_or_else(|| panic!("{:?}", compilation.diagnostics))
 }
 
 fn position(steps: &[Step], is_it: impl Fn(&Step) -> bool) -> usize {
@@ -116,4 +119,32 @@ fn an_operation_that_moves_changes_the_interface() {
     let other = planned("interface I { void g(in long a); void f(); };");
     assert_ne!(one.hash, other.hash);
     assert_eq!(one.procedures[0].hash, other.procedures[1].hash);
+}
+
+#[test]
+fn a_post_borrows_nothing_that_the_procedure_changes() {
+    let model = modelled(
+        "typedef sequence<octet> O; interface I { long f(inout long a, inout string b, in long c, \
+         out short d, @opaque inout O e); void g(@opaque out O a); };",
+    );
+    let interface = plan(&model).interfaces.remove(0);
+    let (_, _, declared) = model.interfaces().next().expect("there is one");
+    let posted: Vec<ProcedurePlan> = interface
+        .procedures
+        .iter()
+        .zip(&declared.operations)
+        .map(|(plan, operation)| plan.posted(&model, operation))
+        .collect();
+    let passed: Vec<Passing> = posted[0].arguments.iter().map(|one| one.passing).collect();
+    assert_eq!(passed, [Passing::Value, Passing::Shared, Passing::Value, Passing::Lent]);
+    let changed = [0, 1, 3, 4].map(Root::Parameter);
+    assert_eq!(posted[0].results, [&[Root::Returned][..], &changed].concat());
+    assert!(posted[1].arguments.is_empty());
+    assert_eq!(posted[1].results, [Root::Parameter(0)]);
+    for (posted, plan) in posted.iter().zip(&interface.procedures) {
+        assert_eq!(posted.client.request, plan.client.request);
+        let borrows =
+            |step: &Step| matches!(step, Step::Store { .. } | Step::Take { copy: Copy::Into, .. });
+        assert!(!posted.client.reply.iter().any(borrows));
+    }
 }
