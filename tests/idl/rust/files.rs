@@ -312,7 +312,7 @@ impl FilesClient {
     }
 }
 /// Posts calls of `Files`; what each function returns collects the results.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[allow(dead_code)]
 pub struct FilesPosting<'b> {
     client: &'b ::nearcall::raw::Client,

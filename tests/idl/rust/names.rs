@@ -80,7 +80,7 @@ impl FilesClient_ {
     }
 }
 /// Posts calls of `Files`; what each function returns collects the results.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[allow(dead_code)]
 pub struct FilesPosting<'b> {
     client: &'b ::nearcall::raw::Client,
@@ -367,7 +367,7 @@ impl GenericClient {
     }
 }
 /// Posts calls of `Generic`; what each function returns collects the results.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[allow(dead_code)]
 pub struct GenericPosting<'b> {
     client: &'b ::nearcall::raw::Client,
@@ -672,7 +672,7 @@ pub mod r#async {
         }
     }
     /// Posts calls of `async::gen`; what each function returns collects the results.
-    #[derive(Clone, Copy, Debug)]
+    #[derive(Clone, Debug)]
     pub struct GenPosting<'b> {
         client: &'b ::nearcall::raw::Client,
     }
@@ -1355,7 +1355,7 @@ pub mod nearcall {
         }
     }
     /// Posts calls of `nearcall::Client`; what each function returns collects the results.
-    #[derive(Clone, Copy, Debug)]
+    #[derive(Clone, Debug)]
     pub struct ClientPosting<'b> {
         client: &'b ::nearcall::raw::Client,
     }

@@ -846,7 +846,7 @@ pub mod trips {
         }
     }
     /// Posts calls of `trips::Base`; what each function returns collects the results.
-    #[derive(Clone, Copy, Debug)]
+    #[derive(Clone, Debug)]
     pub struct BasePosting<'b> {
         client: &'b ::nearcall::raw::Client,
     }
@@ -1726,7 +1726,7 @@ pub mod trips {
         }
     }
     /// Posts calls of `trips::Trips`; what each function returns collects the results.
-    #[derive(Clone, Copy, Debug)]
+    #[derive(Clone, Debug)]
     pub struct TripsPosting<'b> {
         client: &'b ::nearcall::raw::Client,
     }

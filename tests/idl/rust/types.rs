@@ -2182,7 +2182,7 @@ pub mod types {
         }
     }
     /// Posts calls of `types::All`; what each function returns collects the results.
-    #[derive(Clone, Copy, Debug)]
+    #[derive(Clone, Debug)]
     pub struct AllPosting<'b> {
         client: &'b ::nearcall::raw::Client,
     }
@@ -4240,7 +4240,7 @@ pub mod types {
         }
     }
     /// Posts calls of `types::Lent`; what each function returns collects the results.
-    #[derive(Clone, Copy, Debug)]
+    #[derive(Clone, Debug)]
     pub struct LentPosting<'b> {
         client: &'b ::nearcall::raw::Client,
     }
@@ -5766,7 +5766,7 @@ pub mod types {
         }
     }
     /// Posts calls of `types::Derived`; what each function returns collects the results.
-    #[derive(Clone, Copy, Debug)]
+    #[derive(Clone, Debug)]
     pub struct DerivedPosting<'b> {
         client: &'b ::nearcall::raw::Client,
     }
@@ -8167,7 +8167,7 @@ pub mod types {
         }
     }
     /// Posts calls of `types::Hollow`; what each function returns collects the results.
-    #[derive(Clone, Copy, Debug)]
+    #[derive(Clone, Debug)]
     pub struct HollowPosting<'b> {
         client: &'b ::nearcall::raw::Client,
     }

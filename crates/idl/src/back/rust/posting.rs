@@ -35,7 +35,7 @@ impl Rust<'_> {
         });
         quote! {
             #doc
-            #[derive(Clone, Copy, Debug)]
+            #[derive(Clone, Debug)]
             pub struct #posting<'b> { client: &'b ::nearcall::raw::Client }
             #functions
         }
