@@ -311,9 +311,12 @@ impl Writer<'_> {
         let (collected, results) = (tuple(&collected), tuple(&results));
         let posted = format!("client.posting().op{index}({}).unwrap()", arguments.join(", "));
         if self.interface.raises(operation).is_empty() {
-            line!(self.client, "        match {posted}.collect().unwrap() {{ {collected} => {{");
+            line!(
+                self.client,
+                "        {{\n            let {collected} = {posted}.collect().unwrap();"
+            );
             line!(self.client, "            assert_eq!({results}, op{index}_result(round));");
-            line!(self.client, "{after}        }} }}");
+            line!(self.client, "{after}        }}");
             return;
         }
         line!(
