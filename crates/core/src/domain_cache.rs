@@ -1,8 +1,8 @@
 //! Domain caching (L35 to L37): the A-stacks that a server processor polls, and which of them has
 //! been used least recently. Keys are the runtime's; a processor owns its cache alone.
 
-/// Most A-stacks that one processor polls: as many as one thread has calls outstanding on, if it has
-/// many. One round over as many idle ones takes about as long as a line takes to come.
+/// Most A-stacks that one processor polls: as many as one thread has calls outstanding on, if it
+/// has many. One round over as many idle ones takes about as long as a line takes to come.
 pub const HOT_MAX: usize = 64;
 
 /// The hot A-stacks of one server processor.
