@@ -147,10 +147,8 @@ fn a_deadline_aborts_one_and_leaves_the_others_alone() {
         let after: Vec<_> = (3..8).map(|number| post(&client, number, 9)).collect();
         check_result(before.collect(), 1, 9);
         let Err(Error::Call(error)) = slow.collect() else { panic!("it was to be aborted") };
-        let deadline = Duration::from_millis(30);
-        assert!(
-            matches!(error, CallError::CallAborted { procedure: "work", deadline: d } if d == deadline)
-        );
+        let CallError::CallAborted { procedure, deadline } = error else { panic!("{error}") };
+        assert_eq!((procedure, deadline), ("work", Duration::from_millis(30)));
         for (number, pending) in (3..).zip(after) {
             check_result(pending.collect(), number, 9);
         }
