@@ -1,4 +1,4 @@
-# rustc 1.95.0, x86_64, release profile; 149 instructions
+# rustc 1.95.0, x86_64, release profile; 155 instructions
 push %rbp
 push %r15
 push %r14
@@ -28,7 +28,7 @@ xor %edx,%edx
 test %eax,%eax
 jne
 jmp
-mov %r15,0x68(%rsp)
+mov %r15,0x90(%rsp)
 mov %ecx,%r15d
 cmp %r15,0x50(%r13)
 jbe
@@ -44,7 +44,7 @@ jne
 mov %fs:(%rdx),%eax
 test %eax,%eax
 jns
-mov %r14,0x10(%rsp)
+mov %rbx,0x10(%rsp)
 movzwl %ax,%ebp
 mov (%r15),%rax
 movl $0x1,0x4(%rax)
@@ -60,8 +60,8 @@ xchg %eax,(%rdi)
 lea 0x1(,%r12,8),%ecx
 cmp %ecx,%eax
 jne
-mov 0x24(%r15),%r14d
-cmp %r14d,%ebp
+mov 0x24(%r15),%ebx
+cmp %ebx,%ebp
 je
 lea 0x8(,%r12,8),%r12d
 mov 0x44(%r13),%esi
@@ -108,16 +108,22 @@ add $0x30,%rcx
 mov %r8d,%edx
 cmp %rcx,%rdx
 ja
-xor %r12d,%r12d
-mov 0x10(%rsp),%r13
+xor %edx,%edx
 shr $0x20,%rax
-mov $0x1,%ecx
-test %eax,%eax
+mov %r14,0x60(%rsp)
+mov %r15,0x68(%rsp)
+mov %rdx,0x70(%rsp)
+movl $0x1,0x78(%rsp)
+mov %eax,0x7c(%rsp)
+mov 0x10(%rsp),%rbx
+mov 0x70(%rsp),%r12
+mov 0x7c(%rsp),%r8d
+test %r8d,%r8d
 jne
 mov (%r15),%rax
 mov 0x10(%rax),%eax
 mov %eax,0x24(%rsp)
-movb $0x1c,0x20(%rsp)
+movb $0x1d,0x20(%rsp)
 movzbl 0x30(%r15),%eax
 test %al,%al
 je
@@ -125,19 +131,19 @@ mov 0x2c(%r15),%eax
 and $0xf,%eax
 shl $0x6,%eax
 mov %fs:,%rcx
-movl $0x0,0xc8(%r13,%rax,1)
-mov 0xc0(%r13,%rax,1),%rax
+movl $0x0,0xc8(%r14,%rax,1)
+mov 0xc0(%r14,%rax,1),%rax
 cmp %rcx,%rax
 jne
 test %r12,%r12
 je
-cmpb $0x1c,0x20(%rsp)
+cmpb $0x1d,0x20(%rsp)
 jne
 mov 0x24(%rsp),%eax
-mov %eax,0x70(%rsp)
+mov %eax,0x60(%rsp)
 cmp $0x5,%eax
 jne
-movb $0x1c,(%rbx)
+movb $0x1d,(%rbx)
 jmp
 mov %rbx,%rax
 add $0x98,%rsp

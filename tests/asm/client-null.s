@@ -1,4 +1,4 @@
-# rustc 1.95.0, x86_64, release profile; 134 instructions
+# rustc 1.95.0, x86_64, release profile; 140 instructions
 push %rbp
 push %r15
 push %r14
@@ -28,7 +28,7 @@ xor %edx,%edx
 test %eax,%eax
 jne
 jmp
-mov %r15,0x28(%rsp)
+mov %r15,0x50(%rsp)
 mov %ecx,%r15d
 cmp %r15,0x50(%r13)
 jbe
@@ -104,13 +104,19 @@ add $0x30,%rcx
 mov %r8d,%edx
 cmp %rcx,%rdx
 ja
-xor %r12d,%r12d
+xor %edx,%edx
 mov 0x10(%rsp),%r13
 shr $0x20,%rax
-xor %ecx,%ecx
-test %eax,%eax
+mov %r13,0x20(%rsp)
+mov %r15,0x28(%rsp)
+mov %rdx,0x30(%rsp)
+movl $0x0,0x38(%rsp)
+mov %eax,0x3c(%rsp)
+mov 0x30(%rsp),%r12
+mov 0x3c(%rsp),%r8d
+test %r8d,%r8d
 jne
-movb $0x1c,(%rbx)
+movb $0x1d,(%rbx)
 movzbl 0x30(%r15),%eax
 test %al,%al
 je
