@@ -320,10 +320,10 @@ impl fmt::Display for CallError {
     }
 }
 
-impl<E: fmt::Debug> fmt::Display for Error<E> {
+impl<E: fmt::Display> fmt::Display for Error<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Exception(exception) => write!(f, "raised {exception:?}"),
+            Error::Exception(exception) => write!(f, "raised {exception}"),
             Error::Call(error) => error.fmt(f),
         }
     }
@@ -433,7 +433,7 @@ impl fmt::Display for NameError {
 }
 
 impl std::error::Error for CallError {}
-impl<E: fmt::Debug> std::error::Error for Error<E> {}
+impl<E: fmt::Debug + fmt::Display> std::error::Error for Error<E> {}
 impl std::error::Error for UsageError {}
 impl std::error::Error for BindError {}
 impl std::error::Error for ExportError {}
