@@ -66,25 +66,27 @@ pub fn relax_briefly() {
     brief::pause();
 }
 
-/// How long to leave a line alone that was just given to another processor: a number of turns of
-/// the shortest loop there is, so that it is exact to a nanosecond and costs nothing to begin.
+/// How long to leave a line alone that was just given to another processor, in cycles: a loop of so
+/// many turns, one a cycle, so that it is exact to a nanosecond and costs nothing to begin.
+///
+/// Not in nanoseconds: what a loop takes of those, measured when a process starts, is off by half
+/// as often as not, because the processor is slow then, or shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Linger {
-    turns: u32,
+    cycles: u32,
 }
 
 impl Linger {
-    /// So many nanoseconds, at the speed that the processor has when this is first asked for.
-    pub fn of_ns(time_ns: u32) -> Linger {
-        let turns = u64::from(time_ns) * u64::from(linger::turns_per_us()) / 1000;
-        Linger { turns: u32::try_from(turns).unwrap_or(u32::MAX) }
+    /// So many cycles.
+    pub const fn of_cycles(cycles: u32) -> Linger {
+        Linger { cycles }
     }
 
     /// Lets the time pass. No load that comes after it is executed before it has.
     #[inline(always)]
     pub fn pass(self) {
-        if self.turns > 0 {
-            linger::turn(self.turns);
+        if self.cycles > 0 {
+            linger::turn(self.cycles);
             brief::fence();
         }
     }
@@ -296,12 +298,10 @@ mod tests {
     }
 
     #[test]
-    fn lingering_a_thousand_times_as_long_takes_as_many_turns_more() {
-        assert_eq!(Linger::of_ns(0), Linger { turns: 0 });
-        let (short, long) = (Linger::of_ns(1_000), Linger::of_ns(1_000_000));
-        assert_eq!(long.turns, short.turns * 1000);
-        assert!(short.turns > 0);
-        long.pass();
+    fn lingering_ends() {
+        for cycles in [0, 1, 1_000_000] {
+            Linger::of_cycles(cycles).pass();
+        }
     }
 
     #[test]
@@ -313,27 +313,6 @@ mod tests {
 }
 
 mod linger {
-    use std::sync::OnceLock;
-
-    /// Turns of one measurement: some 5 us.
-    const TURNS: u32 = 20_000;
-
-    /// The first call measures it, in 50 us.
-    pub(super) fn turns_per_us() -> u32 {
-        static TURNS_PER_US: OnceLock<u32> = OnceLock::new();
-        *TURNS_PER_US.get_or_init(|| {
-            // The shortest of several: in the others the processor did something else, or was slow
-            // because it had slept.
-            let measure = || {
-                let start_ns = crate::clock::now_ns();
-                turn(TURNS);
-                crate::clock::now_ns() - start_ns
-            };
-            let shortest_ns = (0..8).map(|_| measure()).min().unwrap_or(1).max(1);
-            (u64::from(TURNS) * 1000 / shortest_ns).clamp(1, 100_000) as u32
-        })
-    }
-
     /// One turn a cycle.
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     #[inline(always)]

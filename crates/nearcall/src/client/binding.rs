@@ -135,7 +135,7 @@ impl ClientBinding {
             interface: parts.interface,
             incarnation: parts.incarnation,
             policy: parts.policy,
-            until_reply: Linger::of_ns(parts.policy.reply_ns_min),
+            until_reply: Linger::of_cycles(parts.policy.reply_cycles_min),
             when_exhausted: parts.when_exhausted,
             state: BindingState::new(),
             lists: AStackLists::new(parts.classes.len() as u32, count_max),

@@ -101,7 +101,7 @@ impl<'b> Posted<'b> {
         let (head, sequence) = (grip.astack.head(), grip.linkage().sequence());
         let same_processor = processor::current() == grip.linkage().server_processor();
         if !same_processor {
-            let words = poll_for_a_while(head, Linger::of_ns(0), sequence);
+            let words = poll_for_a_while(head, Linger::of_cycles(0), sequence);
             if is_replied(words, sequence) {
                 return Reply::new(grip, self.procedure, words);
             }

@@ -78,7 +78,7 @@ impl<'c> Watch<'c> {
             spread: 0,
             ban: YieldBan::NONE,
             client_processor: NO_PROCESSOR,
-            until_next_call: Linger::of_ns(core.options.wait.next_call_ns_min),
+            until_next_call: Linger::of_cycles(core.options.wait.next_call_cycles_min),
         }
     }
 
