@@ -21,6 +21,7 @@ pub mod calls;
 pub mod child;
 pub mod hog;
 pub mod machine;
+pub mod outstanding;
 pub mod paper;
 pub mod peers;
 pub mod policy;
@@ -40,6 +41,7 @@ pub const ROLES: &[(&str, child::Role)] = &[
     (callers::ROLE, callers::play),
     (calls::ROLE, calls::play),
     (hog::ROLE, hog::play),
+    (outstanding::ROLE, outstanding::play),
     (raw::ROLE, raw::play),
     (raw::exchange::ROLE, raw::exchange::play),
     (scale::ROLE, scale::play),

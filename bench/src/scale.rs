@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `hot-N` | a Null through one of N bindings, again and again | the same where it is alone |
 //! | `cold-N` | a Null through each of N bindings in turn | the bound |
-//! | `pipelined-N` | N calls outstanding | |
+//! | `pipelined-N` | a Null while N are under way, from one thread | one at a time |
 //!
 //! Counted: what a bind takes until its first call is back, what memory a binding takes on each
 //! side, and the processor time that a server with all of them takes in a second of nothing.
@@ -21,6 +21,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::calls::stubs::calls::{NULLS, NullsClient, NullsEntries, NullsServer};
 use crate::calls::{self, imported, served};
 use crate::child::{Child, Failure, Link};
+use crate::outstanding::Several;
 use crate::rounds::{Statistic, Tally};
 use crate::stage::{Options, Stage};
 use crate::statistics::{Plan, Samples};
@@ -31,14 +32,6 @@ const NAME: &str = "scale";
 
 /// Numbers of bindings.
 const BINDINGS: [usize; 6] = [1, 8, 64, 256, 512, 1000];
-
-/// Numbers of calls outstanding.
-const OUTSTANDING: [u32; 4] = [1, 8, 16, 64];
-
-/// Why none of those is measured. Where the public interface can post a call and collect it later,
-/// a tally of `beside` for each of [`OUTSTANDING`] goes where this is printed: `paper`'s Null as
-/// `another`, one thread as the client.
-const NO_PIPELINE: &str = "the public interface cannot post a second call before the first is back";
 
 /// The server's role.
 pub const ROLE: &str = "null-server";
@@ -79,9 +72,8 @@ pub fn measure(options: Options) -> Result<Table, Failure> {
         alone.grow(1)?;
         let mut crowd = Crowd::start(stage, &domain, place("crowd"))?;
         crowd.measure(&alone, options, &mut table)?;
-    }
-    for count in OUTSTANDING {
-        table.skip(&format!("pipelined-{count}"), OURS, NO_PIPELINE);
+        let several = Several::start(stage, &domain, &place("several"))?;
+        several.measure(stage, options.rounds, &mut table)?;
     }
     Ok(table)
 }

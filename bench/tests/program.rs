@@ -193,16 +193,14 @@ fn policies_meet_hogs_thoughts_and_a_second_of_nothing() {
 }
 
 #[test]
-fn scale_has_a_thousand_bindings_and_names_what_cannot_be_done_yet() {
+fn scale_has_a_thousand_bindings_and_many_calls_at_once() {
     let (cases, lines) = measured_on_one("scale");
     for case in ["hot-1", "hot-1000", "cold-1000", "memory-server-1", "bind-1"] {
         assert!(cases.iter().any(|name| name == case), "{case}: {cases:?}");
     }
     for count in [1, 8, 16, 64] {
         let outstanding = with(&lines, "case", format!("pipelined-{count}"));
-        assert!(
-            outstanding.iter().all(|line| line["skipped"].is_string()) && !outstanding.is_empty()
-        );
+        assert!(outstanding.iter().any(|line| line["ratio"].as_f64() > Some(0.0)), "{count}");
     }
 }
 

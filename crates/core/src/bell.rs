@@ -89,12 +89,6 @@ pub fn ring_gate(gate: &AtomicU32) -> bool {
     gate.fetch_or(RUNG, ord!("B2", Release)) & ASLEEP != 0
 }
 
-/// Rings again for a call that nobody has claimed: whatever the gate says, wake every waiter.
-/// Another client of the class may have written it.
-pub fn ring_again(gate: &AtomicU32, lane_word: &AtomicU32, bit: u32) {
-    ring(gate, lane_word, bit);
-}
-
 /// Whether there is any reason to open the gate. For a processor that spins: a load keeps the line
 /// shared, an opening takes it.
 #[inline]

@@ -32,7 +32,7 @@ pub use reply::Reply;
 pub use scratch::{Bytes, Text};
 pub use variable::Variable;
 
-pub(crate) use arguments::{Frame, Kept};
+pub(crate) use arguments::{Kept, ServedCall};
 pub(crate) use behind::Behind;
 pub(crate) use variable::OUT_OF_LINE_END_MAX;
 

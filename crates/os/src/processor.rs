@@ -298,13 +298,6 @@ mod tests {
     }
 
     #[test]
-    fn lingering_ends() {
-        for cycles in [0, 1, 1_000_000] {
-            Linger::of_cycles(cycles).pass();
-        }
-    }
-
-    #[test]
     fn prefetching_a_line_changes_nothing() {
         let head = AStackHead::default();
         prefetch_write(&head);

@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use loom::sync::Arc;
 use loom::thread;
 
-use crate::bell::{ASLEEP, fall_asleep, open_gate, ring, ring_again, take_lanes};
+use crate::bell::{ASLEEP, fall_asleep, open_gate, ring, take_lanes};
 use crate::sync::AtomicU32;
 use crate::turn::{Mode, Phase, Sequence, demote, post};
 use crate::world::{AStack, Futex, call, explore};
@@ -155,7 +155,7 @@ fn served_in_spite_of(forged_gate: u32) {
             thread::spawn(move || {
                 server.call(0);
                 forger.join().unwrap();
-                ring_again(&server.gate, &server.lanes, 0);
+                ring(&server.gate, &server.lanes, 0);
                 server.parked.wake_all();
             })
         };

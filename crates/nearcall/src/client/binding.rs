@@ -406,7 +406,8 @@ impl ClientBinding {
         let lane = Lane::of(self.lane, LANES);
         for offset in [WATCH_OFFSET_BYTES, RELIEF_OFFSET_BYTES] {
             let line = self.bell_line(offset);
-            bell::ring_again(&line.gate, &line.lanes[lane.word as usize], lane.bit);
+            bell::ring(&line.gate, &line.lanes[lane.word as usize], lane.bit);
+            // Whatever the gate said: another client of the class may have written it.
             futex::wake_all(&line.gate);
         }
         if times >= RINGS_MAX {

@@ -53,8 +53,9 @@ pub enum Refusal {
 }
 
 /// A call while it is served: whose it is, how long its message claims to be, and where the
-/// variable parts lie. Lives in the frame that runs the call; the stub has one pointer to it.
-pub(crate) struct Frame<'f> {
+/// variable parts lie. Lives on the stack of the processor that runs the call; the stub has one
+/// pointer to it.
+pub(crate) struct ServedCall<'f> {
     pub binding: &'f ServerBinding,
     pub astack: AStack<'f, ServerAStack>,
     /// Judged: at most what fits where the message lies.
@@ -82,13 +83,13 @@ pub(crate) struct Kept {
 /// The arguments of a call, on its A-stack. What is loaded is private from then on.
 #[derive(Clone, Copy, Debug)]
 pub struct Arguments<'a> {
-    frame: &'a Frame<'a>,
+    call: &'a ServedCall<'a>,
 }
 
 /// The results of a call, on its A-stack, where the arguments were.
 #[derive(Debug)]
 pub struct Results<'a> {
-    frame: &'a Frame<'a>,
+    call: &'a ServedCall<'a>,
     variable_end: u32,
     /// Keeps the segment that the variable part is written to.
     segment: Option<Arc<Segment>>,
@@ -99,7 +100,7 @@ macro_rules! gets {
         /// Loads a scalar from byte `AT` of the fixed part: one load.
         #[inline(always)]
         pub fn $get<const AT: usize>(&self) -> $number {
-            self.frame.inbound().$get::<AT>()
+            self.call.inbound().$get::<AT>()
         }
     )*};
 }
@@ -109,15 +110,15 @@ macro_rules! puts {
         /// Stores a scalar at byte `AT` of the fixed part.
         #[inline(always)]
         pub fn $put<const AT: usize>(&mut self, value: $number) {
-            self.frame.outgoing().$put::<AT>(value);
+            self.call.outgoing().$put::<AT>(value);
         }
     )*};
 }
 
 impl<'a> Arguments<'a> {
     #[inline(always)]
-    pub(crate) fn new(frame: &'a Frame<'a>) -> Arguments<'a> {
-        Arguments { frame }
+    pub(crate) fn new(call: &'a ServedCall<'a>) -> Arguments<'a> {
+        Arguments { call }
     }
 
     gets!(get_u8: u8, get_u16: u16, get_u32: u32, get_u64: u64);
@@ -125,29 +126,29 @@ impl<'a> Arguments<'a> {
     /// A fixed array of elements at byte `AT` of the fixed part, in one copy.
     #[inline(always)]
     pub fn get_element<const AT: usize, T: Element>(&self) -> T {
-        self.frame.inbound().get_element::<AT, T>()
+        self.call.inbound().get_element::<AT, T>()
     }
 
     /// A fixed value of `BYTES` bytes at byte `AT` of the fixed part, copied and then judged.
     pub fn get_image<const AT: usize, const BYTES: usize, T: Marshal>(
         &self,
     ) -> Result<T, Malformed> {
-        self.frame.inbound().get_image::<AT, BYTES, T>()
+        self.call.inbound().get_image::<AT, BYTES, T>()
     }
 
     /// The variable part, which begins at byte `AT`.
     #[inline]
     pub fn variable<const AT: usize>(&self) -> Result<Incoming<'a>, Malformed> {
-        let end = self.frame.message_bytes as usize;
+        let end = self.call.message_bytes as usize;
         let Some(bytes) = end.checked_sub(AT) else {
             return Err(Malformed::Length { claimed: AT as u64, limit: end as u64 });
         };
-        match &self.frame.request {
-            None => Ok(Incoming::in_place(self.frame.inbound(), AT, end).of_call(self.frame)),
+        match &self.call.request {
+            None => Ok(Incoming::in_place(self.call.inbound(), AT, end).of_call(self.call)),
             Some(segment) => {
                 let incoming = Incoming::out_of_line(segment.span(), bytes)?;
-                self.frame.behind.set_end(bytes);
-                Ok(incoming.of_call(self.frame))
+                self.call.behind.set_end(bytes);
+                Ok(incoming.of_call(self.call))
             }
         }
     }
@@ -158,25 +159,25 @@ impl<'a> Arguments<'a> {
     pub fn lent_results<const AT: usize>(&mut self, bound: u32) -> OpaqueOut<'a> {
         const { assert!(AT.is_multiple_of(8) && AT >= nearcall_abi::INLINE_BYTES as usize) };
         let at = AT - nearcall_abi::INLINE_BYTES as usize;
-        let block = self.frame.outgoing().block;
+        let block = self.call.outgoing().block;
         let room = block.slice(at, block.bytes() - at).expect("the fixed part fits its block");
-        self.frame.lent_at.set(AT as u32);
-        OpaqueOut::new(room, bound.min(MESSAGE_BYTES_MAX), self.frame)
+        self.call.lent_at.set(AT as u32);
+        OpaqueOut::new(room, bound.min(MESSAGE_BYTES_MAX), self.call)
     }
 
     /// The procedure has raised: from here on the A-stack holds the exception's members, and what
     /// was put into lent results is forgotten.
     pub fn exception(self) -> Results<'a> {
-        *self.frame.reply.borrow_mut() = None;
-        self.frame.lent_bytes.set(0);
-        self.frame.lent_at.set(0);
+        *self.call.reply.borrow_mut() = None;
+        self.call.lent_bytes.set(0);
+        self.call.lent_at.set(0);
         self.results()
     }
 
     /// The procedure has run: from here on the A-stack holds results.
     #[inline(always)]
     pub fn results(self) -> Results<'a> {
-        Results { frame: self.frame, variable_end: 0, segment: None }
+        Results { call: self.call, variable_end: 0, segment: None }
     }
 }
 
@@ -186,18 +187,18 @@ impl<'a> Results<'a> {
     /// Copies a fixed block to byte `AT` of the fixed part.
     #[inline(always)]
     pub fn put_bytes<const AT: usize>(&mut self, value: &[u8]) {
-        self.frame.outgoing().put_bytes(AT, value);
+        self.call.outgoing().put_bytes(AT, value);
     }
 
     /// Marshals a fixed value to byte `AT` of the fixed part.
     pub fn put_image<const AT: usize, T: Marshal>(&mut self, value: &T) {
-        self.frame.outgoing().put_image(AT, value);
+        self.call.outgoing().put_image(AT, value);
     }
 
     /// Bytes that the procedure put into its lent results.
     #[inline]
     pub fn lent_bytes(&self) -> u32 {
-        self.frame.lent_bytes.get()
+        self.call.lent_bytes.get()
     }
 
     /// Opens the variable part, which begins at byte `AT`; `bytes` is the sum of the payloads'
@@ -213,10 +214,10 @@ impl<'a> Results<'a> {
         const { assert!(AT.is_multiple_of(8)) };
         let lent = u64::from(self.lent_bytes()).next_multiple_of(8);
         let end = AT as u64 + lent + bytes;
-        let is_in_place = self.frame.reply.borrow().is_none();
-        if is_in_place && end <= self.frame.astack.capacity_bytes() as u64 {
+        let is_in_place = self.call.reply.borrow().is_none();
+        if is_in_place && end <= self.call.astack.capacity_bytes() as u64 {
             self.variable_end = end as u32;
-            let outgoing = self.frame.outgoing();
+            let outgoing = self.call.outgoing();
             return Ok(Variable::in_place(outgoing, AT + lent as usize, end as usize));
         }
         self.variable_out_of_line(AT, lent, bytes)
@@ -231,9 +232,9 @@ impl<'a> Results<'a> {
         bytes: u64,
     ) -> Result<Variable<'_, '_>, Box<Refusal>> {
         let total = lent + bytes;
-        self.frame.move_out_of_line(self.frame.outgoing(), at, total)?;
+        self.call.move_out_of_line(self.call.outgoing(), at, total)?;
         self.variable_end = (at as u64 + total) as u32;
-        let reply = self.frame.reply.borrow();
+        let reply = self.call.reply.borrow();
         let out_of_line = reply.as_ref().expect("moved there just now");
         let segment = self.segment.insert(Arc::clone(&out_of_line.segment));
         let span = segment.span_mut().expect("our own segment is mapped writable");
@@ -243,7 +244,7 @@ impl<'a> Results<'a> {
     /// The procedure returned.
     #[inline(always)]
     pub fn reply(self, fixed_bytes: u32) -> Outcome {
-        let lent_end = self.frame.lent_at.get() + self.lent_bytes().next_multiple_of(8);
+        let lent_end = self.call.lent_at.get() + self.lent_bytes().next_multiple_of(8);
         let message_bytes = fixed_bytes.max(self.variable_end).max(lent_end);
         Ok(Replied::new(Status::Returned, message_bytes))
     }
@@ -255,7 +256,7 @@ impl<'a> Results<'a> {
     }
 }
 
-impl<'f> Frame<'f> {
+impl<'f> ServedCall<'f> {
     #[inline(always)]
     fn inbound(&self) -> Inbound<'f> {
         Inbound { inline: self.astack.inline().as_span(), block: self.astack.peer() }
@@ -385,9 +386,9 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl fmt::Debug for Frame<'_> {
+impl fmt::Debug for ServedCall<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut out = f.debug_struct("Frame");
+        let mut out = f.debug_struct("ServedCall");
         out.field("message_bytes", &self.message_bytes).finish_non_exhaustive()
     }
 }

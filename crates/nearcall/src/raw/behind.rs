@@ -20,7 +20,7 @@ use nearcall_abi::head::flag;
 use nearcall_core::progress;
 use nearcall_os::{HeadWords, clock, processor};
 
-use super::arguments::Frame;
+use super::arguments::ServedCall;
 use super::malformed::Malformed;
 
 /// Longest time that a call waits for its arguments, of any length.
@@ -89,7 +89,7 @@ impl Behind {
     }
 }
 
-impl Frame<'_> {
+impl ServedCall<'_> {
     /// Waits until more than `done` bytes of the variable part are there, and says how many.
     #[cold]
     #[inline(never)]

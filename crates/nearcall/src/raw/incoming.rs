@@ -6,7 +6,7 @@ use nearcall_abi::LENGTH_LENT;
 use nearcall_os::span::Span;
 
 use super::area::Inbound;
-use super::arguments::Frame;
+use super::arguments::ServedCall;
 use super::element::Element;
 use super::malformed::Malformed;
 use super::marshal::{Marshal, Reader};
@@ -28,7 +28,7 @@ pub struct Incoming<'a> {
     /// Where the message ends.
     end: usize,
     /// The call, where it is served.
-    frame: Option<&'a Frame<'a>>,
+    call: Option<&'a ServedCall<'a>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -43,14 +43,14 @@ pub(super) struct Payload<'a> {
     first: Span<'a>,
     second: Span<'a>,
     /// The call whose client may still be copying it, and where in the part it begins.
-    behind: Option<(&'a Frame<'a>, usize)>,
+    behind: Option<(&'a ServedCall<'a>, usize)>,
 }
 
 impl<'a> Incoming<'a> {
     /// The variable part from byte `at` to byte `end` of a message that lies in its A-stack.
     #[inline]
     pub(super) fn in_place(inbound: Inbound<'a>, at: usize, end: usize) -> Incoming<'a> {
-        Incoming { place: Place::InPlace(inbound), at, end, frame: None }
+        Incoming { place: Place::InPlace(inbound), at, end, call: None }
     }
 
     /// A variable part of `bytes` bytes in an out-of-line segment.
@@ -58,13 +58,13 @@ impl<'a> Incoming<'a> {
     /// # Errors: [`Malformed::Length`] if the segment is shorter.
     pub(super) fn out_of_line(segment: Span<'a>, bytes: usize) -> Result<Incoming<'a>, Malformed> {
         check_length(bytes, segment.bytes())?;
-        Ok(Incoming { place: Place::OutOfLine(segment), at: 0, end: bytes, frame: None })
+        Ok(Incoming { place: Place::OutOfLine(segment), at: 0, end: bytes, call: None })
     }
 
     /// The same, of a call that is served here.
     #[inline]
-    pub(super) fn of_call(self, frame: &'a Frame<'a>) -> Incoming<'a> {
-        Incoming { frame: Some(frame), ..self }
+    pub(super) fn of_call(self, call: &'a ServedCall<'a>) -> Incoming<'a> {
+        Incoming { call: Some(call), ..self }
     }
 
     /// Text, copied and checked to be UTF-8.
@@ -141,7 +141,7 @@ impl<'a> Incoming<'a> {
         self.take(LENT_PAYLOAD_BYTES as u32, u32::MAX)?.copy_out(&mut word)?;
         let claimed = u64::from_le_bytes(word);
         let number = u32::try_from(claimed).map_err(|_| Malformed::Range { claimed })?;
-        let segment = self.frame.and_then(|frame| frame.lent(number));
+        let segment = self.call.and_then(|call| call.lent(number));
         let segment = segment.ok_or(Malformed::Range { claimed })?;
         check_length(bytes as usize, segment.bytes())?;
         Ok(Opaque::new(slice(segment.span(), 0, bytes as usize)))
@@ -164,9 +164,9 @@ impl<'a> Incoming<'a> {
         self.at = (at + bytes.next_multiple_of(8)).min(self.end);
         Ok(match self.place {
             Place::OutOfLine(segment) => {
-                let behind = self.frame.filter(|frame| frame.behind.is_partial());
+                let behind = self.call.filter(|call| call.behind.is_partial());
                 let payload = Payload::whole(slice(segment, at, bytes));
-                Payload { behind: behind.map(|frame| (frame, at)), ..payload }
+                Payload { behind: behind.map(|call| (call, at)), ..payload }
             }
             Place::InPlace(inbound) if at >= INLINE => {
                 Payload::whole(slice(inbound.block, at - INLINE, bytes))
@@ -225,13 +225,13 @@ impl<'a> Payload<'a> {
     ///
     /// # Errors: the client has stopped, or told what cannot be.
     fn pieces(&self, mut copy: impl FnMut(Range<usize>)) -> Result<(), Malformed> {
-        let Some((frame, begin)) = self.behind else {
+        let Some((call, begin)) = self.behind else {
             copy(0..self.len());
             return Ok(());
         };
         let mut done = 0;
         while done < self.len() {
-            let there = frame.wait_behind(begin + done)?;
+            let there = call.wait_behind(begin + done)?;
             let end = (there - begin).min(self.len());
             copy(done..end);
             done = end;

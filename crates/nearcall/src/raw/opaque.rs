@@ -10,7 +10,7 @@ use std::os::fd::AsFd;
 use nearcall_os::span::{Span, SpanMut};
 
 use super::area::Outgoing;
-use super::arguments::{Frame, Refusal};
+use super::arguments::{Refusal, ServedCall};
 
 /// Bytes that the client lent for the time of the call.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ pub struct OpaqueOut<'a> {
     /// In place, while it suffices.
     room: SpanMut<'a>,
     bound: u32,
-    frame: &'a Frame<'a>,
+    call: &'a ServedCall<'a>,
 }
 
 impl<'a> Opaque<'a> {
@@ -79,8 +79,8 @@ impl<'a> Opaque<'a> {
 
 impl<'a> OpaqueOut<'a> {
     #[inline]
-    pub(super) fn new(room: SpanMut<'a>, bound: u32, frame: &'a Frame<'a>) -> OpaqueOut<'a> {
-        OpaqueOut { room, bound, frame }
+    pub(super) fn new(room: SpanMut<'a>, bound: u32, call: &'a ServedCall<'a>) -> OpaqueOut<'a> {
+        OpaqueOut { room, bound, call }
     }
 
     /// Most that the interface lets it hold, bytes.
@@ -90,7 +90,7 @@ impl<'a> OpaqueOut<'a> {
 
     /// How many were put.
     pub fn len(&self) -> usize {
-        self.frame.lent_bytes.get() as usize
+        self.call.lent_bytes.get() as usize
     }
 
     /// None were put yet.
@@ -104,7 +104,7 @@ impl<'a> OpaqueOut<'a> {
     pub fn put(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
         let at = self.len();
         self.with_room(bytes.len(), |room| room.copy_in(at, bytes))?;
-        self.frame.lent_bytes.set((at + bytes.len()) as u32);
+        self.call.lent_bytes.set((at + bytes.len()) as u32);
         Ok(())
     }
 
@@ -118,7 +118,7 @@ impl<'a> OpaqueOut<'a> {
         let count = read.map_err(|refusal| {
             io::Error::new(io::ErrorKind::InvalidInput, refusal.to_string())
         })??;
-        self.frame.lent_bytes.set((at + count) as u32);
+        self.call.lent_bytes.set((at + count) as u32);
         Ok(count)
     }
 
@@ -129,14 +129,14 @@ impl<'a> OpaqueOut<'a> {
             let (value, limit) = (total, self.bound.into());
             return Err(Refusal::over_bound("lent results", value, limit));
         }
-        let is_in_place = self.frame.reply.borrow().is_none();
+        let is_in_place = self.call.reply.borrow().is_none();
         if is_in_place && total <= self.room.bytes() as u64 {
             return Ok(fill(self.room));
         }
         // What was put so far begins where `room` does.
         let outgoing = Outgoing { inline: self.room, block: self.room };
-        self.frame.move_out_of_line(outgoing, nearcall_abi::INLINE_BYTES as usize, total)?;
-        let reply = self.frame.reply.borrow();
+        self.call.move_out_of_line(outgoing, nearcall_abi::INLINE_BYTES as usize, total)?;
+        let reply = self.call.reply.borrow();
         let segment = &reply.as_ref().expect("moved there just now").segment;
         Ok(fill(segment.span_mut().expect("our own segment is mapped writable")))
     }

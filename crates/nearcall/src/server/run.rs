@@ -17,7 +17,7 @@ use nearcall_os::segment::Segment;
 
 use super::binding::{ServerAStack, ServerBinding, wake_after};
 use super::current;
-use crate::raw::{Arguments, Behind, Frame, Kept, OUT_OF_LINE_END_MAX, Refusal, Replied};
+use crate::raw::{Arguments, Behind, Kept, OUT_OF_LINE_END_MAX, Refusal, Replied, ServedCall};
 use crate::region::origin_word;
 
 /// Where a call was posted from and where it was run, as of the moment of each: processor numbers.
@@ -46,7 +46,7 @@ pub(crate) fn run(
     let is_usual = is_in_place && fits && wanted == Some(astack.record().class);
     let request = if is_usual { None } else { judge(binding, astack, words) };
     let is_sound = is_usual || request.is_some();
-    let frame = Frame {
+    let call = ServedCall {
         binding,
         astack,
         message_bytes: words.message_bytes(),
@@ -58,10 +58,10 @@ pub(crate) fn run(
         lent: Kept::default(),
     };
     let replied = match is_sound {
-        true => enter(&frame, words.selector() as usize),
+        true => enter(&call, words.selector() as usize),
         false => Replied::refused(Status::Malformed),
     };
-    let flags = match frame.reply.into_inner() {
+    let flags = match call.reply.into_inner() {
         Some(reply) => {
             line.generation.store(reply.generation, Relaxed);
             flag::OUT_OF_LINE
@@ -141,13 +141,13 @@ fn find_segment(
 }
 
 #[inline(always)]
-fn enter(frame: &Frame<'_>, procedure: usize) -> Replied {
-    let binding = frame.binding;
+fn enter(call: &ServedCall<'_>, procedure: usize) -> Replied {
+    let binding = call.binding;
     let before = current::enter_call(binding.key);
     // A procedure that panics has broken its own state, not ours: nothing of the runtime is
     // borrowed mutably across the call.
     let outcome =
-        catch_unwind(AssertUnwindSafe(|| binding.entries.enter(procedure, Arguments::new(frame))));
+        catch_unwind(AssertUnwindSafe(|| binding.entries.enter(procedure, Arguments::new(call))));
     current::leave_call(before);
     match outcome {
         Ok(Ok(replied)) => replied,

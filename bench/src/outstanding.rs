@@ -1,0 +1,81 @@
+//! Several calls outstanding from one thread: always as many, the oldest collected first, each
+//! beside the same call made alone.
+
+use std::collections::VecDeque;
+use std::path::Path;
+
+use nearcall::{CallError, Domain};
+
+use crate::calls::stubs::calls::{SEVERAL, SeveralClient, SeveralEntries, SeveralServer};
+use crate::calls::{self, imported, served};
+use crate::child::{Child, Failure, Link};
+use crate::rounds::{Statistic, Tally};
+use crate::stage::Stage;
+use crate::statistics::{Plan, Samples};
+use crate::table::{Case, Named, Table};
+
+/// Numbers of calls outstanding; as many as the interface has A-stacks, at most.
+const OUTSTANDING: [usize; 4] = [1, 8, 16, 64];
+
+/// The server's role.
+pub const ROLE: &str = "several-server";
+
+struct Server;
+
+impl SeveralServer for Server {
+    fn null(&self) {}
+}
+
+/// A binding with A-stacks for all of them.
+pub struct Several {
+    client: SeveralClient,
+    /// Ends last, after the binding.
+    _server: Child,
+}
+
+/// What the server's process does.
+pub fn play(link: &Link, arguments: &[String]) -> Result<(), Failure> {
+    served(SeveralEntries::new(Server), link, arguments)
+}
+
+impl Several {
+    /// Starts a server where the stage has servers, and binds to it.
+    pub fn start(stage: &Stage, domain: &Domain, directory: &Path) -> Result<Several, Failure> {
+        let server = calls::start(ROLE, directory, stage.there)?;
+        let client = SeveralClient::new(imported(domain, directory, &SEVERAL)?);
+        Ok(Several { client, _server: server })
+    }
+
+    /// Measures all numbers of them.
+    pub fn measure(&self, stage: &Stage, rounds: u32, table: &mut Table) -> Result<(), Failure> {
+        let (plan, ours) = (stage.plan_short(), Named::ours());
+        for count in OUTSTANDING {
+            let mut tally = Tally::default();
+            for _ in 0..rounds {
+                tally.add(stage.beside(
+                    || Ok(self.always(count, plan)?),
+                    || Ok(plan.time(|| self.client.null())?),
+                )?);
+            }
+            let case = Case::new(format!("pipelined-{count}"), stage, plan);
+            table.tell(&case, &ours, &ours, &tally, Statistic::P50);
+        }
+        Ok(())
+    }
+
+    /// What a call takes while `count` are under way.
+    fn always(&self, count: usize, plan: Plan) -> Result<Samples, CallError> {
+        let posting = self.client.posting();
+        let mut under_way = VecDeque::with_capacity(count);
+        let samples = plan.time(|| {
+            if under_way.len() == count {
+                let oldest: nearcall::Pending<'_, ()> = under_way.pop_front().expect("some are");
+                oldest.collect()?;
+            }
+            under_way.push_back(posting.null()?);
+            Ok::<(), CallError>(())
+        })?;
+        under_way.into_iter().try_for_each(|pending| pending.collect())?;
+        Ok(samples)
+    }
+}
