@@ -105,16 +105,14 @@ impl<'c> Watch<'c> {
     fn poll_for_a_while(&mut self) -> bool {
         let mut has_served = false;
         let mut polls = 0;
-        while polls < FIRST_POLLS {
+        // A client on this processor calls again only once it has it.
+        while polls < FIRST_POLLS && self.client_processor != processor::current() {
             if self.poll() || (self.spread == 0 && self.stay()) {
                 has_served = true;
                 polls = 0;
                 if self.is_over() || self.core.table.epoch() != self.snapshot.epoch {
                     return true;
                 }
-            }
-            if self.client_processor == processor::current() {
-                break;
             }
             processor::relax();
             polls += 1;
