@@ -36,6 +36,8 @@ pub mod termination;
 
 pub mod waiting;
 
+pub mod linger;
+
 pub mod domain_cache;
 
 pub mod admission;

@@ -18,11 +18,9 @@
 /// The knobs of waiting, in nanoseconds and cycles as their names say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitPolicy {
-    /// What a line needs to the server and back at least. A client does not poll before: a poll
-    /// that comes while the line is on its way makes it come later.
-    pub reply_cycles_min: u32,
-    /// The same for a server that waits for the next call of a client that it has just replied to.
-    pub next_call_cycles_min: u32,
+    /// Longest that a side leaves a line alone which it has just given away: up to that it
+    /// searches for the time that suits (see `linger`). 0: polls at once.
+    pub linger_cycles_max: u32,
     /// Longest spin for a server on another processor: about one wake-up of an idle processor.
     pub spin_ns_max: u32,
     /// Shortest spin that adapting may go down to.
@@ -89,8 +87,7 @@ pub enum Step {
 impl Default for WaitPolicy {
     fn default() -> WaitPolicy {
         WaitPolicy {
-            reply_cycles_min: 110,
-            next_call_cycles_min: 110,
+            linger_cycles_max: 176,
             spin_ns_max: 50_000,
             spin_ns_min: 2_000,
             polls_per_spin: 64,
@@ -203,8 +200,7 @@ mod tests {
     use super::*;
 
     const POLICY: WaitPolicy = WaitPolicy {
-        reply_cycles_min: 0,
-        next_call_cycles_min: 0,
+        linger_cycles_max: 0,
         spin_ns_max: 50_000,
         spin_ns_min: 2_000,
         polls_per_spin: 64,

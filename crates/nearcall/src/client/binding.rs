@@ -20,7 +20,6 @@ use nearcall_core::{
     WaitPolicy,
 };
 use nearcall_os::peer::Process;
-use nearcall_os::processor::Linger;
 use nearcall_os::segment::Segment;
 use nearcall_os::{clock, fence, futex};
 
@@ -50,8 +49,6 @@ const REAP_SLICE: Duration = Duration::from_micros(100);
 #[repr(C, align(64))]
 pub(crate) struct ClientBinding {
     pub state: BindingState,
-    /// No reply comes sooner than this after its post.
-    pub until_reply: Linger,
     /// What the binding began with.
     first: ClientRegion,
     /// One a class.
@@ -77,7 +74,6 @@ pub(crate) struct ClientBinding {
 }
 
 const _: () = assert!(offset_of!(ClientBinding, state) == 0);
-const _: () = assert!(offset_of!(ClientBinding, until_reply) == 4);
 // Where its A-stacks lie: two words.
 const _: () = assert!(offset_of!(ClientBinding, first) + offset_of!(ClientRegion, region) == 8);
 const _: () = assert!(offset_of!(ClientBinding, biases).is_multiple_of(64));
@@ -135,7 +131,6 @@ impl ClientBinding {
             interface: parts.interface,
             incarnation: parts.incarnation,
             policy: parts.policy,
-            until_reply: Linger::of_cycles(parts.policy.reply_cycles_min),
             when_exhausted: parts.when_exhausted,
             state: BindingState::new(),
             lists: AStackLists::new(parts.classes.len() as u32, count_max),
@@ -164,6 +159,7 @@ impl ClientBinding {
     fn offer(&self, region: &ClientRegion) {
         // The last one pushed is the first one used.
         for index in (region.base..region.base + region.region.count()).rev() {
+            self.linkage(index).search_linger(self.policy.linger_cycles_max);
             self.release(index);
         }
     }

@@ -2,11 +2,14 @@
 //! server never sees it, so that no return can be forged.
 
 use std::mem::offset_of;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nearcall_core::Sequence;
+use nearcall_core::linger::{BATCH_CALLS, LingerSearch};
 use nearcall_os::astack::NEAR_RECORD_BYTES;
+use nearcall_os::clock;
+use nearcall_os::processor::Linger;
 use nearcall_os::segment::Segment;
 
 /// Not a processor number.
@@ -27,6 +30,8 @@ pub(crate) struct Linkage {
     /// Its class.
     pub class: u32,
     is_kept: AtomicBool,
+    /// Cycles that a client leaves the line alone after a post.
+    linger: AtomicU16,
     /// Number of the thread that has posted a call and will collect it later.
     outstanding: AtomicU32,
     /// Out-of-line segment for arguments.
@@ -35,6 +40,14 @@ pub(crate) struct Linkage {
     pub requests: AtomicU32,
     /// Out-of-line segment that the server sent for results.
     pub reply: Mutex<Option<OutOfLine>>,
+    batch: Mutex<Batch>,
+}
+
+/// Calls that are weighed together, to find out how long to linger.
+#[derive(Debug)]
+struct Batch {
+    begin_ns: u64,
+    search: LingerSearch,
 }
 
 // What a call in place needs lies in the line of the A-stack's addresses.
@@ -43,7 +56,8 @@ const _: () = assert!(offset_of!(Linkage, server_processor) == 4);
 const _: () = assert!(offset_of!(Linkage, index) == 8);
 const _: () = assert!(offset_of!(Linkage, class) == 12);
 const _: () = assert!(offset_of!(Linkage, is_kept) == 16);
-const _: () = assert!(offset_of!(Linkage, is_kept) < NEAR_RECORD_BYTES);
+const _: () = assert!(offset_of!(Linkage, linger) == 18);
+const _: () = assert!(offset_of!(Linkage, linger) < NEAR_RECORD_BYTES);
 
 /// An out-of-line segment and which one it is (L50).
 #[derive(Clone, Debug)]
@@ -60,10 +74,12 @@ impl Linkage {
             index,
             class,
             is_kept: AtomicBool::new(false),
+            linger: AtomicU16::new(0),
             outstanding: AtomicU32::new(NOBODY),
             request: Mutex::new(None),
             requests: AtomicU32::new(0),
             reply: Mutex::new(None),
+            batch: Mutex::new(Batch { begin_ns: 0, search: LingerSearch::of_client(0) }),
         }
     }
 
@@ -91,6 +107,19 @@ impl Linkage {
         self.outstanding.store(thread, Ordering::Relaxed);
     }
 
+    /// From now on the client searches for how long to linger, up to `cycles_max`.
+    pub fn search_linger(&self, cycles_max: u32) {
+        // What two bytes hold, which is far over what makes sense.
+        let search = LingerSearch::of_client(cycles_max.min(u16::MAX.into()));
+        // Relaxed: as above.
+        self.linger.store(search.cycles() as u16, Ordering::Relaxed);
+        self.batch().search = search;
+    }
+
+    fn batch(&self) -> MutexGuard<'_, Batch> {
+        self.batch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The last call posted.
     #[inline(always)]
     pub fn sequence(&self) -> Sequence {
@@ -98,11 +127,35 @@ impl Linkage {
         Sequence::from_u32(self.sequence.load(Ordering::Relaxed))
     }
 
-    /// Counts a call.
+    /// Counts a call, and weighs the last batch if it was the last of one.
     #[inline(always)]
-    pub fn set_sequence(&self, sequence: Sequence) {
+    pub fn count(&self) -> Sequence {
+        let sequence = self.sequence().next();
         // Relaxed: as above.
         self.sequence.store(sequence.as_u32(), Ordering::Relaxed);
+        if sequence.as_u32().is_multiple_of(BATCH_CALLS) {
+            self.weigh();
+        }
+        sequence
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn weigh(&self) {
+        let now_ns = clock::now_ns();
+        let mut batch = self.batch();
+        let batch_ns = now_ns - batch.begin_ns;
+        let cycles = batch.search.told(batch_ns);
+        batch.begin_ns = now_ns;
+        // Relaxed: as for the sequence. Two bytes hold it: see `search_linger`.
+        self.linger.store(cycles as u16, Ordering::Relaxed);
+    }
+
+    /// How long to leave the line alone after a post.
+    #[inline(always)]
+    pub fn until_reply(&self) -> Linger {
+        // Relaxed: as for the sequence.
+        Linger::of_cycles(self.linger.load(Ordering::Relaxed).into())
     }
 
     /// The processor that the last reply came from: a hint.

@@ -149,8 +149,7 @@ impl<'b, 'd> Call<'b, 'd> {
     pub fn post(self, fixed_bytes: u32) -> Result<Reply<'b>, Box<CallError>> {
         let deadline_ns = self.deadline_ns;
         let (grip, procedure, processor, unfinished) = self.write_words(fixed_bytes);
-        let sequence = grip.linkage().sequence().next();
-        grip.linkage().set_sequence(sequence);
+        let sequence = grip.linkage().count();
         let head = grip.astack.head();
         match turn::post(&head.turn, sequence) {
             Ok(posted) if posted.rings => grip.binding.ring(),
@@ -162,7 +161,7 @@ impl<'b, 'd> Call<'b, 'd> {
         }
         let same_processor = processor == grip.linkage().server_processor();
         if !same_processor {
-            let words = poll_for_a_while(head, grip.binding.until_reply, sequence);
+            let words = poll_for_a_while(head, grip.linkage().until_reply(), sequence);
             if is_replied(words, sequence) {
                 return Reply::new(grip, procedure, words);
             }
@@ -199,8 +198,7 @@ impl<'b, 'd> Call<'b, 'd> {
     #[inline(always)]
     fn post_alone(self, fixed_bytes: u32) -> Result<(Grip<'b>, u32), Box<CallError>> {
         let (grip, procedure, _, unfinished) = self.write_words(fixed_bytes);
-        let sequence = grip.linkage().sequence().next();
-        grip.linkage().set_sequence(sequence);
+        let sequence = grip.linkage().count();
         match turn::post(&grip.astack.head().turn, sequence) {
             Ok(posted) if posted.rings => grip.binding.ring(),
             Ok(_) => {}

@@ -7,6 +7,7 @@ use nearcall_abi::ReplyLine;
 use nearcall_abi::bell::LANES;
 use nearcall_core::bell;
 use nearcall_core::domain_cache::DomainCache;
+use nearcall_core::linger::{BATCH_CALLS, LingerSearch};
 use nearcall_core::turn::{self, Look};
 use nearcall_core::{Mode, Sequence, Step, TurnWord, Waiter, YieldBan};
 use nearcall_os::astack::AStack;
@@ -27,8 +28,8 @@ const FIRST_POLLS: u32 = 96;
 /// Polls of the A-stack that was called last before the others are looked at: about 0.3 us.
 const STAY_POLLS: u32 = 24;
 
-/// Calls in a row on one A-stack before the others are looked at.
-const STAY_CALLS: u32 = 64;
+/// Calls in a row on one A-stack before the others are looked at: what is weighed together.
+const STAY_CALLS: u32 = BATCH_CALLS;
 
 /// Hot A-stacks whose heads are asked for at once.
 const TOGETHER: usize = 8;
@@ -58,6 +59,15 @@ pub(crate) struct Watch<'c> {
     client_processor: u32,
     /// No client calls again sooner than this.
     until_next_call: Linger,
+    /// How long that is.
+    search: LingerSearch,
+}
+
+/// What came of staying on an A-stack.
+struct Stayed {
+    calls: u32,
+    /// Where the last caller runs, if there was one.
+    client_processor: u32,
 }
 
 /// An A-stack that is polled.
@@ -69,6 +79,7 @@ struct Hot {
 
 impl<'c> Watch<'c> {
     pub fn new(core: &'c Arc<DomainCore>, number: u64) -> Watch<'c> {
+        let search = LingerSearch::of_server(core.options.wait.linger_cycles_max);
         Watch {
             core,
             number,
@@ -78,7 +89,8 @@ impl<'c> Watch<'c> {
             spread: 0,
             ban: YieldBan::NONE,
             client_processor: NO_PROCESSOR,
-            until_next_call: Linger::of_cycles(core.options.wait.next_call_cycles_min),
+            until_next_call: Linger::of_cycles(search.cycles()),
+            search,
         }
     }
 
@@ -127,18 +139,21 @@ impl<'c> Watch<'c> {
         let Some(hot) = self.hot.iter().find(|hot| self.cache.is_latest(hot.key)) else {
             return false;
         };
-        let Some(client_processor) = self.stay_on(&hot.binding, hot.binding.astack(hot.index))
-        else {
-            return false;
-        };
-        self.client_processor = client_processor;
-        true
+        let begin_ns = clock::now_ns();
+        let stayed = self.stay_on(&hot.binding, hot.binding.astack(hot.index));
+        if stayed.calls == STAY_CALLS {
+            let cycles = self.search.told(clock::now_ns() - begin_ns);
+            self.until_next_call = Linger::of_cycles(cycles);
+        }
+        if stayed.calls > 0 {
+            self.client_processor = stayed.client_processor;
+        }
+        stayed.calls > 0
     }
 
     /// The tightest loop there is: a function of its own, so that it has the registers to itself.
-    /// Where the last caller runs; `None` if none came.
     #[inline(never)]
-    fn stay_on(&self, binding: &ServerBinding, astack: AStack<'_, ServerAStack>) -> Option<u32> {
+    fn stay_on(&self, binding: &ServerBinding, astack: AStack<'_, ServerAStack>) -> Stayed {
         let (head, line) = (astack.head(), astack.own_line::<ReplyLine>());
         let mut client_processor = NO_PROCESSOR;
         let (mut calls, mut polls) = (0, 0);
@@ -157,13 +172,13 @@ impl<'c> Watch<'c> {
                 break;
             };
             client_processor = served.client_processor;
+            (calls, polls) = (calls + 1, 0);
             if client_processor == served.own_processor {
                 break;
             }
-            (calls, polls) = (calls + 1, 0);
             self.until_next_call.pass();
         }
-        (client_processor != NO_PROCESSOR).then_some(client_processor)
+        Stayed { calls, client_processor }
     }
 
     /// Runs a call that did not come while the watcher stayed.

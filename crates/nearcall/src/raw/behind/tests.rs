@@ -119,8 +119,7 @@ impl<'b> Half<'b> {
         head.selector.store(0, Relaxed);
         head.message_bytes.store(8 + BYTES, Relaxed);
         head.origin.store(origin_word(flag::OUT_OF_LINE | flag::PARTIAL), Relaxed);
-        let sequence = held.linkage().sequence().next();
-        held.linkage().set_sequence(sequence);
+        let sequence = held.linkage().count();
         if turn::post(&head.turn, sequence).unwrap().rings {
             binding.inner().ring();
         }

@@ -1,0 +1,269 @@
+//! How long a side leaves a line alone that it has just given away.
+//!
+//! A poll that comes while the line is on its way, or while the other side works on it, takes it
+//! back and makes the call take longer; a poll that comes late is late by the difference. Where the
+//! best moment lies depends on how far apart the two processors are: threads of one core want none
+//! of it, two cores want about a transfer's time. A host moves them while a program runs, and the
+//! edge is a cliff, so the moment is neither a constant nor measured once. Each side searches for
+//! it: now and then it tries another time for a few batches of calls, and keeps it if they took
+//! less.
+//!
+//! ```text
+//!   settled ──── interval batches ────▶ base: TRIAL batches ────▶ trial: TRIAL batches ──┐
+//!      ▲                                                                                 │
+//!      ├───────────── took less: the trial's time from now on, interval short ───────────┤
+//!      └───────────── did not: the old time again, interval twice as long ───────────────┘
+//! ```
+//!
+//! Both sides weigh the same sum, the time of a whole call, and so they settle. Two sides that weigh
+//! their own early polls instead drive each other up without end.
+//!
+//! Told all times, reads no clock. What a client does between two calls is in what it is told: calls
+//! far apart make the search wander, and then it does not matter.
+
+/// Where a search begins: what two near cores want that do next to nothing between two calls.
+const HOME_CYCLES: u32 = 110;
+
+/// Calls in a batch. What a batch costs to weigh, 25 ns to read the clock, is divided by as many.
+pub const BATCH_CALLS: u32 = 64;
+
+/// Batches that are weighed on either side of a comparison; the fastest counts.
+const TRIAL_BATCHES: u32 = 3;
+
+/// Fewest batches between two comparisons.
+const INTERVAL_MIN: u32 = 8;
+
+/// Batches by which a server's intervals are longer, so that the two sides do not try something at
+/// the same time, each taking what comes of it for its own doing.
+const SERVER_BATCHES_MORE: u32 = 5;
+
+/// Most: then trials are less than one batch in a hundred.
+const INTERVAL_MAX: u32 = 512;
+
+/// How far apart two times are that are tried.
+const STEP_CYCLES: u32 = 22;
+
+/// What is tried next, and then the one after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Move {
+    Down,
+    Up,
+    /// Back to where the search began: across a cliff no neighbour shows the way.
+    Home,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Settled,
+    Base,
+    Trial { cycles: u32 },
+}
+
+/// One side's search. Small, and private to the side.
+#[derive(Clone, Copy, Debug)]
+pub struct LingerSearch {
+    cycles: u32,
+    home: u32,
+    max: u32,
+    stage: Stage,
+    next: Move,
+    /// Batches left in this stage.
+    left: u32,
+    interval: u32,
+    interval_more: u32,
+    /// Fastest batch of the base, and of this stage.
+    base_ns: u64,
+    fastest_ns: u64,
+}
+
+impl LingerSearch {
+    /// A client's search, which never goes over `max` cycles. With `max` 0 it stays 0.
+    pub const fn of_client(max: u32) -> LingerSearch {
+        LingerSearch::new(max, 0)
+    }
+
+    /// The same of a server.
+    pub const fn of_server(max: u32) -> LingerSearch {
+        LingerSearch::new(max, SERVER_BATCHES_MORE)
+    }
+
+    const fn new(max: u32, interval_more: u32) -> LingerSearch {
+        let home = if HOME_CYCLES < max { HOME_CYCLES } else { max };
+        LingerSearch {
+            cycles: home,
+            home,
+            max,
+            interval_more,
+            stage: Stage::Settled,
+            next: Move::Down,
+            left: INTERVAL_MIN,
+            interval: INTERVAL_MIN,
+            base_ns: u64::MAX,
+            fastest_ns: u64::MAX,
+        }
+    }
+
+    /// A batch took `batch_ns`. How long to linger in the next one, in cycles.
+    pub fn told(&mut self, batch_ns: u64) -> u32 {
+        self.fastest_ns = self.fastest_ns.min(batch_ns);
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 {
+            self.end_stage();
+            self.fastest_ns = u64::MAX;
+        }
+        self.cycles()
+    }
+
+    /// How long to linger now, in cycles.
+    pub fn cycles(&self) -> u32 {
+        match self.stage {
+            Stage::Trial { cycles } => cycles,
+            Stage::Settled | Stage::Base => self.cycles,
+        }
+    }
+
+    fn end_stage(&mut self) {
+        match self.stage {
+            Stage::Settled => {
+                self.stage = Stage::Base;
+                self.left = TRIAL_BATCHES;
+            }
+            Stage::Base => {
+                self.base_ns = self.fastest_ns;
+                let cycles = self.candidate();
+                self.stage = Stage::Trial { cycles };
+                self.left = TRIAL_BATCHES;
+            }
+            Stage::Trial { cycles } => {
+                // By a thirty-second: batches vary by about as much.
+                let is_better = self.fastest_ns < self.base_ns - self.base_ns / 32;
+                if is_better {
+                    self.cycles = cycles;
+                    self.interval = INTERVAL_MIN;
+                } else {
+                    self.next = self.next.after();
+                    self.interval = (self.interval * 2).min(INTERVAL_MAX);
+                }
+                self.stage = Stage::Settled;
+                self.left = self.interval + self.interval_more;
+            }
+        }
+    }
+
+    fn candidate(&self) -> u32 {
+        match self.next {
+            Move::Down => self.cycles.saturating_sub(STEP_CYCLES),
+            Move::Up => (self.cycles + STEP_CYCLES).min(self.max),
+            Move::Home => self.home,
+        }
+    }
+}
+
+impl Move {
+    fn after(self) -> Move {
+        match self {
+            Move::Down => Move::Up,
+            Move::Up => Move::Home,
+            Move::Home => Move::Down,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two near processors: below the edge a poll takes the line back.
+    fn near(cycles: u32) -> u64 {
+        if cycles < 100 { 80 } else { 50 + u64::from(cycles - 100) / 4 }
+    }
+
+    /// Threads of one core: the time is lost.
+    fn siblings(cycles: u32) -> u64 {
+        25 + u64::from(cycles) / 2
+    }
+
+    /// Far processors: no matter.
+    fn far(_: u32) -> u64 {
+        200
+    }
+
+    /// Tells `search` of so many batches, and of some noise in each.
+    fn run(search: &mut LingerSearch, batches: u32, call_ns: fn(u32) -> u64) {
+        for batch in 0..batches {
+            let noise = u64::from(batch.wrapping_mul(2_654_435_761) >> 26);
+            search.told(call_ns(search.cycles()) * u64::from(BATCH_CALLS) + noise);
+        }
+    }
+
+    const MAX: u32 = 176;
+
+    /// A client's search that has come to `cycles`.
+    fn search_at(cycles: u32) -> LingerSearch {
+        LingerSearch { cycles, ..LingerSearch::of_client(MAX) }
+    }
+
+    #[track_caller]
+    fn check_settles(search: &mut LingerSearch, call_ns: fn(u32) -> u64, want: &[u32]) {
+        run(search, 20_000, call_ns);
+        assert!(want.contains(&search.cycles), "{} is none of {want:?}", search.cycles);
+    }
+
+    #[test]
+    fn the_edge_of_a_cliff_is_kept() {
+        check_settles(&mut search_at(110), near, &[110]);
+    }
+
+    #[test]
+    fn time_that_is_lost_is_given_up() {
+        check_settles(&mut search_at(110), siblings, &[0]);
+    }
+
+    #[test]
+    fn what_makes_no_difference_is_left_as_it_is() {
+        check_settles(&mut search_at(110), far, &[110]);
+    }
+
+    #[test]
+    fn a_search_that_is_too_late_comes_back_to_the_edge() {
+        check_settles(&mut search_at(176), near, &[110]);
+    }
+
+    #[test]
+    fn a_cliff_is_crossed_after_the_processors_have_moved() {
+        let mut search = search_at(110);
+        check_settles(&mut search, siblings, &[0]);
+        check_settles(&mut search, near, &[110]);
+    }
+
+    #[test]
+    fn two_sides_settle_together() {
+        let sum = |client: u32, server: u32| near(client) + near(server);
+        let (mut client, mut server) = (search_at(176), LingerSearch::of_server(MAX));
+        for _ in 0..20_000 {
+            let call_ns = sum(client.cycles(), server.cycles());
+            client.told(call_ns * u64::from(BATCH_CALLS));
+            server.told(call_ns * u64::from(BATCH_CALLS));
+        }
+        assert_eq!((client.cycles, server.cycles), (110, 110));
+    }
+
+    #[test]
+    fn trials_are_rare_once_it_has_settled() {
+        let mut search = search_at(110);
+        run(&mut search, 20_000, near);
+        let is_trial = |_: &u32| {
+            search.told(near(search.cycles()) * u64::from(BATCH_CALLS));
+            matches!(search.stage, Stage::Trial { .. })
+        };
+        let trials = (0..10_000).filter(is_trial).count();
+        assert!((1..100).contains(&trials), "{trials} of 10000");
+    }
+
+    #[test]
+    fn without_a_limit_there_is_no_lingering() {
+        let mut search = LingerSearch::of_client(0);
+        run(&mut search, 1_000, near);
+        assert_eq!(search.cycles(), 0);
+    }
+}
