@@ -179,12 +179,13 @@ fn serve_entries(
     arguments: &[String],
     answer: impl Fn() -> u64,
 ) -> Result<(), Failure> {
-    let [directory, processor] = arguments else {
-        return Err("which directory, which processor?".into());
+    let [directory, processors] = arguments else {
+        return Err("which directory, which processors?".into());
     };
-    if processor != ANYWHERE {
-        // Before the domain is made: its threads inherit the processor.
-        processor::pin(processor.parse()?)?;
+    if processors != ANYWHERE {
+        let processors = processors.split(',').map(str::parse).collect::<Result<Vec<u32>, _>>()?;
+        // Before the domain is made: its threads inherit them.
+        processor::allow(&processors)?;
     }
     let domain = Domain::with_options(domain_options)?;
     let mut options = ExportOptions::default();
@@ -199,8 +200,14 @@ fn serve_entries(
 
 /// Starts a server in a process of its own, in one of the program's roles.
 pub fn start(role: &str, directory: &Path, processor: u32) -> Result<Child, Failure> {
+    start_on(role, directory, &[processor])
+}
+
+/// The same on any of these processors.
+pub fn start_on(role: &str, directory: &Path, processors: &[u32]) -> Result<Child, Failure> {
     let directory = directory.to_str().ok_or("the directory has no name in Unicode")?;
-    Child::start(role, &[directory, &processor.to_string()], &[])
+    let processors: Vec<_> = processors.iter().map(u32::to_string).collect();
+    Child::start(role, &[directory, &processors.join(",")], &[])
 }
 
 /// The same on every processor that the calling thread may run on.
@@ -212,7 +219,16 @@ pub fn start_anywhere(role: &str, directory: &Path) -> Result<Child, Failure> {
 impl Bound {
     /// Starts a server on processor `processor` that exports in `directory`, and binds to it.
     pub fn start(domain: &Domain, directory: &Path, processor: u32) -> Result<Bound, Failure> {
-        let server = start(ROLE, directory, processor)?;
+        Bound::start_on(domain, directory, &[processor])
+    }
+
+    /// The same on any of these processors.
+    pub fn start_on(
+        domain: &Domain,
+        directory: &Path,
+        processors: &[u32],
+    ) -> Result<Bound, Failure> {
+        let server = start_on(ROLE, directory, processors)?;
         let client = import(domain, directory)?;
         let bound = Bound { client, arguments: vec![7; 1 << 20], server };
         bound.check()?;

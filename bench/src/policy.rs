@@ -9,6 +9,7 @@
 //! | | a Null beside hogs | `raw-futex` without hogs | mean |
 //! | | `raw-futex` beside hogs | the same without hogs | mean |
 //! | `think-…` | a Null after so long a thought | `raw-futex` after such a thought | p50 |
+//! | `asleep` | a Null to a server that sleeps and may run where the client does | `raw-futex` | p50 |
 //! | `idle-1s` | the first Null after a second | `raw-futex` after another | p50 |
 //!
 //! `raw-futex` is what the kernel does for two processes that do not spin. `idle-1s` also counts
@@ -55,6 +56,9 @@ const THOUGHTS: [(&str, u64, u32); 4] = [
 
 const IDLE: &str = "idle-1s";
 
+/// The server sleeps, and may have the caller's processor; `think-1ms` is the same where it may not.
+const ASLEEP: (&str, u64, u32) = ("asleep", 1_000_000, 40);
+
 /// A second of nothing.
 const NOTHING: Duration = Duration::from_secs(1);
 
@@ -82,7 +86,7 @@ pub fn measure(options: Options) -> Result<Table, Failure> {
     let (stages, missing) = options.stages()?;
     if let Some(why) = missing {
         let hogs = HOGS.iter().filter(|(_, processors, _)| *processors == 2);
-        let names = hogs.map(|(name, ..)| *name).chain(["free", IDLE]);
+        let names = hogs.map(|(name, ..)| *name).chain(["free", IDLE, ASLEEP.0]);
         let names = names.chain(THOUGHTS.iter().map(|(name, ..)| *name));
         names.for_each(|name| table.skip(name, OURS, why));
     }
@@ -103,6 +107,11 @@ pub fn measure(options: Options) -> Result<Table, Failure> {
             servers.thinking(thought, options.rounds, &mut table)?;
         }
         servers.idle(options.rounds.min(IDLE_ROUNDS), &mut table)?;
+        if stage.processors == 2 {
+            let directory = directory.join("anywhere");
+            servers.ours = Bound::start_on(&domain, &directory, &[stage.here, stage.there])?;
+            servers.thinking(ASLEEP, options.rounds, &mut table)?;
+        }
     }
     Ok(table)
 }

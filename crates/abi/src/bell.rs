@@ -14,8 +14,35 @@ pub const WATCH_OFFSET_BYTES: usize = 0;
 /// Byte offset of the line that a relief processor waits on; its lanes are unused.
 pub const RELIEF_OFFSET_BYTES: usize = 64;
 
+/// Byte offset of the first line of gates that residents wait on: one gate a processor of the
+/// machine, up to the end of the segment.
+pub const RESIDENTS_OFFSET_BYTES: usize = 128;
+
 /// Size of a bell segment.
 pub const SEGMENT_BYTES: usize = crate::PAGE_BYTES as usize;
+
+/// Gates in a line of them.
+const LINE_GATES: usize = 16;
+
+/// Where the gate of a resident lies: processors past the last gate share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResidentGate {
+    /// Byte offset of its line in the segment.
+    pub line_offset: usize,
+    /// Which one of the line.
+    pub index: usize,
+}
+
+impl ResidentGate {
+    /// The gate of the resident of processor number `processor`.
+    #[inline]
+    pub const fn of(processor: u32) -> ResidentGate {
+        let gates = (SEGMENT_BYTES - RESIDENTS_OFFSET_BYTES) / size_of::<AtomicU32>();
+        let number = processor as usize % gates;
+        let line_offset = RESIDENTS_OFFSET_BYTES + number / LINE_GATES * size_of::<GateLine>();
+        ResidentGate { line_offset, index: number % LINE_GATES }
+    }
+}
 
 /// One line per trust class of a server, written by every client of the class and by the server.
 ///
@@ -30,6 +57,16 @@ pub struct BellLine {
     pub lanes: [AtomicU32; 15],
 }
 
+/// Gates of residents, of several processors. Written by the clients of the class and the server,
+/// as a bell line is; who forges one costs time, never correctness.
+#[repr(C, align(64))]
+#[derive(Debug, Default)]
+pub struct GateLine {
+    /// The words that residents wait on.
+    pub gates: [AtomicU32; LINE_GATES],
+}
+
+const _: () = assert!(size_of::<GateLine>() == 64);
 const _: () = assert!(size_of::<BellLine>() == 64);
 const _: () = assert!(offset_of!(BellLine, gate) == 0);
 const _: () = assert!(offset_of!(BellLine, lanes) == 4);

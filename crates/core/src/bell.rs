@@ -19,7 +19,13 @@
 //! | B3 | lane word: swap 0, if it is not 0 | server | Acquire, Relaxed to look | nothing | B1 |
 //! | B4 | gate: swap 0, before the lanes are taken | server | Acquire | nothing | B2 |
 //! | B5 | gate: 0 to ASLEEP, compare-and-swap | server | Relaxed | nothing | - |
-//! | B6 | gate: load, to see whether an opening is worth it | server | Relaxed | nothing | - |
+//! | B6 | gate: load, to see whether an opening or a ring is worth it | both | Relaxed | nothing | - |
+//!
+//! Besides the watcher's gate there is one for each resident, a server processor that is bound to
+//! one processor of the machine, without lanes of its own. A client that finds the watcher asleep
+//! looks at the gate of the resident of its own processor (B6), and if that one sleeps rings there
+//! (B2) and wakes it instead: cheaper than to wake a processor that is idle. Whoever of the two is
+//! awake takes the lanes. A resident that is awake is never relied on.
 //!
 //! B5 needs no order: it and B2 are two edges of one word, so either B2 finds ASLEEP and wakes, or
 //! B5 finds RUNG and fails. All server processors of a gate that sleep are woken together.
@@ -94,6 +100,12 @@ pub fn ring_gate(gate: &AtomicU32) -> bool {
 #[inline]
 pub fn is_rung(gate: &AtomicU32) -> bool {
     gate.load(ord!("B6", Relaxed)) != 0
+}
+
+/// Whether a server processor sleeps on the gate, or is being woken.
+#[inline]
+pub fn has_sleeper(gate: &AtomicU32) -> bool {
+    gate.load(ord!("B6", Relaxed)) & ASLEEP != 0
 }
 
 /// Opens the gate: rings from here on are new. Before [`take_lanes`].

@@ -73,7 +73,7 @@ impl Domain {
         let core = Arc::new(DomainCore {
             options,
             housekeeping: Housekeeping::new()?,
-            processors: Processors::default(),
+            processors: Processors::new(),
             table: Table::default(),
             trust: Mutex::default(),
             numbers: AtomicU64::new(1),

@@ -6,6 +6,7 @@ pub(crate) mod current;
 pub(crate) mod handshake;
 pub(crate) mod processors;
 pub(crate) mod requests;
+pub(crate) mod residents;
 pub(crate) mod run;
 pub(crate) mod table;
 pub(crate) mod trust;

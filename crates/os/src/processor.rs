@@ -34,11 +34,23 @@ pub fn count_allowed() -> usize {
 ///
 /// # Errors: a number that the machine or the domain's cpuset does not have.
 pub fn pin(processor: u32) -> io::Result<()> {
-    if processor as usize >= CpuSet::MAX_CPU {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
+    allow(&[processor])
+}
+
+/// Lets the calling thread run on these processors and on no other.
+///
+/// # Errors: a number over what the system knows, or none that the machine or the domain's cpuset
+/// has.
+///
+/// # Cost: a system call, 0.5 us, and a migration if the thread runs on none of them.
+pub fn allow(processors: &[u32]) -> io::Result<()> {
     let mut set = CpuSet::new();
-    set.set(processor as usize);
+    for processor in processors {
+        if *processor as usize >= CpuSet::MAX_CPU {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        set.set(*processor as usize);
+    }
     Ok(rustix::thread::sched_setaffinity(None, &set)?)
 }
 

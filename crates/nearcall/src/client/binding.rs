@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use nearcall_abi::bell::{LANES, RELIEF_OFFSET_BYTES, WATCH_OFFSET_BYTES};
+use nearcall_abi::bell::{GateLine, LANES, RELIEF_OFFSET_BYTES, ResidentGate, WATCH_OFFSET_BYTES};
 use nearcall_abi::message::CLASSES_MAX;
 use nearcall_abi::{AStackClass, BellLine, InterfaceDescriptor, ReplyLine};
 use nearcall_core::bell::{self, Lane};
@@ -21,7 +21,7 @@ use nearcall_core::{
 };
 use nearcall_os::peer::Process;
 use nearcall_os::segment::Segment;
-use nearcall_os::{clock, fence, futex};
+use nearcall_os::{SpanMut, clock, fence, futex, processor};
 
 use super::control::Control;
 use super::hasty;
@@ -94,6 +94,15 @@ pub(crate) struct Parts {
     pub bell: Segment,
     pub lane: u32,
     pub domain: Domain,
+}
+
+/// Who was rung for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rung {
+    /// A server processor that gets ours as soon as we give it away.
+    Here,
+    /// One that is awake, or that was woken wherever it is.
+    Elsewhere,
 }
 
 /// A-stacks that came together.
@@ -391,8 +400,23 @@ impl ClientBinding {
     /// Rings for a server that does not poll our A-stack.
     #[cold]
     #[inline(never)]
-    pub fn ring(&self) {
-        self.ring_line(WATCH_OFFSET_BYTES);
+    pub fn ring(&self) -> Rung {
+        let line = self.bell_line(WATCH_OFFSET_BYTES);
+        let lane = Lane::of(self.lane, LANES);
+        if !bell::ring(&line.gate, &line.lanes[lane.word as usize], lane.bit) {
+            return Rung::Elsewhere;
+        }
+        // The watcher sleeps, and waking its processor may take ten times as long as having ours
+        // serve the call.
+        let gate = ResidentGate::of(processor::current());
+        let gates: &GateLine = self.bell_span().line(gate.line_offset).expect("as above");
+        let resident = &gates.gates[gate.index];
+        if bell::has_sleeper(resident) && bell::ring_gate(resident) {
+            futex::wake_all(resident);
+            return Rung::Here;
+        }
+        futex::wake_all(&line.gate);
+        Rung::Elsewhere
     }
 
     /// Rings again, for the n-th time, for a call that nobody has claimed: the processor that
@@ -411,17 +435,12 @@ impl ClientBinding {
         }
     }
 
-    fn ring_line(&self, offset: usize) {
-        let line = self.bell_line(offset);
-        let lane = Lane::of(self.lane, LANES);
-        if bell::ring(&line.gate, &line.lanes[lane.word as usize], lane.bit) {
-            futex::wake_all(&line.gate);
-        }
+    fn bell_line(&self, offset: usize) -> &BellLine {
+        self.bell_span().line(offset).expect("a bell segment holds its lines")
     }
 
-    fn bell_line(&self, offset: usize) -> &BellLine {
-        let bell = self.bell.span_mut().expect("the bell is mapped writable");
-        bell.line(offset).expect("a bell segment holds two lines")
+    fn bell_span(&self) -> SpanMut<'_> {
+        self.bell.span_mut().expect("the bell is mapped writable")
     }
 
     /// Rings again, for the n-th time, if nobody has claimed a captured call: nobody waits for it
@@ -510,6 +529,16 @@ impl<'b> Grip<'b> {
     #[inline(never)]
     pub fn lose_to_fault(self, procedure: u32, fault: PeerFault) -> Box<CallError> {
         Box::new(self.binding.fault(self.binding.procedure_name(procedure), fault))
+    }
+
+    /// Rings for a call that was posted on it from `processor`.
+    #[cold]
+    #[inline(never)]
+    pub fn ring(self, processor: u32) {
+        if self.binding.ring() == Rung::Here {
+            // Whoever waits for the reply gives the processor away at once.
+            self.linkage().set_server_processor(processor);
+        }
     }
 
     /// What this domain notes of it.

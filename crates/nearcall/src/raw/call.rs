@@ -152,7 +152,7 @@ impl<'b, 'd> Call<'b, 'd> {
         let sequence = grip.linkage().count();
         let head = grip.astack.head();
         match turn::post(&head.turn, sequence) {
-            Ok(posted) if posted.rings => grip.binding.ring(),
+            Ok(posted) if posted.rings => grip.ring(processor),
             Ok(_) => {}
             Err(fault) => return Err(grip.lose_to_fault(procedure, fault)),
         }
@@ -197,10 +197,10 @@ impl<'b, 'd> Call<'b, 'd> {
     /// Posts the call.
     #[inline(always)]
     fn post_alone(self, fixed_bytes: u32) -> Result<(Grip<'b>, u32), Box<CallError>> {
-        let (grip, procedure, _, unfinished) = self.write_words(fixed_bytes);
+        let (grip, procedure, processor, unfinished) = self.write_words(fixed_bytes);
         let sequence = grip.linkage().count();
         match turn::post(&grip.astack.head().turn, sequence) {
-            Ok(posted) if posted.rings => grip.binding.ring(),
+            Ok(posted) if posted.rings => grip.ring(processor),
             Ok(_) => {}
             Err(fault) => return Err(grip.lose_to_fault(procedure, fault)),
         }

@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use nearcall_abi::BellLine;
 use nearcall_core::bell;
 use nearcall_os::futex::{self, Woken};
 
 use super::binding::ServerBinding;
 use super::current;
+use super::residents::{self, Residents};
 use super::table::Snapshot;
 use super::trust::TrustClass;
 use super::watch::Watch;
@@ -17,6 +17,9 @@ use crate::domain::DomainCore;
 
 /// More reliefs than this end instead of parking.
 const RELIEFS_PARKED_MAX: u32 = 2;
+
+/// Most gates that one sleep waits for, beside the two words that no peer reaches.
+const GATES_MAX: usize = futex::WORDS_MAX - 2;
 
 /// Longest sleep while there are more trust classes than one sleep can wait for. Otherwise nothing
 /// in an idle domain wakes up by itself.
@@ -33,11 +36,21 @@ pub(crate) enum Role {
     Watch,
     /// For the watcher to be stuck.
     Relief,
+    /// For a caller on this processor who finds the watcher asleep.
+    Resident(u32),
+}
+
+/// What a processor that is about to sleep has heard of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counts {
+    changes: u32,
+    hails: u32,
 }
 
 /// Counts and words that the processors of one domain share.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Processors {
+    pub residents: Residents,
     crew: Mutex<Crew>,
     gone: Condvar,
     /// Number of the processor that watches; 0: none yet.
@@ -48,6 +61,8 @@ pub(crate) struct Processors {
     /// Counts what processors are to hear of besides bells. Every sleep waits for it, too: no peer
     /// reaches this word, and so none can lose the processor that sleeps.
     changes: AtomicU32,
+    /// Counts what the watcher alone is to hear of.
+    hails: AtomicU32,
     /// Bindings whose clients have asked over their sockets to be looked at.
     asking: Mutex<Vec<Arc<ServerBinding>>>,
     /// There are some.
@@ -62,6 +77,21 @@ struct Crew {
 }
 
 impl Processors {
+    /// None yet.
+    pub fn new() -> Processors {
+        Processors {
+            residents: Residents::new(),
+            crew: Mutex::default(),
+            gone: Condvar::new(),
+            watcher: AtomicU64::new(0),
+            progress: AtomicU64::new(0),
+            changes: AtomicU32::new(0),
+            hails: AtomicU32::new(0),
+            asking: Mutex::default(),
+            is_asked: AtomicBool::new(false),
+        }
+    }
+
     /// Starts the first two, when something is exported for the first time.
     pub fn start(&self, core: &Arc<DomainCore>) -> std::io::Result<()> {
         if self.crew().count > 0 {
@@ -99,15 +129,42 @@ impl Processors {
         futex::wake_all(&self.changes);
     }
 
-    /// How often that has happened. To be asked for before a processor looks for the last time
-    /// whether it may sleep.
-    pub fn changes(&self) -> u32 {
+    /// How often that has happened, and how often the watcher was hailed. To be asked for before a
+    /// processor looks for the last time whether it may sleep.
+    pub fn counts(&self) -> Counts {
+        // Acquire, both: as above.
+        let hails = self.hails.load(Ordering::Acquire);
         // Acquire: as above.
-        self.changes.load(Ordering::Acquire)
+        Counts { changes: self.changes.load(Ordering::Acquire), hails }
+    }
+
+    /// Calls come in a row that a resident serves: the watcher is to look at the binding, on
+    /// another processor.
+    pub fn hail(&self, binding: &Arc<ServerBinding>) {
+        self.note_asking(binding);
+        // Release: as in `announce`.
+        self.hails.fetch_add(1, Ordering::Release);
+        futex::wake_all(&self.hails);
+    }
+
+    /// The watcher was woken for a call from this processor.
+    pub fn need(&self, core: &Arc<DomainCore>, processor: u32) {
+        let has_room = self.crew().count < core.options.processors_max;
+        if has_room
+            && self.residents.need(processor)
+            && let Err(error) = self.spawn_resident(core, processor)
+        {
+            tracing::warn!(%error, processor, "no thread for a resident");
+        }
     }
 
     /// A client says that its bells do not arrive: some processor is to look at its A-stacks.
     pub fn ask_to_look(&self, binding: &Arc<ServerBinding>) {
+        self.note_asking(binding);
+        self.announce();
+    }
+
+    fn note_asking(&self, binding: &Arc<ServerBinding>) {
         let mut asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
         if !asking.iter().any(|known| Arc::ptr_eq(known, binding)) {
             asking.push(Arc::clone(binding));
@@ -115,7 +172,6 @@ impl Processors {
         drop(asking);
         // Relaxed: the count that follows is what is acquired; who polls sees it a little later.
         self.is_asked.store(true, Ordering::Relaxed);
-        self.announce();
     }
 
     /// Whether [`Processors::take_asking`] is worth it.
@@ -156,17 +212,18 @@ impl Processors {
         self.watcher.load(Ordering::Relaxed) == number
     }
 
-    /// Sleeps until a gate rings or something changes after the count was `changes`. `None`: a gate
-    /// had rung already.
-    pub fn sleep(&self, snapshot: &Snapshot, role: Role, changes: u32) -> Option<Woken> {
+    /// Sleeps until a gate rings or something happens that is not in `counts`. `None`: a gate had
+    /// rung already.
+    pub fn sleep(&self, snapshot: &Snapshot, role: Role, counts: Counts) -> Option<Woken> {
         let classes = &snapshot.classes;
-        let gates = classes.iter().take(futex::WORDS_MAX - 1).map(|class| {
-            let gate = &role.line(class).gate;
+        let gates = classes.iter().take(GATES_MAX).map(|class| {
+            let gate = role.gate(class);
             bell::fall_asleep(gate).then_some((gate, bell::ASLEEP))
         });
-        let change = std::iter::once(Some((&self.changes, changes)));
-        let words = change.chain(gates).collect::<Option<Vec<_>>>()?;
-        let is_crowd = classes.len() >= futex::WORDS_MAX;
+        let change = std::iter::once(Some((&self.changes, counts.changes)));
+        let hail = (role == Role::Watch).then_some(Some((&self.hails, counts.hails)));
+        let words = change.chain(hail).chain(gates).collect::<Option<Vec<_>>>()?;
+        let is_crowd = classes.len() > GATES_MAX;
         let slice = if is_crowd { CROWD_SLICE } else { Duration::MAX };
         Some(futex::wait_any(&words, slice))
     }
@@ -190,6 +247,25 @@ impl Processors {
         Ok(())
     }
 
+    fn spawn_resident(&self, core: &Arc<DomainCore>, processor: u32) -> std::io::Result<()> {
+        let mut crew = self.crew();
+        let on_thread = Arc::clone(core);
+        let thread = std::thread::Builder::new().name(format!("nearcall-at-{processor}"));
+        thread.spawn(move || {
+            current::enter_domain(Arc::downgrade(&on_thread));
+            residents::live(&on_thread, processor);
+            on_thread.processors.end();
+        })?;
+        crew.count += 1;
+        Ok(())
+    }
+
+    /// A thread of the crew ends.
+    fn end(&self) {
+        self.crew().count -= 1;
+        self.gone.notify_all();
+    }
+
     /// Parks until the watch is to be taken over. False: the processor is to end.
     fn park(&self, core: &Arc<DomainCore>, number: u64) -> bool {
         {
@@ -206,7 +282,7 @@ impl Processors {
 
     fn wait_for_need(&self, core: &Arc<DomainCore>, number: u64) -> bool {
         loop {
-            let changes = self.changes();
+            let counts = self.counts();
             if core.is_stopping() {
                 return false;
             }
@@ -215,7 +291,7 @@ impl Processors {
                 return true;
             }
             let snapshot = core.table.load();
-            self.sleep(&snapshot, Role::Relief, changes);
+            self.sleep(&snapshot, Role::Relief, counts);
             for class in &snapshot.classes {
                 bell::open_gate(&class.relief().gate);
             }
@@ -257,10 +333,11 @@ impl Processors {
 }
 
 impl Role {
-    fn line(self, class: &TrustClass) -> &BellLine {
+    fn gate(self, class: &TrustClass) -> &AtomicU32 {
         match self {
-            Role::Watch => class.watch(),
-            Role::Relief => class.relief(),
+            Role::Watch => &class.watch().gate,
+            Role::Relief => &class.relief().gate,
+            Role::Resident(processor) => class.resident(processor),
         }
     }
 }
@@ -278,6 +355,5 @@ fn processor(core: &Arc<DomainCore>, number: u64) {
         }
         processors.replenish(core);
     }
-    processors.crew().count -= 1;
-    processors.gone.notify_all();
+    processors.end();
 }

@@ -32,8 +32,20 @@ pub(crate) struct Served {
 pub(crate) fn run(
     binding: &ServerBinding,
     astack: AStack<'_, ServerAStack>,
+    call: (Sequence, HeadWords),
+    mode: Mode,
+) -> Option<Served> {
+    run_and(binding, astack, call, mode, || {})
+}
+
+/// The same, and does something when the procedure has returned and its caller does not know yet.
+#[inline(always)]
+pub(crate) fn run_and(
+    binding: &ServerBinding,
+    astack: AStack<'_, ServerAStack>,
     (sequence, words): (Sequence, HeadWords),
     mode: Mode,
+    before_reply: impl FnOnce(),
 ) -> Option<Served> {
     let line: &ReplyLine = astack.own_line();
     let head = astack.head();
@@ -72,6 +84,7 @@ pub(crate) fn run(
     head.message_bytes.store(replied.message_bytes(), Relaxed);
     let origin = origin_word(flags);
     head.origin.store(origin, Relaxed);
+    before_reply();
     end(binding, turn::reply(&head.turn, sequence, mode), head, sequence);
     let client_processor = words.origin() & flag::PROCESSOR;
     Some(Served { client_processor, own_processor: origin & flag::PROCESSOR })

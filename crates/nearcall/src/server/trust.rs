@@ -4,9 +4,12 @@
 //! importers whose uid the system does not tell. What that costs is time, never correctness.
 
 use std::os::fd::OwnedFd;
+use std::sync::atomic::AtomicU32;
 
 use nearcall_abi::BellLine;
-use nearcall_abi::bell::{RELIEF_OFFSET_BYTES, SEGMENT_BYTES, WATCH_OFFSET_BYTES};
+use nearcall_abi::bell::{
+    GateLine, RELIEF_OFFSET_BYTES, ResidentGate, SEGMENT_BYTES, WATCH_OFFSET_BYTES,
+};
 use nearcall_os::segment::{Sealing, Segment, SegmentError};
 
 /// One class: its bell, and what new members are given.
@@ -36,6 +39,14 @@ impl TrustClass {
     /// The line that relief processors wait on.
     pub fn relief(&self) -> &BellLine {
         self.line(RELIEF_OFFSET_BYTES)
+    }
+
+    /// The gate that the resident of this processor waits on.
+    pub fn resident(&self, processor: u32) -> &AtomicU32 {
+        let gate = ResidentGate::of(processor);
+        let span = self.bell.span_mut().expect("the bell is mapped writable");
+        let line: &GateLine = span.line(gate.line_offset).expect("a bell segment holds it");
+        &line.gates[gate.index]
     }
 
     #[inline]

@@ -22,8 +22,8 @@ use super::run::{self, Served};
 use super::table::Snapshot;
 use crate::domain::DomainCore;
 
-/// Polls before the waiting policy is asked.
-const FIRST_POLLS: u32 = 96;
+/// Polls before the waiting policy is asked: with as many moments of staying, about 10 us.
+const FIRST_POLLS: u32 = 16;
 
 /// Polls of the A-stack that was called last before the others are looked at: about 0.3 us.
 const STAY_POLLS: u32 = 24;
@@ -57,6 +57,8 @@ pub(crate) struct Watch<'c> {
     ban: YieldBan,
     /// Processor that the last caller posted from.
     client_processor: u32,
+    /// It was woken, and nothing has come since: for whom?
+    was_woken: bool,
     /// No client calls again sooner than this.
     until_next_call: Linger,
     /// How long that is.
@@ -89,6 +91,7 @@ impl<'c> Watch<'c> {
             spread: 0,
             ban: YieldBan::NONE,
             client_processor: NO_PROCESSOR,
+            was_woken: false,
             until_next_call: Linger::of_cycles(search.cycles()),
             search,
         }
@@ -122,6 +125,7 @@ impl<'c> Watch<'c> {
             if self.poll() || (self.spread == 0 && self.stay()) {
                 has_served = true;
                 polls = 0;
+                self.note_need();
                 if self.is_over() || self.core.table.epoch() != self.snapshot.epoch {
                     return true;
                 }
@@ -130,6 +134,15 @@ impl<'c> Watch<'c> {
             polls += 1;
         }
         has_served && self.client_processor != processor::current()
+    }
+
+    /// A call came; if this processor had to be woken for it, one on the caller's would have been
+    /// better (L36).
+    #[inline]
+    fn note_need(&mut self) {
+        if std::mem::take(&mut self.was_woken) {
+            self.core.processors.need(self.core, self.client_processor);
+        }
     }
 
     /// Stays for a moment on the A-stack that was called last: a client that calls again does so at
@@ -466,7 +479,7 @@ impl<'c> Watch<'c> {
     /// Parks until a bell rings.
     fn sleep(&mut self) {
         let processors = &self.core.processors;
-        let changes = processors.changes();
+        let counts = processors.counts();
         if !self.cool_down() || processors.is_asked() {
             return;
         }
@@ -474,9 +487,10 @@ impl<'c> Watch<'c> {
             return;
         }
         // `None`: rung. The poll that follows answers, then as after a sleep.
-        let slept = processors.sleep(&self.snapshot, Role::Watch, changes);
+        let slept = processors.sleep(&self.snapshot, Role::Watch, counts);
         if let Some(woken) = slept {
             self.client_processor = NO_PROCESSOR;
+            self.was_woken = true;
             if woken == Woken::TimedOut {
                 self.look_at_all();
             }
@@ -504,7 +518,7 @@ impl<'c> Watch<'c> {
 
 /// What a look found that is no call to run.
 #[cold]
-fn act_otherwise(binding: &ServerBinding, index: u32, look: Look) {
+pub(super) fn act_otherwise(binding: &ServerBinding, index: u32, look: Look) {
     match look {
         Look::Nothing | Look::Posted(_) => {}
         Look::Aborted(sequence) => run::let_go(binding, index, sequence),

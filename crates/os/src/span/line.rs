@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{Ordering, fence};
 
+use nearcall_abi::bell::GateLine;
 use nearcall_abi::{AStackHead, BellLine, ReplyLine, RequestLine};
 
 /// A line of shared memory with named words.
@@ -21,6 +22,8 @@ unsafe impl SharedLine for RequestLine {}
 unsafe impl SharedLine for ReplyLine {}
 // SAFETY: S1, S2: sixteen `AtomicU32`.
 unsafe impl SharedLine for BellLine {}
+// SAFETY: S1, S2: sixteen `AtomicU32`.
+unsafe impl SharedLine for GateLine {}
 
 /// A line that this side may only read: its words, and no way to store.
 #[derive(Debug)]

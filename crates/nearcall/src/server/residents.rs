@@ -1,0 +1,236 @@
+//! Residents: server processors that are bound to one processor of the machine each, and asleep
+//! until a caller on that processor rings for a server whose watcher sleeps (L35, L36, U12; design
+//! note 0003).
+//!
+//! Waking a thread of one's own processor costs a fifth to a tenth of waking an idle processor. So
+//! a single call to a sleeping server is served where its caller is; at the second call in a row the
+//! watcher is hailed, wherever it then runs, and the caller keeps its processor.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use nearcall_abi::bell::LANES;
+use nearcall_core::turn::Look;
+use nearcall_core::{Mode, bell};
+use nearcall_os::{HeadWords, clock, processor};
+
+use super::binding::ServerBinding;
+use super::current;
+use super::processors::Role;
+use super::run;
+use super::table::Snapshot;
+use super::watch::act_otherwise;
+use crate::domain::DomainCore;
+
+/// Calls from one processor that had to wake the watcher before there is a resident for it.
+const NEEDS_MIN: u32 = 2;
+
+/// Two calls that are not further apart than this are a burst: several wake-ups of a processor.
+const BURST_NS: u64 = 200_000;
+
+/// Which processors have residents, and which were needed but not found (L36).
+#[derive(Debug, Default)]
+pub(crate) struct Residents {
+    /// Processors that this domain may run on, as they were when it began to serve.
+    allowed: Vec<u32>,
+    needs: Mutex<BTreeMap<u32, Need>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Need {
+    Calls(u32),
+    Met,
+}
+
+impl Residents {
+    /// None yet, and at most one for each of the processors that the calling thread may run on.
+    pub fn new() -> Residents {
+        Residents { allowed: processor::allowed(), needs: Mutex::default() }
+    }
+
+    /// The watcher had to be woken for a call from this processor, which is what a client says. True
+    /// if there is to be a resident now.
+    pub fn need(&self, processor: u32) -> bool {
+        // Where there is one processor only, the watcher is everybody's resident.
+        if self.allowed.len() < 2 || !self.allowed.contains(&processor) {
+            return false;
+        }
+        let mut needs = self.needs();
+        match needs.entry(processor).or_insert(Need::Calls(0)) {
+            Need::Met => false,
+            Need::Calls(calls) if *calls + 1 < NEEDS_MIN => {
+                *calls += 1;
+                false
+            }
+            need => {
+                *need = Need::Met;
+                true
+            }
+        }
+    }
+
+    fn needs(&self) -> MutexGuard<'_, BTreeMap<u32, Need>> {
+        self.needs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One resident.
+struct Resident<'c> {
+    core: &'c Arc<DomainCore>,
+    processor: u32,
+    snapshot: Arc<Snapshot>,
+    /// When it served last.
+    served_ns: u64,
+}
+
+/// An A-stack with a call on it.
+struct Posted<'s> {
+    binding: &'s Arc<ServerBinding>,
+    index: u32,
+    look: Look,
+}
+
+/// The life of the resident of `processor`: until the domain stops, or the processor is taken from
+/// the domain.
+pub(crate) fn live(core: &Arc<DomainCore>, processor: u32) {
+    let snapshot = core.table.load();
+    let mut resident = Resident { core, processor, snapshot, served_ns: 0 };
+    while !core.is_stopping() && processor::pin(processor).is_ok() {
+        resident.sleep_and_answer();
+    }
+    // No client is to rely on a resident that is not there.
+    for class in &core.table.load().classes {
+        bell::open_gate(class.resident(processor));
+    }
+}
+
+impl Resident<'_> {
+    fn sleep_and_answer(&mut self) {
+        let processors = &self.core.processors;
+        let counts = processors.counts();
+        if self.core.is_stopping() {
+            return;
+        }
+        self.snapshot = self.core.table.load();
+        processors.sleep(&self.snapshot, Role::Resident(self.processor), counts);
+        // A binding that rings may be newer than what we slept with.
+        self.snapshot = self.core.table.load();
+        current::serve_from(&self.snapshot);
+        let snapshot = Arc::clone(&self.snapshot);
+        let rung: Vec<_> = snapshot
+            .classes
+            .iter()
+            .filter(|class| bell::open_gate(class.resident(self.processor)).is_rung)
+            .flat_map(|class| {
+                let words = (0u32..).zip(&class.watch().lanes);
+                words
+                    .flat_map(move |(word, lanes)| bits(word, bell::take_lanes(lanes)))
+                    .flat_map(|lane| snapshot.rung(class, lane % LANES))
+            })
+            .collect();
+        self.answer(&rung);
+    }
+
+    /// Serves what these bindings have posted.
+    fn answer(&mut self, rung: &[&Arc<ServerBinding>]) {
+        let posted: Vec<Posted<'_>> = rung.iter().copied().flat_map(posted_on).collect();
+        if posted.is_empty() {
+            return;
+        }
+        let now_ns = clock::now_ns();
+        let is_burst = posted.len() > 1 || now_ns - self.served_ns < BURST_NS;
+        self.served_ns = now_ns;
+        if is_burst {
+            // Before any procedure runs, which may take long.
+            rung.iter().for_each(|binding| self.core.processors.hail(binding));
+        }
+        // A procedure, and the threads that it starts, run wherever the domain may.
+        if let Err(error) = processor::allow(&self.core.processors.residents.allowed) {
+            tracing::warn!(%error, processor = self.processor, "a resident cannot leave");
+        }
+        let last = posted.len() - 1;
+        for (at, Posted { binding, index, look }) in posted.into_iter().enumerate() {
+            match look {
+                Look::Posted(sequence) if binding.state.is_open() => {
+                    let astack = binding.astack(index);
+                    let call = (sequence, HeadWords::load(astack.head()));
+                    let come_home = || {
+                        if at == last {
+                            self.come_home()
+                        }
+                    };
+                    run::run_and(binding, astack, call, Mode::Bell, come_home);
+                }
+                Look::Posted(sequence) => binding.refuse(index, sequence),
+                look => act_otherwise(binding, index, look),
+            }
+        }
+    }
+
+    /// The last procedure has returned: from here on nothing is in the way of the next call from
+    /// this processor, and it may rely on us. Who sees the reply may have the processor, and call
+    /// again, before we sleep.
+    fn come_home(&self) {
+        if processor::pin(self.processor).is_ok() {
+            for class in &self.snapshot.classes {
+                bell::fall_asleep(class.resident(self.processor));
+            }
+        }
+    }
+}
+
+/// The A-stacks of a binding that want something.
+fn posted_on(binding: &Arc<ServerBinding>) -> impl Iterator<Item = Posted<'_>> {
+    let looks = (0..binding.astack_count()).map(move |index| (index, binding.look(index)));
+    let wanted = looks.filter(|(_, look)| *look != Look::Nothing);
+    wanted.map(move |(index, look)| Posted { binding, index, look })
+}
+
+/// The numbers of the bits that are set in lane word `word`.
+fn bits(word: u32, bits: u32) -> impl Iterator<Item = u32> {
+    (0..u32::BITS).filter(move |bit| bits & 1 << bit != 0).map(move |bit| word * u32::BITS + bit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn residents(allowed: &[u32]) -> Residents {
+        Residents { allowed: allowed.to_vec(), needs: Mutex::default() }
+    }
+
+    #[test]
+    fn the_second_call_that_was_needed_but_not_found_makes_a_resident() {
+        let residents = residents(&[0, 3]);
+        assert!(!residents.need(3));
+        assert!(!residents.need(0));
+        assert!(residents.need(3));
+        assert!(residents.need(0));
+    }
+
+    #[test]
+    fn there_is_one_resident_a_processor() {
+        let residents = residents(&[0, 1]);
+        let made = (0..10).filter(|_| residents.need(1)).count();
+        assert_eq!(made, 1);
+    }
+
+    #[test]
+    fn a_processor_that_the_domain_does_not_have_gets_none() {
+        let residents = residents(&[0, 1]);
+        assert!((0..10).all(|_| !residents.need(2) && !residents.need(u32::MAX)));
+        assert!(residents.needs().is_empty());
+    }
+
+    #[test]
+    fn where_there_is_one_processor_there_are_no_residents() {
+        let residents = residents(&[5]);
+        assert!((0..10).all(|_| !residents.need(5)));
+    }
+
+    #[test]
+    fn bits_are_numbered_across_words() {
+        assert_eq!(bits(2, 0b1001).collect::<Vec<_>>(), [64, 67]);
+        assert_eq!(bits(0, 0).count(), 0);
+    }
+}
