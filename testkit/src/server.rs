@@ -141,6 +141,10 @@ impl FaultsServer for Tester {
         nearcall::caller().and_then(|importer| importer.uid()).unwrap_or(u32::MAX)
     }
 
+    fn processors(&self) -> u32 {
+        std::thread::available_parallelism().map_or(0, |count| count.get() as u32)
+    }
+
     fn work(
         &self,
         number: u8,

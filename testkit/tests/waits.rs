@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
+use nearcall_os::processor;
 use testkit::world::{Kind, each_world, in_world};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
@@ -66,6 +67,73 @@ fn an_idle_server_does_nothing() {
         assert_eq!(after, before);
         // And it is there when it is called.
         assert_eq!(client.add(1, 2).unwrap(), 3);
+    });
+}
+
+/// Voluntary switches of the server's residents, by thread.
+fn resident_switches(pid: u32) -> Vec<u64> {
+    let threads = activity(pid).expect("it told before").into_values();
+    let residents = threads.filter(|thread| thread.name.starts_with("nearcall-at-"));
+    residents.map(|thread| thread.voluntary_switches).collect()
+}
+
+#[test]
+fn a_sleeping_server_serves_where_its_caller_is_and_a_busy_one_elsewhere() {
+    in_world(Kind::Processes, SERVER, |world| {
+        let processors = processor::allowed();
+        let server = world.serve("asleep");
+        let client = world.import(&server);
+        let pid = server.pid().expect("a process of its own");
+        if activity(pid).is_none() {
+            println!("skipped: /proc does not tell what the threads of a process do");
+            return;
+        }
+        // Whoever runs a procedure is bound to no processor, nor is what it starts.
+        let call_apart = || {
+            std::thread::sleep(Duration::from_millis(20));
+            assert_eq!(client.processors().unwrap() as usize, processors.len());
+        };
+        let calls = || {
+            processor::pin(processors[0]).unwrap();
+            (0..20).for_each(|_| call_apart());
+            let residents = resident_switches(pid);
+            if processors.len() == 1 {
+                assert_eq!(residents, [], "on one processor the watcher is everybody's resident");
+                return;
+            }
+            let [before] = residents[..] else { panic!("one for the processor: {residents:?}") };
+            (0..20).for_each(|_| call_apart());
+            let apart = resident_switches(pid)[0] - before;
+            assert!(apart >= 10, "{apart} switches for 20 calls apart");
+            for _ in 0..10_000 {
+                client.null().unwrap();
+            }
+            let in_a_row = resident_switches(pid)[0] - before - apart;
+            // How many depends on who else wants the processors.
+            assert!(in_a_row < 10_000, "the watcher was not hailed: {in_a_row} switches");
+        };
+        std::thread::scope(|threads| threads.spawn(calls).join().unwrap());
+    });
+}
+
+#[test]
+fn what_a_wait_spins_is_accounted() {
+    in_world(Kind::Processes, SERVER, |world| {
+        if processor::count_allowed() == 1 {
+            println!("skipped: nobody spins on one processor");
+            return;
+        }
+        let server = world.serve("slow");
+        let client = world.import(&server);
+        let before = nearcall::spun();
+        // A wait for a server that happens to be on the same processor does not spin; calls in a row
+        // bring it to another one.
+        let has_spun = (0..200).any(|_| {
+            (0..1_000).for_each(|_| client.null().unwrap());
+            client.doze(1).unwrap();
+            nearcall::spun() > before
+        });
+        assert!(has_spun, "200 waits of a millisecond did not spin");
     });
 }
 

@@ -5,9 +5,9 @@ use core::sync::atomic::Ordering::Relaxed;
 use loom::sync::Arc;
 use loom::thread;
 
-use crate::bell::{ASLEEP, fall_asleep, open_gate, ring, take_lanes};
+use crate::bell::{ASLEEP, fall_asleep, has_sleeper, open_gate, ring, ring_gate, take_lanes};
 use crate::sync::AtomicU32;
-use crate::turn::{Mode, Phase, Sequence, demote, post};
+use crate::turn::{Mode, Phase, Poll, Sequence, TurnWord, demote, doze, poll, post};
 use crate::world::{AStack, Futex, call, explore};
 
 struct Server {
@@ -64,6 +64,96 @@ impl Server {
             self.sleep();
         }
     }
+}
+
+/// A server with a resident on the client's processor.
+struct Inhabited {
+    server: Arc<Server>,
+    gate: AtomicU32,
+    parked: Futex,
+    is_over: AtomicU32,
+}
+
+impl Inhabited {
+    /// A client's whole call. If the watcher sleeps and the resident does, the resident is rung for.
+    fn call(&self) {
+        let (server, astack) = (&self.server, &self.server.astacks[0]);
+        astack.put_arguments(call(1));
+        let posted = post(&astack.turn, call(1)).unwrap();
+        if posted.rings && ring(&server.gate, &server.lanes, 0) {
+            if has_sleeper(&self.gate) && ring_gate(&self.gate) {
+                self.parked.wake_all();
+            } else {
+                server.parked.wake_all();
+            }
+        }
+        if doze(&astack.turn, call(1)).is_ok() {
+            let asleep = TurnWord::new(call(1), Phase::PostedAsleep);
+            astack.futex.wait(&astack.turn, asleep.0);
+        }
+        assert_eq!(poll(&astack.turn, call(1)), Poll::Replied { mode: Mode::Bell });
+        astack.expect_results(call(1));
+    }
+
+    /// Both processors have nothing left to do.
+    fn end(&self) {
+        self.is_over.store(1, Relaxed);
+        for (gate, parked) in [(&self.gate, &self.parked), (&self.server.gate, &self.server.parked)]
+        {
+            ring_gate(gate);
+            parked.wake_all();
+        }
+    }
+
+    fn watch(&self) {
+        loop {
+            self.server.answer_bell();
+            if self.is_over.load(Relaxed) == 1 {
+                return;
+            }
+            self.server.sleep();
+        }
+    }
+
+    /// What a resident does: it opens its own gate, and takes the lanes of the watcher's.
+    fn reside(&self) {
+        loop {
+            let is_rung = open_gate(&self.gate).is_rung;
+            let lanes = if is_rung { take_lanes(&self.server.lanes) } else { 0 };
+            if lanes != 0 {
+                self.server.astacks[0].serve(Mode::Bell);
+            }
+            if self.is_over.load(Relaxed) == 1 {
+                return;
+            }
+            if fall_asleep(&self.gate) {
+                self.parked.wait(&self.gate, ASLEEP);
+            }
+        }
+    }
+}
+
+/// Watcher and resident go to sleep while a client calls: whichever it relies on serves it.
+pub fn resident_against_watcher() {
+    explore(2, || {
+        let inhabited = Arc::new(Inhabited {
+            server: Server::new(Phase::IdleBell),
+            gate: AtomicU32::new(0),
+            parked: Futex::new(),
+            is_over: AtomicU32::new(0),
+        });
+        let run = |processor: fn(&Inhabited)| {
+            let inhabited = Arc::clone(&inhabited);
+            thread::spawn(move || processor(&inhabited))
+        };
+        let processors = [run(Inhabited::watch), run(Inhabited::reside)];
+        inhabited.call();
+        inhabited.end();
+        for processor in processors {
+            processor.join().unwrap();
+        }
+        assert_eq!(inhabited.server.astacks[0].runs.load(Relaxed), 1);
+    });
 }
 
 /// One client rings while the processor goes to sleep.

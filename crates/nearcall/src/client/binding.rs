@@ -65,6 +65,8 @@ pub(crate) struct ClientBinding {
     /// What it has grown by since.
     pub extensions: [OnceLock<ClientRegion>; EXTENSIONS_MAX],
     pub lists: AStackLists,
+    /// How long to spin for the reply of each procedure, nanoseconds.
+    spins: Box<[AtomicU32]>,
     pub bell: Segment,
     pub lane: u32,
     captured: Mutex<Captured>,
@@ -142,6 +144,7 @@ impl ClientBinding {
             policy: parts.policy,
             when_exhausted: parts.when_exhausted,
             state: BindingState::new(),
+            spins: spins(parts.interface, &parts.policy),
             lists: AStackLists::new(parts.classes.len() as u32, count_max),
             biases: std::array::from_fn(|_| Bias::new()),
             classes: parts.classes,
@@ -476,6 +479,19 @@ impl ClientBinding {
         }
     }
 
+    /// How long to spin for a reply of `procedure`, nanoseconds.
+    pub fn spin_ns(&self, procedure: u32) -> u32 {
+        // Relaxed: a hint about waiting.
+        self.spins[procedure as usize].load(Ordering::Relaxed)
+    }
+
+    /// One came `waited_ns` after its post, of which `spin_ns` were to be spun.
+    pub fn told_wait(&self, procedure: u32, spin_ns: u32, waited_ns: u64) {
+        let adapted = self.policy.adapt(spin_ns, waited_ns);
+        // Relaxed: as above.
+        self.spins[procedure as usize].store(adapted, Ordering::Relaxed);
+    }
+
     /// Name of a procedure, for errors.
     pub fn procedure_name(&self, procedure: u32) -> &'static str {
         self.interface.procedures[procedure as usize].name
@@ -565,6 +581,10 @@ impl<'b> Grip<'b> {
         drop(captured);
         self.binding.domain.core().housekeeping.look_after_captured();
     }
+}
+
+fn spins(interface: &InterfaceDescriptor, policy: &WaitPolicy) -> Box<[AtomicU32]> {
+    interface.procedures.iter().map(|_| AtomicU32::new(policy.spin_ns_max)).collect()
 }
 
 /// Whether the server has claimed call `sequence`. Judges a private copy of the claim word, which

@@ -13,6 +13,7 @@ use nearcall_os::{clock, futex, processor};
 use super::binding::{ClientBinding, Grip, was_claimed};
 use crate::error::{CallError, NotExecuted};
 use crate::server::current;
+use crate::spinning::{self, Spinner};
 
 /// After a hang-up, how long a call waits for the proof that its server has ended. A server that
 /// was killed ends within a millisecond, on a crowded machine within tens of them.
@@ -25,7 +26,7 @@ thread_local! {
 /// One wait for one reply.
 pub(crate) struct Wait<'b> {
     pub grip: Grip<'b>,
-    pub procedure: &'static str,
+    pub procedure: u32,
     pub sequence: Sequence,
     /// Nanoseconds from the post; 0: no deadline.
     pub deadline_ns: u64,
@@ -50,9 +51,11 @@ impl Wait<'_> {
     pub fn finish(&self) -> Result<(), NoReply> {
         let binding = self.grip.binding;
         let mut ban = YIELD_BAN.get();
-        let policy = &binding.policy;
         let start_ns = clock::now_ns();
-        let mut waiter = Waiter::new(policy, &mut ban, policy.spin_ns_max, start_ns);
+        let mut spinner = (!self.same_processor).then(spinning::begin).flatten();
+        let spin_ns = binding.spin_ns(self.procedure);
+        let may_spin_ns = if spinner.is_some() { spin_ns } else { 0 };
+        let mut waiter = Waiter::new(&binding.policy, &mut ban, may_spin_ns, start_ns);
         if self.deadline_ns != 0 {
             let posted_ns = if self.posted_ns == 0 { start_ns } else { self.posted_ns };
             waiter = waiter.until(posted_ns.saturating_add(self.deadline_ns));
@@ -68,6 +71,7 @@ impl Wait<'_> {
                     waiter.told_yield(&mut ban, after_ns - now_ns);
                 }
                 Step::Sleep { slice_ns } => {
+                    end_spinning(&mut spinner, now_ns - start_ns);
                     self.call_for_relief(slices);
                     slices = slices.saturating_add(1);
                     self.sleep(slice_ns);
@@ -89,6 +93,11 @@ impl Wait<'_> {
             now_ns = clock::now_ns();
         };
         YIELD_BAN.set(ban);
+        if !self.same_processor {
+            let waited_ns = clock::now_ns() - start_ns;
+            end_spinning(&mut spinner, waited_ns);
+            binding.told_wait(self.procedure, spin_ns, waited_ns);
+        }
         outcome
     }
 
@@ -148,7 +157,7 @@ impl Wait<'_> {
                 // If nobody has claimed it yet, the server is to look, so that we get it back.
                 self.grip.binding.ring();
                 let deadline = Duration::from_nanos(self.deadline_ns);
-                let procedure = self.procedure;
+                let procedure = self.name();
                 Err(NoReply::Captured(CallError::CallAborted { procedure, deadline }))
             }
             Err(Poll::Replied { .. }) => Ok(()),
@@ -160,7 +169,7 @@ impl Wait<'_> {
 
     /// The call is buried: whether it ran is what the claim word says (DESIGN 8).
     fn classify(&self) -> Result<(), NoReply> {
-        let procedure = self.procedure;
+        let procedure = self.name();
         let proof = match self.grip.binding.process.wait_exit(PROOF_TIMEOUT) {
             true => Proof::Died,
             false => Proof::HungUp,
@@ -176,13 +185,25 @@ impl Wait<'_> {
         }))
     }
 
+    /// Of the procedure, for errors.
+    fn name(&self) -> &'static str {
+        self.grip.binding.procedure_name(self.procedure)
+    }
+
     fn was_claimed(&self) -> bool {
         was_claimed(self.grip.astack, self.sequence)
     }
 
     fn wrong(&self, seen: TurnWord) -> NoReply {
         let fault = PeerFault::Turn { seen, sequence: self.sequence, wanted: "posted or idle" };
-        NoReply::Lost(self.grip.binding.fault(self.procedure, fault))
+        NoReply::Lost(self.grip.binding.fault(self.name(), fault))
+    }
+}
+
+/// Lets another thread spin. The first time counts.
+fn end_spinning(spinner: &mut Option<Spinner<'static>>, spun_ns: u64) {
+    if let Some(spinner) = spinner.take() {
+        spinner.end(spun_ns);
     }
 }
 

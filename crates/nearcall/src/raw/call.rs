@@ -289,7 +289,6 @@ fn wait(
     same_processor: bool,
 ) -> Option<Box<CallError>> {
     let sequence = grip.linkage().sequence();
-    let procedure = grip.binding.procedure_name(procedure);
     let posted_ns = 0;
     match (Wait { grip, procedure, sequence, deadline_ns, posted_ns, same_processor }).finish() {
         Ok(()) => None,

@@ -107,7 +107,7 @@ impl<'b> Posted<'b> {
             }
         }
         let (deadline_ns, posted_ns) = (self.deadline_ns, self.posted_ns);
-        let procedure = grip.binding.procedure_name(self.procedure);
+        let procedure = self.procedure;
         let wait = Wait { grip, procedure, sequence, deadline_ns, posted_ns, same_processor };
         let error = match wait.finish() {
             Ok(()) => return Reply::new(grip, self.procedure, HeadWords::load(head)),

@@ -1,5 +1,5 @@
 //! Residents: server processors that are bound to one processor of the machine each, and asleep
-//! until a caller on that processor rings for a server whose watcher sleeps (L35, L36, U12; design
+//! until a caller on that processor rings for a server whose watcher sleeps (L35, L36, U10; design
 //! note 0003).
 //!
 //! Waking a thread of one's own processor costs a fifth to a tenth of waking an idle processor. So

@@ -21,6 +21,7 @@ use super::processors::Role;
 use super::run::{self, Served};
 use super::table::Snapshot;
 use crate::domain::DomainCore;
+use crate::spinning;
 
 /// Polls before the waiting policy is asked: with as many moments of staying, about 10 us.
 const FIRST_POLLS: u32 = 16;
@@ -55,6 +56,10 @@ pub(crate) struct Watch<'c> {
     /// Calls come on several A-stacks in turn for this many looks to come: do not stay on one.
     spread: u32,
     ban: YieldBan,
+    /// How long to spin for the next call: adapted to how far apart they have been.
+    spin_ns: u32,
+    /// Since when nothing has come.
+    idle_ns: u64,
     /// Processor that the last caller posted from.
     client_processor: u32,
     /// It was woken, and nothing has come since: for whom?
@@ -90,6 +95,8 @@ impl<'c> Watch<'c> {
             hot: Vec::new(),
             spread: 0,
             ban: YieldBan::NONE,
+            spin_ns: core.options.wait.spin_ns_max,
+            idle_ns: 0,
             client_processor: NO_PROCESSOR,
             was_woken: false,
             until_next_call: Linger::of_cycles(search.cycles()),
@@ -141,6 +148,8 @@ impl<'c> Watch<'c> {
     #[inline]
     fn note_need(&mut self) {
         if std::mem::take(&mut self.was_woken) {
+            let waited_ns = clock::now_ns() - self.idle_ns;
+            self.spin_ns = self.core.options.wait.adapt(self.spin_ns, waited_ns);
             self.core.processors.need(self.core, self.client_processor);
         }
     }
@@ -442,16 +451,33 @@ impl<'c> Watch<'c> {
     #[cold]
     #[inline(never)]
     fn wait(&mut self) {
+        let now_ns = clock::now_ns();
+        if !self.was_woken {
+            self.idle_ns = now_ns;
+        }
+        let is_elsewhere = self.client_processor != processor::current();
+        let spinner = is_elsewhere.then(spinning::begin).flatten();
+        let may_spin_ns = if spinner.is_some() { self.spin_ns } else { 0 };
+        let is_idle = self.wait_awake(now_ns, may_spin_ns);
+        if let Some(spinner) = spinner {
+            spinner.end(clock::now_ns() - now_ns);
+        }
+        if is_idle {
+            self.sleep();
+        }
+    }
+
+    /// True: nothing has come, and it is time to sleep.
+    fn wait_awake(&mut self, mut now_ns: u64, may_spin_ns: u32) -> bool {
         let policy = &self.core.options.wait;
-        let mut now_ns = clock::now_ns();
-        let mut waiter = Waiter::new(policy, &mut self.ban, policy.spin_ns_max, now_ns);
+        let mut waiter = Waiter::new(policy, &mut self.ban, may_spin_ns, now_ns);
         loop {
             let same_processor = self.client_processor == processor::current();
             match waiter.next(now_ns, same_processor) {
                 Step::Spin { polls } => {
                     for _ in 0..polls {
                         if self.poll() {
-                            return;
+                            return false;
                         }
                         processor::relax();
                     }
@@ -461,16 +487,13 @@ impl<'c> Watch<'c> {
                     let after_ns = clock::now_ns();
                     waiter.told_yield(&mut self.ban, after_ns - now_ns);
                     if self.poll() {
-                        return;
+                        return false;
                     }
                 }
-                Step::Sleep { .. } | Step::GiveUp => {
-                    self.sleep();
-                    return;
-                }
+                Step::Sleep { .. } | Step::GiveUp => return true,
             }
             if self.is_over() || self.core.table.epoch() != self.snapshot.epoch {
-                return;
+                return false;
             }
             now_ns = clock::now_ns();
         }
