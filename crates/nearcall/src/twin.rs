@@ -6,7 +6,6 @@ use std::io;
 use std::sync::Arc;
 
 use nearcall_abi::InterfaceDescriptor;
-use nearcall_abi::bell::LANES;
 use nearcall_os::peer::Peer;
 use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::Stream;
@@ -49,8 +48,8 @@ pub(crate) fn import(
     let (client_heads, server_heads) = Segment::heap(bytes.heads, Sealing::BothWrite);
     let (client_own, server_peer) = Segment::heap(bytes.blocks, Sealing::SingleWriter);
     let (server_own, client_peer) = Segment::heap(bytes.blocks, Sealing::SingleWriter);
-    let key = server.next_number();
-    let lane = key as u32 % LANES;
+    let lane = server.table.load().free_lane();
+    let key = server.table.new_key(lane);
     let served = Arc::new(ServerBinding::new(ServerParts {
         key,
         name: clerk.name().to_owned(),

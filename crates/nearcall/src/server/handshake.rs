@@ -136,7 +136,7 @@ impl Handshake {
             return Err(Refused::overloaded());
         }
         let class = core.trust_class(importer.uid()).map_err(|_| Refused::overloaded())?;
-        let lane = snapshot.free_lane(&class);
+        let lane = snapshot.free_lane();
         let classes = self.interface().classes;
         let bytes = RegionBytes::of(classes).expect("the compiler made a class list");
         let made = Segment::create("nearcall-replies", bytes.blocks, Sealing::SingleWriter);
@@ -181,7 +181,7 @@ impl Handshake {
             unreachable!("complete after both messages");
         };
         let binding = Arc::new(ServerBinding::new(Parts {
-            key: core.next_number(),
+            key: core.table.new_key(admitted.lane),
             name: self.clerk.name.clone(),
             classes: self.clerk.entries.interface().classes.to_vec(),
             entries: Arc::clone(&self.clerk.entries),

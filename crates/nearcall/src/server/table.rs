@@ -1,7 +1,13 @@
-//! The bindings that a domain serves, as its processors see them: a snapshot that is replaced
-//! whole, so that reading it takes no lock once it is loaded.
+//! The bindings that a domain serves, as its processors see them: a snapshot, so that reading it
+//! takes no lock once it is loaded.
+//!
+//! ```text
+//! snapshot ──▶ 30 groups ──▶ 16 lanes each ──▶ the bindings that ring the lane: mostly one
+//! ```
+//!
+//! A change copies the way to the lane that it changes and shares the rest with the snapshot
+//! before: what it costs depends little on how many bindings there are.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -10,25 +16,41 @@ use nearcall_abi::bell::LANES;
 use super::binding::ServerBinding;
 use super::trust::TrustClass;
 
+/// Lanes whose bindings are copied together: about as many as there are groups.
+const GROUP_LANES: usize = 16;
+
+/// Groups of lanes.
+const GROUPS: usize = LANES as usize / GROUP_LANES;
+
+const _: () = assert!(GROUPS * GROUP_LANES == LANES as usize);
+
+/// Bits of a key that are the binding's lane.
+const KEY_LANE_BITS: u32 = 9;
+
+const _: () = assert!(LANES <= 1 << KEY_LANE_BITS);
+
 /// The table and how often it has changed.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     current: RwLock<Arc<Snapshot>>,
     epoch: AtomicU64,
+    /// How many keys were given out.
+    keys: AtomicU64,
 }
 
 /// The bindings at one moment.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Snapshot {
     /// How often the table had changed.
     pub epoch: u64,
     /// Every trust class with a binding.
     pub classes: Vec<Arc<TrustClass>>,
-    /// By key.
-    bindings: HashMap<u64, Arc<ServerBinding>>,
-    /// By uid of the class and lane.
-    lanes: HashMap<(Option<u32>, u32), Vec<Arc<ServerBinding>>>,
+    count: usize,
+    groups: [Arc<Group>; GROUPS],
 }
+
+/// Of each lane of a group the bindings that ring it, of whatever class.
+type Group = [Arc<[Arc<ServerBinding>]>; GROUP_LANES];
 
 impl Table {
     /// The table as it is now.
@@ -43,21 +65,37 @@ impl Table {
         self.epoch.load(Ordering::Acquire)
     }
 
+    /// A key for a binding on `lane`: no other has or had it, and it is not 0.
+    pub fn new_key(&self, lane: u32) -> u64 {
+        // Relaxed: all that matters is that no two are alike.
+        let number = self.keys.fetch_add(1, Ordering::Relaxed) + 1;
+        number << KEY_LANE_BITS | u64::from(lane)
+    }
+
     pub fn add(&self, binding: Arc<ServerBinding>) {
         self.change(|next| {
-            next.bindings.insert(binding.key, binding);
+            let lane = next.lane_mut(binding.lane);
+            *lane = lane.iter().cloned().chain([binding]).collect();
+            next.count += 1;
         });
     }
 
     pub fn remove(&self, key: u64) {
         self.change(|next| {
-            next.bindings.remove(&key);
+            let lane = next.lane_mut(lane_of(key));
+            let before = lane.len();
+            *lane = lane.iter().filter(|binding| binding.key != key).cloned().collect();
+            let removed = before - lane.len();
+            next.count -= removed;
         });
     }
 
     /// Forgets every binding.
     pub fn clear(&self) {
-        self.change(|next| next.bindings.clear());
+        self.change(|next| {
+            next.count = 0;
+            next.groups = Default::default();
+        });
     }
 
     pub fn set_classes(&self, classes: Vec<Arc<TrustClass>>) {
@@ -66,48 +104,64 @@ impl Table {
 
     fn change(&self, change: impl FnOnce(&mut Snapshot)) {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-        let mut next = Snapshot {
-            epoch: current.epoch + 1,
-            classes: current.classes.clone(),
-            bindings: current.bindings.clone(),
-            lanes: HashMap::new(),
-        };
+        let mut next = Snapshot::clone(&current);
+        next.epoch += 1;
         change(&mut next);
-        for binding in next.bindings.values() {
-            let lane = (binding.class.uid, binding.lane % LANES);
-            next.lanes.entry(lane).or_default().push(Arc::clone(binding));
-        }
         let epoch = next.epoch;
-        *current = Arc::new(next);
+        let before = std::mem::replace(&mut *current, Arc::new(next));
         // Release: pairs with `epoch`.
         self.epoch.store(epoch, Ordering::Release);
+        drop(current);
+        // Outside of the lock: it may be the last that knew a binding, which is unmapped then.
+        drop(before);
     }
+}
+
+/// The lane of the binding with this key.
+fn lane_of(key: u64) -> u32 {
+    (key & ((1 << KEY_LANE_BITS) - 1)) as u32
 }
 
 impl Snapshot {
     /// The binding with this key.
     pub fn binding(&self, key: u64) -> Option<&Arc<ServerBinding>> {
-        self.bindings.get(&key)
+        self.lane(lane_of(key)).iter().find(|binding| binding.key == key)
     }
 
     /// All bindings.
     pub fn bindings(&self) -> impl Iterator<Item = &Arc<ServerBinding>> {
-        self.bindings.values()
+        self.groups.iter().flat_map(|group| group.iter()).flat_map(|lane| lane.iter())
     }
 
     /// How many bindings there are.
     pub fn count(&self) -> usize {
-        self.bindings.len()
+        self.count
     }
 
     /// The bindings that ring this lane of this class: mostly one.
-    pub fn rung(&self, class: &TrustClass, lane: u32) -> &[Arc<ServerBinding>] {
-        self.lanes.get(&(class.uid, lane)).map_or(&[], Vec::as_slice)
+    pub fn rung(&self, class: &TrustClass, lane: u32) -> impl Iterator<Item = &Arc<ServerBinding>> {
+        let uid = class.uid;
+        self.lane(lane).iter().filter(move |binding| binding.class.uid == uid)
     }
 
-    /// The lane that fewest bindings of the class ring.
-    pub fn free_lane(&self, class: &TrustClass) -> u32 {
-        let crowd = |lane: &u32| self.rung(class, *lane).len();
-        (0..LANES).min_by_key(crowd).unwrap_or(0)
+    /// The lane that fewest bindings ring, of whatever class.
+    pub fn free_lane(&self) -> u32 {
+        (0..LANES).min_by_key(|lane| self.lane(*lane).len()).unwrap_or(0)
     }
+
+    fn lane(&self, lane: u32) -> &[Arc<ServerBinding>] {
+        let (group, lane) = place(lane);
+        &self.groups[group][lane]
+    }
+
+    fn lane_mut(&mut self, lane: u32) -> &mut Arc<[Arc<ServerBinding>]> {
+        let (group, lane) = place(lane);
+        &mut Arc::make_mut(&mut self.groups[group])[lane]
+    }
+}
+
+/// A lane's group, and its place in it.
+fn place(lane: u32) -> (usize, usize) {
+    let lane = (lane % LANES) as usize;
+    (lane / GROUP_LANES, lane % GROUP_LANES)
 }
