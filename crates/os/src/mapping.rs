@@ -1,13 +1,17 @@
-//! One mapping of a memory file between two guard pages, or its twin on the heap. Knows nothing of
-//! seals or sizes: `segment.rs` has judged the descriptor before it comes here.
+//! One mapping of a memory file with a guard page behind it, or its twin on the heap. Knows nothing
+//! of seals or sizes: `segment.rs` has judged the descriptor before it comes here.
 //!
 //! ```text
-//!  reservation (PROT_NONE)
-//!  ┌───────┬───────────┬─────────────────────────┬───────┬───────────┐
-//!  │ slack │ guard     │ the file's bytes        │ guard │ slack     │
-//!  └───────┴───────────┴─────────────────────────┴───────┴───────────┘
-//!                      ▲ base: page aligned; 2 MiB aligned if it holds a huge page
+//!  one mapping of the file                     with huge pages: in a reservation (PROT_NONE)
+//!  ┌─────────────────────────┬───────┐         ┌───────┬───────┬──────────────────┬───────┬───────┐
+//!  │ the file's bytes        │ guard │         │ slack │ guard │ the file's bytes │ guard │ slack │
+//!  └─────────────────────────┴───────┘         └───────┴───────┴──────────────────┴───────┴───────┘
+//!  ▲ base: page aligned                                        ▲ base: 2 MiB aligned
 //! ```
+//!
+//! A page of a mapping past the end of its file cannot be touched, and a file that is sealed never
+//! grows: that makes a guard for the price of none. A reservation costs a second system call and
+//! two mappings more, of which a process may have 65,530.
 
 use std::alloc::Layout;
 use std::os::fd::BorrowedFd;
@@ -48,7 +52,8 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Maps `bytes` bytes of `file`, a whole number of pages.
+    /// Maps `bytes` bytes of `file`, a whole number of pages; fills in the page tables if all of
+    /// them are allocated already (`is_allocated`), as `populate` does.
     ///
     /// The caller has made sure that the file has and keeps that many bytes; otherwise an access
     /// would end the domain by SIGBUS.
@@ -56,10 +61,32 @@ impl Mapping {
         file: BorrowedFd<'_>,
         bytes: usize,
         is_writable: bool,
+        is_allocated: bool,
     ) -> Result<Mapping, Errno> {
         assert!(bytes > 0 && bytes.is_multiple_of(PAGE), "{bytes} bytes are no whole pages");
-        let align = if bytes >= HUGE { HUGE } else { PAGE };
-        let slack = align - PAGE;
+        let write = if is_writable { ProtFlags::WRITE } else { ProtFlags::empty() };
+        let populate = if is_allocated { MapFlags::POPULATE } else { MapFlags::empty() };
+        let (protection, flags) = (ProtFlags::READ | write, MapFlags::SHARED | populate);
+        if bytes >= HUGE {
+            return Mapping::reserved(file, bytes, protection, flags);
+        }
+        let reserved_bytes = bytes + PAGE;
+        let null = std::ptr::null_mut();
+        // SAFETY: a null hint lets the kernel choose unused addresses, so nothing is replaced.
+        let start = unsafe { rustix::mm::mmap(null, reserved_bytes, protection, flags, file, 0) }?;
+        let base = NonNull::new(start.cast::<u8>()).ok_or(Errno::NOMEM)?;
+        let memory = Memory::Reserved { start: base, bytes: reserved_bytes };
+        Ok(Mapping { base, bytes, is_writable, memory })
+    }
+
+    /// The same at a multiple of a huge page.
+    fn reserved(
+        file: BorrowedFd<'_>,
+        bytes: usize,
+        protection: ProtFlags,
+        flags: MapFlags,
+    ) -> Result<Mapping, Errno> {
+        let slack = HUGE - PAGE;
         let reserved_bytes = bytes.checked_add(2 * PAGE + slack).ok_or(Errno::NOMEM)?;
         // SAFETY: a null hint lets the kernel choose unused addresses, so nothing is replaced.
         let start = unsafe {
@@ -71,23 +98,15 @@ impl Mapping {
             )
         }?;
         let start = NonNull::new(start.cast::<u8>()).ok_or(Errno::NOMEM)?;
-        let offset = PAGE + (start.as_ptr() as usize + PAGE).wrapping_neg() % align;
+        let offset = PAGE + (start.as_ptr() as usize + PAGE).wrapping_neg() % HUGE;
         // SAFETY: `offset + bytes` is at most `PAGE + slack + bytes`, inside the reservation.
         let base = unsafe { start.add(offset) };
         let memory = Memory::Reserved { start, bytes: reserved_bytes };
+        let is_writable = protection.contains(ProtFlags::WRITE);
         let mapping = Mapping { base, bytes, is_writable, memory };
-        let write = if is_writable { ProtFlags::WRITE } else { ProtFlags::empty() };
+        let (at, flags) = (base.as_ptr().cast(), flags | MapFlags::FIXED);
         // SAFETY: replaces only a part of the reservation above, which nobody else knows yet.
-        unsafe {
-            rustix::mm::mmap(
-                base.as_ptr().cast(),
-                bytes,
-                ProtFlags::READ | write,
-                MapFlags::SHARED | MapFlags::FIXED,
-                file,
-                0,
-            )
-        }?;
+        unsafe { rustix::mm::mmap(at, bytes, protection, flags, file, 0) }?;
         Ok(mapping)
     }
 
@@ -115,12 +134,10 @@ impl Mapping {
         self.is_writable
     }
 
-    /// Fills in the page tables now, so that no call pays for a first touch (2.8 us a page).
-    /// Nothing depends on it: a kernel that refuses leaves it to the first touch.
+    /// Fills in the page tables of a writable mapping now, so that no call pays for a first touch
+    /// (2.8 us a page). Nothing depends on it: a kernel that refuses leaves it to the first touch.
     pub(crate) fn populate(&self) {
-        let advice =
-            if self.is_writable { Advice::LinuxPopulateWrite } else { Advice::LinuxPopulateRead };
-        let _ = self.advise(0, self.bytes, advice);
+        let _ = self.advise(0, self.bytes, Advice::LinuxPopulateWrite);
     }
 
     /// A child of a fork does not have the mapping.
@@ -167,9 +184,9 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         if let Memory::Reserved { start, bytes } = self.memory {
-            // SAFETY: the reservation is ours alone, and spans borrow the segment, so none is left.
+            // SAFETY: these addresses are ours alone, and spans borrow the segment, so none is left.
             let result = unsafe { rustix::mm::munmap(start.as_ptr().cast(), bytes) };
-            debug_assert!(result.is_ok(), "a reservation cannot be unmapped: {result:?}");
+            debug_assert!(result.is_ok(), "a mapping cannot be unmapped: {result:?}");
         }
     }
 }

@@ -84,6 +84,9 @@ mod tests {
     fn the_descriptor_lets_nobody_write() {
         let (_sole, file) = SoleSegment::create("sole", PAGE).unwrap();
         assert_eq!(rustix::io::pwrite(&file, &[1], 0), Err(rustix::io::Errno::PERM));
-        assert!(crate::mapping::Mapping::new(std::os::fd::AsFd::as_fd(&file), PAGE, true).is_err());
+        assert!(
+            crate::mapping::Mapping::new(std::os::fd::AsFd::as_fd(&file), PAGE, true, true)
+                .is_err()
+        );
     }
 }
