@@ -5,8 +5,8 @@ use std::path::Path;
 
 use nearcall::name::Scope;
 use nearcall::{
-    Admission, BindError, Binding, CallError, Clerk, Domain, ExportError, ExportOptions,
-    InterfaceDescriptor, NotExecuted, Policy, ProcedureDescriptor,
+    AStackClass, Admission, BindError, Binding, CallError, Clerk, Domain, ExportError,
+    ExportOptions, InterfaceDescriptor, NotExecuted, Policy, ProcedureDescriptor,
 };
 use testkit::faults::faults::{FAULTS, FaultsClient};
 use testkit::server::{export, import_options};
@@ -115,6 +115,20 @@ fn another_hash_names_the_first_operation_that_differs() {
             panic!("{error}");
         };
         assert!(difference.contains("add"), "{difference}");
+    });
+}
+
+#[test]
+fn other_astack_classes_are_refused_with_both_lists() {
+    const LARGE: AStackClass = AStackClass { block_bytes: 1 << 20, count: 1 };
+    static OTHER: InterfaceDescriptor = InterfaceDescriptor { classes: &[LARGE], ..FAULTS };
+    in_processes(|world| {
+        let _server = world.serve("classes");
+        let options = world.import_options();
+        let error =
+            Binding::import_with(world.client_domain(), "classes", &OTHER, options).unwrap_err();
+        let want = format!("A-stack classes {:?} are not {:?}", OTHER.classes, FAULTS.classes);
+        assert!(error.to_string().contains(&want), "{error}");
     });
 }
 

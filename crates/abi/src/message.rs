@@ -4,7 +4,7 @@
 //! u32 kind │ fields of that kind, in the order of the enum below
 //! ```
 //!
-//! A text is a u16 length and its bytes. Lists are a u16 count and their entries. A packet that is
+//! A text is a u16 length and its bytes. A class list is a u32 count and its entries. A packet that is
 //! short, long, of an unknown kind or over a limit is [`Garbled`]; nothing in it is believed
 //! further.
 
@@ -25,29 +25,29 @@ pub const CLASSES_MAX: usize = 16;
 /// One message. Text and lists lie in the packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Message<'p> {
-    /// Client: bind me to this interface. Kind 1.
+    /// Client: bind me to this interface. With the heads and the requests segment. Kind 1.
     Import {
         /// [`crate::ABI_VERSION`] of the client.
         abi_version: u32,
         /// Hash of the interface it was compiled for.
         interface_hash: [u8; 16],
-        /// Scoped name of that interface.
+        /// The processor that it runs on: a hint.
+        processor: u32,
+        /// Scoped name of the interface.
         interface_name: &'p str,
+        /// The A-stacks that its segments are for, by class.
+        classes: Classes,
     },
-    /// Server: admitted. With the replies and the bell segment. Kind 2.
-    Admit {
+    /// Server: bound, call away. With the replies and the bell segment. Kind 2.
+    Bound {
         /// Which life of the server this is.
         incarnation: u64,
         /// The binding's lane in the bell line.
         lane: u32,
-        /// Its A-stacks, by class.
-        classes: Classes,
+        /// The processor that it runs on: a hint.
+        processor: u32,
     },
-    /// Client: here are the heads and the requests segment. Kind 3.
-    Segments,
-    /// Server: bound, call away. Kind 4.
-    Bound,
-    /// Server: refused. Kind 5.
+    /// Server: refused. Kind 3.
     Refused {
         /// Why.
         code: RefusalCode,
@@ -56,7 +56,7 @@ pub enum Message<'p> {
         detail: &'p [u8],
     },
     /// Either: this segment holds the variable part of messages on A-stack `astack` from now on.
-    /// With the segment. Kind 6.
+    /// With the segment. Kind 4.
     OutOfLine {
         /// Index of the A-stack.
         astack: u32,
@@ -65,55 +65,55 @@ pub enum Message<'p> {
         /// Size of the segment.
         bytes: u64,
     },
-    /// Server: the out-of-line segment is mapped. Kind 7.
+    /// Server: the out-of-line segment is mapped. Kind 5.
     Mapped {
         /// Index of the A-stack.
         astack: u32,
         /// Of the segment.
         generation: u32,
     },
-    /// Client: more A-stacks of this class, please. Kind 8.
+    /// Client: more A-stacks of this class, please. Kind 6.
     Grow {
         /// Index of the class.
         class: u32,
     },
-    /// Server: granted. With the replies segment of the extension. Kind 9.
+    /// Server: granted. With the replies segment of the extension. Kind 7.
     Grown {
         /// Index of the class.
         class: u32,
         /// How many more; their indices follow those there are.
         count: u32,
     },
-    /// Client: heads and requests segment of the extension. Kind 10.
+    /// Client: heads and requests segment of the extension. Kind 8.
     GrownSegments {
         /// Index of the class.
         class: u32,
     },
-    /// Server: the extension is watched. Kind 11.
+    /// Server: the extension is watched. Kind 9.
     GrownBound {
         /// Index of the class.
         class: u32,
     },
-    /// Server: no further call is taken on this binding. Kind 12.
+    /// Server: no further call is taken on this binding. Kind 10.
     Revoked,
-    /// Client: arguments of any call may lie in this segment. With the segment. Kind 13.
+    /// Client: arguments of any call may lie in this segment. With the segment. Kind 11.
     Lend {
         /// Which of the binding's lent segments it is.
         number: u32,
         /// Size of the segment.
         bytes: u64,
     },
-    /// Server: the lent segment is mapped. Kind 14.
+    /// Server: the lent segment is mapped. Kind 12.
     Lent {
         /// Of the segment.
         number: u32,
     },
-    /// Client: no further call names the lent segment. Kind 15.
+    /// Client: no further call names the lent segment. Kind 13.
     LendOver {
         /// Of the segment.
         number: u32,
     },
-    /// Client: look at this binding's A-stacks; its bells do not seem to arrive. Kind 16.
+    /// Client: look at this binding's A-stacks; its bells do not seem to arrive. Kind 14.
     Look,
 }
 
@@ -170,20 +170,18 @@ impl<'p> Message<'p> {
         let mut out = Out { packet, length: 0 };
         out.u32(self.kind())?;
         match *self {
-            Message::Import { abi_version, interface_hash, interface_name } => {
+            Message::Import { abi_version, interface_hash, processor, interface_name, classes } => {
                 out.u32(MAGIC)?;
                 out.u32(abi_version)?;
                 out.bytes(&interface_hash)?;
+                out.u32(processor)?;
                 out.text(interface_name.as_bytes())?;
+                out.classes(&classes)?;
             }
-            Message::Admit { incarnation, lane, classes } => {
+            Message::Bound { incarnation, lane, processor } => {
                 out.bytes(&incarnation.to_le_bytes())?;
                 out.u32(lane)?;
-                out.u32(classes.count as u32)?;
-                for class in classes.as_slice() {
-                    out.u32(class.block_bytes)?;
-                    out.u32(class.count)?;
-                }
+                out.u32(processor)?;
             }
             Message::Refused { code, detail } => {
                 out.u32(code as u32)?;
@@ -208,7 +206,7 @@ impl<'p> Message<'p> {
             | Message::GrownBound { class: word }
             | Message::Lent { number: word }
             | Message::LendOver { number: word } => out.u32(word)?,
-            Message::Segments | Message::Bound | Message::Revoked | Message::Look => {}
+            Message::Revoked | Message::Look => {}
         }
         let Out { packet, length } = out;
         Some(&packet[..length])
@@ -226,7 +224,7 @@ impl<'p> Message<'p> {
     /// How many descriptors come with the message: exactly that many, or it is garbled.
     pub fn descriptor_count(&self) -> usize {
         match self {
-            Message::Admit { .. } | Message::Segments | Message::GrownSegments { .. } => 2,
+            Message::Import { .. } | Message::Bound { .. } | Message::GrownSegments { .. } => 2,
             Message::OutOfLine { .. } | Message::Grown { .. } | Message::Lend { .. } => 1,
             _ => 0,
         }
@@ -235,21 +233,19 @@ impl<'p> Message<'p> {
     fn kind(&self) -> u32 {
         match self {
             Message::Import { .. } => 1,
-            Message::Admit { .. } => 2,
-            Message::Segments => 3,
-            Message::Bound => 4,
-            Message::Refused { .. } => 5,
-            Message::OutOfLine { .. } => 6,
-            Message::Mapped { .. } => 7,
-            Message::Grow { .. } => 8,
-            Message::Grown { .. } => 9,
-            Message::GrownSegments { .. } => 10,
-            Message::GrownBound { .. } => 11,
-            Message::Revoked => 12,
-            Message::Lend { .. } => 13,
-            Message::Lent { .. } => 14,
-            Message::LendOver { .. } => 15,
-            Message::Look => 16,
+            Message::Bound { .. } => 2,
+            Message::Refused { .. } => 3,
+            Message::OutOfLine { .. } => 4,
+            Message::Mapped { .. } => 5,
+            Message::Grow { .. } => 6,
+            Message::Grown { .. } => 7,
+            Message::GrownSegments { .. } => 8,
+            Message::GrownBound { .. } => 9,
+            Message::Revoked => 10,
+            Message::Lend { .. } => 11,
+            Message::Lent { .. } => 12,
+            Message::LendOver { .. } => 13,
+            Message::Look => 14,
         }
     }
 }
@@ -257,27 +253,28 @@ impl<'p> Message<'p> {
 fn decode_kind<'p>(kind: u32, input: &mut In<'p>) -> Option<Message<'p>> {
     Some(match kind {
         1 => decode_import(input)?,
-        2 => decode_admit(input)?,
-        3 => Message::Segments,
-        4 => Message::Bound,
-        5 => {
+        2 => {
+            let (incarnation, lane) = (input.u64()?, input.u32()?);
+            Message::Bound { incarnation, lane, processor: input.u32()? }
+        }
+        3 => {
             let code = RefusalCode::from_word(input.u32()?)?;
             Message::Refused { code, detail: core::mem::take(&mut input.rest) }
         }
-        6 => {
+        4 => {
             let (astack, generation) = (input.u32()?, input.u32()?);
             Message::OutOfLine { astack, generation, bytes: input.u64()? }
         }
-        7 => Message::Mapped { astack: input.u32()?, generation: input.u32()? },
-        8 => Message::Grow { class: input.u32()? },
-        9 => Message::Grown { class: input.u32()?, count: input.u32()? },
-        10 => Message::GrownSegments { class: input.u32()? },
-        11 => Message::GrownBound { class: input.u32()? },
-        12 => Message::Revoked,
-        13 => Message::Lend { number: input.u32()?, bytes: input.u64()? },
-        14 => Message::Lent { number: input.u32()? },
-        15 => Message::LendOver { number: input.u32()? },
-        16 => Message::Look,
+        5 => Message::Mapped { astack: input.u32()?, generation: input.u32()? },
+        6 => Message::Grow { class: input.u32()? },
+        7 => Message::Grown { class: input.u32()?, count: input.u32()? },
+        8 => Message::GrownSegments { class: input.u32()? },
+        9 => Message::GrownBound { class: input.u32()? },
+        10 => Message::Revoked,
+        11 => Message::Lend { number: input.u32()?, bytes: input.u64()? },
+        12 => Message::Lent { number: input.u32()? },
+        13 => Message::LendOver { number: input.u32()? },
+        14 => Message::Look,
         _ => return None,
     })
 }
@@ -288,23 +285,13 @@ fn decode_import<'p>(input: &mut In<'p>) -> Option<Message<'p>> {
     }
     let abi_version = input.u32()?;
     let interface_hash = input.array()?;
+    let processor = input.u32()?;
     let interface_name = core::str::from_utf8(input.text()?).ok()?;
     if interface_name.len() > INTERFACE_NAME_BYTES_MAX {
         return None;
     }
-    Some(Message::Import { abi_version, interface_hash, interface_name })
-}
-
-fn decode_admit<'p>(input: &mut In<'p>) -> Option<Message<'p>> {
-    let incarnation = input.u64()?;
-    let lane = input.u32()?;
-    let count = input.u32()? as usize;
-    let mut classes = Classes::new(&[])?;
-    for class in classes.list.get_mut(..count)? {
-        *class = AStackClass { block_bytes: input.u32()?, count: input.u32()? };
-    }
-    classes.count = count;
-    Some(Message::Admit { incarnation, lane, classes })
+    let classes = input.classes()?;
+    Some(Message::Import { abi_version, interface_hash, processor, interface_name, classes })
 }
 
 impl RefusalCode {
@@ -367,6 +354,15 @@ impl Out<'_> {
         self.bytes(&value.to_le_bytes())
     }
 
+    fn classes(&mut self, classes: &Classes) -> Option<()> {
+        self.u32(classes.count as u32)?;
+        for class in classes.as_slice() {
+            self.u32(class.block_bytes)?;
+            self.u32(class.count)?;
+        }
+        Some(())
+    }
+
     fn text(&mut self, text: &[u8]) -> Option<()> {
         self.bytes(&u16::try_from(text.len()).ok()?.to_le_bytes())?;
         self.bytes(text)
@@ -396,6 +392,16 @@ impl<'p> In<'p> {
         self.array().map(u64::from_le_bytes)
     }
 
+    fn classes(&mut self) -> Option<Classes> {
+        let count = self.u32()? as usize;
+        let mut classes = Classes::new(&[])?;
+        for class in classes.list.get_mut(..count)? {
+            *class = AStackClass { block_bytes: self.u32()?, count: self.u32()? };
+        }
+        classes.count = count;
+        Some(classes)
+    }
+
     fn text(&mut self) -> Option<&'p [u8]> {
         let length = u16::from_le_bytes(self.array()?);
         self.bytes(usize::from(length))
@@ -406,13 +412,17 @@ impl<'p> In<'p> {
 mod tests {
     use super::*;
 
-    fn all() -> [Message<'static>; 15] {
+    fn import(classes: Classes) -> Message<'static> {
+        let (abi_version, interface_hash, processor) = (1, [7; 16], 2);
+        let interface_name = "A::B";
+        Message::Import { abi_version, interface_hash, processor, interface_name, classes }
+    }
+
+    fn all() -> [Message<'static>; 14] {
         let classes = [AStackClass { block_bytes: 2048, count: 5 }];
         [
-            Message::Import { abi_version: 1, interface_hash: [7; 16], interface_name: "A::B" },
-            Message::Admit { incarnation: 9, lane: 3, classes: Classes::new(&classes).unwrap() },
-            Message::Segments,
-            Message::Bound,
+            import(Classes::new(&classes).unwrap()),
+            Message::Bound { incarnation: 9, lane: 3, processor: 1 },
             Message::Refused { code: RefusalCode::Hash, detail: b"why" },
             Message::OutOfLine { astack: 1, generation: 2, bytes: 1 << 30 },
             Message::Mapped { astack: 1, generation: 2 },
@@ -424,6 +434,7 @@ mod tests {
             Message::Lend { number: 3, bytes: 1 << 30 },
             Message::Lent { number: 3 },
             Message::LendOver { number: 3 },
+            Message::Look,
         ]
     }
 
@@ -450,9 +461,9 @@ mod tests {
     #[test]
     fn a_packet_with_a_tail_is_garbled() {
         let mut packet = [0; 256];
-        let length = Message::Bound.encode(&mut packet).unwrap().len();
+        let length = Message::Look.encode(&mut packet).unwrap().len();
         let garbled = Message::decode(&packet[..length + 1]);
-        assert_eq!(garbled, Err(Garbled { kind: 4, packet_bytes: 5 }));
+        assert_eq!(garbled, Err(Garbled { kind: 14, packet_bytes: 5 }));
     }
 
     #[test]
@@ -460,9 +471,13 @@ mod tests {
         let class = AStackClass { block_bytes: 0, count: 1 };
         assert!(Classes::new(&[class; CLASSES_MAX + 1]).is_none());
         let mut packet = [0u8; 256];
-        packet[0] = 2;
-        packet[16] = CLASSES_MAX as u8 + 1;
-        assert!(Message::decode(&packet).is_err());
+        let full = import(Classes::new(&[class; CLASSES_MAX]).unwrap());
+        let bytes = full.encode(&mut packet).unwrap().len();
+        assert_eq!(Message::decode(&packet[..bytes]), Ok(full));
+        // The count stands before the list.
+        let count = bytes - CLASSES_MAX * 8 - 4;
+        packet[count] += 1;
+        assert!(Message::decode(&packet[..bytes + 8]).is_err());
     }
 
     #[test]

@@ -19,9 +19,13 @@ use crate::server::binding::ServerBinding;
 use crate::server::clerk::ClerkCore;
 use crate::server::handshake::{Handshake, Progress};
 use crate::server::requests;
+use crate::wire::Socket;
 
 /// Token of the waker.
 const WAKER: u64 = 0;
+
+/// In a token: not the socket of a binding, but the process at its other end.
+const DEATH: u64 = 1 << 63;
 
 /// How long an importer may take between two messages of its bind.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -58,14 +62,11 @@ pub(crate) struct Housekeeping {
 enum Watched {
     /// A clerk's socket.
     Importers(Arc<ClerkCore>),
-    /// The socket of a binding that we serve.
+    /// The socket of a binding that we serve; with [`DEATH`] in the token, the process at its other
+    /// end.
     Importer(Arc<ServerBinding>),
-    /// The process at its other end.
-    ImporterDeath(Arc<ServerBinding>),
-    /// The socket of a binding that we imported.
-    Exporter(Weak<ClientBinding>),
-    /// The process at its other end.
-    ExporterDeath(Weak<ClientBinding>, Arc<Process>),
+    /// The same of a binding that we imported.
+    Exporter(Weak<ClientBinding>, Arc<Process>),
 }
 
 /// A bind that is not complete.
@@ -137,81 +138,68 @@ impl Housekeeping {
 
     /// Stops watching for importers.
     pub fn forget_clerk(&self, token: u64) {
-        self.forget(|known, _| known == token);
+        if let Some(Watched::Importers(clerk)) = self.take(token) {
+            let _ = self.poller.remove(clerk.listener());
+        }
     }
 
     /// Watches the server of a binding: its socket and its life.
-    pub fn watch_exporter(
-        &self,
-        core: &DomainCore,
-        binding: &Arc<ClientBinding>,
-    ) -> io::Result<()> {
-        let (socket, death) = (core.next_number(), core.next_number());
-        let weak = Arc::downgrade(binding);
-        let process = Arc::clone(&binding.process);
-        let mut watched = self.watched();
-        watched.insert(socket, Watched::Exporter(Weak::clone(&weak)));
-        watched.insert(death, Watched::ExporterDeath(weak, process));
-        drop(watched);
-        self.poller.add_hang_up(binding.control.socket(), socket)?;
-        self.poller.add(&*binding.process, death)
+    pub fn watch_exporter(&self, binding: &Arc<ClientBinding>) -> io::Result<()> {
+        let (token, process) = (binding.token, Arc::clone(&binding.process));
+        let entry = Watched::Exporter(Arc::downgrade(binding), process);
+        self.watched().insert(token, entry);
+        self.poller.add_hang_up(binding.control.socket(), token)?;
+        self.poller.add(&*binding.process, token | DEATH)
     }
 
-    /// Stops watching the server of a binding that is being dropped.
+    /// Stops watching the server of a binding that is gone or is being dropped.
     pub fn forget_exporter(&self, gone: &ClientBinding) {
+        self.take(gone.token);
+        // What is refused has left the set already: so it is here and below.
         let _ = self.poller.remove(gone.control.socket());
-        let gone: *const ClientBinding = gone;
-        self.forget(|_, entry| match entry {
-            Watched::Exporter(binding) | Watched::ExporterDeath(binding, _) => {
-                binding.as_ptr() == gone
-            }
-            _ => false,
-        });
+        let _ = self.poller.remove(&*gone.process);
     }
 
-    /// Watches a binding that an importer has completed its half of.
+    /// Watches a socket whose token nothing is known of yet.
+    pub fn watch_socket(&self, socket: &Socket, token: u64) -> io::Result<()> {
+        self.poller.add(socket, token)
+    }
+
+    /// Watches a binding that an importer has completed its half of. Its socket is watched already.
     pub fn watch_importer(
         &self,
         core: &DomainCore,
         binding: &Arc<ServerBinding>,
     ) -> io::Result<()> {
-        let (socket, death) = (core.next_number(), core.next_number());
-        let mut watched = self.watched();
-        watched.insert(socket, Watched::Importer(Arc::clone(binding)));
-        watched.insert(death, Watched::ImporterDeath(Arc::clone(binding)));
-        drop(watched);
-        let added = self.poller.add(&binding.socket, socket);
-        let added = added.and_then(|()| self.poller.add(binding.importer.process(), death));
+        self.watched().insert(binding.token, Watched::Importer(Arc::clone(binding)));
+        let added = self.poller.add(binding.importer.process(), binding.token | DEATH);
         added.inspect_err(|_| self.forget_importer(core, binding))
     }
 
     /// Forgets a binding that this domain served.
-    fn forget_importer(&self, core: &DomainCore, gone: &Arc<ServerBinding>) {
+    fn forget_importer(&self, core: &DomainCore, gone: &ServerBinding) {
         core.table.remove(gone.key);
-        self.forget(|_, entry| match entry {
-            Watched::Importer(binding) | Watched::ImporterDeath(binding) => {
-                Arc::ptr_eq(binding, gone)
-            }
-            _ => false,
-        });
+        self.take(gone.token);
+        let _ = self.poller.remove(&gone.socket);
+        let _ = self.poller.remove(gone.importer.process());
     }
 
-    /// Stops watching what `is_gone` says.
-    fn forget(&self, is_gone: impl Fn(u64, &Watched) -> bool) {
-        let mut watched = self.watched();
-        let gone: Vec<_> = watched.extract_if(|token, entry| is_gone(*token, entry)).collect();
-        drop(watched);
-        for (_, entry) in gone {
-            // What is refused has left the set already: its descriptor was closed.
-            let _ = match &entry {
+    /// Takes an entry out; whoever drops it does so outside of the lock.
+    fn take(&self, token: u64) -> Option<Watched> {
+        self.watched().remove(&token)
+    }
+
+    /// Stops watching everything.
+    fn forget_all(&self) {
+        let watched = std::mem::take(&mut *self.watched());
+        for entry in watched.values() {
+            let _ = match entry {
                 Watched::Importers(clerk) => self.poller.remove(clerk.listener()),
-                Watched::Importer(binding) => self.poller.remove(&binding.socket),
-                Watched::ImporterDeath(binding) => self.poller.remove(binding.importer.process()),
-                Watched::ExporterDeath(_, process) => self.poller.remove(&**process),
-                Watched::Exporter(binding) => match binding.upgrade() {
-                    Some(binding) => self.poller.remove(binding.control.socket()),
-                    None => Ok(()),
-                },
+                Watched::Importer(binding) => self
+                    .poller
+                    .remove(&binding.socket)
+                    .and_then(|()| self.poller.remove(binding.importer.process())),
+                Watched::Exporter(_, process) => self.poller.remove(&**process),
             };
         }
     }
@@ -241,7 +229,7 @@ impl Watched {
     /// The binding that we imported, if that is what is watched.
     fn exporter(&self) -> Option<Arc<ClientBinding>> {
         match self {
-            Watched::Exporter(binding) => binding.upgrade(),
+            Watched::Exporter(binding, _) => binding.upgrade(),
             _ => None,
         }
     }
@@ -302,18 +290,19 @@ fn keep(core: &Arc<DomainCore>) {
         house.end_late_handshakes();
     }
     house.handshakes().clear();
-    house.forget(|_, _| true);
+    house.forget_all();
     core.table.clear();
 }
 
 /// One descriptor is ready.
 fn attend(core: &Arc<DomainCore>, ready: Ready) {
     let house = &core.housekeeping;
-    let entry = house.watched().get(&ready.token).cloned();
+    let is_death = ready.token & DEATH != 0;
+    let entry = house.watched().get(&(ready.token & !DEATH)).cloned();
     match entry {
         Some(Watched::Importers(clerk)) => accept(core, &clerk),
         Some(Watched::Importer(binding)) => {
-            let is_served = requests::attend(&binding);
+            let is_served = !is_death && requests::attend(&binding);
             if binding.take_look() {
                 core.processors.ask_to_look(&binding);
             }
@@ -321,17 +310,14 @@ fn attend(core: &Arc<DomainCore>, ready: Ready) {
                 end_served(core, &binding);
             }
         }
-        Some(Watched::ImporterDeath(binding)) => end_served(core, &binding),
-        Some(Watched::Exporter(binding)) => {
-            house.forget(|token, _| token == ready.token);
+        Some(Watched::Exporter(binding, _)) => {
+            // One that is being dropped is forgotten by whoever drops it.
             if let Some(binding) = binding.upgrade() {
-                binding.revoke(RevokeReason::PeerHungUp);
-            }
-        }
-        Some(Watched::ExporterDeath(binding, _)) => {
-            house.forget(|token, _| token == ready.token);
-            if let Some(binding) = binding.upgrade() {
-                binding.revoke(RevokeReason::PeerDied);
+                house.forget_exporter(&binding);
+                binding.revoke(match is_death {
+                    true => RevokeReason::PeerDied,
+                    false => RevokeReason::PeerHungUp,
+                });
             }
         }
         None => step_handshake(core, ready.token),
@@ -352,36 +338,35 @@ fn accept(core: &Arc<DomainCore>, clerk: &Arc<ClerkCore>) {
                 return;
             }
         };
-        let token = core.next_number();
-        let handshake = Handshake::new(Arc::clone(clerk), stream);
+        let handshake = Handshake::new(Arc::clone(clerk), stream, core.next_number());
         if house.handshakes().len() >= HANDSHAKES_MAX {
             handshake.refuse(RefusalCode::Overloaded, b"too many binds under way");
-            continue;
-        }
-        if house.poller.add(handshake.socket(), token).is_ok() {
+        } else if house.watch_socket(handshake.socket(), handshake.token()).is_ok() {
             let deadline = Instant::now() + HANDSHAKE_TIMEOUT;
-            house.handshakes().insert(token, UnderWay { handshake, deadline });
+            // Mostly it has said already what it wants.
+            step(core, UnderWay { handshake, deadline });
         }
     }
 }
 
-/// An importer has sent the next message of its bind, or has gone.
+/// An importer has said what it wants, or has gone.
 fn step_handshake(core: &Arc<DomainCore>, token: u64) {
+    let under_way = core.housekeeping.handshakes().remove(&token);
+    if let Some(under_way) = under_way {
+        step(core, under_way);
+    }
+}
+
+fn step(core: &Arc<DomainCore>, UnderWay { handshake, deadline }: UnderWay) {
     let house = &core.housekeeping;
-    let Some(mut under_way) = house.handshakes().remove(&token) else {
-        return;
-    };
-    match under_way.handshake.step(core) {
-        Progress::Waits => {
-            house.handshakes().insert(token, under_way);
+    match handshake.step(core) {
+        Progress::Waits(handshake) => {
+            house.handshakes().insert(handshake.token(), UnderWay { handshake, deadline });
         }
-        Progress::Over => {
-            let _ = house.poller.remove(under_way.handshake.socket());
+        Progress::Over(socket) => {
+            let _ = house.poller.remove(&socket);
         }
-        Progress::Complete => {
-            let _ = house.poller.remove(under_way.handshake.socket());
-            under_way.handshake.complete(core);
-        }
+        Progress::Bound => {}
     }
 }
 

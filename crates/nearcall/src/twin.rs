@@ -6,7 +6,7 @@ use std::io;
 use std::sync::Arc;
 
 use nearcall_abi::InterfaceDescriptor;
-use nearcall_os::peer::Peer;
+use nearcall_os::peer::Process;
 use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::Stream;
 
@@ -52,6 +52,7 @@ pub(crate) fn import(
     let key = server.table.new_key(lane);
     let served = Arc::new(ServerBinding::new(ServerParts {
         key,
+        token: server.next_number(),
         name: clerk.name().to_owned(),
         entries: Arc::clone(&clerk.core().entries),
         importer: Arc::new(importer),
@@ -65,8 +66,10 @@ pub(crate) fn import(
             ServerAStack::new,
         ),
     }));
+    let watched = server.housekeeping.watch_socket(&served.socket, served.token);
+    watched.map_err(|error| system(error.to_string()))?;
     handshake::serve(server, &served);
-    let process = Peer::of(&ours).map_err(|error| system(error.to_string()))?.process;
+    let process = Process::of(&ours).map_err(|error| system(error.to_string()))?;
     let binding = Arc::new(ClientBinding::new(ClientParts {
         name: clerk.name().to_owned(),
         interface,
@@ -76,6 +79,7 @@ pub(crate) fn import(
         classes: classes.to_vec(),
         control: Control::new(Socket::new(ours)),
         process,
+        token: domain.core().next_number(),
         region: region::table(
             classes,
             Segments { heads: client_heads, own: client_own, peer: client_peer },
@@ -87,7 +91,7 @@ pub(crate) fn import(
     }));
     let core = domain.core();
     core.housekeeping
-        .watch_exporter(core, &binding)
+        .watch_exporter(&binding)
         .map_err(|reason| BindError::System { doing: "watch the server", reason })?;
     Ok(binding)
 }

@@ -1,11 +1,14 @@
 //! A binding's socket, in messages instead of packets.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use nearcall_abi::message::{Garbled, Message, PACKET_BYTES_MAX};
-use nearcall_os::socket::{SocketError, Stream};
+use nearcall_os::clock;
+use nearcall_os::processor;
+use nearcall_os::socket::{Received, SocketError, Stream};
 
 /// Longest that a packet may wait for room in the peer's socket. Conversations are short and
 /// strictly in turn, so that an honest peer's has room.
@@ -16,6 +19,16 @@ const SMALL_BYTES: usize = 32;
 
 /// Most descriptors that any message carries.
 const DESCRIPTORS_MAX: usize = 2;
+
+/// How long an answer that is on its way is polled for: about two wake-ups and what the peer does
+/// between them.
+const POLL_NS_MAX: u64 = 200_000;
+
+thread_local! {
+    /// Where this thread receives packets before it knows how long they are: kept, because
+    /// clearing so much memory takes longer than receiving.
+    static LONGEST: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 /// One end of the socket.
 #[derive(Debug)]
@@ -74,20 +87,28 @@ impl Socket {
 
     /// The next packet, waiting at most `timeout`.
     pub fn receive(&self, timeout: Duration) -> Result<Packet, WireError> {
-        let mut bytes = vec![0; PACKET_BYTES_MAX];
-        let received =
-            self.stream.receive(&mut bytes, DESCRIPTORS_MAX, timeout).map_err(WireError::Socket)?;
-        bytes.truncate(received.bytes);
-        Ok(Packet { bytes, descriptors: received.descriptors })
+        let receive =
+            |longest: &mut [u8]| self.stream.receive(longest, DESCRIPTORS_MAX, timeout).map(Some);
+        packet(receive)?.ok_or(WireError::Socket(SocketError::TimedOut))
+    }
+
+    /// As [`Socket::receive`], for an answer that is on its way: polls for a while before it
+    /// sleeps, and leaves the processor to whoever has work, who may be the peer.
+    pub fn receive_soon(&self, timeout: Duration) -> Result<Packet, WireError> {
+        let begin_ns = clock::now_ns();
+        let polled_ns = timeout.as_nanos().min(u128::from(POLL_NS_MAX)) as u64;
+        while clock::now_ns() - begin_ns < polled_ns {
+            if let Some(packet) = self.try_receive()? {
+                return Ok(packet);
+            }
+            processor::yield_now();
+        }
+        self.receive(timeout.saturating_sub(Duration::from_nanos(polled_ns)))
     }
 
     /// The next packet, if it is there.
     pub fn try_receive(&self) -> Result<Option<Packet>, WireError> {
-        match self.receive(Duration::ZERO) {
-            Ok(packet) => Ok(Some(packet)),
-            Err(WireError::Socket(SocketError::TimedOut)) => Ok(None),
-            Err(error) => Err(error),
-        }
+        packet(|longest| self.stream.try_receive(longest, DESCRIPTORS_MAX))
     }
 
     /// Ends the conversation; the peer notices.
@@ -106,6 +127,20 @@ impl Packet {
         }
         Ok(message)
     }
+}
+
+/// The packet that `receive` puts into a buffer for the longest there may be.
+fn packet(
+    receive: impl FnOnce(&mut [u8]) -> Result<Option<Received>, SocketError>,
+) -> Result<Option<Packet>, WireError> {
+    LONGEST.with_borrow_mut(|longest| {
+        longest.resize(PACKET_BYTES_MAX, 0);
+        let received = receive(longest).map_err(WireError::Socket)?;
+        Ok(received.map(|Received { bytes, descriptors }| Packet {
+            bytes: longest[..bytes].to_vec(),
+            descriptors,
+        }))
+    })
 }
 
 fn packet_bytes(message: &Message<'_>) -> usize {

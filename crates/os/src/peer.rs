@@ -56,18 +56,9 @@ impl Peer {
     /// is out of descriptors.
     pub fn of(stream: &Stream) -> io::Result<Peer> {
         let socket = stream.as_fd();
-        let none = libc::ucred { pid: 0, uid: OVERFLOW_ID, gid: OVERFLOW_ID };
-        let mut credentials = [none];
-        socket_option(socket, libc::SO_PEERCRED, &mut credentials)?;
-        let [credentials] = credentials;
-        let pid = u32::try_from(credentials.pid).ok().filter(|pid| *pid != 0);
-        Ok(Peer {
-            uid: known(credentials.uid),
-            gid: known(credentials.gid),
-            groups: groups(socket)?,
-            pid,
-            process: process(socket, pid)?,
-        })
+        let Credentials { pid, uid, gid } = credentials(socket)?;
+        let process = process(socket, || Ok(pid))?;
+        Ok(Peer { uid, gid, groups: groups(socket)?, pid, process })
     }
 }
 
@@ -77,6 +68,11 @@ pub fn effective_uid() -> u32 {
 }
 
 impl Process {
+    /// The one at the other end of a socket, as [`Peer::of`] tells it, and nothing else.
+    pub fn of(stream: &Stream) -> io::Result<Process> {
+        process(stream.as_fd(), || Ok(credentials(stream.as_fd())?.pid))
+    }
+
     /// The process with this number, now. The caller knows that it still is the one it means: a
     /// child that has not been waited for, or itself.
     pub fn open(pid: u32) -> io::Result<Process> {
@@ -112,6 +108,22 @@ impl AsFd for Process {
     }
 }
 
+/// What `SO_PEERCRED` tells; `None` where that means nothing here.
+struct Credentials {
+    pid: Option<u32>,
+    uid: Option<u32>,
+    gid: Option<u32>,
+}
+
+fn credentials(socket: BorrowedFd<'_>) -> io::Result<Credentials> {
+    let none = libc::ucred { pid: 0, uid: OVERFLOW_ID, gid: OVERFLOW_ID };
+    let mut credentials = [none];
+    socket_option(socket, libc::SO_PEERCRED, &mut credentials)?;
+    let [libc::ucred { pid, uid, gid }] = credentials;
+    let pid = u32::try_from(pid).ok().filter(|pid| *pid != 0);
+    Ok(Credentials { pid, uid: known(uid), gid: known(gid) })
+}
+
 fn known(id: u32) -> Option<u32> {
     (id != OVERFLOW_ID && id != u32::MAX).then_some(id)
 }
@@ -135,7 +147,10 @@ fn groups(socket: BorrowedFd<'_>) -> io::Result<Vec<u32>> {
 
 /// The peer's pidfd. Kernels before 6.5 cannot tell it, and the number has to do: there, a number
 /// that was given away since the connection would name the wrong process.
-fn process(socket: BorrowedFd<'_>, pid: Option<u32>) -> io::Result<Process> {
+fn process(
+    socket: BorrowedFd<'_>,
+    pid: impl FnOnce() -> io::Result<Option<u32>>,
+) -> io::Result<Process> {
     let mut number = [-1];
     match socket_option::<libc::c_int>(socket, SO_PEERPIDFD, &mut number) {
         Ok(_) if number[0] >= 0 => {
@@ -144,7 +159,7 @@ fn process(socket: BorrowedFd<'_>, pid: Option<u32>) -> io::Result<Process> {
             Ok(Process { pidfd })
         }
         Ok(_) => Err(Errno::SRCH.into()),
-        Err(Errno::NOPROTOOPT) => Process::open(pid.ok_or(Errno::SRCH)?),
+        Err(Errno::NOPROTOOPT) => Process::open(pid()?.ok_or(Errno::SRCH)?),
         Err(errno) => Err(errno.into()),
     }
 }

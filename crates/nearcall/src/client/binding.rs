@@ -62,6 +62,8 @@ pub(crate) struct ClientBinding {
     pub control: Control,
     /// The server's: its end proves that it stores nothing more.
     pub process: Arc<Process>,
+    /// What housekeeping knows it by.
+    pub token: u64,
     /// What it has grown by since.
     pub extensions: [OnceLock<ClientRegion>; EXTENSIONS_MAX],
     pub lists: AStackLists,
@@ -92,6 +94,7 @@ pub(crate) struct Parts {
     pub classes: Vec<AStackClass>,
     pub control: Control,
     pub process: Process,
+    pub token: u64,
     pub region: AStackTable<Linkage>,
     pub bell: Segment,
     pub lane: u32,
@@ -150,6 +153,7 @@ impl ClientBinding {
             classes: parts.classes,
             control: parts.control,
             process: Arc::new(parts.process),
+            token: parts.token,
             first: ClientRegion { base: 0, region: parts.region },
             extensions: Default::default(),
             bell: parts.bell,
@@ -164,7 +168,8 @@ impl ClientBinding {
 
     /// Takes A-stacks in and offers them.
     pub fn add_extension(&self, at: usize, region: ClientRegion) {
-        assert!(self.extensions[at].set(region).is_ok(), "extension {at} is there already");
+        let set = self.extensions[at].set(region);
+        assert!(set.is_ok(), "extension {at} is there already");
         self.offer(self.extensions[at].get().expect("set just now"));
     }
 
@@ -306,7 +311,8 @@ impl ClientBinding {
     }
 
     fn regions(&self) -> impl Iterator<Item = &ClientRegion> {
-        std::iter::once(&self.first).chain(self.extensions.iter().filter_map(OnceLock::get))
+        let extensions = self.extensions.iter().filter_map(OnceLock::get);
+        std::iter::once(&self.first).chain(extensions)
     }
 
     /// The list is empty: what is kept for a thread goes to whoever needs it.

@@ -1,7 +1,7 @@
 //! The client's half of a bind (L11-L13): connect, say for which interface, exchange segments.
 
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,8 +10,8 @@ use nearcall_abi::bell::SEGMENT_BYTES;
 use nearcall_abi::message::{Classes, Message, ProcedureList, RefusalCode};
 use nearcall_abi::{ABI_VERSION, InterfaceDescriptor};
 use nearcall_core::admission::first_difference;
-use nearcall_os::astack::AStackTable;
-use nearcall_os::peer::{Peer, Process};
+use nearcall_os::peer::Process;
+use nearcall_os::processor;
 use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::{SocketError, Stream};
 
@@ -34,6 +34,14 @@ struct Import<'i> {
     begin: Instant,
 }
 
+/// Our half of the segments, and what the server is sent of it.
+struct Offer {
+    heads: Segment,
+    own: Segment,
+    heads_descriptor: OwnedFd,
+    own_descriptor: OwnedFd,
+}
+
 /// Binds to what is exported under `name`.
 pub(crate) fn import(
     domain: &Domain,
@@ -43,15 +51,16 @@ pub(crate) fn import(
 ) -> Result<Arc<ClientBinding>, BindError> {
     let closed = |reason| BindError::System { doing: "import", reason };
     domain.core().check_open().map_err(closed)?;
-    let stream = connect(name, options)?;
-    let peer = Peer::of(&stream)
-        .map_err(|reason| BindError::System { doing: "identify the server", reason })?;
-    let socket = Socket::new(stream);
-    let import = Import { name, interface, options, socket, begin: Instant::now() };
-    let binding = Arc::new(import.run(domain, peer.process)?);
-    let core = domain.core();
-    core.housekeeping
-        .watch_exporter(core, &binding)
+    let begin = Instant::now();
+    // Before the server is woken: it finds all that it needs then, and sleeps again only once.
+    let offer = Offer::new(interface)?;
+    let socket = Socket::new(connect(name, options)?);
+    let import = Import { name, interface, options, socket, begin };
+    let binding = Arc::new(import.run(domain, offer)?);
+    domain
+        .core()
+        .housekeeping
+        .watch_exporter(&binding)
         .map_err(|reason| BindError::System { doing: "watch the server", reason })?;
     Ok(binding)
 }
@@ -87,29 +96,46 @@ fn connect(name: &str, options: &ImportOptions) -> Result<Stream, BindError> {
     Err(BindError::NoSuchName { name: name.to_owned(), tried })
 }
 
+impl Offer {
+    fn new(interface: &InterfaceDescriptor) -> Result<Offer, BindError> {
+        let bytes = RegionBytes::of(interface.classes).expect("the compiler made a class list");
+        let create = |name, bytes, sealing| {
+            Segment::create(name, bytes, sealing).map_err(|error| BindError::System {
+                doing: "make A-stacks",
+                reason: io::Error::other(error.to_string()),
+            })
+        };
+        let (heads, heads_descriptor) = create("nearcall-heads", bytes.heads, Sealing::BothWrite)?;
+        let (own, own_descriptor) =
+            create("nearcall-requests", bytes.blocks, Sealing::SingleWriter)?;
+        Ok(Offer { heads, own, heads_descriptor, own_descriptor })
+    }
+}
+
 impl Import<'_> {
-    fn run(self, domain: &Domain, process: Process) -> Result<ClientBinding, BindError> {
-        self.send(
-            &Message::Import {
-                abi_version: ABI_VERSION,
-                interface_hash: self.interface.hash,
-                interface_name: self.interface.name,
-            },
-            &[],
-        )?;
+    fn run(self, domain: &Domain, offer: Offer) -> Result<ClientBinding, BindError> {
+        let Offer { heads, own, heads_descriptor, own_descriptor } = offer;
+        self.ask(&[heads_descriptor.as_fd(), own_descriptor.as_fd()])?;
+        // What does not need the answer, while it comes.
+        let process = Process::of(self.socket.stream())
+            .map_err(|reason| BindError::System { doing: "identify the server", reason })?;
+        drop((heads_descriptor, own_descriptor));
         let mut packet = self.receive()?;
-        let Message::Admit { incarnation, lane, classes } = self.admitted(&packet)? else {
+        let Message::Bound { incarnation, lane, processor } = self.admitted(&packet)? else {
             return Err(self.peer("it did not answer the import"));
         };
         let bell = packet.descriptors.remove(1);
         let replies = packet.descriptors.remove(0);
         let bell = Segment::receive(bell, SEGMENT_BYTES, Sealing::BothWrite)
             .map_err(|fault| self.peer(&format!("bell segment: {fault}")))?;
-        let region = self.exchange_segments(&classes, replies)?;
-        let last = self.receive()?;
-        if self.admitted(&last)? != Message::Bound {
-            return Err(self.peer("it did not complete the bind"));
-        }
+        let peer = Segment::receive(replies, own.bytes(), Sealing::SingleWriter)
+            .map_err(|fault| self.peer(&format!("replies segment: {fault}")))?;
+        let linkage = |index, class| {
+            let linkage = Linkage::new(index, class);
+            linkage.set_server_processor(processor);
+            linkage
+        };
+        let classes = self.interface.classes;
         let wait = self.options.wait.unwrap_or(domain.core().options.wait);
         Ok(ClientBinding::new(Parts {
             name: self.name.to_owned(),
@@ -117,56 +143,39 @@ impl Import<'_> {
             incarnation,
             policy: wait,
             when_exhausted: self.options.when_exhausted,
-            classes: classes.as_slice().to_vec(),
+            classes: classes.to_vec(),
             control: Control::new(self.socket),
             process,
-            region,
+            token: domain.core().next_number(),
+            region: region::table(classes, Segments { heads, own, peer }, linkage),
             bell,
             lane,
             domain: domain.clone(),
         }))
     }
 
-    /// Judges the server's classes, maps its segment, makes and sends ours.
-    fn exchange_segments(
-        &self,
-        classes: &Classes,
-        replies: std::os::fd::OwnedFd,
-    ) -> Result<AStackTable<Linkage>, BindError> {
-        let classes = classes.as_slice();
-        let needed = self.interface.classes;
-        let suffices = classes.len() == needed.len()
-            && classes.iter().zip(needed).all(|(has, needs)| has.block_bytes >= needs.block_bytes);
-        if !suffices {
-            return Err(self.peer("its A-stack classes are too small for the interface"));
-        }
-        let bytes = RegionBytes::of(classes).map_err(|fault| self.peer(&fault.to_string()))?;
-        let peer = Segment::receive(replies, bytes.blocks, Sealing::SingleWriter)
-            .map_err(|fault| self.peer(&format!("replies segment: {fault}")))?;
-        let system = |error: nearcall_os::SegmentError| BindError::System {
-            doing: "make A-stacks",
-            reason: io::Error::other(error.to_string()),
+    /// Says what we want, with our segments.
+    fn ask(&self, segments: &[BorrowedFd<'_>; 2]) -> Result<(), BindError> {
+        let import = Message::Import {
+            abi_version: ABI_VERSION,
+            interface_hash: self.interface.hash,
+            processor: processor::current(),
+            interface_name: self.interface.name,
+            classes: Classes::new(self.interface.classes).expect("the compiler keeps to the limit"),
         };
-        let (heads, heads_descriptor) =
-            Segment::create("nearcall-heads", bytes.heads, Sealing::BothWrite).map_err(system)?;
-        let (own, own_descriptor) =
-            Segment::create("nearcall-requests", bytes.blocks, Sealing::SingleWriter)
-                .map_err(system)?;
-        self.send(&Message::Segments, &[heads_descriptor.as_fd(), own_descriptor.as_fd()])?;
-        Ok(region::table(classes, Segments { heads, own, peer }, Linkage::new))
+        let sent = self.socket.send(&import, segments);
+        sent.map_err(|error| self.refused_already().unwrap_or_else(|| self.wire(error)))
     }
 
-    fn send(
-        &self,
-        message: &Message<'_>,
-        descriptors: &[std::os::fd::BorrowedFd<'_>],
-    ) -> Result<(), BindError> {
-        self.socket.send(message, descriptors).map_err(|error| self.wire(error))
+    /// A server that is overloaded refuses before it has read what we want.
+    fn refused_already(&self) -> Option<BindError> {
+        let packet = self.socket.try_receive().ok().flatten()?;
+        self.admitted(&packet).err()
     }
 
     fn receive(&self) -> Result<Packet, BindError> {
         let left = self.options.timeout.saturating_sub(self.begin.elapsed());
-        self.socket.receive(left).map_err(|error| self.wire(error))
+        self.socket.receive_soon(left).map_err(|error| self.wire(error))
     }
 
     /// The message, unless it is a refusal.

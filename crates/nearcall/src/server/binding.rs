@@ -35,6 +35,8 @@ pub(crate) struct ServerBinding {
     /// Number of the binding in this domain, never used again; not 0.
     pub key: u64,
     pub state: BindingState,
+    /// What housekeeping knows it by.
+    pub token: u64,
     pub name: String,
     pub importer: Arc<Importer>,
     pub class: Arc<TrustClass>,
@@ -89,6 +91,7 @@ const _: () = assert!(offset_of!(ServerAStack, class) < NEAR_RECORD_BYTES);
 /// What a server binding is made of.
 pub(crate) struct Parts {
     pub key: u64,
+    pub token: u64,
     pub name: String,
     pub entries: Arc<dyn Entries>,
     pub importer: Arc<Importer>,
@@ -103,6 +106,7 @@ impl ServerBinding {
     pub fn new(parts: Parts) -> ServerBinding {
         ServerBinding {
             key: parts.key,
+            token: parts.token,
             name: parts.name,
             procedures: parts.entries.interface().procedures,
             entries: parts.entries,

@@ -3,21 +3,24 @@
 use std::fmt;
 use std::fs::{DirBuilder, File, Permissions};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use nearcall_abi::AStackClass;
 use nearcall_core::RevokeReason;
 use nearcall_os::clock;
 use nearcall_os::peer::{self, Peer, Process};
+use nearcall_os::segment::{Sealing, Segment, SegmentError};
 use nearcall_os::socket::{Listener, SocketError, Stream};
 
 use crate::domain::Domain;
 use crate::error::ExportError;
 use crate::name::{self, Scope};
 use crate::raw::Entries;
+use crate::region::RegionBytes;
 
 /// An exported interface. Dropping it withdraws the name and revokes its bindings; calls that run
 /// are finished.
@@ -74,6 +77,14 @@ pub(crate) struct ClerkCore {
     policy: Policy,
     socket: NamedSocket,
     is_withdrawn: AtomicBool,
+    /// The segment for the next importer, if it is made already.
+    replies: Mutex<Option<Replies>>,
+}
+
+/// A segment for replies that no importer has yet, and what the importer is sent of it.
+pub(crate) struct Replies {
+    pub segment: Segment,
+    pub descriptor: OwnedFd,
 }
 
 /// A listener and the file that names it.
@@ -124,6 +135,7 @@ impl Clerk {
             policy: options.policy,
             socket,
             is_withdrawn: AtomicBool::new(false),
+            replies: Mutex::default(),
         });
         let shared = domain.core();
         shared.processors.start(shared).map_err(system("start server processors"))?;
@@ -185,6 +197,25 @@ impl ClerkCore {
         self.is_withdrawn.load(Ordering::SeqCst)
     }
 
+    /// A segment for the replies to one importer, new or as new.
+    pub fn replies(&self) -> Result<Replies, SegmentError> {
+        let ready = self.ready_replies().take();
+        ready.map_or_else(|| Replies::new(self.entries.interface().classes), Ok)
+    }
+
+    /// Makes the segment for the next importer: nobody waits for it now.
+    pub fn make_ready(&self) {
+        let mut ready = self.ready_replies();
+        if ready.is_none() {
+            // Without memory there is none: the next importer tries again.
+            *ready = Replies::new(self.entries.interface().classes).ok();
+        }
+    }
+
+    fn ready_replies(&self) -> MutexGuard<'_, Option<Replies>> {
+        self.replies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Asks the policy.
     pub fn admit(&self, importer: &Importer) -> Admission {
         match &self.policy {
@@ -195,6 +226,14 @@ impl ClerkCore {
                 Admission::Refuse("only the server's own user may bind".to_owned())
             }
         }
+    }
+}
+
+impl Replies {
+    fn new(classes: &[AStackClass]) -> Result<Replies, SegmentError> {
+        let bytes = RegionBytes::of(classes).expect("the compiler made a class list").blocks;
+        let made = Segment::create("nearcall-replies", bytes, Sealing::SingleWriter);
+        made.map(|(segment, descriptor)| Replies { segment, descriptor })
     }
 }
 

@@ -1,61 +1,76 @@
-//! The server's half of a bind (L11-L13), one message at a time, so that a slow importer holds
-//! nobody up.
+//! The server's half of a bind (L11-L13): one message from the importer, one answer. An importer
+//! that takes its time holds nobody up.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
+use nearcall_abi::bell::LANES;
 use nearcall_abi::message::{Classes, Message, PACKET_BYTES_MAX, ProcedureList, RefusalCode};
 use nearcall_abi::{ABI_VERSION, InterfaceDescriptor};
 use nearcall_core::RevokeReason;
+use nearcall_core::bell::{self, Lane};
 use nearcall_os::astack::AStackTable;
 use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::Stream;
+use nearcall_os::{futex, processor};
 
 use super::binding::{Parts, ServerAStack, ServerBinding};
-use super::clerk::{Admission, ClerkCore, Importer};
+use super::clerk::{Admission, ClerkCore, Importer, Replies};
 use super::trust::TrustClass;
 use crate::domain::DomainCore;
 use crate::region::{self, RegionBytes, Segments};
 use crate::wire::{Packet, Socket};
 
-/// A bind under way.
+/// A bind under way: an importer that has connected and not said yet what it wants.
 pub(crate) struct Handshake {
     clerk: Arc<ClerkCore>,
     socket: Socket,
-    /// Set once the importer is admitted.
-    admitted: Option<Admitted>,
-    /// Set once it has sent its segments.
-    region: Option<AStackTable<ServerAStack>>,
-}
-
-struct Admitted {
-    importer: Importer,
-    class: Arc<TrustClass>,
-    lane: u32,
-    /// Goes into the region.
-    replies: Option<Segment>,
+    /// What housekeeping knows the socket by.
+    token: u64,
 }
 
 /// How a bind stands.
 pub(crate) enum Progress {
-    /// For the importer's next message.
-    Waits,
-    /// Refused, or the importer has gone.
-    Over,
-    /// Call [`Handshake::complete`].
-    Complete,
+    /// For the importer's message.
+    Waits(Handshake),
+    /// Refused, or the importer has gone: nobody needs its socket any more.
+    Over(Socket),
+    /// The binding is served.
+    Bound,
+}
+
+/// What an importer is given.
+struct Admitted {
+    importer: Importer,
+    class: Arc<TrustClass>,
+    lane: u32,
+    region: AStackTable<ServerAStack>,
+    /// For the importer.
+    replies: OwnedFd,
+}
+
+/// What an importer wants.
+struct Wish<'p> {
+    abi_version: u32,
+    interface_name: &'p str,
+    interface_hash: [u8; 16],
+    classes: Classes,
 }
 
 /// Why a bind is refused, as the importer is told.
 struct Refused(RefusalCode, Vec<u8>);
 
 impl Handshake {
-    pub fn new(clerk: Arc<ClerkCore>, stream: Stream) -> Handshake {
-        Handshake { clerk, socket: Socket::new(stream), admitted: None, region: None }
+    pub fn new(clerk: Arc<ClerkCore>, stream: Stream, token: u64) -> Handshake {
+        Handshake { clerk, socket: Socket::new(stream), token }
     }
 
     pub fn socket(&self) -> &Socket {
         &self.socket
+    }
+
+    pub fn token(&self) -> u64 {
+        self.token
     }
 
     /// Tells the importer that it is refused.
@@ -64,68 +79,76 @@ impl Handshake {
         let _ = self.socket.send(&Message::Refused { code, detail }, &[]);
     }
 
-    /// Something can be read.
-    pub fn step(&mut self, core: &DomainCore) -> Progress {
+    /// Looks whether the importer has said what it wants, and answers.
+    pub fn step(self, core: &DomainCore) -> Progress {
         let packet = match self.socket.try_receive() {
-            Ok(None) => return Progress::Waits,
+            Ok(None) => return Progress::Waits(self),
             Ok(Some(packet)) => packet,
-            Err(_) => return Progress::Over,
+            Err(_) => return Progress::Over(self.socket),
         };
-        match self.answer(core, packet) {
-            Ok(progress) => progress,
+        match self.judge(core, packet) {
+            Ok((admitted, processor)) => {
+                self.complete(core, admitted, processor);
+                Progress::Bound
+            }
             Err(Refused(code, detail)) => {
                 let name = &self.clerk.name;
                 tracing::info!(name, ?code, "an importer was refused");
                 self.refuse(code, &detail);
-                Progress::Over
+                Progress::Over(self.socket)
             }
         }
     }
 
-    fn answer(&mut self, core: &DomainCore, mut packet: Packet) -> Result<Progress, Refused> {
-        match packet.message().map_err(|error| Refused::protocol(error.to_string()))? {
-            Message::Import { abi_version, interface_hash, interface_name }
-                if self.admitted.is_none() =>
-            {
-                self.judge_interface(abi_version, interface_name, interface_hash)?;
-                self.admit(core)?;
-                Ok(Progress::Waits)
-            }
-            Message::Segments if self.admitted.is_some() && self.region.is_none() => {
-                let requests = packet.descriptors.remove(1);
-                let heads = packet.descriptors.remove(0);
-                self.region = Some(self.map(heads, requests)?);
-                Ok(Progress::Complete)
-            }
-            other => Err(Refused::protocol(format!("message {other:?} is not due"))),
-        }
+    /// What the importer is given, and the processor that it runs on.
+    fn judge(&self, core: &DomainCore, mut packet: Packet) -> Result<(Admitted, u32), Refused> {
+        let message = packet.message().map_err(|error| Refused::protocol(error.to_string()))?;
+        let Message::Import { abi_version, interface_hash, processor, interface_name, classes } =
+            message
+        else {
+            return Err(Refused::protocol(format!("message {message:?} is not due")));
+        };
+        self.judge_wish(Wish { abi_version, interface_name, interface_hash, classes })?;
+        let requests = packet.descriptors.remove(1);
+        let heads = packet.descriptors.remove(0);
+        Ok((self.admit(core, heads, requests)?, processor))
     }
 
     fn interface(&self) -> &'static InterfaceDescriptor {
         self.clerk.entries.interface()
     }
 
-    fn judge_interface(&self, version: u32, name: &str, hash: [u8; 16]) -> Result<(), Refused> {
+    fn judge_wish(&self, wish: Wish<'_>) -> Result<(), Refused> {
         let ours = self.interface();
-        if version != ABI_VERSION {
-            let detail = format!("ABI version {version} is not {ABI_VERSION}");
+        if wish.abi_version != ABI_VERSION {
+            let detail = format!("ABI version {} is not {ABI_VERSION}", wish.abi_version);
             return Err(Refused(RefusalCode::AbiVersion, detail.into_bytes()));
         }
-        if name != ours.name {
+        if wish.interface_name != ours.name {
             return Err(Refused(RefusalCode::OtherInterface, ours.name.as_bytes().to_vec()));
         }
-        if hash != ours.hash {
+        if wish.interface_hash != ours.hash {
             let mut detail = vec![0; PACKET_BYTES_MAX - 64];
             let procedures = ours.procedures.iter().map(|each| (each.name, each.hash));
             let used = ProcedureList::encode(procedures, &mut detail);
             detail.truncate(used);
             return Err(Refused(RefusalCode::Hash, detail));
         }
+        let classes = wish.classes.as_slice();
+        if classes != ours.classes {
+            let ours = ours.classes;
+            return Err(Refused::protocol(format!("A-stack classes {classes:?} are not {ours:?}")));
+        }
         Ok(())
     }
 
-    /// Asks the policy, and sends our half of the segments.
-    fn admit(&mut self, core: &DomainCore) -> Result<(), Refused> {
+    /// Asks the policy; maps the importer's segments, and makes ours.
+    fn admit(
+        &self,
+        core: &DomainCore,
+        heads: OwnedFd,
+        requests: OwnedFd,
+    ) -> Result<Admitted, Refused> {
         let importer = Importer::of(self.socket.stream())
             .map_err(|error| Refused::protocol(format!("identity of the importer: {error}")))?;
         if let Admission::Refuse(reason) = self.clerk.admit(&importer) {
@@ -136,30 +159,6 @@ impl Handshake {
             return Err(Refused::overloaded());
         }
         let class = core.trust_class(importer.uid()).map_err(|_| Refused::overloaded())?;
-        let lane = snapshot.free_lane();
-        let classes = self.interface().classes;
-        let bytes = RegionBytes::of(classes).expect("the compiler made a class list");
-        let made = Segment::create("nearcall-replies", bytes.blocks, Sealing::SingleWriter);
-        let (replies, descriptor) = made.map_err(|_| Refused::overloaded())?;
-        let admitted = Message::Admit {
-            incarnation: self.clerk.incarnation,
-            lane,
-            classes: Classes::new(classes).expect("the compiler keeps to the limit"),
-        };
-        let descriptors = [descriptor.as_fd(), class.bell_descriptor.as_fd()];
-        self.socket
-            .send(&admitted, &descriptors)
-            .map_err(|error| Refused::protocol(error.to_string()))?;
-        self.admitted = Some(Admitted { importer, class, lane, replies: Some(replies) });
-        Ok(())
-    }
-
-    /// Maps the importer's half.
-    fn map(
-        &mut self,
-        heads: OwnedFd,
-        requests: OwnedFd,
-    ) -> Result<AStackTable<ServerAStack>, Refused> {
         let classes = self.interface().classes;
         let bytes = RegionBytes::of(classes).expect("the compiler made a class list");
         let refused = |which: &'static str| {
@@ -167,27 +166,26 @@ impl Handshake {
         };
         let heads =
             Segment::receive(heads, bytes.heads, Sealing::BothWrite).map_err(refused("heads"))?;
-        let requests = Segment::receive(requests, bytes.blocks, Sealing::SingleWriter)
+        let peer = Segment::receive(requests, bytes.blocks, Sealing::SingleWriter)
             .map_err(refused("requests"))?;
-        let admitted = self.admitted.as_mut().expect("admitted before it sent segments");
-        let replies = admitted.replies.take().expect("segments come once");
-        let segments = Segments { heads, own: replies, peer: requests };
-        Ok(region::table(classes, segments, ServerAStack::new))
+        let made = self.clerk.replies().map_err(|_| Refused::overloaded())?;
+        let Replies { segment: own, descriptor: replies } = made;
+        let region = region::table(classes, Segments { heads, own, peer }, ServerAStack::new);
+        Ok(Admitted { importer, class, lane: snapshot.free_lane(), region, replies })
     }
 
-    /// Puts the binding together, serves it, and tells the importer.
-    pub fn complete(self, core: &DomainCore) {
-        let (Some(admitted), Some(region)) = (self.admitted, self.region) else {
-            unreachable!("complete after both messages");
-        };
+    /// Puts the binding together, serves it, and tells the importer, which runs on `processor`.
+    fn complete(self, core: &DomainCore, admitted: Admitted, processor: u32) {
+        let Admitted { importer, class, lane, region, replies } = admitted;
         let binding = Arc::new(ServerBinding::new(Parts {
-            key: core.table.new_key(admitted.lane),
+            key: core.table.new_key(lane),
+            token: self.token,
             name: self.clerk.name.clone(),
-            classes: self.clerk.entries.interface().classes.to_vec(),
+            classes: self.interface().classes.to_vec(),
             entries: Arc::clone(&self.clerk.entries),
-            importer: Arc::new(admitted.importer),
-            class: admitted.class,
-            lane: admitted.lane,
+            importer: Arc::new(importer),
+            class,
+            lane,
             socket: self.socket,
             region,
         }));
@@ -195,8 +193,17 @@ impl Handshake {
         if self.clerk.is_withdrawn() || core.is_stopping() {
             binding.revoke(RevokeReason::ShutDown);
         }
+        let own_processor = processor::current();
+        let incarnation = self.clerk.incarnation;
+        let bound = Message::Bound { incarnation, lane, processor: own_processor };
+        let descriptors = [replies.as_fd(), binding.class.bell_descriptor.as_fd()];
         // An importer that does not read this sees the hang-up of a binding that it never used.
-        let _ = binding.socket.send(&Message::Bound, &[]);
+        let _ = binding.socket.send(&bound, &descriptors);
+        // What can be done ahead is done now, unless the importer needs this processor itself.
+        if processor != own_processor {
+            expect_call(&binding);
+            self.clerk.make_ready();
+        }
     }
 }
 
@@ -206,6 +213,16 @@ pub(crate) fn serve(core: &DomainCore, binding: &Arc<ServerBinding>) {
     if let Err(error) = core.housekeeping.watch_importer(core, binding) {
         tracing::warn!(%error, "an importer cannot be watched");
         binding.revoke(RevokeReason::Released);
+    }
+}
+
+/// Has a server processor awake when the first call comes, which is soon: a wake-up takes longer
+/// than everything that the importer still has to do.
+fn expect_call(binding: &ServerBinding) {
+    let line = binding.class.watch();
+    let lane = Lane::of(binding.lane, LANES);
+    if bell::ring(&line.gate, &line.lanes[lane.word as usize], lane.bit) {
+        futex::wake_all(&line.gate);
     }
 }
 

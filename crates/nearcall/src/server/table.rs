@@ -165,3 +165,114 @@ fn place(lane: u32) -> (usize, usize) {
     let lane = (lane % LANES) as usize;
     (lane / GROUP_LANES, lane % GROUP_LANES)
 }
+
+#[cfg(test)]
+mod tests {
+    use nearcall_abi::{AStackClass, InterfaceDescriptor};
+    use nearcall_os::segment::{Sealing, Segment};
+    use nearcall_os::socket::Stream;
+
+    use super::*;
+    use crate::raw::{Arguments, Entries, Outcome};
+    use crate::region::{self, RegionBytes, Segments};
+    use crate::server::binding::{Parts, ServerAStack};
+    use crate::server::clerk::Importer;
+    use crate::wire::Socket;
+
+    const CLASSES: &[AStackClass] = &[AStackClass { block_bytes: 0, count: 1 }];
+
+    struct Nothing;
+
+    impl Entries for Nothing {
+        fn interface(&self) -> &'static InterfaceDescriptor {
+            &InterfaceDescriptor { name: "", hash: [0; 16], procedures: &[], classes: CLASSES }
+        }
+
+        fn enter(&self, _: usize, _: Arguments<'_>) -> Outcome {
+            unreachable!("nothing is called")
+        }
+    }
+
+    fn class(uid: u32) -> Arc<TrustClass> {
+        Arc::new(TrustClass::new(Some(uid)).unwrap())
+    }
+
+    /// Adds a binding of `class` where there is room; its key.
+    fn add(table: &Table, class: &Arc<TrustClass>) -> u64 {
+        let RegionBytes { heads, blocks } = RegionBytes::of(CLASSES).unwrap();
+        let (heads, _) = Segment::heap(heads, Sealing::BothWrite);
+        let (own, peer) = Segment::heap(blocks, Sealing::SingleWriter);
+        let (stream, _) = Stream::pair().unwrap();
+        let lane = table.load().free_lane();
+        let key = table.new_key(lane);
+        table.add(Arc::new(ServerBinding::new(Parts {
+            key,
+            token: 0,
+            name: String::new(),
+            entries: Arc::new(Nothing),
+            importer: Arc::new(Importer::of(&stream).unwrap()),
+            class: Arc::clone(class),
+            lane,
+            classes: CLASSES.to_vec(),
+            socket: Socket::new(stream),
+            region: region::table(CLASSES, Segments { heads, own, peer }, ServerAStack::new),
+        })));
+        key
+    }
+
+    #[test]
+    fn a_binding_is_found_by_its_key_and_by_its_lane_until_it_is_removed() {
+        let (table, class) = (Table::default(), class(1));
+        let keys = [add(&table, &class), add(&table, &class)];
+        let snapshot = table.load();
+        for key in keys {
+            assert_eq!(snapshot.binding(key).map(|binding| binding.key), Some(key));
+            let rung: Vec<_> = snapshot.rung(&class, lane_of(key)).map(|each| each.key).collect();
+            assert_eq!(rung, [key]);
+        }
+        table.remove(keys[0]);
+        let after = table.load();
+        assert!(after.binding(keys[0]).is_none() && after.binding(keys[1]).is_some());
+        assert_eq!((snapshot.count(), after.count(), after.bindings().count()), (2, 1, 1));
+        assert!(snapshot.binding(keys[0]).is_some());
+    }
+
+    #[test]
+    fn a_key_that_is_removed_twice_or_was_never_there_changes_no_count() {
+        let (table, class) = (Table::default(), class(1));
+        let key = add(&table, &class);
+        table.remove(table.new_key(lane_of(key)));
+        assert_eq!(table.load().count(), 1);
+        table.remove(key);
+        table.remove(key);
+        assert_eq!(table.load().count(), 0);
+    }
+
+    #[test]
+    fn bindings_spread_over_the_lanes_and_a_class_hears_its_own() {
+        let (table, first, second) = (Table::default(), class(1), class(2));
+        for _ in 0..LANES {
+            add(&table, &first);
+        }
+        let keys = [add(&table, &second), add(&table, &second)];
+        let snapshot = table.load();
+        let all_ring = |lane| snapshot.rung(&first, lane).count() == 1;
+        assert!((0..LANES).all(all_ring));
+        for key in keys {
+            assert_eq!(snapshot.rung(&second, lane_of(key)).count(), 1);
+        }
+        assert_ne!(lane_of(keys[0]), lane_of(keys[1]));
+    }
+
+    #[test]
+    fn each_change_is_counted_and_clearing_leaves_nothing() {
+        let table = Table::default();
+        add(&table, &class(1));
+        assert_eq!((table.epoch(), table.load().epoch), (1, 1));
+        table.clear();
+        assert_eq!(
+            (table.epoch(), table.load().count(), table.load().bindings().count()),
+            (2, 0, 0)
+        );
+    }
+}
