@@ -65,7 +65,7 @@ pub(crate) struct ClientBinding {
     /// What housekeeping knows it by.
     pub token: u64,
     /// What it has grown by since.
-    pub extensions: [OnceLock<ClientRegion>; EXTENSIONS_MAX],
+    pub extensions: [OnceLock<Box<ClientRegion>>; EXTENSIONS_MAX],
     pub lists: AStackLists,
     /// How long to spin for the reply of each procedure, nanoseconds.
     spins: Box<[AtomicU32]>,
@@ -168,7 +168,7 @@ impl ClientBinding {
 
     /// Takes A-stacks in and offers them.
     pub fn add_extension(&self, at: usize, region: ClientRegion) {
-        let set = self.extensions[at].set(region);
+        let set = self.extensions[at].set(Box::new(region));
         assert!(set.is_ok(), "extension {at} is there already");
         self.offer(self.extensions[at].get().expect("set just now"));
     }
@@ -312,7 +312,7 @@ impl ClientBinding {
 
     fn regions(&self) -> impl Iterator<Item = &ClientRegion> {
         let extensions = self.extensions.iter().filter_map(OnceLock::get);
-        std::iter::once(&self.first).chain(extensions)
+        std::iter::once(&self.first).chain(extensions.map(Box::as_ref))
     }
 
     /// The list is empty: what is kept for a thread goes to whoever needs it.

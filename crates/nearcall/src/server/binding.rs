@@ -46,7 +46,7 @@ pub(crate) struct ServerBinding {
     /// What the binding began with.
     first: AStackTable<ServerAStack>,
     /// What it has grown by since.
-    extensions: [OnceLock<Extension>; EXTENSIONS_MAX],
+    extensions: [OnceLock<Box<Extension>>; EXTENSIONS_MAX],
     astack_count: AtomicU32,
     growing: Mutex<Option<Growing>>,
     /// The client has asked over the socket that its A-stacks be looked at.
@@ -132,7 +132,7 @@ impl ServerBinding {
         let Some(free) = self.extensions.iter().find(|each| each.get().is_none()) else {
             return false;
         };
-        assert!(free.set(Extension { base, region }).is_ok(), "one thread adds");
+        assert!(free.set(Box::new(Extension { base, region })).is_ok(), "one thread adds");
         // Release: whoever sees the count finds the extension set.
         self.astack_count.store(count, Ordering::Release);
         true
