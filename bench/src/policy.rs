@@ -9,7 +9,7 @@
 //! | | a Null beside hogs | `raw-futex` without hogs | mean |
 //! | | `raw-futex` beside hogs | the same without hogs | mean |
 //! | `think-…` | a Null after so long a thought | `raw-futex` after such a thought | p50 |
-//! | `asleep` | a Null to a server that sleeps and may run where the client does | `raw-futex` | p50 |
+//! | `asleep` | a Null to a sleeper that may run where the client does | `raw-futex` | p50 |
 //! | `idle-1s` | the first Null after a second | `raw-futex` after another | p50 |
 //!
 //! `raw-futex` is what the kernel does for two processes that do not spin. `idle-1s` also counts
@@ -56,7 +56,7 @@ const THOUGHTS: [(&str, u64, u32); 4] = [
 
 const IDLE: &str = "idle-1s";
 
-/// The server sleeps, and may have the caller's processor; `think-1ms` is the same where it may not.
+/// The server sleeps, and may have the caller's processor; where it may not is `think-1ms`.
 const ASLEEP: (&str, u64, u32) = ("asleep", 1_000_000, 40);
 
 /// A second of nothing.

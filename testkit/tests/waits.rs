@@ -126,8 +126,8 @@ fn what_a_wait_spins_is_accounted() {
         let server = world.serve("slow");
         let client = world.import(&server);
         let before = nearcall::spun();
-        // A wait for a server that happens to be on the same processor does not spin; calls in a row
-        // bring it to another one.
+        // A wait for a server that happens to be on the same processor does not spin; calls in a
+        // row bring it to another one.
         let has_spun = (0..200).any(|_| {
             (0..1_000).for_each(|_| client.null().unwrap());
             client.doze(1).unwrap();

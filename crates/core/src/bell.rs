@@ -19,7 +19,7 @@
 //! | B3 | lane word: swap 0, if it is not 0 | server | Acquire, Relaxed to look | nothing | B1 |
 //! | B4 | gate: swap 0, before the lanes are taken | server | Acquire | nothing | B2 |
 //! | B5 | gate: 0 to ASLEEP, compare-and-swap | server | Relaxed | nothing | - |
-//! | B6 | gate: load, to see whether an opening or a ring is worth it | both | Relaxed | nothing | - |
+//! | B6 | gate: load, to see whether a step is worth it | both | Relaxed | nothing | - |
 //!
 //! Besides the watcher's gate there is one for each resident, a server processor that is bound to
 //! one processor of the machine, without lanes of its own. A client that finds the watcher asleep

@@ -9,17 +9,17 @@
 //! less.
 //!
 //! ```text
-//!   settled ──── interval batches ────▶ base: TRIAL batches ────▶ trial: TRIAL batches ──┐
-//!      ▲                                                                                 │
-//!      ├───────────── took less: the trial's time from now on, interval short ───────────┤
-//!      └───────────── did not: the old time again, interval twice as long ───────────────┘
+//!   settled ──── interval ────▶ base, 3 batches ────▶ trial, 3 batches ──┐
+//!      ▲                                                                 │
+//!      ├───── took less: the trial's time from now on, interval short ───┤
+//!      └───── did not: the old time again, interval twice as long ───────┘
 //! ```
 //!
-//! Both sides weigh the same sum, the time of a whole call, and so they settle. Two sides that weigh
-//! their own early polls instead drive each other up without end.
+//! Both sides weigh the same sum, the time of a whole call, and so they settle. Two sides that
+//! weigh their own early polls instead drive each other up without end.
 //!
-//! Told all times, reads no clock. What a client does between two calls is in what it is told: calls
-//! far apart make the search wander, and then it does not matter.
+//! Told all times, reads no clock. What a client does between two calls is in what it is told:
+//! calls far apart make the search wander, and then it does not matter.
 
 /// Where a search begins: what two near cores want that do next to nothing between two calls.
 const HOME_CYCLES: u32 = 110;

@@ -1,5 +1,6 @@
 //! The client's side of a binding: import, A-stacks, waiting, out-of-line segments.
 
+pub(crate) mod bell;
 pub(crate) mod binding;
 pub(crate) mod call_all;
 pub(crate) mod control;

@@ -75,7 +75,7 @@ struct Inhabited {
 }
 
 impl Inhabited {
-    /// A client's whole call. If the watcher sleeps and the resident does, the resident is rung for.
+    /// A client's whole call. If watcher and resident sleep, the resident is rung for.
     fn call(&self) {
         let (server, astack) = (&self.server, &self.server.astacks[0]);
         astack.put_arguments(call(1));

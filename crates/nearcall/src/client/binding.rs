@@ -8,10 +8,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use nearcall_abi::bell::{GateLine, LANES, RELIEF_OFFSET_BYTES, ResidentGate, WATCH_OFFSET_BYTES};
 use nearcall_abi::message::CLASSES_MAX;
-use nearcall_abi::{AStackClass, BellLine, InterfaceDescriptor, ReplyLine};
-use nearcall_core::bell::{self, Lane};
+use nearcall_abi::{AStackClass, InterfaceDescriptor, ReplyLine};
 use nearcall_core::bias::{Bias, Claim, Settled};
 use nearcall_core::claim;
 use nearcall_core::turn::{self, Bury};
@@ -21,8 +19,9 @@ use nearcall_core::{
 };
 use nearcall_os::peer::Process;
 use nearcall_os::segment::Segment;
-use nearcall_os::{SpanMut, clock, fence, futex, processor};
+use nearcall_os::{clock, fence, futex};
 
+use super::bell::Rung;
 use super::control::Control;
 use super::hasty;
 use super::linkage::Linkage;
@@ -33,9 +32,6 @@ use nearcall_os::astack::{AStack, AStackTable};
 
 /// Most extensions of a binding past the A-stacks it was bound with (L49).
 pub(crate) const EXTENSIONS_MAX: usize = 15;
-
-/// Rings after which a call that nobody claims is told of over the binding's socket as well.
-const RINGS_MAX: u32 = 3;
 
 /// Longest sleep while waiting for an A-stack, before the binding is looked at again.
 const CLAIM_SLICE: Duration = Duration::from_millis(20);
@@ -99,15 +95,6 @@ pub(crate) struct Parts {
     pub bell: Segment,
     pub lane: u32,
     pub domain: Domain,
-}
-
-/// Who was rung for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rung {
-    /// A server processor that gets ours as soon as we give it away.
-    Here,
-    /// One that is awake, or that was woken wherever it is.
-    Elsewhere,
 }
 
 /// A-stacks that came together.
@@ -404,52 +391,6 @@ impl ClientBinding {
         self.reap();
         // Relaxed: a figure for people.
         self.captured_count.load(Ordering::Relaxed)
-    }
-
-    /// Rings for a server that does not poll our A-stack.
-    #[cold]
-    #[inline(never)]
-    pub fn ring(&self) -> Rung {
-        let line = self.bell_line(WATCH_OFFSET_BYTES);
-        let lane = Lane::of(self.lane, LANES);
-        if !bell::ring(&line.gate, &line.lanes[lane.word as usize], lane.bit) {
-            return Rung::Elsewhere;
-        }
-        // The watcher sleeps, and waking its processor may take ten times as long as having ours
-        // serve the call.
-        let gate = ResidentGate::of(processor::current());
-        let gates: &GateLine = self.bell_span().line(gate.line_offset).expect("as above");
-        let resident = &gates.gates[gate.index];
-        if bell::has_sleeper(resident) && bell::ring_gate(resident) {
-            futex::wake_all(resident);
-            return Rung::Here;
-        }
-        futex::wake_all(&line.gate);
-        Rung::Elsewhere
-    }
-
-    /// Rings again, for the n-th time, for a call that nobody has claimed: the processor that
-    /// watches may be stuck, or a client of our class may have lost our bell.
-    #[cold]
-    pub fn ring_again(&self, times: u32) {
-        let lane = Lane::of(self.lane, LANES);
-        for offset in [WATCH_OFFSET_BYTES, RELIEF_OFFSET_BYTES] {
-            let line = self.bell_line(offset);
-            bell::ring(&line.gate, &line.lanes[lane.word as usize], lane.bit);
-            // Whatever the gate said: another client of the class may have written it.
-            futex::wake_all(&line.gate);
-        }
-        if times >= RINGS_MAX {
-            self.control.ask_to_look();
-        }
-    }
-
-    fn bell_line(&self, offset: usize) -> &BellLine {
-        self.bell_span().line(offset).expect("a bell segment holds its lines")
-    }
-
-    fn bell_span(&self) -> SpanMut<'_> {
-        self.bell.span_mut().expect("the bell is mapped writable")
     }
 
     /// Rings again, for the n-th time, if nobody has claimed a captured call: nobody waits for it

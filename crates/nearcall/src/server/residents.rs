@@ -3,8 +3,8 @@
 //! note 0003).
 //!
 //! Waking a thread of one's own processor costs a fifth to a tenth of waking an idle processor. So
-//! a single call to a sleeping server is served where its caller is; at the second call in a row the
-//! watcher is hailed, wherever it then runs, and the caller keeps its processor.
+//! a single call to a sleeping server is served where its caller is; at the second call in a row
+//! the watcher is hailed, wherever it then runs, and the caller keeps its processor.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -48,8 +48,8 @@ impl Residents {
         Residents { allowed: processor::allowed(), needs: Mutex::default() }
     }
 
-    /// The watcher had to be woken for a call from this processor, which is what a client says. True
-    /// if there is to be a resident now.
+    /// The watcher had to be woken for a call from this processor, which is what a client says.
+    /// True if there is to be a resident now.
     pub fn need(&self, processor: u32) -> bool {
         // Where there is one processor only, the watcher is everybody's resident.
         if self.allowed.len() < 2 || !self.allowed.contains(&processor) {

@@ -1,0 +1,69 @@
+//! Ringing: how a client tells a server that does not poll its A-stack that there is work, and who
+//! of the server's processors is woken (design notes 0001 and 0003).
+
+use nearcall_abi::BellLine;
+use nearcall_abi::bell::{GateLine, LANES, RELIEF_OFFSET_BYTES, ResidentGate, WATCH_OFFSET_BYTES};
+use nearcall_core::bell::{self, Lane};
+use nearcall_os::{SpanMut, futex, processor};
+
+use super::binding::ClientBinding;
+
+/// Rings after which a call that nobody claims is told of over the binding's socket as well.
+const RINGS_MAX: u32 = 3;
+
+/// Who was rung for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rung {
+    /// A server processor that gets ours as soon as we give it away.
+    Here,
+    /// One that is awake, or that was woken wherever it is.
+    Elsewhere,
+}
+
+impl ClientBinding {
+    /// Rings for a server that does not poll our A-stack.
+    #[cold]
+    #[inline(never)]
+    pub fn ring(&self) -> Rung {
+        let line = self.bell_line(WATCH_OFFSET_BYTES);
+        let lane = Lane::of(self.lane, LANES);
+        if !bell::ring(&line.gate, &line.lanes[lane.word as usize], lane.bit) {
+            return Rung::Elsewhere;
+        }
+        // The watcher sleeps, and waking its processor may take ten times as long as having ours
+        // serve the call.
+        let gate = ResidentGate::of(processor::current());
+        let gates: &GateLine = self.bell_span().line(gate.line_offset).expect("as above");
+        let resident = &gates.gates[gate.index];
+        if bell::has_sleeper(resident) && bell::ring_gate(resident) {
+            futex::wake_all(resident);
+            return Rung::Here;
+        }
+        futex::wake_all(&line.gate);
+        Rung::Elsewhere
+    }
+
+    /// Rings again, for the n-th time, for a call that nobody has claimed: the processor that
+    /// watches may be stuck, or a client of our class may have lost our bell.
+    #[cold]
+    pub fn ring_again(&self, times: u32) {
+        let lane = Lane::of(self.lane, LANES);
+        for offset in [WATCH_OFFSET_BYTES, RELIEF_OFFSET_BYTES] {
+            let line = self.bell_line(offset);
+            bell::ring(&line.gate, &line.lanes[lane.word as usize], lane.bit);
+            // Whatever the gate said: another client of the class may have written it.
+            futex::wake_all(&line.gate);
+        }
+        if times >= RINGS_MAX {
+            self.control.ask_to_look();
+        }
+    }
+
+    fn bell_line(&self, offset: usize) -> &BellLine {
+        self.bell_span().line(offset).expect("a bell segment holds its lines")
+    }
+
+    fn bell_span(&self) -> SpanMut<'_> {
+        self.bell.span_mut().expect("the bell is mapped writable")
+    }
+}
