@@ -6,6 +6,7 @@
 //! a single call to a sleeping server is served where its caller is; at the second call in a row
 //! the watcher is hailed, wherever it then runs, and the caller keeps its processor.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -81,6 +82,8 @@ struct Resident<'c> {
     snapshot: Arc<Snapshot>,
     /// When it served last.
     served_ns: u64,
+    /// It is bound to its processor.
+    is_home: Cell<bool>,
 }
 
 /// An A-stack with a call on it.
@@ -94,8 +97,9 @@ struct Posted<'s> {
 /// the domain.
 pub(crate) fn live(core: &Arc<DomainCore>, processor: u32) {
     let snapshot = core.table.load();
-    let mut resident = Resident { core, processor, snapshot, served_ns: 0 };
-    while !core.is_stopping() && processor::pin(processor).is_ok() {
+    let is_home = Cell::new(processor::pin(processor).is_ok());
+    let mut resident = Resident { core, processor, snapshot, served_ns: 0, is_home };
+    while !core.is_stopping() && resident.is_home.get() {
         resident.sleep_and_answer();
     }
     // No client is to rely on a resident that is not there.
@@ -145,6 +149,7 @@ impl Resident<'_> {
             rung.iter().for_each(|binding| self.core.processors.hail(binding));
         }
         // A procedure, and the threads that it starts, run wherever the domain may.
+        self.is_home.set(false);
         if let Err(error) = processor::allow(&self.core.processors.residents.allowed) {
             tracing::warn!(%error, processor = self.processor, "a resident cannot leave");
         }
@@ -165,13 +170,17 @@ impl Resident<'_> {
                 look => act_otherwise(binding, index, look),
             }
         }
+        if !self.is_home.get() {
+            self.come_home();
+        }
     }
 
     /// The last procedure has returned: from here on nothing is in the way of the next call from
     /// this processor, and it may rely on us. Who sees the reply may have the processor, and call
     /// again, before we sleep.
     fn come_home(&self) {
-        if processor::pin(self.processor).is_ok() {
+        self.is_home.set(processor::pin(self.processor).is_ok());
+        if self.is_home.get() {
             for class in &self.snapshot.classes {
                 bell::fall_asleep(class.resident(self.processor));
             }
