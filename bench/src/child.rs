@@ -103,6 +103,12 @@ pub fn end(process: &mut std::process::Child) {
     }
 }
 
+impl AsFd for Link {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+}
+
 impl Link {
     /// Sends a few words.
     pub fn tell(&self, words: &[u64]) -> Result<(), Failure> {

@@ -43,6 +43,7 @@ pub const ROLES: &[(&str, child::Role)] = &[
     (hog::ROLE, hog::play),
     (outstanding::ROLE, outstanding::play),
     (raw::ROLE, raw::play),
+    (raw::bind::ROLE, raw::bind::play),
     (raw::exchange::ROLE, raw::exchange::play),
     (scale::ROLE, scale::play),
     (workload::ROLE, workload::play),

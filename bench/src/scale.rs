@@ -6,8 +6,8 @@
 //! | `cold-N` | a Null through each of N bindings in turn | the bound |
 //! | `pipelined-N` | a Null while N are under way, from one thread | one at a time |
 //!
-//! Counted: what a bind takes until its first call is back, what memory a binding takes on each
-//! side, and the processor time that a server with all of them takes in a second of nothing.
+//! Counted: what a bind takes until its first call is back, beside what the kernel's part of it
+//! takes alone (`raw-bind`); what memory a binding takes on each side; and the processor time that a server with all of them takes in a second of nothing.
 
 use std::fs;
 use std::path::PathBuf;
@@ -22,6 +22,7 @@ use crate::calls::stubs::calls::{NULLS, NullsClient, NullsEntries, NullsServer};
 use crate::calls::{self, imported, served};
 use crate::child::{Child, Failure, Link};
 use crate::outstanding::Several;
+use crate::raw::bind::{self, RawBind};
 use crate::rounds::{Statistic, Tally};
 use crate::stage::{Options, Stage};
 use crate::statistics::{Plan, Samples};
@@ -174,6 +175,9 @@ impl<'s> Crowd<'s> {
         let binds = Samples::new(1, self.binds_ns.clone());
         let case = format!("bind-{processors}");
         table.count(&case, &ours, "ns, p50", binds.p50_ns());
+        let raw = RawBind::start(&self.directory, self.stage.there)?;
+        let raw = raw.measure(self.binds_ns.len())?;
+        table.count(&case, &Named::bound(bind::ROLE), "ns, p50", raw.p50_ns());
         let link = self.server.link();
         std::thread::sleep(Duration::from_millis(100));
         let begin_ns = link.ask(0)?;
