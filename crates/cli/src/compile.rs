@@ -13,7 +13,7 @@ use crate::reading::{Reading, print};
 /// Compiles an interface file to Rust
 #[derive(Args)]
 pub struct Compile {
-    /// Interface file, in OMG IDL
+    /// Interface file, in OMG IDL or MIDL
     file: PathBuf,
     #[command(flatten)]
     reading: Reading,
@@ -25,7 +25,7 @@ pub struct Compile {
 /// Prints what the stubs of an interface file do, one step a line
 #[derive(Args)]
 pub struct Plan {
-    /// Interface file, in OMG IDL
+    /// Interface file, in OMG IDL or MIDL
     file: PathBuf,
     #[command(flatten)]
     reading: Reading,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nearcall_idl::diagnostic::{Diagnostic, Severity, render};
+use nearcall_idl::front::dialect::Dialect;
 use nearcall_idl::front::{self, options::Options};
 use nearcall_idl::model::Model;
 use nearcall_idl::source::SourceMap;
@@ -20,6 +21,10 @@ pub struct Reading {
     /// Define a macro; without a value, as 1
     #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = definition)]
     define: Vec<(String, String)>,
+    /// Read MIDL, whatever a file looks like. Without it a file is MIDL if it ends in `.midl` or
+    /// has attributes in brackets, and OMG IDL if not
+    #[arg(long)]
+    midl: bool,
 }
 
 /// One file, read.
@@ -35,8 +40,11 @@ pub struct Read {
 impl Reading {
     /// Runs the front end.
     pub fn read(&self, path: &Path) -> Read {
-        let options =
-            Options { include_directories: self.include.clone(), defines: self.define.clone() };
+        let options = Options {
+            include_directories: self.include.clone(),
+            defines: self.define.clone(),
+            dialect: self.midl.then_some(Dialect::Midl),
+        };
         let mut sources = SourceMap::default();
         let compilation = front::compile(path, &options, &mut sources);
         Read { model: compilation.model, findings: compilation.diagnostics, sources }

@@ -139,3 +139,22 @@ fn nothing_to_check_is_a_mistake_of_the_command_line() {
     assert_eq!(check(&[], &[]).0, 2);
     assert_eq!(check(&["--no-such-option", "a.idl"], &[("a.idl", GOOD)]).0, 2);
 }
+
+#[test]
+fn a_file_with_attributes_is_read_as_midl() {
+    let text = "interface adder { long add([in] long a, [in, size_is(n)] long *b, [in] long n); }";
+    let (code, _, errors) = check(&["a.idl"], &[("a.idl", text)]);
+    assert_eq!((code, errors.as_str()), (0, "1 file, 1 operation, 0 errors, 0 notes\n"));
+}
+
+#[test]
+fn a_file_that_tells_nothing_is_midl_when_asked_for() {
+    let text = "interface resetter { void reset(void); }";
+    let files = [("a.idl", text), ("a.midl", text)];
+    let (code, _, errors) = check(&["a.midl"], &files);
+    assert_eq!((code, errors.as_str()), (0, "1 file, 1 operation, 0 errors, 0 notes\n"));
+    let (code, _, errors) = check(&["--midl", "a.idl"], &files);
+    assert_eq!((code, errors.as_str()), (0, "1 file, 1 operation, 0 errors, 0 notes\n"));
+    let (code, _, _) = check(&["a.idl"], &files);
+    assert_eq!(code, 1);
+}

@@ -1,14 +1,37 @@
-//! Front ends: text to model.
+//! Front ends: text to model. They share everything but their grammars.
+//!
+//! ```text
+//! options       what the command line says
+//! dialect       which language a file is written in
+//! lexer         text to pieces              token       what leaves the preprocessor
+//! preprocessor  files and macros to tokens  findings    what both find
+//! parser        the cursor of the grammars  ast         what they make
+//! omg           the grammar of OMG IDL 4.2
+//! midl          that of DCE RPC and MIDL, and its way into the same syntax tree
+//! resolve       syntax tree to model        rules       what all of them demand
+//! ```
 
-pub mod omg;
+pub mod ast;
+pub mod dialect;
+mod findings;
+mod lexer;
+mod midl;
+mod omg;
 pub mod options;
+pub mod parser;
+pub mod preprocessor;
+pub mod resolve;
+pub mod rules;
+pub mod token;
 
 use std::path::Path;
 
-use crate::diagnostic::Diagnostic;
+use self::dialect::Dialect;
+use self::options::Options;
+use self::preprocessor::files::{Disk, Files};
+use crate::diagnostic::{self, Diagnostic};
 use crate::model::Model;
 use crate::source::SourceMap;
-use options::Options;
 
 /// What a compilation leaves.
 #[derive(Clone, Debug, Default)]
@@ -24,5 +47,24 @@ pub struct Compilation {
 /// Ends on every input, in time and memory in proportion to it. Every mistake that is none of
 /// another's consequences is a finding.
 pub fn compile(path: &Path, options: &Options, sources: &mut SourceMap) -> Compilation {
-    omg::compile(path, options, sources)
+    compile_from(&Disk, path, options, sources)
+}
+
+/// The same, with files from wherever `files` has them.
+pub fn compile_from(
+    files: &dyn Files,
+    path: &Path,
+    options: &Options,
+    sources: &mut SourceMap,
+) -> Compilation {
+    let mut findings = Vec::new();
+    let stream = preprocessor::preprocess_from(files, path, options, sources, &mut findings);
+    let mut parsed = match stream.dialect {
+        Dialect::Omg => omg::parse(stream),
+        Dialect::Midl => midl::parse(stream, &findings),
+    };
+    parsed.diagnostics.splice(0..0, findings);
+    let (model, mut diagnostics) = resolve::resolve(parsed);
+    diagnostic::settle(&mut diagnostics);
+    Compilation { model, diagnostics }
 }

@@ -1,7 +1,7 @@
 //! The Nearcall interface compiler as a library: text -> model -> layout -> plan -> text.
 //!
 //! ```text
-//! front/omg   lexer, preprocessor, parser, resolver      text  -> model
+//! front       lexer, preprocessor, parsers, resolver     text  -> model
 //! model       what the file means                        -
 //! layout      sizes, offsets, which class of A-stack     model -> layout
 //! plan        the steps of every stub, as data           layout -> plan

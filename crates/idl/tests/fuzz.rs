@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use nearcall_idl::diagnostic::{Diagnostic, Severity, json, render};
-use nearcall_idl::front::omg::compile_from;
-use nearcall_idl::front::omg::preprocessor::files::InMemory;
+use nearcall_idl::front::compile_from;
 use nearcall_idl::front::options::Options;
+use nearcall_idl::front::preprocessor::files::InMemory;
 use nearcall_idl::plan;
 use nearcall_idl::source::{SourceMap, Span};
 
@@ -96,6 +96,13 @@ fn preprocessed() -> impl Iterator<Item = Seed> {
             "lines",
             "#line 7 \"other.idl\"\nconst long \\\nA = 1; /* c */ // d\n#error no\n#warning yes\n",
         ),
+        (
+            "attributes",
+            "[uuid(1), version(1.0)] interface i { import \"seed.idl\";\n\
+             [string] char *f([in, out, size_is(, *n)] struct t { struct t *u; } **a);\n\
+             void g([in] long *n, [out, size_is(10)] byte b[*][0..3]);\n\
+             typedef [switch_type(long)] union { [case(1, A)] hyper b; [default] ; } *c; };\n",
+        ),
         ("letters", "const wstring W = L\"\\u20ac\\x41\\101\" L\"\\n\"; const char C = '\\'';\n"),
     ];
     TEXTS.iter().map(|(name, text)| Seed {
@@ -140,6 +147,10 @@ const OPENERS: &[&str] = &[
     "union u switch (long) { case 0: ",
     "- ",
     "~(",
+    "[in, ",
+    "[size_is(",
+    "typedef ",
+    "*",
     "@a(",
     "::a",
     "\n#if 1\n",
@@ -288,6 +299,25 @@ fn mutated_files_end_and_every_finding_has_its_place() {
     }
     println!("{inputs} inputs of {} files, {bytes_read} bytes", seeds.len());
     assert!(inputs > 10_000 || count < COUNT, "only {inputs} inputs");
+}
+
+/// A file of MIDL that ends anywhere, in the middle of a word too.
+#[test]
+fn a_file_that_is_cut_anywhere_ends() {
+    let seeds = seeds();
+    let find =
+        |name: &str| &seeds.iter().find(|seed| seed.name == name).expect("it is there").bytes;
+    let mut inputs = 0;
+    for name in ["midl.idl", "midl_types.idl", "pfs.idl", "E0302-com.idl", "E0303-pidl.idl"] {
+        let bytes = find(name);
+        for end in 0..bytes.len() {
+            let judged = catch_unwind(AssertUnwindSafe(|| check(&bytes[..end], b"")));
+            assert!(judged.is_ok(), "{name} cut at byte {end}");
+            inputs += 1;
+        }
+    }
+    println!("{inputs} cuts");
+    assert!(inputs > 3_000, "only {inputs} cuts");
 }
 
 /// A judge that lets everything pass would be no judge.

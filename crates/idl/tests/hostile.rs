@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use nearcall_idl::diagnostic::{Severity, render};
-use nearcall_idl::front::omg::compile_from;
-use nearcall_idl::front::omg::preprocessor::files::InMemory;
+use nearcall_idl::front::compile_from;
 use nearcall_idl::front::options::Options;
+use nearcall_idl::front::preprocessor::files::InMemory;
 use nearcall_idl::source::SourceMap;
 use proptest::prelude::*;
 

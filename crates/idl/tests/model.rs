@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use nearcall_idl::front::omg::compile_from;
-use nearcall_idl::front::omg::preprocessor::files::InMemory;
+use nearcall_idl::front::compile_from;
 use nearcall_idl::front::options::Options;
+use nearcall_idl::front::preprocessor::files::InMemory;
 use nearcall_idl::model::{
     AStackWish, AttributeHalf, Declaration, DeclarationId, Direction, Kind, Model, Primitive, Type,
     UnionDefault, Value,

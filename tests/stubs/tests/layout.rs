@@ -5,9 +5,9 @@
 use std::path::Path;
 
 use nearcall_idl::back::rust::compile_rust;
-use nearcall_idl::front::omg::compile_from;
-use nearcall_idl::front::omg::preprocessor::files::InMemory;
+use nearcall_idl::front::compile_from;
 use nearcall_idl::front::options::Options;
+use nearcall_idl::front::preprocessor::files::InMemory;
 use nearcall_idl::layout::{ItemKind, MessageLayout, OperationLayout, Place, interface};
 use nearcall_idl::model::{Direction, Model, Operation};
 use nearcall_idl::source::SourceMap;

@@ -55,10 +55,14 @@ pub fn texts(findings: &[Diagnostic], sources: &SourceMap, is_coloured: bool) ->
 
 fn reason(finding: &Diagnostic) -> String {
     let rule = finding.rule;
-    match rule.clause {
-        "ours" => format!("rule of Nearcall:\n{}", rule.title),
-        clause => format!("OMG IDL 4.2, clause {clause}:\n{}", rule.title),
-    }
+    let source = match rule.clause.split_once(' ') {
+        None if rule.clause == "ours" => "rule of Nearcall".to_owned(),
+        Some(("C706", "4")) => "DCE 1.1 RPC (C706), chapter 4".to_owned(),
+        Some(("C706", section)) => format!("DCE 1.1 RPC (C706), section {section}"),
+        Some(("MIDL", entry)) => format!("Microsoft's MIDL reference, `{entry}`"),
+        _ => format!("OMG IDL 4.2, clause {}", rule.clause),
+    };
+    format!("{source}:\n{}", rule.title)
 }
 
 /// A place to mark.

@@ -1,46 +1,66 @@
-//! OMG IDL 4.2: files, tokens, syntax tree, model.
+//! The grammar of OMG IDL 4.2: tokens to syntax tree.
+//!
+//! ```text
+//! definition      modules, constants, typedefs, forward declarations
+//! aggregate       struct, union, enum, bitmask, bitset, exception
+//! interface       operations, attributes
+//! types           type uses          words        the keywords
+//! annotation      applications and declarations
+//! outside         constructs that are recognised and named, not mapped
+//! ```
+//!
+//! Decides what the text has the form of. Refuses to know what names mean.
 
-pub mod ast;
-mod findings;
-mod lexer;
-pub mod parser;
-pub mod preprocessor;
-pub mod resolve;
-pub mod rules;
-pub mod token;
+mod aggregate;
+mod annotation;
+mod definition;
+mod interface;
+mod outside;
+mod types;
+pub(super) mod words;
 
-use std::path::Path;
+use super::ast::Item;
+use super::dialect::Dialect;
+use super::parser::{Failed, Parsed, Parser, Result};
+use super::rules::syntax as rules;
+use super::token::TokenStream;
 
-use self::preprocessor::files::Files;
-use self::token::TokenStream;
-use super::Compilation;
-use super::options::Options;
-use crate::diagnostic::{self, Diagnostic};
-use crate::source::SourceMap;
-
-/// Compiles the file at `path` and all it includes.
-pub fn compile(path: &Path, options: &Options, sources: &mut SourceMap) -> Compilation {
-    let mut findings = Vec::new();
-    let stream = preprocessor::preprocess(path, options, sources, &mut findings);
-    compile_tokens(stream, findings)
+/// Where a definition stands: not everything may stand everywhere.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Module,
+    Interface,
+    Annotation,
 }
 
-/// The same, with files from wherever `files` has them.
-pub fn compile_from(
-    files: &dyn Files,
-    path: &Path,
-    options: &Options,
-    sources: &mut SourceMap,
-) -> Compilation {
-    let mut findings = Vec::new();
-    let stream = preprocessor::preprocess_from(files, path, options, sources, &mut findings);
-    compile_tokens(stream, findings)
+/// Parses a whole compilation.
+pub fn parse(stream: TokenStream) -> Parsed {
+    let mut parser = Parser::new(stream, Dialect::Omg);
+    let mut items = Vec::new();
+    loop {
+        parser.items(Place::Module, &mut items);
+        if parser.is_end() {
+            break;
+        }
+        parser.stray_brace();
+    }
+    parser.take_marks(&mut items);
+    parser.into_parsed(items)
 }
 
-fn compile_tokens(stream: TokenStream, findings: Vec<Diagnostic>) -> Compilation {
-    let mut parsed = parser::parse(stream);
-    parsed.diagnostics.splice(0..0, findings);
-    let (model, mut diagnostics) = resolve::resolve(parsed);
-    diagnostic::settle(&mut diagnostics);
-    Compilation { model, diagnostics }
+impl Parser {
+    /// Everything up to a closing brace or the end.
+    fn items(&mut self, place: Place, items: &mut Vec<Item>) {
+        loop {
+            self.take_marks(items);
+            if self.is_end() || self.is("}") {
+                return;
+            }
+            let start = self.at;
+            match self.definition(place) {
+                Ok(definition) => items.push(Item::Definition(definition)),
+                Err(Failed) => self.recover(start),
+            }
+        }
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use super::dialect::Dialect;
+
 /// How to read interface files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -10,4 +12,6 @@ pub struct Options {
     pub include_directories: Vec<PathBuf>,
     /// Macros to define, name and value. A name may have parameters: `MAX(a)`.
     pub defines: Vec<(String, String)>,
+    /// What every file is written in; if nothing is said, each file tells ([`Dialect::of`]).
+    pub dialect: Option<Dialect>,
 }

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::*;
-use crate::front::omg::compile_from;
-use crate::front::omg::preprocessor::files::InMemory;
+use crate::front::compile_from;
 use crate::front::options::Options;
+use crate::front::preprocessor::files::InMemory;
 use crate::source::SourceMap;
 
 /// The layout of the first interface of a file.

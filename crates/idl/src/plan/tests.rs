@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::*;
-use crate::front::omg::compile_from;
-use crate::front::omg::preprocessor::files::InMemory;
+use crate::front::compile_from;
 use crate::front::options::Options;
+use crate::front::preprocessor::files::InMemory;
 use crate::source::SourceMap;
 
 fn planned(text: &str) -> InterfacePlan {

@@ -1,0 +1,325 @@
+//! Structs, unions and exceptions.
+
+use std::collections::HashMap;
+
+use super::annotation::{Applied, Place, Subject, is_set};
+use super::constant::{Wanted, integer_range};
+use super::scope::{State, SymbolId, SymbolKind};
+use super::{Head, Resolver};
+use crate::diagnostic::Diagnostic;
+use crate::front::ast::{self, Definition, DefinitionKind, Label, Name, ScopedName, TypeUse};
+use crate::front::rules::semantics as rules;
+use crate::model::{self, DeclarationId, Kind, Type, UnionDefault, Value};
+use crate::source::Span;
+
+impl Resolver {
+    /// A struct, union, enum, bitmask, bitset or exception; also where it is used.
+    pub(super) fn constructed(&mut self, definition: &Definition) -> Option<SymbolId> {
+        match &definition.kind {
+            DefinitionKind::Struct { name, base, members } => {
+                Some(self.structure(definition, name, base.as_ref(), members))
+            }
+            DefinitionKind::Union { name, discriminator, cases } => {
+                Some(self.union(definition, name, discriminator, cases))
+            }
+            DefinitionKind::Enum { name, enumerators } => {
+                self.enumeration(definition, name, enumerators)
+            }
+            DefinitionKind::Bitmask { name, flags } => self.bitmask(definition, name, flags),
+            DefinitionKind::Bitset { name, base, fields } => {
+                self.bitset(definition, name, base.as_ref(), fields)
+            }
+            DefinitionKind::Exception { name, members } => {
+                Some(self.exception(definition, name, members))
+            }
+            _ => None,
+        }
+    }
+
+    fn structure(
+        &mut self,
+        definition: &Definition,
+        name: &Name,
+        base: Option<&ScopedName>,
+        members: &[ast::Member],
+    ) -> SymbolId {
+        let head = self.head(definition, Subject::of(Place::Struct, None));
+        let symbol = self.begin(name, SymbolKind::Struct);
+        let base = base.and_then(|base| self.struct_base(base));
+        let scope = self.open_scope(Some(symbol));
+        if let Some(inner) = base.and_then(|base| self.symbol(base).inner) {
+            self.inherit(scope, &[inner], name);
+        }
+        let members = self.inside(scope, |resolver| resolver.members(members));
+        let base = base.map(SymbolId::declaration);
+        self.complete(symbol, Kind::Struct(model::Struct { base, members }), head);
+        symbol
+    }
+
+    /// A struct, or an alias of one, as interfaces may be inherited by an alias (7.4.3.4.3.2).
+    fn struct_base(&mut self, name: &ScopedName) -> Option<SymbolId> {
+        let named = self.lookup(name)?;
+        let id = match self.behind(&named.named()) {
+            Type::Named(behind) => SymbolId(behind.0),
+            _ => named,
+        };
+        let symbol = self.symbol(id);
+        let message = match (symbol.kind, symbol.state) {
+            (SymbolKind::Struct, State::Complete) => return Some(id),
+            (SymbolKind::Outside, _) => return None,
+            (SymbolKind::Struct, State::Open) => format!("`{name}` cannot extend itself"),
+            (SymbolKind::Struct, State::Forward) => format!("`{name}` is not complete here"),
+            (kind, _) => format!("`{name}` is {}, not a struct", kind.what()),
+        };
+        let finding = Diagnostic::new(&rules::STRUCT_BASE, name.span(), message)
+            .label(symbol.name.span, "declared here");
+        self.diagnostics.push(finding);
+        None
+    }
+
+    fn exception(
+        &mut self,
+        definition: &Definition,
+        name: &Name,
+        members: &[ast::Member],
+    ) -> SymbolId {
+        let head = self.head(definition, Subject::of(Place::Exception, None));
+        let symbol = self.declare(name, SymbolKind::Exception);
+        self.symbol_mut(symbol).state = State::Open;
+        let scope = self.open_scope(Some(symbol));
+        let members = self.inside(scope, |resolver| resolver.members(members));
+        self.complete(symbol, Kind::Exception(members), head);
+        symbol
+    }
+
+    fn members(&mut self, members: &[ast::Member]) -> Vec<model::Member> {
+        let mut resolved = Vec::new();
+        let mut ids = HashMap::new();
+        for member in members {
+            let declared = self.member_type(member);
+            for declarator in &member.declarators {
+                let declared = self.declarator_type(declared.clone(), declarator);
+                let subject = Subject::of(Place::Member, declared.as_ref());
+                let applied = self.annotations(&member.annotations, subject);
+                self.check_id(&applied, &mut ids);
+                self.declare(&declarator.name, SymbolKind::Member);
+                resolved.extend(self.member_of(member, &declarator.name, declared, applied));
+            }
+        }
+        resolved
+    }
+
+    fn member_of(
+        &self,
+        member: &ast::Member,
+        name: &Name,
+        declared: Option<Type>,
+        applied: Vec<Applied>,
+    ) -> Option<model::Member> {
+        Some(model::Member {
+            name: name.text.to_string(),
+            doc: member.doc.as_ref().map(|doc| doc.to_string()),
+            declared: declared?,
+            is_optional: is_set(&applied, "optional"),
+            annotations: applied.into_iter().map(|one| one.annotation).collect(),
+        })
+    }
+
+    /// `@id` is there once in a type (clause 8.3.1.1).
+    fn check_id(&mut self, applied: &[Applied], ids: &mut HashMap<i128, Span>) {
+        let Some(id) = applied.iter().find(|one| one.annotation.name == "id") else {
+            return;
+        };
+        let Some(Value::Integer(value)) = id.annotation.parameters.get("value") else {
+            return;
+        };
+        if let Some(first) = ids.get(value) {
+            let message = format!("another member has the id {value}");
+            let finding = Diagnostic::new(&rules::ID_REPEATED, id.span, message)
+                .label(*first, "first given here");
+            self.diagnostics.push(finding);
+            return;
+        }
+        ids.insert(*value, id.span);
+    }
+
+    fn union(
+        &mut self,
+        definition: &Definition,
+        name: &Name,
+        discriminator: &TypeUse,
+        cases: &[ast::Case],
+    ) -> SymbolId {
+        let head = self.head(definition, Subject::of(Place::Union, None));
+        let symbol = self.begin(name, SymbolKind::Union);
+        let scope = self.open_scope(Some(symbol));
+        let kind = self.inside(scope, |resolver| resolver.union_body(name, discriminator, cases));
+        self.complete_union(symbol, kind, head);
+        symbol
+    }
+
+    fn complete_union(&mut self, symbol: SymbolId, kind: Option<model::Union>, head: Head) {
+        match kind {
+            Some(union) => self.complete(symbol, Kind::Union(union), head),
+            None => self.symbol_mut(symbol).state = State::Complete,
+        }
+    }
+
+    fn union_body(
+        &mut self,
+        name: &Name,
+        used: &TypeUse,
+        cases: &[ast::Case],
+    ) -> Option<model::Union> {
+        let discriminator = self.type_use(used).map(|resolved| resolved.declared);
+        let wanted = discriminator.as_ref().and_then(|declared| self.wanted(declared));
+        let wanted = wanted.filter(|wanted| is_discriminator(*wanted));
+        if discriminator.is_some() && wanted.is_none() {
+            let message = format!("this type cannot be the discriminator of `{}`", name.text);
+            let finding = Diagnostic::new(&rules::DISCRIMINATOR, used.span, message)
+                .help("use an integer, a character, a boolean, an octet or an enum");
+            self.diagnostics.push(finding);
+        }
+        let mut labels = Labels::default();
+        let mut resolved = Vec::new();
+        let mut ids = HashMap::new();
+        for (index, case) in cases.iter().enumerate() {
+            let values = self.labels(case, index as u32, wanted, &mut labels);
+            let member = &case.member;
+            let declared = self.member_type(member);
+            let declarator = &member.declarators[0];
+            let declared = self.declarator_type(declared, declarator);
+            let subject = Subject::of(Place::Case, declared.as_ref());
+            let applied = self.annotations(&member.annotations, subject);
+            self.check_id(&applied, &mut ids);
+            self.declare(&declarator.name, SymbolKind::Member);
+            if let Some(member) = self.member_of(member, &declarator.name, declared, applied) {
+                resolved.push(model::Case { labels: values, member });
+            }
+        }
+        let default = self.default_of(name, wanted?, &labels);
+        Some(model::Union { discriminator: discriminator?, cases: resolved, default })
+    }
+
+    fn labels(
+        &mut self,
+        case: &ast::Case,
+        index: u32,
+        wanted: Option<Wanted>,
+        labels: &mut Labels,
+    ) -> Vec<Value> {
+        let mut values = Vec::new();
+        for label in &case.labels {
+            match label {
+                Label::Default(span) => match labels.default {
+                    Some((_, first)) => {
+                        let message = "this union has another default";
+                        let finding = Diagnostic::new(&rules::DEFAULT_REPEATED, *span, message)
+                            .label(first, "first declared here");
+                        self.diagnostics.push(finding);
+                    }
+                    None => labels.default = Some((index, *span)),
+                },
+                Label::Value(expression) => {
+                    let value = wanted.and_then(|wanted| self.evaluate(expression, wanted));
+                    let Some(value) = value else { continue };
+                    match labels.seen.insert(key(&value), expression.span) {
+                        Some(first) => self.report_label(&value, expression.span, first),
+                        None => values.push(value),
+                    }
+                }
+            }
+        }
+        values
+    }
+
+    fn report_label(&mut self, value: &Value, span: Span, first: Span) {
+        let message = format!("{} labels another case", self.value_text(value));
+        let finding =
+            Diagnostic::new(&rules::LABEL_REPEATED, span, message).label(first, "first used here");
+        self.diagnostics.push(finding);
+    }
+
+    fn default_of(&mut self, name: &Name, wanted: Wanted, labels: &Labels) -> UnionDefault {
+        let is_covered = labels.seen.len() as u128 >= self.value_count(wanted);
+        match labels.default {
+            Some((_, span)) if is_covered => {
+                let message = format!("every value of `{}` has a label", name.text);
+                let finding = Diagnostic::new(&rules::DEFAULT_COVERED, span, message)
+                    .help("delete `default:`, or one of the labels");
+                self.diagnostics.push(finding);
+                UnionDefault::Covered
+            }
+            Some((index, _)) => UnionDefault::Case(index),
+            None if is_covered => UnionDefault::Covered,
+            None => UnionDefault::Implicit,
+        }
+    }
+
+    /// How many values a discriminator has.
+    fn value_count(&self, wanted: Wanted) -> u128 {
+        match wanted {
+            Wanted::Boolean => 2,
+            Wanted::Char => 256,
+            Wanted::Integer(primitive) => integer_range(primitive)
+                .map_or(u128::MAX, |(least, greatest)| (greatest - least + 1) as u128),
+            Wanted::Enum(id) => match self.kind(DeclarationId(id.0)) {
+                Some(Kind::Enum(declared)) => declared.enumerators.len() as u128,
+                _ => u128::MAX,
+            },
+            _ => u128::MAX,
+        }
+    }
+
+    /// A value as it is written.
+    pub(super) fn value_text(&self, value: &Value) -> String {
+        match value {
+            Value::Boolean(true) => "TRUE".to_owned(),
+            Value::Boolean(false) => "FALSE".to_owned(),
+            Value::Integer(value) => value.to_string(),
+            Value::Float(value) => value.to_string(),
+            Value::Char(value) => format!("{value:?}"),
+            Value::String(text) => format!("{text:?}"),
+            Value::Enumerator(id, place) => match self.kind(*id) {
+                Some(Kind::Enum(declared)) => {
+                    format!("`{}`", declared.enumerators[*place as usize].name)
+                }
+                _ => "this enumerator".to_owned(),
+            },
+        }
+    }
+}
+
+/// The labels of a union so far.
+#[derive(Default)]
+struct Labels {
+    seen: HashMap<Key, Span>,
+    default: Option<(u32, Span)>,
+}
+
+/// A label, so that equal ones are found.
+#[derive(PartialEq, Eq, Hash)]
+enum Key {
+    Integer(i128),
+    Char(char),
+    Boolean(bool),
+    Enumerator(u32),
+    Other,
+}
+
+fn key(value: &Value) -> Key {
+    match value {
+        Value::Boolean(value) => Key::Boolean(*value),
+        Value::Integer(value) => Key::Integer(*value),
+        Value::Char(value) => Key::Char(*value),
+        Value::Enumerator(_, place) => Key::Enumerator(*place),
+        Value::Float(_) | Value::String(_) => Key::Other,
+    }
+}
+
+fn is_discriminator(wanted: Wanted) -> bool {
+    matches!(
+        wanted,
+        Wanted::Integer(_) | Wanted::Boolean | Wanted::Char | Wanted::WideChar | Wanted::Enum(_)
+    )
+}

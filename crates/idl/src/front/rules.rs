@@ -1,0 +1,29 @@
+//! The rules of OMG IDL, of MIDL and Nearcall's own, by area. A number is given once and never
+//! reused.
+//!
+//! | area | numbers |
+//! |---|---|
+//! | lexical | E0001-E0049 |
+//! | preprocessing | E0050-E0099, N0001-N0099 |
+//! | syntax | E0100-E0199, N0100-N0199 |
+//! | semantics | E0200-E0299, N0200-N0299 |
+//! | MIDL | E0300-E0399, N0300-N0399 |
+
+pub mod lexical;
+pub mod midl;
+pub mod preprocessing;
+pub mod semantics;
+pub mod syntax;
+
+use crate::diagnostic::Rule;
+
+const AREAS: &[&[&Rule]] =
+    &[lexical::ALL, preprocessing::ALL, syntax::ALL, semantics::ALL, midl::ALL];
+
+/// Every rule that a finding may name, in the order of the numbers within each area.
+pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
+    AREAS.iter().flat_map(|area| area.iter().copied())
+}
+
+#[cfg(test)]
+mod tests;
