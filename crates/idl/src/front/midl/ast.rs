@@ -37,7 +37,9 @@ pub(super) enum DeclarationKind {
     Constant { specifier: Specifier, declarator: Declarator, value: Expression },
     /// An operation of an interface.
     Operation { specifier: Specifier, declarator: Declarator, parameters: Vec<Field> },
-    /// `import`, which the preprocessor has followed; `interface name;`; `cpp_quote`.
+    /// `interface name;`
+    Forward { name: Name },
+    /// `import`, which the preprocessor has followed; `cpp_quote`.
     Nothing,
     /// A construct outside, already reported; the names it declares.
     Outside { names: Vec<Name> },

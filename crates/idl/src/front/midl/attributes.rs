@@ -27,6 +27,9 @@ enum Meaning {
     Refused(&'static Rule, &'static str, &'static str),
 }
 
+/// As many further places as one finding shows.
+const LABELS_MAX: usize = 5;
+
 use Place::{Interface, Member, Operation, Parameter, Type};
 
 const VALUES: &[Place] = &[Type, Member, Parameter];
@@ -84,23 +87,94 @@ fn ignored(name: &str) -> Option<Meaning> {
     is_known.then_some(Meaning::Nothing)
 }
 
+/// Attributes of COM and of type libraries.
+const OF_COM: &[&str] = &[
+    "aggregatable",
+    "annotation",
+    "appobject",
+    "bindable",
+    "control",
+    "custom",
+    "defaultbind",
+    "defaultcollelem",
+    "defaultvalue",
+    "defaultvtable",
+    "displaybind",
+    "dllname",
+    "dual",
+    "entry",
+    "id",
+    "iid_is",
+    "immediatebind",
+    "lcid",
+    "licensed",
+    "nonbrowsable",
+    "noncreatable",
+    "nonextensible",
+    "object",
+    "odl",
+    "oleautomation",
+    "optional",
+    "predeclid",
+    "propget",
+    "propput",
+    "propputref",
+    "proxy",
+    "readonly",
+    "replaceable",
+    "requestedit",
+    "retval",
+    "source",
+    "uidefault",
+    "usesgetlasterror",
+    "vararg",
+];
+
+/// Attributes of Samba's pidl.
+const OF_PIDL: &[&str] = &[
+    "bitmap16bit",
+    "bitmap32bit",
+    "bitmap64bit",
+    "bitmap8bit",
+    "charset",
+    "compression",
+    "depends",
+    "enum16bit",
+    "enum8bit",
+    "flag",
+    "gensize",
+    "nodiscriminant",
+    "noejs",
+    "noopnum",
+    "noprint",
+    "nopull",
+    "nopush",
+    "nopython",
+    "nosize",
+    "pad",
+    "pyhelper",
+    "ref_not_null",
+    "relative",
+    "relative_base",
+    "relative_short",
+    "represent",
+    "skip",
+    "sptr",
+    "subcontext",
+    "subcontext_size",
+    "to_null",
+    "todo",
+    "value",
+];
+
 fn refused(name: &str) -> Option<Meaning> {
     let (rule, what, help): (&'static Rule, _, _) = match name {
-        "aggregatable" | "annotation" | "appobject" | "bindable" | "control" | "custom"
-        | "defaultbind" | "defaultcollelem" | "defaultvtable" | "defaultvalue" | "displaybind"
-        | "dllname" | "dual" | "entry" | "id" | "iid_is" | "immediatebind" | "lcid"
-        | "licensed" | "nonbrowsable" | "noncreatable" | "nonextensible" | "object" | "odl"
-        | "oleautomation" | "optional" | "predeclid" | "propget" | "propput" | "propputref"
-        | "proxy" | "readonly" | "replaceable" | "requestedit" | "retval" | "source"
-        | "uidefault" | "usesgetlasterror" | "vararg" => (
+        _ if OF_COM.contains(&name) => (
             &rules::COM,
             "is of COM, whose objects are outside what Nearcall maps",
             "declare the operations in an interface without `object`, with `[out]` for results",
         ),
-        "charset" | "compression" | "flag" | "gensize" | "noejs" | "nodiscriminant" | "noopnum"
-        | "noprint" | "nopull" | "nopush" | "nopython" | "nosize" | "pad" | "pyhelper"
-        | "relative" | "relative_base" | "relative_short" | "represent" | "sptr" | "subcontext"
-        | "subcontext_size" | "todo" | "to_null" | "value" | "skip" => (
+        _ if OF_PIDL.contains(&name) => (
             &rules::PIDL,
             "is of Samba's pidl, and about bytes that Nearcall lays out by itself",
             "delete it; a value that follows from others is computed by whoever calls",
@@ -191,11 +265,7 @@ impl Lowering {
             match meaning(name) {
                 None => self.report_unknown_attribute(one),
                 Some(Meaning::Nothing) => self.note_ignored(one),
-                Some(Meaning::Refused(rule, what, help)) => {
-                    let message = format!("`{name}` {what}");
-                    let finding = Diagnostic::new(rule, one.span, message).help(help);
-                    self.diagnostics.push(finding);
-                }
+                Some(Meaning::Refused(rule, what, help)) => self.refuse(one, rule, what, help),
                 Some(Meaning::For(places)) if !places.contains(&place) => {
                     self.report_place(one, places);
                 }
@@ -203,6 +273,21 @@ impl Lowering {
             }
         }
         self.check_clashes(attributes);
+    }
+
+    /// One finding an attribute, however often it stands in the text.
+    fn refuse(&mut self, one: &Attribute, rule: &'static Rule, what: &str, help: &str) {
+        let name = &one.name.text;
+        if let Some(index) = self.refused.get(name) {
+            let known = &mut self.diagnostics[*index];
+            if known.labels.len() < LABELS_MAX {
+                known.labels.push((one.span, "and here".to_owned()));
+            }
+            return;
+        }
+        self.refused.insert(name.clone(), self.diagnostics.len());
+        let message = format!("`{name}` {what}");
+        self.diagnostics.push(Diagnostic::new(rule, one.span, message).help(help));
     }
 
     fn report_unknown_attribute(&mut self, attribute: &Attribute) {

@@ -192,7 +192,8 @@ impl Lowering {
                     self.report_length_type(&slot.name, value.span, attribute);
                     return None;
                 };
-                if pointers == stars as usize {
+                // IDL4 leaves the stars away where there can be no doubt.
+                if pointers == stars as usize || stars == 0 {
                     return Some(Named::Slot(of));
                 }
                 let name = &slot.name.text;

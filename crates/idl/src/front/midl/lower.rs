@@ -17,7 +17,7 @@ use super::ast::{
     Attribute, Declaration, DeclarationKind, Declarator, Item, Specifier, SpecifierKind,
 };
 use super::attributes::{Place, find, is_outside, values};
-use super::shape::{Base, Layer, PointerKind, Role, Shape, named, scoped};
+use super::shape::{Base, Layer, PointerKind, Role, Scalar, Shape, named, scoped};
 use crate::diagnostic::Diagnostic;
 use crate::front::ast::{
     Annotation, Arguments, Definition, DefinitionKind, Expression, ExpressionKind,
@@ -36,6 +36,12 @@ pub(super) struct Lowering {
     /// The name of the type that a tag is of.
     pub tags: HashMap<Rc<str>, Tag>,
     pub constants: HashSet<Rc<str>>,
+    /// Interfaces, declared forward or defined.
+    pub interfaces: HashSet<Rc<str>>,
+    /// Interfaces of COM and local ones, which nobody calls.
+    pub left_out: HashSet<Rc<str>>,
+    /// Of each attribute that is refused, where its finding is.
+    pub refused: HashMap<Rc<str>, usize>,
     /// What has come out at the outermost level.
     pub items: Vec<TreeItem>,
     /// What a pointer is that does not say it and is no parameter.
@@ -65,6 +71,9 @@ pub(super) fn lower(items: Vec<Item>) -> (Vec<TreeItem>, Vec<Diagnostic>) {
         types: HashMap::new(),
         tags: HashMap::new(),
         constants: HashSet::new(),
+        interfaces: HashSet::new(),
+        left_out: HashSet::new(),
+        refused: HashMap::new(),
         items: Vec::new(),
         pointer_default: PointerKind::Unique,
         is_included: false,
@@ -118,6 +127,9 @@ impl Lowering {
                     .help("put it into `interface name { ... }`");
                 self.diagnostics.push(finding);
             }
+            DeclarationKind::Forward { name } => {
+                self.interfaces.insert(name.text.clone());
+            }
             DeclarationKind::Nothing => {}
         }
     }
@@ -146,19 +158,17 @@ impl Lowering {
     ) {
         let attributes = &declaration.attributes;
         self.check_attributes(attributes, Place::Interface);
-        let com_base = base.filter(|base| matches!(&*base.text, "IUnknown" | "IDispatch"));
-        if let Some(base) = com_base {
-            let message = format!("`{}` is of COM, whose objects are outside", base.text);
-            let finding = Diagnostic::new(&rules::COM, base.span, message)
-                .help("declare the operations in an interface without a base");
-            self.diagnostics.push(finding);
-        }
+        let is_left_out = self.is_left_out(name, base, attributes);
+        self.interfaces.insert(name.text.clone());
         let outer = std::mem::replace(&mut self.pointer_default, PointerKind::Unique);
         self.set_pointer_default(attributes);
-        let is_local = find(attributes, "local");
         let mut operations = Vec::new();
         for item in items {
             match item {
+                // What is said of those that nobody calls would be no help.
+                Item::Declaration(Declaration {
+                    kind: DeclarationKind::Operation { .. }, ..
+                }) if is_left_out => {}
                 Item::Declaration(Declaration {
                     kind: DeclarationKind::Operation { specifier, declarator, parameters },
                     attributes,
@@ -174,11 +184,7 @@ impl Lowering {
         }
         self.is_included = declaration.is_included;
         self.pointer_default = outer;
-        let is_outside = com_base.is_some() || is_outside(attributes);
-        if is_outside || is_local.is_some() {
-            if let Some(local) = is_local.filter(|_| !is_outside) {
-                self.note_local(name, local.span);
-            }
+        if is_left_out {
             let names = vec![name.clone()];
             return self.push(declaration, DefinitionKind::Outside { names });
         }
@@ -188,8 +194,34 @@ impl Lowering {
         self.identify(name, attributes);
     }
 
+    /// Is the interface of COM, or local, or is its base? Both have been said then.
+    fn is_left_out(&mut self, name: &Name, base: Option<&Name>, attributes: &[Attribute]) -> bool {
+        let mut is_left_out = is_outside(attributes);
+        if let (false, Some(local)) = (is_left_out, find(attributes, "local")) {
+            self.note_local(name, local.span);
+            is_left_out = true;
+        }
+        if let Some(base) = base {
+            let is_of_com = matches!(&*base.text, "IUnknown" | "IDispatch" | "IInspectable");
+            if is_of_com && !is_left_out {
+                let message = format!("`{}` is of COM, whose objects are outside", base.text);
+                let finding = Diagnostic::new(&rules::COM, base.span, message)
+                    .help("declare the operations in an interface without a base");
+                self.diagnostics.push(finding);
+            }
+            if !is_left_out && self.left_out.contains(&base.text) {
+                self.note_local(name, base.span);
+            }
+            is_left_out |= is_of_com || self.left_out.contains(&base.text);
+        }
+        if is_left_out {
+            self.left_out.insert(name.text.clone());
+        }
+        is_left_out
+    }
+
     pub(super) fn note_local(&mut self, name: &Name, span: Span) {
-        let message = format!("`{}` is local, and left out", name.text);
+        let message = format!("`{}` is left out, for what stands here", name.text);
         self.diagnostics.push(Diagnostic::new(&rules::LOCAL, span, message));
     }
 
@@ -290,15 +322,26 @@ impl Lowering {
     /// What a typedef comes to: an alias of its own if it is a type of values, else a shape that
     /// is written out where the name is used.
     fn alias(&mut self, declaration: &Declaration, name: &Name, shape: Shape) -> Option<Shape> {
-        let Base::Value { used, primitive } = &shape.base else {
+        let Base::Value { used, scalar } = &shape.base else {
             return Some(shape);
         };
         let is_own = matches!(&used.kind, TypeKind::Name(own) if own.parts[0].text == name.text);
         if is_own && shape.layers.is_empty() {
             return Some(shape);
         }
+        let is_again = |known: &Shape| {
+            known.layers.is_empty()
+                && matches!(known.base, Base::Value { scalar: other, .. } if other == *scalar)
+        };
+        let known = self.types.get(&name.text).and_then(Option::as_ref);
+        if let (Scalar::Is(_), true, Some(known)) = (scalar, shape.layers.is_empty(), known)
+            && is_again(known)
+        {
+            // C allows to say the same again, and files of C do.
+            return Some(known.clone());
+        }
         let is_count = |layer: &Layer| matches!(layer, Layer::Count(_));
-        let is_text = primitive.is_some_and(|one| is_character(one) && !shape.layers.is_empty());
+        let is_text = is_character(*scalar) && !shape.layers.is_empty();
         if !shape.layers.iter().all(is_count) || is_text || shape.is_string {
             return Some(shape);
         }
@@ -315,8 +358,8 @@ impl Lowering {
             crate::front::ast::Declarator { name: name.clone(), dimensions: Vec::new() };
         let kind = DefinitionKind::Typedef { declared: laid.used, declarators: vec![declarator] };
         self.define(declaration.doc.clone(), annotations, kind);
-        let primitive = primitive.filter(|_| shape.layers.is_empty());
-        Some(Shape::value(named(name), primitive))
+        let scalar = if shape.layers.is_empty() { *scalar } else { Scalar::No };
+        Some(Shape::value(named(name), scalar))
     }
 
     /// `range(least, greatest)` as the annotation that it is.
@@ -334,6 +377,17 @@ impl Lowering {
         vec![annotation("range", Arguments::Named(arguments), attribute.span)]
     }
 
+    /// A pointer to an interface is an object of COM.
+    fn report_interface_as_type(&mut self, name: &Name) {
+        if !self.noted.insert(format!("interface {}", name.text)) {
+            return;
+        }
+        let message = format!("`{}` is an interface, and no type of values", name.text);
+        let finding = Diagnostic::new(&rules::COM, name.span, message)
+            .help("pass the name under which the client imports it, or what identifies the thing");
+        self.diagnostics.push(finding);
+    }
+
     /// The shape of a specifier. `wish`: what a type without a name of its own is called.
     pub(super) fn specified(
         &mut self,
@@ -346,7 +400,7 @@ impl Lowering {
         let base = match &specifier.kind {
             SpecifierKind::Primitive(primitive) => {
                 let used = TypeUse { kind: TypeKind::Primitive(*primitive), span };
-                return Some(Shape::value(used, Some(*primitive)));
+                return Some(Shape::value(used, Scalar::Is(*primitive)));
             }
             SpecifierKind::Void => Base::Void,
             SpecifierKind::BindingHandle => Base::BindingHandle,
@@ -355,8 +409,12 @@ impl Lowering {
                 return match self.types.get(&name.text) {
                     Some(Some(shape)) => Some(located(shape, span)),
                     Some(None) => None,
+                    None if self.interfaces.contains(&name.text) => {
+                        self.report_interface_as_type(name);
+                        None
+                    }
                     // The resolver says that it is unknown, or what it is.
-                    None => Some(Shape::value(named(name), None)),
+                    None => Some(Shape::value(named(name), Scalar::Unknown)),
                 };
             }
             SpecifierKind::Struct { tag, members } => {
@@ -383,8 +441,8 @@ fn located(shape: &Shape, span: Span) -> Shape {
     shape
 }
 
-fn is_character(primitive: Primitive) -> bool {
-    matches!(primitive, Primitive::Char | Primitive::WideChar)
+fn is_character(scalar: Scalar) -> bool {
+    matches!(scalar, Scalar::Is(Primitive::Char | Primitive::WideChar))
 }
 
 /// The name that an expression is, if it is nothing else.

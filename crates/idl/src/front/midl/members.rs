@@ -6,14 +6,13 @@ use super::ast::{Argument, Arm, Attribute, Enumerator, Field, Label, SpecifierKi
 use super::attributes::{Place, find, is_outside};
 use super::lengths::{Slot, Ways};
 use super::lower::{Lowering, Tag, annotation};
-use super::shape::{Base, Role, Shape, at, named};
+use super::shape::{Base, Role, Scalar, Shape, at, named};
 use crate::diagnostic::Diagnostic;
 use crate::front::ast::{
     self, Annotation, Arguments, DefinitionKind, Expression, ExpressionKind, Forward, Literal,
     Name, TypeKind, TypeUse,
 };
 use crate::front::rules::{midl as rules, syntax};
-use crate::model::Primitive;
 use crate::source::Span;
 
 /// What a type without a tag is called, and the comment above it.
@@ -41,7 +40,7 @@ impl Lowering {
         self.finish(tag, &name);
         let kind = DefinitionKind::Struct { name: name.clone(), base: None, members };
         self.define(wish.1, Vec::new(), kind);
-        Some(Shape::value(TypeUse { span, ..named(&name) }, None))
+        Some(Shape::value(TypeUse { span, ..named(&name) }, Scalar::No))
     }
 
     /// A struct or union that is named by its tag alone.
@@ -49,7 +48,7 @@ impl Lowering {
         let used = named(tag);
         let base = match what {
             Forward::Union => Base::Switched { used },
-            _ => Base::Value { used, primitive: None },
+            _ => Base::Value { used, scalar: Scalar::No },
         };
         let shape = Shape { base, layers: Vec::new(), is_string: false };
         let known = self.tags.entry(tag.text.clone()).or_insert(Tag { shape, is_made: false });
@@ -95,7 +94,7 @@ impl Lowering {
             let used = named(&name);
             let base = match is_switched {
                 true => Base::Switched { used },
-                false => Base::Value { used, primitive: None },
+                false => Base::Value { used, scalar: Scalar::No },
             };
             let shape = Shape { base, layers: Vec::new(), is_string: false };
             let is_made = self.tags.get(&tag.text).is_some_and(|known| known.is_made);
@@ -238,7 +237,7 @@ impl Lowering {
         let used = TypeUse { span, ..named(&name) };
         let base = match is_switched {
             true => Base::Switched { used },
-            false => Base::Value { used, primitive: None },
+            false => Base::Value { used, scalar: Scalar::No },
         };
         Some(Shape { base, layers: Vec::new(), is_string: false })
     }
@@ -339,7 +338,7 @@ impl Lowering {
         let Some(enumerators) = enumerators else {
             let tag = tag?;
             let known = self.tags.get(&tag.text).map(|known| known.shape.clone());
-            return Some(known.unwrap_or_else(|| Shape::value(named(tag), None)));
+            return Some(known.unwrap_or_else(|| Shape::value(named(tag), Scalar::Unknown)));
         };
         let name = self.begin(tag, wish.0, span, false);
         self.finish(tag, &name);
@@ -361,7 +360,7 @@ impl Lowering {
         let kind = DefinitionKind::Enum { name: name.clone(), enumerators };
         self.define(wish.1, Vec::new(), kind);
         // An enum is no number, and may be a discriminator.
-        Some(Shape::value(TypeUse { span, ..named(&name) }, None::<Primitive>))
+        Some(Shape::value(TypeUse { span, ..named(&name) }, Scalar::No))
     }
 }
 

@@ -26,12 +26,12 @@ impl Lowering {
     ) -> Option<Definition> {
         self.check_attributes(attributes, Place::Operation);
         let name = &declarator.name;
-        let returns = self.returned(attributes, specifier, declarator);
-        let parameters = self.parameters(parameters, name);
         if let Some(local) = find(attributes, "local") {
             self.note_local(name, local.span);
             return None;
         }
+        let returns = self.returned(attributes, specifier, declarator);
+        let parameters = self.parameters(parameters, name);
         let annotations = find(attributes, "idempotent")
             .map(|one| annotation("idempotent", Arguments::None, one.span));
         let oneway = find(attributes, "maybe").or_else(|| find(attributes, "oneway"));

@@ -69,7 +69,7 @@ impl Parser {
             // Nothing follows the brace of an interface, but many a file has a semicolon there.
             DeclarationKind::Interface { .. } => drop(self.take(";")),
             DeclarationKind::Outside { .. } => drop(self.take(";")),
-            DeclarationKind::Nothing => {}
+            DeclarationKind::Nothing | DeclarationKind::Forward { .. } => {}
             _ => self.semicolon("the declaration")?,
         }
         Ok(Declaration { attributes, doc, is_included, kind })
@@ -114,7 +114,7 @@ impl Parser {
         self.advance();
         let name = self.name("an interface")?;
         if self.take(";") {
-            return Ok(DeclarationKind::Nothing);
+            return Ok(DeclarationKind::Forward { name });
         }
         let base = if self.take(":") { Some(self.name("an interface")?) } else { None };
         let open = self.expect("{")?;

@@ -47,10 +47,10 @@ pub(super) enum Layer {
 /// What is left when all layers are taken off.
 #[derive(Clone, Debug)]
 pub(super) enum Base {
-    /// A type with values; `primitive` if it comes down to one.
+    /// A type with values.
     Value {
         used: TypeUse,
-        primitive: Option<Primitive>,
+        scalar: Scalar,
     },
     /// A union whose discriminator stands beside it.
     Switched {
@@ -58,6 +58,17 @@ pub(super) enum Base {
     },
     Void,
     BindingHandle,
+}
+
+/// What is known of a type without a look at its definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scalar {
+    /// It comes down to this.
+    Is(Primitive),
+    /// It is constructed.
+    No,
+    /// Nobody here has declared it, which the resolver reports.
+    Unknown,
 }
 
 #[derive(Clone, Debug)]
@@ -96,25 +107,29 @@ pub(super) struct Laid {
 }
 
 impl Shape {
-    pub fn value(used: TypeUse, primitive: Option<Primitive>) -> Shape {
-        Shape { base: Base::Value { used, primitive }, layers: Vec::new(), is_string: false }
+    pub fn value(used: TypeUse, scalar: Scalar) -> Shape {
+        Shape { base: Base::Value { used, scalar }, layers: Vec::new(), is_string: false }
     }
 
     /// An integer that a length can be; behind how many pointers?
     pub fn as_length(&self) -> Option<usize> {
         let is_pointer = |layer: &Layer| matches!(layer, Layer::Pointer(_));
-        let Base::Value { primitive: Some(primitive), .. } = &self.base else {
+        let Base::Value { scalar, .. } = &self.base else {
             return None;
         };
-        let is_integer = !matches!(
-            primitive,
-            Primitive::Boolean
-                | Primitive::Char
-                | Primitive::WideChar
-                | Primitive::Float
-                | Primitive::Double
-                | Primitive::LongDouble
-        );
+        let is_integer = match scalar {
+            Scalar::Is(primitive) => !matches!(
+                primitive,
+                Primitive::Boolean
+                    | Primitive::Char
+                    | Primitive::WideChar
+                    | Primitive::Float
+                    | Primitive::Double
+                    | Primitive::LongDouble
+            ),
+            Scalar::No => false,
+            Scalar::Unknown => true,
+        };
         (is_integer && self.layers.iter().all(is_pointer)).then_some(self.layers.len())
     }
 }
@@ -293,15 +308,17 @@ impl Lowering {
     }
 
     fn text(&mut self, base: &Base, bound: Option<Expression>, name: &Name) -> Option<TypeUse> {
-        let primitive = match base {
-            Base::Value { primitive, .. } => *primitive,
-            _ => None,
+        let scalar = match base {
+            Base::Value { scalar, .. } => *scalar,
+            _ => Scalar::No,
         };
-        let kind = match primitive {
-            Some(Primitive::Char | Primitive::Octet | Primitive::Uint8 | Primitive::Int8) => {
+        let kind = match scalar {
+            Scalar::Is(Primitive::Char | Primitive::Octet | Primitive::Uint8 | Primitive::Int8) => {
                 TypeKind::String { bound }
             }
-            Some(Primitive::WideChar | Primitive::Uint16) => TypeKind::WideString { bound },
+            Scalar::Is(Primitive::WideChar | Primitive::Uint16) => TypeKind::WideString { bound },
+            // The resolver has the type to report.
+            Scalar::Unknown => return self.lay_base(base, name).map(|laid| laid.used),
             _ => {
                 let message = format!("`{}` is a string of what are no characters", name.text);
                 let finding = Diagnostic::new(&rules::STRING, name.span, message)

@@ -90,6 +90,7 @@ impl Parser {
             Some("union") => self.midl_union()?,
             Some("enum") => self.midl_enum()?,
             Some("pipe") => self.pipe()?,
+            Some("bitmap") if self.is_bitmap() => self.bitmap_of_pidl()?,
             Some("interface") => self.interface_pointer()?,
             Some("SAFEARRAY") if self.is_at(self.at + 1, "(") => self.interface_pointer()?,
             Some(_) => match self.base_type() {
@@ -265,6 +266,21 @@ impl Parser {
         Ok(SpecifierKind::Outside)
     }
 
+    fn is_bitmap(&self) -> bool {
+        self.is_at(self.at + 1, "{") || self.is_at(self.at + 2, "{")
+    }
+
+    /// `bitmap { A = 1, B = 2 }`
+    fn bitmap_of_pidl(&mut self) -> Result<SpecifierKind> {
+        let span = self.span();
+        let message = "`bitmap` is of Samba's pidl";
+        let finding = Diagnostic::new(&rules::PIDL, span, message)
+            .help("declare an integer type with `typedef`, and a constant for each bit");
+        self.report(finding);
+        self.midl_enum()?;
+        Ok(SpecifierKind::Outside)
+    }
+
     /// `interface name *`, `SAFEARRAY(type)`: types of COM.
     fn interface_pointer(&mut self) -> Result<SpecifierKind> {
         let what = self.word().unwrap_or_default().to_owned();
@@ -319,7 +335,17 @@ struct BaseWords {
 impl BaseWords {
     /// Takes a word in if it can be one of these.
     fn take(&mut self, word: &str) -> bool {
-        let size = ["char", "small", "short", "hyper", "__int64", "__int3264"];
+        let size = [
+            "char",
+            "small",
+            "short",
+            "hyper",
+            "__int8",
+            "__int16",
+            "__int32",
+            "__int64",
+            "__int3264",
+        ];
         match word {
             "signed" if !self.is_signed && !self.is_unsigned => self.is_signed = true,
             "unsigned" if !self.is_signed && !self.is_unsigned => self.is_unsigned = true,
@@ -341,8 +367,9 @@ impl BaseWords {
                 (false, false) => Some(Primitive::Char),
                 _ => pick(Primitive::Int8, Primitive::Uint8),
             },
-            (Some("small"), _) => pick(Primitive::Int8, Primitive::Uint8),
-            (Some("short"), _) => pick(Primitive::Int16, Primitive::Uint16),
+            (Some("small" | "__int8"), _) => pick(Primitive::Int8, Primitive::Uint8),
+            (Some("short" | "__int16"), _) => pick(Primitive::Int16, Primitive::Uint16),
+            (Some("__int32"), _) => pick(Primitive::Int32, Primitive::Uint32),
             (Some(_), _) | (None, 2) => pick(Primitive::Int64, Primitive::Uint64),
             (None, 1) if self.is_double => Some(Primitive::LongDouble),
             (None, 1) => pick(Primitive::Int32, Primitive::Uint32),

@@ -22,8 +22,11 @@ const TYPES: &[&str] = &[
     "unsigned",
     "void",
     "wchar_t",
+    "__int16",
+    "__int32",
     "__int3264",
     "__int64",
+    "__int8",
 ];
 
 /// Words that begin a declaration, qualify a type, or are values.
