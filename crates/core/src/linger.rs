@@ -40,6 +40,10 @@ const SERVER_BATCHES_MORE: u32 = 5;
 /// Most: then trials are less than one batch in a hundred.
 const INTERVAL_MAX: u32 = 512;
 
+/// Batches in a row that differ from the base by a quarter: the processors have moved, and what was
+/// found no longer holds.
+const MOVED_BATCHES: u32 = 4;
+
 /// How far apart two times are that are tried.
 const STEP_CYCLES: u32 = 22;
 
@@ -74,6 +78,8 @@ pub struct LingerSearch {
     /// Fastest batch of the base, and of this stage.
     base_ns: u64,
     fastest_ns: u64,
+    /// Batches in a row that were far from the base.
+    moved: u32,
 }
 
 impl LingerSearch {
@@ -100,6 +106,7 @@ impl LingerSearch {
             interval: INTERVAL_MIN,
             base_ns: u64::MAX,
             fastest_ns: u64::MAX,
+            moved: 0,
         }
     }
 
@@ -107,6 +114,10 @@ impl LingerSearch {
     pub fn told(&mut self, batch_ns: u64) -> u32 {
         self.fastest_ns = self.fastest_ns.min(batch_ns);
         self.left = self.left.saturating_sub(1);
+        if self.stage == Stage::Settled && self.has_moved(batch_ns) {
+            self.interval = INTERVAL_MIN;
+            self.left = 0;
+        }
         if self.left == 0 {
             self.end_stage();
             self.fastest_ns = u64::MAX;
@@ -122,7 +133,14 @@ impl LingerSearch {
         }
     }
 
+    fn has_moved(&mut self, batch_ns: u64) -> bool {
+        let is_far = batch_ns.abs_diff(self.base_ns) > self.base_ns / 4;
+        self.moved = if is_far { self.moved + 1 } else { 0 };
+        self.moved >= MOVED_BATCHES
+    }
+
     fn end_stage(&mut self) {
+        self.moved = 0;
         match self.stage {
             Stage::Settled => {
                 self.stage = Stage::Base;
@@ -234,6 +252,16 @@ mod tests {
         let mut search = search_at(110);
         check_settles(&mut search, siblings, &[0]);
         check_settles(&mut search, near, &[110]);
+    }
+
+    #[test]
+    fn processors_that_have_moved_are_noticed_at_once() {
+        let mut search = search_at(110);
+        run(&mut search, 20_000, far);
+        assert_eq!(search.interval, INTERVAL_MAX);
+        // Five steps down, each a short interval, a base and a trial.
+        run(&mut search, MOVED_BATCHES + 6 * (INTERVAL_MIN + 2 * TRIAL_BATCHES), siblings);
+        assert_eq!(search.cycles, 0);
     }
 
     #[test]
