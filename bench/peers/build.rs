@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 
 /// The crates whose versions are printed.
-const MEASURED: [&str; 4] = ["capnp-rpc", "iceoryx2", "tarpc", "tonic"];
+const MEASURED: [&str; 5] = ["capnp-rpc", "iceoryx2", "tarpc", "thrift", "tonic"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     for input in ["calls.proto", "calls.capnp.request", "Cargo.lock"] {

@@ -23,8 +23,8 @@ use crate::child::{self, Failure};
 use crate::statistics::{Plan, Samples};
 
 /// Who can be asked for.
-pub const NAMES: [&str; 5] =
-    ["iceoryx2-poll", "iceoryx2-event", "tonic-uds", "capnp-uds", "tarpc-uds"];
+pub const NAMES: [&str; 6] =
+    ["iceoryx2-poll", "iceoryx2-event", "tonic-uds", "capnp-uds", "tarpc-uds", "thrift-uds"];
 
 /// Where the program's source stands.
 const MANIFEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/Cargo.toml");

@@ -148,7 +148,9 @@ fn another_number_of_processors_is_refused() {
 #[test]
 fn each_peer_is_measured_beside_nearcall_or_named() {
     let lines = lines_of(&table("peers", &["--json", "--processors", "1", "--program", "/none"]));
-    for subject in ["iceoryx2-poll", "iceoryx2-event", "tonic-uds", "capnp-uds", "tarpc-uds"] {
+    for subject in
+        ["iceoryx2-poll", "iceoryx2-event", "tonic-uds", "capnp-uds", "tarpc-uds", "thrift-uds"]
+    {
         let named = with(&lines, "subject", subject);
         assert_eq!(cases(&named), CASES);
         assert!(named.iter().all(|line| line["skipped"].is_string()), "{named:?}");

@@ -13,7 +13,7 @@ use std::time::Instant;
 use crate::processor;
 
 use crate::call::{BYTES_MAX, Call, Client, Failure};
-use crate::{capnp_uds, iceoryx, tarpc_uds, tonic_uds};
+use crate::{capnp_uds, iceoryx, tarpc_uds, thrift_uds, tonic_uds};
 
 /// The server's process. Dropping it ends it.
 pub struct Server {
@@ -58,6 +58,10 @@ pub fn play(subject: &str, here: u32, there: u32) -> Result<(), Failure> {
         "capnp-uds" => on_this_thread(async {
             answer(capnp_uds::connect(address).await?, server, capnp_uds::VERSION).await
         }),
+        "thrift-uds" => {
+            let client = thrift_uds::connect(address)?;
+            futures::executor::block_on(answer(client, server, thrift_uds::VERSION))
+        }
         _ => Err(format!("there is no subject {subject}").into()),
     }
 }

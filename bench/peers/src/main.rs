@@ -17,6 +17,7 @@ mod iceoryx;
 mod processor;
 mod server;
 mod tarpc_uds;
+mod thrift_uds;
 mod tonic_uds;
 
 use std::process::ExitCode;

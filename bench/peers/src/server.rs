@@ -7,7 +7,7 @@ use crate::processor;
 
 use crate::call::Failure;
 use crate::client::on_this_thread;
-use crate::{capnp_uds, iceoryx, tarpc_uds, tonic_uds};
+use crate::{capnp_uds, iceoryx, tarpc_uds, thrift_uds, tonic_uds};
 
 /// Plays the server of `subject` on processor `there`, for a client on processor `here`.
 pub fn play(subject: &str, here: u32, there: u32, address: &str) -> Result<(), Failure> {
@@ -31,6 +31,7 @@ pub fn play(subject: &str, here: u32, there: u32, address: &str) -> Result<(), F
             end_with_input(Duration::ZERO);
             on_this_thread(capnp_uds::serve(address))
         }
+        "thrift-uds" => thrift_uds::serve(address),
         _ => Err(format!("there is no subject {subject}").into()),
     }
 }
