@@ -7,8 +7,8 @@ pub mod exchange;
 pub mod line;
 pub mod yielding;
 
-mod futex;
 mod peer;
+mod shared;
 mod stream;
 
 pub use peer::{Peer, ROLE, play};

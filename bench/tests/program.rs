@@ -155,13 +155,13 @@ fn each_peer_is_measured_beside_nearcall_or_named() {
         assert_eq!(cases(&named), CASES);
         assert!(named.iter().all(|line| line["skipped"].is_string()), "{named:?}");
     }
-    for subject in ["raw-futex", "raw-pipe", "raw-uds"] {
+    for subject in ["raw-futex", "raw-eventfd", "raw-pipe", "raw-uds"] {
         let named = with(&lines, "subject", subject);
         assert_eq!(cases(&named), CASES);
         assert!(named.iter().all(|line| line["against"] == "nearcall"), "{named:?}");
         assert!(named.iter().all(|line| line["version"] != ""), "{named:?}");
     }
-    assert_eq!(lines.last().unwrap()["cases"], 3 * CASES.len());
+    assert_eq!(lines.last().unwrap()["cases"], 4 * CASES.len());
 }
 
 /// Cases of a table that were measured on one processor, and every line of it.

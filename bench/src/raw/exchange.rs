@@ -1,5 +1,5 @@
-//! `raw-futex`, `raw-pipe`, `raw-uds`: bytes to another process and bytes back, over what the
-//! kernel has for it, without a word more than it takes to know how many.
+//! `raw-futex`, `raw-eventfd`, `raw-pipe`, `raw-uds`: bytes to another process and bytes back, over
+//! what the kernel has for it, without a word more than it takes to know how many.
 //!
 //! Both sides sleep until they are woken, always: what it costs is what the kernel can do for two
 //! processes that do not share a processor's time by spinning.
@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use crate::calls::Call;
 use crate::child::{Child, Failure, Link};
-use crate::raw::futex::{self, Futex};
+use crate::raw::shared::{Bell, Eventfd, Futex, Shared};
 use crate::raw::stream::{self, Pipe, Uds};
 use crate::statistics::{Plan, Samples};
 
@@ -23,6 +23,8 @@ pub const BYTES_MAX: usize = 1 << 20;
 pub enum Way {
     /// Shared memory, and a futex on each side.
     Futex,
+    /// Shared memory, and an eventfd on each side.
+    Eventfd,
     /// Two pipes.
     Pipe,
     /// A pair of connected Unix stream sockets.
@@ -46,12 +48,13 @@ pub trait Carrier {
 
 impl Way {
     /// All of them.
-    pub const ALL: [Way; 3] = [Way::Futex, Way::Pipe, Way::Uds];
+    pub const ALL: [Way; 4] = [Way::Futex, Way::Eventfd, Way::Pipe, Way::Uds];
 
     /// The subject's name.
     pub fn name(self) -> &'static str {
         match self {
             Way::Futex => "raw-futex",
+            Way::Eventfd => "raw-eventfd",
             Way::Pipe => "raw-pipe",
             Way::Uds => "raw-uds",
         }
@@ -66,7 +69,8 @@ impl Exchange {
     /// Starts one on processor `processor`.
     pub fn start(way: Way, processor: u32) -> Result<Exchange, Failure> {
         let (carrier, theirs): (Box<dyn Carrier>, Vec<OwnedFd>) = match way {
-            Way::Futex => Futex::client()?,
+            Way::Futex => Shared::<Futex>::client()?,
+            Way::Eventfd => Shared::<Eventfd>::client()?,
             Way::Pipe => Pipe::client()?,
             Way::Uds => Uds::client()?,
         };
@@ -107,7 +111,8 @@ pub fn play(link: &Link, arguments: &[String]) -> Result<(), Failure> {
     };
     nearcall_os::processor::pin(processor.parse()?)?;
     match Way::of_name(way).ok_or("there is no such way")? {
-        Way::Futex => futex::serve(link),
+        Way::Futex => Futex::serve(link),
+        Way::Eventfd => Eventfd::serve(link),
         Way::Pipe => stream::serve_pipe(link),
         Way::Uds => stream::serve_uds(link),
     }

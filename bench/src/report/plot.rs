@@ -27,9 +27,9 @@ const FONT: &str = "sans-serif";
 /// Labels of the axis of values, about: one for each power of ten.
 const LABELS: usize = 8;
 
-/// Colours that differ for those too who see fewer of them (Okabe and Ito), and two more. The
+/// Colours that differ for those too who see fewer of them (Okabe and Ito), and three more. The
 /// first is Nearcall's.
-const COLOURS: [RGBColor; 10] = [
+const COLOURS: [RGBColor; 11] = [
     RGBColor(0, 114, 178),
     RGBColor(230, 159, 0),
     RGBColor(0, 158, 115),
@@ -40,6 +40,7 @@ const COLOURS: [RGBColor; 10] = [
     RGBColor(60, 60, 60),
     RGBColor(150, 120, 90),
     RGBColor(160, 160, 160),
+    RGBColor(120, 40, 140),
 ];
 
 /// Of a category's width, what its bars take.
