@@ -34,6 +34,17 @@ impl Machine {
     }
 }
 
+/// Bytes that processes can still have, as far as the kernel tells.
+pub fn memory_available_bytes() -> Option<u64> {
+    available_in(&fs::read_to_string("/proc/meminfo").ok()?)
+}
+
+fn available_in(memory: &str) -> Option<u64> {
+    let line = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}
+
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let or_unknown = |known: &Option<String>| known.clone().unwrap_or("unknown".to_owned());
@@ -74,6 +85,13 @@ mod tests {
         let text = "processor\t: 0\nmodel name\t: AMD EPYC: 9R14\nmodel name\t: other\n";
         assert_eq!(model_in(text).as_deref(), Some("AMD EPYC: 9R14"));
         assert_eq!(model_in("processor\t: 0\n"), None);
+    }
+
+    #[test]
+    fn available_memory_is_told_in_kib() {
+        let text = "MemTotal:       64 kB\nMemAvailable:   24 kB\n";
+        assert_eq!(available_in(text), Some(24 * 1024));
+        assert_eq!(available_in("MemTotal:       64 kB\n"), None);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use nearcall::Domain;
 
 use crate::calls::Bound;
 use crate::child::Failure;
+use crate::machine;
 use crate::rounds::{Statistic, Tally};
 use crate::stage::{BATCH, Options, Stage};
 use crate::statistics::{Plan, Samples};
@@ -32,6 +33,10 @@ const CALLS_MIN: u64 = 3;
 
 /// A call of more bytes is timed by itself.
 const SHORT_BYTES: u64 = 16 << 10;
+
+/// Times that the bytes of a call are in memory: the argument, the segment, the server's copy, and
+/// the target of `memcpy`.
+const COPIES: u64 = 4;
 
 const SIZES: [(&str, u64); 12] = [
     ("0", 0),
@@ -58,15 +63,16 @@ pub fn measure(options: Options) -> Result<Table, Failure> {
     let domain = Domain::new()?;
     let directory = tempfile::tempdir()?;
     // Written, so that no page of them is touched for the first time while it is timed.
-    let longest = SIZES.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0) as usize;
+    let sizes = sizes_that_fit(&mut table);
+    let longest = sizes.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0) as usize;
     let source = vec![7; longest];
     let mut target = vec![8; longest];
     for stage in &stages {
         let directory = directory.path().join(stage.processors.to_string());
         let server = Bound::start(&domain, &directory, stage.there)?;
-        let mut tallies = vec![Tally::default(); SIZES.len()];
+        let mut tallies = vec![Tally::default(); sizes.len()];
         for _ in 0..options.rounds {
-            for ((_, bytes), tally) in SIZES.iter().zip(&mut tallies) {
+            for ((_, bytes), tally) in sizes.iter().zip(&mut tallies) {
                 let (plan, bytes) = (plan(stage, *bytes), *bytes as usize);
                 tally.add(stage.beside(
                     || Ok(server.measure_in(&source[..bytes], plan)?),
@@ -74,7 +80,7 @@ pub fn measure(options: Options) -> Result<Table, Failure> {
                 )?);
             }
         }
-        for ((name, bytes), tally) in SIZES.iter().zip(&tallies) {
+        for ((name, bytes), tally) in sizes.iter().zip(&tallies) {
             let mut case = Case::new(*name, stage, plan(stage, *bytes));
             case.bytes = Some(*bytes);
             let against = Named::bound(AGAINST);
@@ -82,6 +88,17 @@ pub fn measure(options: Options) -> Result<Table, Failure> {
         }
     }
     Ok(table)
+}
+
+/// Those that there is memory for; the others are skipped.
+fn sizes_that_fit(table: &mut Table) -> &'static [(&'static str, u64)] {
+    let available = machine::memory_available_bytes().unwrap_or(u64::MAX);
+    let fit = SIZES.iter().take_while(|(_, bytes)| COPIES * bytes < available).count();
+    for (name, bytes) in &SIZES[fit..] {
+        let wanted = COPIES * bytes;
+        table.skip(name, OURS, format!("{wanted} bytes are needed and {available} available"));
+    }
+    &SIZES[..fit]
 }
 
 /// One `memcpy` after the other.
