@@ -32,7 +32,7 @@ pub fn run(root: &Path) -> Result<(), Failed> {
 }
 
 /// rustfmt says which files it looked at; those lines are counted, all others shown.
-fn files_formatted() -> impl FnOnce(&mut dyn std::io::Read) -> usize {
+pub(crate) fn files_formatted() -> impl FnOnce(&mut dyn std::io::Read) -> usize {
     use std::io::{BufRead, BufReader};
     |output| {
         let lines = BufReader::new(output).lines().map_while(Result::ok);

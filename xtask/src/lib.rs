@@ -11,5 +11,6 @@ pub mod check;
 pub mod cost;
 pub mod doctor;
 pub mod model;
+pub mod peers;
 pub mod step;
 pub mod test;

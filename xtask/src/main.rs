@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use xtask::step::Failed;
-use xtask::{bless, check, cost, doctor, model, step, test, tidy};
+use xtask::{bless, check, cost, doctor, model, peers, step, test, tidy};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The project's own commands", bin_name = "cargo xtask")]
@@ -23,7 +23,9 @@ enum Command {
     Test,
     /// Instructions of a call, counted, and the committed assembly of its path. Release profile
     Cost,
-    /// check, then test, then cost
+    /// Formatting and clippy of bench/peers, a workspace of its own. When it is touched
+    Peers,
+    /// check, then test, then peers, then cost
     Ci,
     /// Only the checks of the tree itself: floors, unsafe fence, lengths, names, paths
     Tidy,
@@ -43,10 +45,12 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Check => check::run(&root),
         Command::Test => test::run(&root),
-        Command::Ci => {
-            check::run(&root).and_then(|()| test::run(&root)).and_then(|()| cost::run(&root, false))
-        }
+        Command::Ci => check::run(&root)
+            .and_then(|()| test::run(&root))
+            .and_then(|()| peers::run(&root))
+            .and_then(|()| cost::run(&root, false)),
         Command::Cost => cost::run(&root, false),
+        Command::Peers => peers::run(&root),
         Command::Tidy => tidy::run(&root),
         Command::Model => model::run(&root),
         Command::Bless { kind } => bless::run(&root, kind),
