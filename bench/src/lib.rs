@@ -1,11 +1,12 @@
 //! The tables of the papers and of this project, measured beside the lower bounds of this machine.
 //!
 //! ```text
-//! main ─┬─ paper peers size policy scale    the tables: which cases, who is measured beside whom
+//! main ─┬─ paper peers size policy scale cost   the tables: which cases, who beside whom
 //!       │    ├─ stage                       who runs where; a round beside its bound
 //!       │    │    └─ rounds ── statistics   what counts, and what is made of it
 //!       │    ├─ calls workload callers      the subject: a server in a child, and a client
 //!       │    ├─ raw                         the bounds
+//!       │    ├─ counts                      instructions of a call, by single steps
 //!       │    ├─ rival                       other people's ways to call, each in `bench/peers`
 //!       │    └─ table ── machine            text for people, JSON for programs
 //!       └─ report ── plot                   the tables as one HTML file
@@ -19,6 +20,8 @@
 pub mod callers;
 pub mod calls;
 pub mod child;
+pub mod cost;
+pub mod counts;
 pub mod hog;
 pub mod machine;
 pub mod outstanding;
@@ -40,6 +43,9 @@ pub mod workload;
 pub const ROLES: &[(&str, child::Role)] = &[
     (callers::ROLE, callers::play),
     (calls::ROLE, calls::play),
+    (cost::ROLE, cost::play),
+    (counts::CLIENT, counts::play_client),
+    (counts::SERVER, counts::play_server),
     (hog::ROLE, hog::play),
     (outstanding::ROLE, outstanding::play),
     (raw::ROLE, raw::play),

@@ -10,8 +10,8 @@
 //! | Fig. 2: calls a second on 1, 2, … processors | `callers-1`, `callers-2`, … |
 //!
 //! And three of long arguments. Table I counts calls of other people's machines; Table III, the
-//! copies, is a property of the stubs, and what a copy costs is in `size`; the parts of Table V
-//! want to be counted in instructions.
+//! copies, is a property of the stubs, and what a copy costs is in `size`; the parts of Table V are
+//! the table `cost`.
 
 use std::convert::Infallible;
 use std::hint::black_box;

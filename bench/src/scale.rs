@@ -37,7 +37,8 @@ const BINDINGS: [usize; 6] = [1, 8, 64, 256, 512, 1000];
 /// The server's role.
 pub const ROLE: &str = "null-server";
 
-struct Server;
+/// Does nothing.
+pub struct Server;
 
 impl NullsServer for Server {
     fn null(&self) {}
@@ -101,11 +102,15 @@ impl<'s> Crowd<'s> {
         table: &mut Table,
     ) -> Result<(), Failure> {
         let mut resident = None;
-        for count in BINDINGS {
+        for (index, count) in BINDINGS.into_iter().enumerate() {
             if let Err(error) = self.grow(count) {
                 let why = format!("{} bindings stand: {error}", self.clients.len());
-                table.skip(&hot(count), OURS, &*why);
-                table.skip(&format!("cold-{count}"), OURS, why);
+                for count in &BINDINGS[index..] {
+                    table.skip(&hot(*count), OURS, &*why);
+                    table.skip(&format!("cold-{count}"), OURS, &*why);
+                }
+                let counts = ["memory-client", "memory-server", "bind", "idle-1s"];
+                counts.into_iter().for_each(|count| table.skip(count, OURS, &*why));
                 return Ok(());
             }
             let first = resident.get_or_insert(self.resident_bytes()?);

@@ -101,11 +101,21 @@ impl Stage {
         &self,
         subject: impl FnOnce() -> Result<Samples, Failure>,
     ) -> Result<Option<Round>, Failure> {
+        let rounds = self.parts_beside_bound(|| Ok(vec![subject()?]))?;
+        Ok(rounds.and_then(|mut rounds| rounds.pop()))
+    }
+
+    /// One round of several subjects that are measured together, each beside the bound.
+    pub fn parts_beside_bound(
+        &self,
+        parts: impl FnOnce() -> Result<Vec<Samples>, Failure>,
+    ) -> Result<Option<Vec<Round>>, Failure> {
         let before = self.look(self.plan_short())?;
         settle();
-        let subject = subject()?;
+        let parts = parts()?.into_iter();
         let after = self.look(self.plan_short())?;
-        Ok(Round::judge(|bound_ns| self.class(bound_ns), &before, subject, &after))
+        let class = |bound_ns| self.class(bound_ns);
+        Ok(parts.map(|part| Round::judge(class, &before, part, &after)).collect())
     }
 
     /// One round of `subject` beside `another`, which is measured before and after it.

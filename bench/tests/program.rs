@@ -172,6 +172,9 @@ fn measured_on_one(name: &str) -> (Vec<String>, Vec<Value>) {
         ours.iter().filter(|line| line["against"].is_string() || line["unit"].is_string());
     let cases = measured.map(|line| line["case"].as_str().unwrap().to_owned()).collect();
     assert!(lines.last().unwrap()["cases"].as_u64() > Some(0));
+    // A machine without what a table needs fails its test, with what is missing.
+    let skipped: Vec<_> = lines.iter().filter(|line| line["skipped"].is_string()).collect();
+    assert!(skipped.is_empty(), "{skipped:#?}");
     (cases, lines)
 }
 
@@ -204,6 +207,19 @@ fn scale_has_a_thousand_bindings_and_many_calls_at_once() {
         let outstanding = with(&lines, "case", format!("pipelined-{count}"));
         assert!(outstanding.iter().any(|line| line["ratio"].as_f64() > Some(0.0)), "{count}");
     }
+}
+
+#[test]
+fn cost_has_the_parts_of_a_null_and_their_sum_beside_the_plain_call() {
+    let lines = lines_of(&table("cost", &["--json"]));
+    let timed: Vec<&str> = cases_of_ours(&lines);
+    for part in ["post", "to-server", "run", "to-client", "collect", "stamped", "null"] {
+        assert!(timed.contains(&part), "{part}: {timed:?}");
+    }
+    let counted = with(&lines, "unit", "instructions");
+    let skipped = with(&lines, "case", "instructions");
+    assert!(counted.len() == 7 && skipped.is_empty() || skipped.len() == 1, "{lines:?}");
+    assert!(counted.iter().all(|line| line["value"].as_f64() > Some(0.0)), "{counted:?}");
 }
 
 #[test]

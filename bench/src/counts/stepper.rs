@@ -1,6 +1,5 @@
 //! A thread of another process, run one instruction at a time.
 
-use std::error::Error;
 use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
@@ -13,6 +12,8 @@ use nix::sys::ptrace::{self, Options};
 use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
+
+use super::{Round, Steps, Stub, Unstepped};
 
 /// Steps in which what is waited for must come, many times what it takes.
 const STEPS_MAX: u32 = 20_000;
@@ -33,37 +34,10 @@ pub struct Stepper {
     memory: File,
     /// Where the program lies.
     base: u64,
+    /// The head that a client's function was seen to look at.
+    head: Option<u64>,
     since: Instant,
     is_stopped: bool,
-}
-
-/// Why nothing was counted.
-#[derive(Debug)]
-pub enum Unstepped {
-    /// This machine cannot do it.
-    Impossible(String),
-    /// The thread went elsewhere. Another one may do better.
-    Gone,
-    /// It went wrong.
-    Failed(Box<dyn Error>),
-}
-
-/// Where in its program a thread executed an instruction each, in order.
-pub type Steps = Vec<u64>;
-
-/// One call in the server.
-#[derive(Default)]
-pub struct Round {
-    /// From the reply to the call before, exclusive, to this one, inclusive.
-    pub steps: Steps,
-    /// How many of them come before the look that saw the post.
-    pub before_look: usize,
-}
-
-impl<E: Into<Box<dyn Error>>> From<E> for Unstepped {
-    fn from(error: E) -> Unstepped {
-        Unstepped::Failed(error.into())
-    }
 }
 
 impl Stepper {
@@ -81,7 +55,7 @@ impl Stepper {
         let base = base(thread)?;
         ptrace::interrupt(thread)?;
         let mut stepper =
-            Stepper { thread, memory, base, since: Instant::now(), is_stopped: false };
+            Stepper { thread, memory, base, head: None, since: Instant::now(), is_stopped: false };
         stepper.wait()?;
         Ok(stepper)
     }
@@ -114,17 +88,28 @@ impl Stepper {
         Err(Unstepped::Gone)
     }
 
-    /// Steps to the next call of the function at `address` and through it, its return included.
-    pub fn steps_of_function(&mut self, address: u64) -> Result<Steps, Unstepped> {
+    /// Steps to the next call of the stub at `address` and through it, its return included. The
+    /// post is told from the second call on: only then is it known which head to watch.
+    pub fn steps_of_stub(&mut self, address: u64) -> Result<Stub, Unstepped> {
         self.step_to(address)?;
         let entered = self.registers()?;
         let back = u64::from_ne_bytes(self.read(entered.rsp)?);
-        let mut steps = Steps::new();
+        let mut stub = Stub::default();
+        let turn = self.head.map(|head| self.turn(head)).transpose()?;
         for _ in 0..STEPS_MAX {
-            self.step_into(&mut steps)?;
+            if let Some(head) = self.head_loaded(&self.registers()?)? {
+                self.head = Some(head);
+                stub.before_look = stub.steps.len();
+            }
+            self.step_into(&mut stub.steps)?;
+            if let (0, Some(head), Some(turn)) = (stub.to_post, self.head, turn)
+                && self.turn(head)? != turn
+            {
+                stub.to_post = stub.steps.len();
+            }
             let registers = self.registers()?;
             if registers.rip == back && registers.rsp > entered.rsp {
-                return Ok(steps);
+                return Ok(stub);
             }
         }
         Err(Unstepped::Gone)
@@ -132,21 +117,29 @@ impl Stepper {
 
     /// Steps until a call has been replied to that was seen by a look in `within`.
     pub fn steps_of_round(&mut self, within: &Range<u64>) -> Result<Round, Unstepped> {
-        let mut steps = Steps::new();
+        let mut round = Round::default();
         let mut look: Option<Look> = None;
+        // Of the caller of the entry stub.
+        let mut stack = None;
         for _ in 0..STEPS_MAX {
             let registers = self.registers()?;
             if let Some(head) = self.head_loaded(&registers)? {
                 let turn = self.turn(head)?;
                 let is_posted = POSTED.contains(&(turn & PHASE_MASK));
                 let is_within = within.contains(&registers.rip);
-                look = is_posted.then_some(Look { head, turn, is_within, before: steps.len() });
+                look = is_posted.then_some(Look { head, turn, is_within });
+                (round.before_look, stack) = (round.steps.len(), None);
             }
-            self.step_into(&mut steps)?;
+            let is_entry = look.is_some() && stack.is_none() && self.is_at_call(&registers)?;
+            self.step_into(&mut round.steps)?;
+            if is_entry {
+                (round.to_entry, stack) = (round.steps.len(), Some(registers.rsp));
+            } else if round.to_exit < round.to_entry && stack == Some(self.registers()?.rsp) {
+                round.to_exit = round.steps.len();
+            }
             if let Some(look) = &look
                 && self.turn(look.head)? != look.turn
             {
-                let round = Round { steps, before_look: look.before };
                 self.await_post(look.head)?;
                 return if look.is_within { Ok(round) } else { Err(Unstepped::Gone) };
             }
@@ -187,6 +180,13 @@ impl Stepper {
             r.r12, r.r13, r.r14, r.r15,
         ][usize::from(register)];
         Ok(address.is_multiple_of(64).then_some(address))
+    }
+
+    /// Whether the thread is at a call through a table, which is how the entry stub is called.
+    fn is_at_call(&self, registers: &user_regs_struct) -> Result<bool, Unstepped> {
+        let code: [u8; 3] = self.read(registers.rip)?;
+        let code = if matches!(code[0], 0x40..=0x4f) { &code[1..] } else { &code[..2] };
+        Ok(code[0] == 0xff && code[1] >> 3 & 7 == 2)
     }
 
     fn turn(&self, head: u64) -> Result<u32, Unstepped> {
@@ -260,5 +260,4 @@ struct Look {
     head: u64,
     turn: u32,
     is_within: bool,
-    before: usize,
 }

@@ -153,6 +153,15 @@ fn recipe(table: &str) -> Recipe {
                 vec![point("p50", line.p50_ns), point("p99", line.p99_ns)]
             })
         },
+        "cost" => Recipe {
+            title: "p50 of each part of a Null",
+            ..bars(|line| {
+                // The bound is the same for all of them.
+                let is_needless = line.against.is_none() && line.case != "null";
+                let point = (line.subject.clone(), line.case.clone(), line.p50_ns);
+                if is_needless { Vec::new() } else { vec![point] }
+            })
+        },
         _ => bars(|line| vec![(line.subject.clone(), line.case.clone(), line.p50_ns)]),
     }
 }
