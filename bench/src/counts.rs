@@ -7,7 +7,8 @@
 //! server         ──next──▶│◀──take──┊──run──┊──reply──▶│      ┊ into the entry stub and out of it
 //! ```
 //!
-//! Counted by single steps, so that every instruction counts and no time does. One side is
+//! Counted by single steps, so that every instruction of the program counts and no time does. Which
+//! copy the C library has depends on the processor: its instructions do not count. One side is
 //! stepped while the other runs: so the stub finds its reply at the first poll and the server its
 //! post at the first look, which is the path of a call that waits for nothing. Nobody lingers, or
 //! the speed of the machine would be counted. Of many calls the fewest instructions count: the
@@ -27,7 +28,7 @@ use nearcall_os::processor;
 
 use crate::calls::stubs::calls::{Big, CallsClient, CallsServer};
 use crate::calls::{Server, import, serve};
-use crate::child::{Child, Failure, Link};
+use crate::child::{Child, Failure, Link, Role};
 
 use stepper::Stepper;
 
@@ -125,11 +126,12 @@ const STAY: &str = "Watch::stay_on";
 /// In which a client that was told to call has done so, mostly.
 const POST_TIME: Duration = Duration::from_millis(10);
 
-/// The server's role.
-pub const SERVER: &str = "counted-server";
+const SERVER: &str = "counted-server";
+const CLIENT: &str = "counted-client";
 
-/// The client's.
-pub const CLIENT: &str = "counted-client";
+/// What a child can be. A program that is nothing else has the stubs to itself, so that what they
+/// are inlined into depends on no table's code.
+pub const ROLES: [(&str, Role); 2] = [(SERVER, play_server), (CLIENT, play_client)];
 
 /// Asked of the client: to have the server note its thread, and to say which its own is.
 const NOTE: u64 = 100;
@@ -296,14 +298,12 @@ fn patient() -> DomainOptions {
     options
 }
 
-/// What the server's process does.
-pub fn play_server(link: &Link, arguments: &[String]) -> Result<(), Failure> {
+fn play_server(link: &Link, arguments: &[String]) -> Result<(), Failure> {
     // Relaxed: see where it is stored.
     serve(Noting, patient(), link, arguments, || THREAD.load(Ordering::Relaxed))
 }
 
-/// What the client's process does.
-pub fn play_client(link: &Link, arguments: &[String]) -> Result<(), Failure> {
+fn play_client(link: &Link, arguments: &[String]) -> Result<(), Failure> {
     let [directory, processor] = arguments else {
         return Err("which directory, which processor?".into());
     };

@@ -33,7 +33,7 @@ pub struct Stepper {
     thread: Pid,
     memory: File,
     /// Where the program lies.
-    base: u64,
+    program: Range<u64>,
     /// The head that a client's function was seen to look at.
     head: Option<u64>,
     since: Instant,
@@ -52,10 +52,16 @@ impl Stepper {
             seized => seized?,
         }
         let memory = File::open(format!("/proc/{thread}/mem"))?;
-        let base = base(thread)?;
+        let program = program(thread)?;
         ptrace::interrupt(thread)?;
-        let mut stepper =
-            Stepper { thread, memory, base, head: None, since: Instant::now(), is_stopped: false };
+        let mut stepper = Stepper {
+            thread,
+            memory,
+            program,
+            head: None,
+            since: Instant::now(),
+            is_stopped: false,
+        };
         stepper.wait()?;
         Ok(stepper)
     }
@@ -74,7 +80,7 @@ impl Stepper {
         let (Some(Ok(start)), Some(Ok(bytes))) = (words.next(), words.next()) else {
             return Err(format!("nm says {line:?}").into());
         };
-        Ok(self.base + start..self.base + start + bytes)
+        Ok(self.program.start + start..self.program.start + start + bytes)
     }
 
     /// Steps until the thread is at `address`.
@@ -203,12 +209,13 @@ impl Stepper {
         Ok(ptrace::getregs(self.thread)?)
     }
 
-    /// One step. An instruction that takes several of them (`rep movsb`) is noted once.
+    /// One step. An instruction that takes several of them (`rep movsb`) is noted once, and one of
+    /// the C library not at all: which copy it has depends on the processor.
     fn step_into(&mut self, steps: &mut Steps) -> Result<(), Unstepped> {
         let before = self.registers()?.rip;
         self.step()?;
-        if self.registers()?.rip != before {
-            steps.push(before.wrapping_sub(self.base));
+        if self.registers()?.rip != before && self.program.contains(&before) {
+            steps.push(before - self.program.start);
         }
         Ok(())
     }
@@ -247,12 +254,15 @@ impl Drop for Stepper {
 }
 
 /// Where the program of this process lies in a child of it.
-fn base(thread: Pid) -> Result<u64, Unstepped> {
+fn program(thread: Pid) -> Result<Range<u64>, Unstepped> {
     let program = std::env::current_exe()?;
     let maps = std::fs::read_to_string(format!("/proc/{thread}/maps"))?;
-    let first = maps.lines().find(|line| line.ends_with(&*program.to_string_lossy()));
-    let base = first.and_then(|line| line.split('-').next()).ok_or("the program is not mapped")?;
-    Ok(u64::from_str_radix(base, 16)?)
+    let mut lines = maps.lines().filter(|line| line.ends_with(&*program.to_string_lossy()));
+    let first = lines.next().ok_or("the program is not mapped")?;
+    let last = lines.next_back().unwrap_or(first);
+    let words = |line: &str| line.split(['-', ' ']).take(2).map(str::to_owned).collect::<Vec<_>>();
+    let (first, last) = (words(first), words(last));
+    Ok(u64::from_str_radix(&first[0], 16)?..u64::from_str_radix(&last[1], 16)?)
 }
 
 /// A look that found a posted call.
