@@ -222,7 +222,9 @@ impl Stamped {
         let name = directory.to_str().ok_or("the directory has no name in Unicode")?;
         let server = Child::start(ROLE, &[name, &processor.to_string()], &[file.as_fd()])?;
         let client = Client::new(imported(domain, directory, &NULLS)?, &NULLS);
-        let until_reply = Linger::of_cycles(WaitPolicy::default().reply_cycles_min);
+        // Where a client's search begins, so that every round does the same.
+        let search = LingerSearch::of_client(WaitPolicy::default().linger_cycles_max);
+        let until_reply = Linger::of_cycles(search.cycles());
         Ok(Stamped { client, stamps, calls: 0, until_reply, _server: server })
     }
 

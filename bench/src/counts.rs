@@ -292,8 +292,7 @@ fn own_thread() -> u64 {
 /// Without pauses, and without an end to spinning: a step takes microseconds.
 fn patient() -> DomainOptions {
     let mut options = DomainOptions::default();
-    options.wait.reply_cycles_min = 0;
-    options.wait.next_call_cycles_min = 0;
+    options.wait.linger_cycles_max = 0;
     options.wait.spin_ns_max = u32::MAX;
     options
 }

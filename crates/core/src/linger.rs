@@ -259,8 +259,9 @@ mod tests {
         let mut search = search_at(110);
         run(&mut search, 20_000, far);
         assert_eq!(search.interval, INTERVAL_MAX);
-        // Five steps down, each a short interval, a base and a trial.
-        run(&mut search, MOVED_BATCHES + 6 * (INTERVAL_MIN + 2 * TRIAL_BATCHES), siblings);
+        // Less than half of what it would have waited for its next trial alone: one or two
+        // milliseconds of calls.
+        run(&mut search, 200, siblings);
         assert_eq!(search.cycles, 0);
     }
 
