@@ -7,7 +7,8 @@
 //! | `pipelined-N` | a Null while N are under way, from one thread | one at a time |
 //!
 //! Counted: what a bind takes until its first call is back, beside what the kernel's part of it
-//! takes alone (`raw-bind`); what memory a binding takes on each side; and the processor time that a server with all of them takes in a second of nothing.
+//! takes alone (`raw-bind`); what memory a binding takes on each side; and the processor time that
+//! a server with all of them takes in a second of nothing.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
 //! Where the A-stacks of a binding lie in its three segments. Both sides compute it from the class
-//! list that the server sent; neither sends an offset.
+//! list of their interface, which must be the same; neither sends an offset.
 //!
 //! ```text
 //! heads     │ head 0 │ head 1 │ … │ pad to a page

@@ -4,8 +4,8 @@
 //! u32 kind │ fields of that kind, in the order of the enum below
 //! ```
 //!
-//! A text is a u16 length and its bytes. A class list is a u32 count and its entries. A packet that is
-//! short, long, of an unknown kind or over a limit is [`Garbled`]; nothing in it is believed
+//! A text is a u16 length and its bytes. A class list is a u32 count and its entries. A packet that
+//! is short, long, of an unknown kind or over a limit is [`Garbled`]; nothing in it is believed
 //! further.
 
 use crate::AStackClass;

@@ -2,11 +2,11 @@
 //! of seals or sizes: `segment.rs` has judged the descriptor before it comes here.
 //!
 //! ```text
-//!  one mapping of the file                     with huge pages: in a reservation (PROT_NONE)
-//!  ┌─────────────────────────┬───────┐         ┌───────┬───────┬──────────────────┬───────┬───────┐
-//!  │ the file's bytes        │ guard │         │ slack │ guard │ the file's bytes │ guard │ slack │
-//!  └─────────────────────────┴───────┘         └───────┴───────┴──────────────────┴───────┴───────┘
-//!  ▲ base: page aligned                                        ▲ base: 2 MiB aligned
+//!  one mapping of the file              with huge pages: in a reservation (PROT_NONE)
+//!  ┌──────────────────┬───────┐         ┌───────┬───────┬──────────────────┬───────┬───────┐
+//!  │ the file's bytes │ guard │         │ slack │ guard │ the file's bytes │ guard │ slack │
+//!  └──────────────────┴───────┘         └───────┴───────┴──────────────────┴───────┴───────┘
+//!  ▲ base: page aligned                                 ▲ base: 2 MiB aligned
 //! ```
 //!
 //! A page of a mapping past the end of its file cannot be touched, and a file that is sealed never
@@ -184,7 +184,7 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         if let Memory::Reserved { start, bytes } = self.memory {
-            // SAFETY: these addresses are ours alone, and spans borrow the segment, so none is left.
+            // SAFETY: the addresses are ours alone, and spans borrow the segment, so none is left.
             let result = unsafe { rustix::mm::munmap(start.as_ptr().cast(), bytes) };
             debug_assert!(result.is_ok(), "a mapping cannot be unmapped: {result:?}");
         }
