@@ -7,6 +7,7 @@
 use super::Resolver;
 use super::scope::SymbolId;
 use crate::diagnostic::Diagnostic;
+use crate::front::dialect::Dialect;
 use crate::front::rules::semantics as rules;
 use crate::model::{Kind, Member, Type, UnionDefault};
 
@@ -47,8 +48,11 @@ impl Resolver {
     fn report_endless(&mut self, symbol: SymbolId) {
         let name = &self.symbol(symbol).name;
         let message = format!("no value of `{}` ends: each holds another", name.text);
-        let finding = Diagnostic::new(&rules::RECURSIVE, name.span, message)
-            .help("make a member on the way `@optional`, or a sequence");
+        let finding =
+            Diagnostic::new(&rules::RECURSIVE, name.span, message).help(match self.dialect {
+                Dialect::Omg => "make a member on the way `@optional`, or a sequence",
+                Dialect::Midl => "make a pointer on the way `unique`",
+            });
         self.diagnostics.push(finding);
     }
 

@@ -9,6 +9,7 @@ use crate::front::ast::{
     Annotation, Arguments, Declarator, Definition, Expression, ExpressionKind, Member, ScopedName,
     TypeKind, TypeUse,
 };
+use crate::front::dialect::Dialect;
 use crate::front::rules::semantics as rules;
 use crate::model::{Kind, Primitive, Type};
 use crate::source::Span;
@@ -148,13 +149,17 @@ impl Resolver {
                 None
             }
             State::Open => {
-                let message = format!("`{}` cannot hold itself", symbol.name.text);
+                let name = &symbol.name.text;
+                let message = format!("`{name}` cannot hold itself");
                 let finding = Diagnostic::new(&rules::RECURSIVE, span, message)
                     .label(symbol.name.span, "this is being defined")
-                    .help(format!(
-                        "use `sequence<{}, 1>` or `sequence<{0}>`, or put `@external` before it",
-                        symbol.name.text
-                    ));
+                    .help(match self.dialect {
+                        Dialect::Omg => format!(
+                            "use `sequence<{name}, 1>` or `sequence<{name}>`, or put `@external` \
+                             before it"
+                        ),
+                        Dialect::Midl => "write a `*` before the name of the member".to_owned(),
+                    });
                 self.diagnostics.push(finding);
                 None
             }
