@@ -34,6 +34,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nearcall::raw::{Arguments, Client, Entries, Outcome, Reply};
 use nearcall::{CallError, Domain, InterfaceDescriptor, WaitPolicy};
+use nearcall_core::linger::LingerSearch;
 use nearcall_os::clock;
 use nearcall_os::processor::{self, Linger};
 use nearcall_os::{Sealing, Segment};

@@ -20,7 +20,7 @@ use super::current;
 use super::processors::Role;
 use super::run;
 use super::table::Snapshot;
-use super::watch::act_otherwise;
+use super::watch::hot::act_otherwise;
 use crate::domain::DomainCore;
 
 /// Calls from one processor that had to wake the watcher before there is a resident for it.

@@ -1,0 +1,313 @@
+//! The A-stacks that a watching processor polls: which of them it looks at when, and what it does
+//! when one that it does not poll has rung (L35, L36; design notes 0003 and 0007).
+
+use std::sync::Arc;
+
+use nearcall_abi::ReplyLine;
+use nearcall_abi::bell::LANES;
+use nearcall_core::bell;
+use nearcall_core::linger::BATCH_CALLS;
+use nearcall_core::turn::{self, Look};
+use nearcall_core::{Mode, Sequence, TurnWord};
+use nearcall_os::astack::AStack;
+use nearcall_os::processor::{self, Linger};
+use nearcall_os::{HeadWords, clock};
+
+use super::{NO_PROCESSOR, Watch};
+use crate::server::binding::{ServerAStack, ServerBinding};
+use crate::server::run::{self, Served};
+
+/// Polls of the A-stack that was called last before the others are looked at: about 0.3 us.
+const STAY_POLLS: u32 = 24;
+
+/// Calls in a row on one A-stack before the others are looked at: what is weighed together.
+const STAY_CALLS: u32 = BATCH_CALLS;
+
+/// Hot A-stacks whose heads are asked for at once.
+const TOGETHER: usize = 8;
+
+/// Looks at all hot A-stacks that find no call but on the one called last, before the watcher stays
+/// on that one again.
+const SPREAD_POLLS: u32 = 64;
+
+/// Bits of a hot key that are the A-stack's index.
+const INDEX_BITS: u32 = 20;
+
+/// What came of staying on an A-stack.
+struct Stayed {
+    calls: u32,
+    /// Where the last caller runs, if there was one.
+    client_processor: u32,
+}
+
+/// An A-stack that is polled.
+pub(super) struct Hot {
+    pub key: u64,
+    pub binding: Arc<ServerBinding>,
+    pub index: u32,
+}
+
+impl Watch<'_> {
+    /// Stays for a moment on the A-stack that was called last: a client that calls again does so at
+    /// once. True if it did.
+    #[inline]
+    pub(super) fn stay(&mut self) -> bool {
+        let Some(hot) = self.hot.iter().find(|hot| self.cache.is_latest(hot.key)) else {
+            return false;
+        };
+        let begin_ns = clock::now_ns();
+        let stayed = self.stay_on(&hot.binding, hot.binding.astack(hot.index));
+        if stayed.calls == STAY_CALLS {
+            let cycles = self.search.told(clock::now_ns() - begin_ns);
+            self.until_next_call = Linger::of_cycles(cycles);
+        }
+        if stayed.calls > 0 {
+            self.client_processor = stayed.client_processor;
+        }
+        stayed.calls > 0
+    }
+
+    /// The tightest loop there is: a function of its own, so that it has the registers to itself.
+    #[inline(never)]
+    fn stay_on(&self, binding: &ServerBinding, astack: AStack<'_, ServerAStack>) -> Stayed {
+        let (head, line) = (astack.head(), astack.own_line::<ReplyLine>());
+        let mut client_processor = NO_PROCESSOR;
+        let (mut calls, mut polls) = (0, 0);
+        while calls < STAY_CALLS && polls < STAY_POLLS {
+            let words = HeadWords::load(head);
+            let sequence = match turn::look_word(TurnWord(words.turn()), &line.claim) {
+                Look::Nothing => {
+                    processor::relax_briefly();
+                    polls += 1;
+                    continue;
+                }
+                Look::Posted(sequence) if binding.state.is_open() => sequence,
+                _ => break,
+            };
+            let Some(served) = self.run(binding, astack, (sequence, words), Mode::Hot) else {
+                break;
+            };
+            client_processor = served.client_processor;
+            (calls, polls) = (calls + 1, 0);
+            if client_processor == served.own_processor {
+                break;
+            }
+            self.until_next_call.pass();
+        }
+        Stayed { calls, client_processor }
+    }
+
+    /// Runs a call that did not come while the watcher stayed.
+    #[inline(never)]
+    fn run_apart(
+        &self,
+        binding: &ServerBinding,
+        index: u32,
+        sequence: Sequence,
+        mode: Mode,
+    ) -> Option<u32> {
+        let astack = binding.astack(index);
+        let call = (sequence, HeadWords::load(astack.head()));
+        self.run(binding, astack, call, mode).map(|served| served.client_processor)
+    }
+
+    /// Runs a call, and lets a relief know that this processor is in a procedure meanwhile.
+    #[inline(always)]
+    fn run(
+        &self,
+        binding: &ServerBinding,
+        astack: AStack<'_, ServerAStack>,
+        call: (Sequence, HeadWords),
+        mode: Mode,
+    ) -> Option<Served> {
+        let entered = self.core.processors.enter();
+        let served = run::run(binding, astack, call, mode);
+        // Apart: so that the common case does not carry the other along.
+        if served.is_none() {
+            self.leave_unserved(entered);
+            return None;
+        }
+        self.leave(entered);
+        served
+    }
+
+    #[inline(always)]
+    fn leave(&self, entered: u64) {
+        let processors = &self.core.processors;
+        if processors.has_watch(self.number) {
+            processors.leave(entered);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn leave_unserved(&self, entered: u64) {
+        self.leave(entered);
+    }
+
+    /// One look at what is hot and at the bells. True if a call was run.
+    #[inline]
+    pub(super) fn poll(&mut self) -> bool {
+        let mut has_served = false;
+        self.spread = self.spread.saturating_sub(1);
+        let mut at = 0;
+        while at < self.hot.len() {
+            has_served |= self.poll_together(at);
+            at += TOGETHER;
+        }
+        has_served | self.poll_bells()
+    }
+
+    /// Looks at several heads before it acts on what one of them says: their lines travel at the
+    /// same time, and so do those that have to come again for the reply (design note 0007).
+    #[inline]
+    fn poll_together(&mut self, first: usize) -> bool {
+        let mut looks = [Look::Nothing; TOGETHER];
+        for (look, hot) in looks.iter_mut().zip(&self.hot[first..]) {
+            *look = hot.binding.look(hot.index);
+            if *look != Look::Nothing {
+                processor::prefetch_write(hot.binding.astack(hot.index).head());
+            }
+        }
+        let mut has_served = false;
+        for (at, look) in (first..).zip(looks) {
+            match look {
+                Look::Nothing => {}
+                Look::Posted(sequence) => has_served |= self.serve_hot(at, sequence),
+                look => act_otherwise(&self.hot[at].binding, self.hot[at].index, look),
+            }
+        }
+        has_served
+    }
+
+    /// Runs a call that came on an A-stack which is polled: the common case.
+    #[inline]
+    fn serve_hot(&mut self, at: usize, sequence: Sequence) -> bool {
+        let hot = &self.hot[at];
+        if !self.cache.is_latest(hot.key) {
+            self.cache.touch_at(at, hot.key);
+            self.spread = SPREAD_POLLS;
+        }
+        if !hot.binding.state.is_open() {
+            hot.binding.refuse(hot.index, sequence);
+            return false;
+        }
+        let served = self.run_apart(&hot.binding, hot.index, sequence, Mode::Hot);
+        self.note(served)
+    }
+
+    /// Looks at the bindings of one class that rang.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn answer(&mut self, class: usize) -> bool {
+        // A binding that rings may be newer than what we know: its bell would be lost.
+        self.refresh();
+        let snapshot = Arc::clone(&self.snapshot);
+        let class = &snapshot.classes[class];
+        let opened = bell::open_gate(&class.watch().gate);
+        let (mut has_served, mut has_lane) = (false, false);
+        for (word, lanes) in (0u32..).zip(&class.watch().lanes) {
+            let mut bits = bell::take_lanes(lanes);
+            has_lane |= bits != 0;
+            while bits != 0 {
+                let lane = word * 32 + bits.trailing_zeros();
+                bits &= bits - 1;
+                for binding in snapshot.rung(class, lane % LANES) {
+                    has_served |= self.look_at(binding);
+                }
+            }
+        }
+        if opened.wants_lane() && !has_lane {
+            let of_class = |binding: &&Arc<ServerBinding>| Arc::ptr_eq(&binding.class, class);
+            for binding in snapshot.bindings().filter(of_class) {
+                has_served |= self.look_at(binding);
+            }
+        }
+        has_served
+    }
+
+    /// Looks at every A-stack of a binding.
+    pub(super) fn look_at(&mut self, binding: &Arc<ServerBinding>) -> bool {
+        let mut has_served = false;
+        for index in 0..binding.astack_count() {
+            let look = binding.look(index);
+            if look != Look::Nothing {
+                has_served |= self.act(binding, index, look);
+            }
+        }
+        has_served
+    }
+
+    /// Acts on what a look at any A-stack found.
+    pub(super) fn act(&mut self, binding: &Arc<ServerBinding>, index: u32, look: Look) -> bool {
+        let Look::Posted(sequence) = look else {
+            act_otherwise(binding, index, look);
+            return false;
+        };
+        if !binding.state.is_open() {
+            binding.refuse(index, sequence);
+            return false;
+        }
+        self.make_hot(binding, index);
+        let served = self.run_apart(binding, index, sequence, Mode::Hot);
+        self.note(served)
+    }
+
+    /// Remembers where the last caller runs. True if a call was run.
+    #[inline]
+    fn note(&mut self, served: Option<u32>) -> bool {
+        let Some(processor) = served else {
+            return false;
+        };
+        self.client_processor = processor;
+        true
+    }
+
+    /// From now on the A-stack is polled; another one may have to ring instead.
+    fn make_hot(&mut self, binding: &Arc<ServerBinding>, index: u32) {
+        let key = hot_key(binding, index);
+        let known = self.cache.contains(key);
+        if let Some(evicted) = self.cache.touch(key) {
+            self.evict(evicted);
+        }
+        if !known {
+            self.hot.push(Hot { key, binding: Arc::clone(binding), index });
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn evict(&mut self, key: u64) {
+        let Some(at) = self.hot.iter().position(|hot| hot.key == key) else {
+            return;
+        };
+        let hot = self.hot.swap_remove(at);
+        if hot.binding.demote(hot.index) || !hot.binding.state.is_open() {
+            return;
+        }
+        match hot.binding.look(hot.index) {
+            Look::Posted(sequence) => {
+                self.run_apart(&hot.binding, hot.index, sequence, Mode::Bell);
+            }
+            look => act_otherwise(&hot.binding, hot.index, look),
+        }
+    }
+}
+
+/// What a look found that is no call to run.
+#[cold]
+pub(in crate::server) fn act_otherwise(binding: &ServerBinding, index: u32, look: Look) {
+    match look {
+        Look::Nothing | Look::Posted(_) => {}
+        Look::Aborted(sequence) => run::let_go(binding, index, sequence),
+        Look::Wrong(seen) => {
+            if binding.state.is_open() {
+                binding.fault(seen.fault(binding.claimed(index).next(), "posted"));
+            }
+        }
+    }
+}
+
+fn hot_key(binding: &ServerBinding, index: u32) -> u64 {
+    binding.key << INDEX_BITS | u64::from(index)
+}
