@@ -5,6 +5,10 @@
 /// has many. One round over as many idle ones takes about as long as a line takes to come.
 pub const HOT_MAX: usize = 64;
 
+/// Bindings whose last ring is remembered: about as many as one processor polls faster than it
+/// answers their bells.
+const RINGS: usize = 8;
+
 /// The hot A-stacks of one server processor.
 #[derive(Clone, Debug)]
 pub struct DomainCache {
@@ -116,6 +120,40 @@ impl DomainCache {
     }
 }
 
+/// Bindings that rang lately. One that rings again while it is among them is called often enough to
+/// be polled; another would only push out, at the price of a demotion, what is.
+#[derive(Clone, Debug)]
+pub struct Rings {
+    keys: [u64; RINGS],
+    next: usize,
+}
+
+impl Rings {
+    /// Nobody has rung.
+    pub const fn new() -> Rings {
+        Rings { keys: [0; RINGS], next: 0 }
+    }
+
+    /// Binding `key`, which is not 0, has rung. True: it had lately.
+    ///
+    /// # Cost: a comparison for each that is remembered.
+    #[inline]
+    pub fn note(&mut self, key: u64) -> bool {
+        if self.keys.contains(&key) {
+            return true;
+        }
+        self.keys[self.next] = key;
+        self.next = (self.next + 1) % RINGS;
+        false
+    }
+}
+
+impl Default for Rings {
+    fn default() -> Rings {
+        Rings::new()
+    }
+}
+
 impl Default for DomainCache {
     fn default() -> DomainCache {
         DomainCache::new()
@@ -206,6 +244,24 @@ mod tests {
         assert!(!cache.remove(0));
         cache.touch(0);
         check(&cache, &[0]);
+    }
+
+    #[test]
+    fn who_rings_again_soon_has_rung_lately() {
+        let mut rings = Rings::new();
+        assert!(!rings.note(7));
+        assert!(rings.note(7));
+        let others = 8..7 + RINGS as u64;
+        assert!(!others.clone().any(|key| rings.note(key)));
+        assert!(rings.note(7));
+        assert!(others.clone().all(|key| rings.note(key)));
+    }
+
+    #[test]
+    fn one_of_many_that_ring_in_turn_has_not_rung_lately() {
+        let mut rings = Rings::new();
+        let mut turns = (1..=1 + RINGS as u64).cycle().take(5 * RINGS);
+        assert!(!turns.any(|key| rings.note(key)));
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub(crate) struct ServerBinding {
     /// What it has grown by since.
     extensions: [OnceLock<Box<Extension>>; EXTENSIONS_MAX],
     astack_count: AtomicU32,
+    /// The A-stack that a call was last found on after a ring: a hint, below the count.
+    latest: AtomicU32,
     growing: Mutex<Option<Growing>>,
     /// The client has asked over the socket that its A-stacks be looked at.
     wants_look: AtomicBool,
@@ -119,6 +121,7 @@ impl ServerBinding {
             astack_count: AtomicU32::new(parts.region.count()),
             first: parts.region,
             extensions: Default::default(),
+            latest: AtomicU32::new(0),
             growing: Mutex::default(),
             wants_look: AtomicBool::new(false),
             lent: Mutex::default(),
@@ -175,6 +178,20 @@ impl ServerBinding {
     pub fn astack_count(&self) -> u32 {
         // Acquire: pairs with the store in `add_region`.
         self.astack_count.load(Ordering::Acquire)
+    }
+
+    /// The A-stack that a call was last found on after a ring.
+    #[inline]
+    pub fn latest(&self) -> u32 {
+        // Relaxed: a hint.
+        self.latest.load(Ordering::Relaxed)
+    }
+
+    /// A call was found on A-stack `index` after a ring.
+    #[inline]
+    pub fn set_latest(&self, index: u32) {
+        // Relaxed: a hint.
+        self.latest.store(index, Ordering::Relaxed);
     }
 
     /// A-stack `index`, which is below the count. Most are of the first region: one comparison; the

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use nearcall_core::bell;
-use nearcall_core::domain_cache::DomainCache;
+use nearcall_core::domain_cache::{DomainCache, Rings};
 use nearcall_core::linger::LingerSearch;
 use nearcall_core::turn::Look;
 use nearcall_core::{Step, Waiter, YieldBan};
@@ -37,6 +37,8 @@ pub(crate) struct Watch<'c> {
     hot: Vec<Hot>,
     /// Calls come on several A-stacks in turn for this many looks to come: do not stay on one.
     spread: u32,
+    /// Who has rung.
+    rings: Rings,
     ban: YieldBan,
     /// How long to spin for the next call: adapted to how far apart they have been.
     spin_ns: u32,
@@ -62,6 +64,7 @@ impl<'c> Watch<'c> {
             cache: DomainCache::new(),
             hot: Vec::new(),
             spread: 0,
+            rings: Rings::new(),
             ban: YieldBan::NONE,
             spin_ns: core.options.wait.spin_ns_max,
             idle_ns: 0,

@@ -2,9 +2,9 @@
 //! when one that it does not poll has rung (L35, L36; design notes 0003 and 0007).
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use nearcall_abi::ReplyLine;
-use nearcall_abi::bell::LANES;
 use nearcall_core::bell;
 use nearcall_core::linger::BATCH_CALLS;
 use nearcall_core::turn::{self, Look};
@@ -199,25 +199,24 @@ impl Watch<'_> {
     /// Looks at the bindings of one class that rang.
     #[cold]
     #[inline(never)]
-    pub(super) fn answer(&mut self, class: usize) -> bool {
+    pub(super) fn answer(&mut self, at: usize) -> bool {
         // A binding that rings may be newer than what we know: its bell would be lost.
         self.refresh();
         let snapshot = Arc::clone(&self.snapshot);
-        let class = &snapshot.classes[class];
-        let opened = bell::open_gate(&class.watch().gate);
-        let (mut has_served, mut has_lane) = (false, false);
-        for (word, lanes) in (0u32..).zip(&class.watch().lanes) {
-            let mut bits = bell::take_lanes(lanes);
-            has_lane |= bits != 0;
-            while bits != 0 {
-                let lane = word * 32 + bits.trailing_zeros();
-                bits &= bits - 1;
-                for binding in snapshot.rung(class, lane % LANES) {
-                    has_served |= self.look_at(binding);
-                }
-            }
+        let class = &snapshot.classes[at];
+        let line = class.watch();
+        // Relaxed: only what is fetched ahead depends on it. The lanes are taken below.
+        let ahead = line.lanes.each_ref().map(|lanes| lanes.load(Relaxed));
+        for binding in lanes_of(ahead).flat_map(|lane| snapshot.rung(class, lane)) {
+            processor::prefetch_write(binding.astack(binding.latest()).head());
         }
-        if opened.wants_lane() && !has_lane {
+        let opened = bell::open_gate(&line.gate);
+        let rung = line.lanes.each_ref().map(bell::take_lanes);
+        let mut has_served = false;
+        for binding in lanes_of(rung).flat_map(|lane| snapshot.rung(class, lane)) {
+            has_served |= self.look_at(binding);
+        }
+        if opened.wants_lane() && rung.iter().all(|bits| *bits == 0) {
             let of_class = |binding: &&Arc<ServerBinding>| Arc::ptr_eq(&binding.class, class);
             for binding in snapshot.bindings().filter(of_class) {
                 has_served |= self.look_at(binding);
@@ -226,16 +225,22 @@ impl Watch<'_> {
         has_served
     }
 
-    /// Looks at every A-stack of a binding.
+    /// Looks at every A-stack of a binding, first at the one that it called last.
     pub(super) fn look_at(&mut self, binding: &Arc<ServerBinding>) -> bool {
-        let mut has_served = false;
-        for index in 0..binding.astack_count() {
-            let look = binding.look(index);
-            if look != Look::Nothing {
-                has_served |= self.act(binding, index, look);
-            }
+        let latest = binding.latest();
+        let mut has_served = self.look_at_one(binding, latest);
+        for index in (0..binding.astack_count()).filter(|index| *index != latest) {
+            has_served |= self.look_at_one(binding, index);
         }
         has_served
+    }
+
+    #[inline]
+    fn look_at_one(&mut self, binding: &Arc<ServerBinding>, index: u32) -> bool {
+        match binding.look(index) {
+            Look::Nothing => false,
+            look => self.act(binding, index, look),
+        }
     }
 
     /// Acts on what a look at any A-stack found.
@@ -248,8 +253,16 @@ impl Watch<'_> {
             binding.refuse(index, sequence);
             return false;
         }
-        self.make_hot(binding, index);
-        let served = self.run_apart(binding, index, sequence, Mode::Hot);
+        binding.set_latest(index);
+        let mode = if self.rings.note(binding.key) {
+            self.make_hot(binding, index);
+            Mode::Hot
+        } else {
+            // The next call may ring as well: staying on an A-stack would keep it waiting.
+            self.spread = SPREAD_POLLS;
+            Mode::Bell
+        };
+        let served = self.run_apart(binding, index, sequence, mode);
         self.note(served)
     }
 
@@ -292,6 +305,17 @@ impl Watch<'_> {
             look => act_otherwise(&hot.binding, hot.index, look),
         }
     }
+}
+
+/// The lanes whose bits are set.
+fn lanes_of<const WORDS: usize>(words: [u32; WORDS]) -> impl Iterator<Item = u32> {
+    (0..).zip(words).flat_map(|(word, mut bits)| {
+        std::iter::from_fn(move || {
+            let lane = (bits != 0).then(|| word * u32::BITS + bits.trailing_zeros())?;
+            bits &= bits - 1;
+            Some(lane)
+        })
+    })
 }
 
 /// What a look found that is no call to run.
