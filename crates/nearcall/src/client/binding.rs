@@ -498,9 +498,13 @@ impl<'b> Grip<'b> {
     #[cold]
     #[inline(never)]
     pub fn ring(self, processor: u32) {
-        if self.binding.ring() == Rung::Here {
+        let linkage = self.linkage();
+        match self.binding.ring() {
             // Whoever waits for the reply gives the processor away at once.
-            self.linkage().set_server_processor(processor);
+            Rung::Here => linkage.set_server_processor(processor),
+            // The bell is to get there, and the server to begin to look: polls of the reply would
+            // take the line away that it looks at.
+            Rung::Elsewhere => (0..2).for_each(|_| linkage.until_reply().pass()),
         }
     }
 

@@ -35,6 +35,10 @@ pub(crate) struct ServerBinding {
     /// Number of the binding in this domain, never used again; not 0.
     pub key: u64,
     pub state: BindingState,
+    /// The A-stack that a call was last found on after a ring: a hint, below the count.
+    latest: AtomicU32,
+    /// What the binding began with.
+    first: AStackTable<ServerAStack>,
     /// What housekeeping knows it by.
     pub token: u64,
     pub name: String,
@@ -43,13 +47,9 @@ pub(crate) struct ServerBinding {
     pub lane: u32,
     pub classes: Vec<AStackClass>,
     pub socket: Socket,
-    /// What the binding began with.
-    first: AStackTable<ServerAStack>,
     /// What it has grown by since.
     extensions: [OnceLock<Box<Extension>>; EXTENSIONS_MAX],
     astack_count: AtomicU32,
-    /// The A-stack that a call was last found on after a ring: a hint, below the count.
-    latest: AtomicU32,
     growing: Mutex<Option<Growing>>,
     /// The client has asked over the socket that its A-stacks be looked at.
     wants_look: AtomicBool,
@@ -61,6 +61,9 @@ const _: () = assert!(offset_of!(ServerBinding, entries) == 0);
 const _: () = assert!(offset_of!(ServerBinding, procedures) == 16);
 const _: () = assert!(offset_of!(ServerBinding, key) == 32);
 const _: () = assert!(offset_of!(ServerBinding, state) == 40);
+const _: () = assert!(offset_of!(ServerBinding, latest) == 44);
+// Where its A-stacks lie: two words.
+const _: () = assert!(offset_of!(ServerBinding, first) == 48);
 const _: () = assert!(align_of::<ServerBinding>() == 64);
 
 /// A-stacks that came later, together.
@@ -190,8 +193,11 @@ impl ServerBinding {
     /// A call was found on A-stack `index` after a ring.
     #[inline]
     pub fn set_latest(&self, index: u32) {
-        // Relaxed: a hint.
-        self.latest.store(index, Ordering::Relaxed);
+        // Only when it changes, so that the line stays with every processor. Relaxed: a hint.
+        if self.latest() != index {
+            // Relaxed: as above.
+            self.latest.store(index, Ordering::Relaxed);
+        }
     }
 
     /// A-stack `index`, which is below the count. Most are of the first region: one comparison; the

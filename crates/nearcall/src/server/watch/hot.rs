@@ -208,7 +208,9 @@ impl Watch<'_> {
         // Relaxed: only what is fetched ahead depends on it. The lanes are taken below.
         let ahead = line.lanes.each_ref().map(|lanes| lanes.load(Relaxed));
         for binding in lanes_of(ahead).flat_map(|lane| snapshot.rung(class, lane)) {
-            processor::prefetch_write(binding.astack(binding.latest()).head());
+            let astack = binding.astack(binding.latest());
+            processor::prefetch_write(astack.head());
+            processor::prefetch_write(astack.own_line::<ReplyLine>());
         }
         let opened = bell::open_gate(&line.gate);
         let rung = line.lanes.each_ref().map(bell::take_lanes);
