@@ -12,6 +12,6 @@ pub struct Options {
     pub include_directories: Vec<PathBuf>,
     /// Macros to define, name and value. A name may have parameters: `MAX(a)`.
     pub defines: Vec<(String, String)>,
-    /// What every file is written in; if nothing is said, each file tells ([`Dialect::of`]).
+    /// What every file is written in; if nothing is said, each file tells by its ending and text.
     pub dialect: Option<Dialect>,
 }
