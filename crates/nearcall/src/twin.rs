@@ -30,9 +30,9 @@ pub(crate) fn import(
     interface: &'static InterfaceDescriptor,
     options: &ImportOptions,
 ) -> Result<Arc<ClientBinding>, BindError> {
-    let system = |reason: String| BindError::System {
-        doing: "make a twin",
-        reason: io::Error::other(reason),
+    let system = |reason: String| {
+        let reason = io::Error::other(reason);
+        BindError::System { doing: "make a twin", reason }
     };
     let server = clerk.domain().core();
     let (ours, theirs) = Stream::pair().map_err(|error| system(error.to_string()))?;
@@ -47,9 +47,8 @@ pub(crate) fn import(
     let (client_own, server_peer) = Segment::heap(bytes.blocks, Sealing::SingleWriter);
     let (server_own, client_peer) = Segment::heap(bytes.blocks, Sealing::SingleWriter);
     let lane = server.table.load().free_lane();
-    let key = server.table.new_key(lane);
     let served = Arc::new(ServerBinding::new(ServerParts {
-        key,
+        key: server.table.new_key(lane),
         token: server.next_number(),
         name: clerk.name().to_owned(),
         entries: Arc::clone(&clerk.core().entries),
@@ -65,7 +64,7 @@ pub(crate) fn import(
         ),
     }));
     let watched = server.housekeeping.watch_socket(&served.socket, served.token);
-    watched.map_err(|error| system(error.to_string()))?;
+    watched.map_err(|reason| BindError::System { doing: "watch a twin", reason })?;
     handshake::serve(server, &served);
     let process = Process::of(&ours).map_err(|error| system(error.to_string()))?;
     let binding = Arc::new(ClientBinding::new(ClientParts {
@@ -87,9 +86,7 @@ pub(crate) fn import(
         lane,
         domain: domain.clone(),
     }));
-    let core = domain.core();
-    core.housekeeping
-        .watch_exporter(&binding)
-        .map_err(|reason| BindError::System { doing: "watch the server", reason })?;
+    let watched = domain.core().housekeeping.watch_exporter(&binding);
+    watched.map_err(|reason| BindError::System { doing: "watch the server", reason })?;
     Ok(binding)
 }
