@@ -51,7 +51,6 @@ const MODELS: &[(&str, fn())] = &[
     ("post_against_demote", bells::post_against_demote),
     ("two_lanes_one_gate", bells::two_lanes_one_gate),
     ("two_sleepers_one_gate", bells::two_sleepers_one_gate),
-    ("resident_against_watcher", bells::resident_against_watcher),
     ("forged_open_gate", bells::forged_open_gate),
     ("forged_asleep_gate", bells::forged_asleep_gate),
     ("forged_odd_gate", bells::forged_odd_gate),
@@ -60,6 +59,7 @@ const MODELS: &[(&str, fn())] = &[
     ("wait_against_push", lists::wait_against_push),
     ("claim_against_revoke", biases::claim_against_revoke),
     ("abandon_against_revoke", biases::abandon_against_revoke),
+    ("resident_against_watcher", bells::resident_against_watcher),
 ];
 
 macro_rules! holds {
@@ -94,7 +94,6 @@ holds! {
     post_against_demote,
     two_lanes_one_gate,
     two_sleepers_one_gate,
-    resident_against_watcher,
     forged_open_gate,
     forged_asleep_gate,
     forged_odd_gate,
@@ -103,4 +102,5 @@ holds! {
     wait_against_push,
     claim_against_revoke,
     abandon_against_revoke,
+    resident_against_watcher,
 }
