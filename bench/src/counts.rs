@@ -32,7 +32,7 @@ use crate::child::{Child, Failure, Link, Role};
 
 use stepper::Stepper;
 
-/// What is stepped through, in the order of [`STUBS`].
+/// What is stepped through, in the order of `STUBS`.
 pub const PROCEDURES: [&str; 3] = ["null", "add", "biginout"];
 
 /// One procedure's call, stepped through on both sides.
