@@ -121,7 +121,7 @@ const TRIES_MAX: u32 = 20;
 const WARM_UP: u32 = 1_000;
 
 /// The function in which a server waits for the next call of the client that it has just served.
-const STAY: &str = "Watch::stay_on";
+const STAY: &str = "Watch>::stay_on";
 
 /// In which a client that was told to call has done so, mostly.
 const POST_TIME: Duration = Duration::from_millis(10);

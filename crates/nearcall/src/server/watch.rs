@@ -109,7 +109,8 @@ impl<'c> Watch<'c> {
                 }
             }
             processor::relax();
-            polls += 1;
+            // Looks that do not stay are short, and after them it stays again.
+            polls += u32::from(self.spread == 0);
         }
         has_served && self.client_processor != processor::current()
     }
