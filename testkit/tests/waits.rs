@@ -117,27 +117,6 @@ fn a_sleeping_server_serves_where_its_caller_is_and_a_busy_one_elsewhere() {
 }
 
 #[test]
-fn what_a_wait_spins_is_accounted() {
-    in_world(Kind::Processes, SERVER, |world| {
-        if processor::count_allowed() == 1 {
-            println!("skipped: nobody spins on one processor");
-            return;
-        }
-        let server = world.serve("slow");
-        let client = world.import(&server);
-        let before = nearcall::spun();
-        // A wait for a server that happens to be on the same processor does not spin; calls in a
-        // row bring it to another one.
-        let has_spun = (0..200).any(|_| {
-            (0..1_000).for_each(|_| client.null().unwrap());
-            client.doze(1).unwrap();
-            nearcall::spun() > before
-        });
-        assert!(has_spun, "200 waits of a millisecond did not spin");
-    });
-}
-
-#[test]
 fn a_oneway_call_does_not_wait_behind_a_slow_one() {
     each_world(SERVER, |world| {
         let server = world.serve("oneway");

@@ -71,3 +71,26 @@ const _: () = assert!(size_of::<BellLine>() == 64);
 const _: () = assert!(offset_of!(BellLine, gate) == 0);
 const _: () = assert!(offset_of!(BellLine, lanes) == 4);
 const _: () = assert!(LANES == 15 * 32);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Byte offset of the gate of `processor`.
+    fn offset(processor: u32) -> usize {
+        let gate = ResidentGate::of(processor);
+        gate.line_offset + gate.index * size_of::<AtomicU32>()
+    }
+
+    #[test]
+    fn every_processor_has_a_gate_behind_the_bell_lines_and_within_the_segment() {
+        let gates = ((SEGMENT_BYTES - RESIDENTS_OFFSET_BYTES) / size_of::<AtomicU32>()) as u32;
+        for processor in 0..gates {
+            assert_eq!(offset(processor), RESIDENTS_OFFSET_BYTES + processor as usize * 4);
+            assert!(ResidentGate::of(processor).line_offset.is_multiple_of(64));
+        }
+        assert_eq!(offset(gates - 1) + 4, SEGMENT_BYTES);
+        assert_eq!(offset(gates), offset(0));
+        assert!(offset(u32::MAX) < SEGMENT_BYTES);
+    }
+}

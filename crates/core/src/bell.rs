@@ -25,7 +25,8 @@
 //! one processor of the machine, without lanes of its own. A client that finds the watcher asleep
 //! looks at the gate of the resident of its own processor (B6), and if that one sleeps rings there
 //! (B2) and wakes it instead: cheaper than to wake a processor that is idle. Whoever of the two is
-//! awake takes the lanes. A resident that is awake is never relied on.
+//! awake takes the lanes. A resident says ASLEEP as soon as its last procedure has returned; while
+//! its gate does not say so it is not relied on.
 //!
 //! B5 needs no order: it and B2 are two edges of one word, so either B2 finds ASLEEP and wakes, or
 //! B5 finds RUNG and fails. All server processors of a gate that sleep are woken together.

@@ -33,12 +33,12 @@ const TRIAL_BATCHES: u32 = 3;
 /// Fewest batches between two comparisons.
 const INTERVAL_MIN: u32 = 8;
 
+/// Most: then trials are less than one batch in a hundred.
+const INTERVAL_MAX: u32 = 512;
+
 /// Batches by which a server's intervals are longer, so that the two sides do not try something at
 /// the same time, each taking what comes of it for its own doing.
 const SERVER_BATCHES_MORE: u32 = 5;
-
-/// Most: then trials are less than one batch in a hundred.
-const INTERVAL_MAX: u32 = 512;
 
 /// Batches in a row that differ from the base by a quarter: the processors have moved, and what was
 /// found no longer holds.

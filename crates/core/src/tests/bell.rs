@@ -1,6 +1,6 @@
 //! The bell, one edge at a time.
 
-use crate::bell::{Lane, Opened, fall_asleep, is_rung, open_gate, ring, take_lanes};
+use crate::bell::{Lane, Opened, fall_asleep, has_sleeper, is_rung, open_gate, ring, take_lanes};
 use crate::sync::AtomicU32;
 
 fn line() -> (AtomicU32, AtomicU32) {
@@ -10,8 +10,11 @@ fn line() -> (AtomicU32, AtomicU32) {
 #[test]
 fn a_ring_wakes_a_sleeper() {
     let (gate, lanes) = line();
+    assert!(!has_sleeper(&gate));
     assert!(fall_asleep(&gate));
+    assert!(has_sleeper(&gate));
     assert!(ring(&gate, &lanes, 3));
+    assert!(has_sleeper(&gate));
     assert_eq!(open_gate(&gate), Opened { is_rung: true, had_sleeper: true });
     assert_eq!(take_lanes(&lanes), 1 << 3);
     assert_eq!(take_lanes(&lanes), 0);

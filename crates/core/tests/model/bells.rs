@@ -121,6 +121,8 @@ impl Inhabited {
             let is_rung = open_gate(&self.gate).is_rung;
             let lanes = if is_rung { take_lanes(&self.server.lanes) } else { 0 };
             if lanes != 0 {
+                // It can be relied on before its caller knows that it is done.
+                fall_asleep(&self.gate);
                 self.server.astacks[0].serve(Mode::Bell);
             }
             if self.is_over.load(Relaxed) == 1 {

@@ -33,7 +33,8 @@ impl ClientBinding {
         // The watcher sleeps, and waking its processor may take ten times as long as having ours
         // serve the call.
         let gate = ResidentGate::of(processor::current());
-        let gates: &GateLine = self.bell_span().line(gate.line_offset).expect("as above");
+        let gates: &GateLine =
+            self.bell_span().line(gate.line_offset).expect("a bell segment holds its gates");
         let resident = &gates.gates[gate.index];
         if bell::has_sleeper(resident) && bell::ring_gate(resident) {
             futex::wake_all(resident);

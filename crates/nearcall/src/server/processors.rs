@@ -215,15 +215,13 @@ impl Processors {
     /// Sleeps until a gate rings or something happens that is not in `counts`. `None`: a gate had
     /// rung already.
     pub fn sleep(&self, snapshot: &Snapshot, role: Role, counts: Counts) -> Option<Woken> {
-        let classes = &snapshot.classes;
-        let gates = classes.iter().take(GATES_MAX).map(|class| {
-            let gate = role.gate(class);
-            bell::fall_asleep(gate).then_some((gate, bell::ASLEEP))
-        });
+        let gates = role
+            .gates(snapshot)
+            .map(|gate| bell::fall_asleep(gate).then_some((gate, bell::ASLEEP)));
         let change = std::iter::once(Some((&self.changes, counts.changes)));
         let hail = (role == Role::Watch).then_some(Some((&self.hails, counts.hails)));
         let words = change.chain(hail).chain(gates).collect::<Option<Vec<_>>>()?;
-        let is_crowd = classes.len() > GATES_MAX;
+        let is_crowd = snapshot.classes.len() > GATES_MAX;
         let slice = if is_crowd { CROWD_SLICE } else { Duration::MAX };
         Some(futex::wait_any(&words, slice))
     }
@@ -333,6 +331,11 @@ impl Processors {
 }
 
 impl Role {
+    /// The gates that one sleep waits for: of all classes, unless there are too many.
+    pub fn gates(self, snapshot: &Snapshot) -> impl Iterator<Item = &AtomicU32> {
+        snapshot.classes.iter().take(GATES_MAX).map(move |class| self.gate(class))
+    }
+
     fn gate(self, class: &TrustClass) -> &AtomicU32 {
         match self {
             Role::Watch => &class.watch().gate,

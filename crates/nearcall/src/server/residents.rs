@@ -10,7 +10,6 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use nearcall_abi::bell::LANES;
 use nearcall_core::turn::Look;
 use nearcall_core::{Mode, bell};
 use nearcall_os::{HeadWords, clock, processor};
@@ -20,7 +19,7 @@ use super::current;
 use super::processors::Role;
 use super::run;
 use super::table::Snapshot;
-use super::watch::hot::act_otherwise;
+use super::watch::hot::{act_otherwise, lanes_of};
 use crate::domain::DomainCore;
 
 /// Calls from one processor that had to wake the watcher before there is a resident for it.
@@ -30,9 +29,9 @@ const NEEDS_MIN: u32 = 2;
 const BURST_NS: u64 = 200_000;
 
 /// Which processors have residents, and which were needed but not found (L36).
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Residents {
-    /// Processors that this domain may run on, as they were when it began to serve.
+    /// Processors that this domain may run on, as they were when it was made.
     allowed: Vec<u32>,
     needs: Mutex<BTreeMap<u32, Need>>,
 }
@@ -126,10 +125,8 @@ impl Resident<'_> {
             .iter()
             .filter(|class| bell::open_gate(class.resident(self.processor)).is_rung)
             .flat_map(|class| {
-                let words = (0u32..).zip(&class.watch().lanes);
-                words
-                    .flat_map(move |(word, lanes)| bits(word, bell::take_lanes(lanes)))
-                    .flat_map(|lane| snapshot.rung(class, lane % LANES))
+                let taken = class.watch().lanes.each_ref().map(bell::take_lanes);
+                lanes_of(taken).flat_map(|lane| snapshot.rung(class, lane))
             })
             .collect();
         self.answer(&rung);
@@ -181,8 +178,8 @@ impl Resident<'_> {
     fn come_home(&self) {
         self.is_home.set(processor::pin(self.processor).is_ok());
         if self.is_home.get() {
-            for class in &self.snapshot.classes {
-                bell::fall_asleep(class.resident(self.processor));
+            for gate in Role::Resident(self.processor).gates(&self.snapshot) {
+                bell::fall_asleep(gate);
             }
         }
     }
@@ -193,11 +190,6 @@ fn posted_on(binding: &Arc<ServerBinding>) -> impl Iterator<Item = Posted<'_>> {
     let looks = (0..binding.astack_count()).map(move |index| (index, binding.look(index)));
     let wanted = looks.filter(|(_, look)| *look != Look::Nothing);
     wanted.map(move |(index, look)| Posted { binding, index, look })
-}
-
-/// The numbers of the bits that are set in lane word `word`.
-fn bits(word: u32, bits: u32) -> impl Iterator<Item = u32> {
-    (0..u32::BITS).filter(move |bit| bits & 1 << bit != 0).map(move |bit| word * u32::BITS + bit)
 }
 
 #[cfg(test)]
@@ -235,11 +227,5 @@ mod tests {
     fn where_there_is_one_processor_there_are_no_residents() {
         let residents = residents(&[5]);
         assert!((0..10).all(|_| !residents.need(5)));
-    }
-
-    #[test]
-    fn bits_are_numbered_across_words() {
-        assert_eq!(bits(2, 0b1001).collect::<Vec<_>>(), [64, 67]);
-        assert_eq!(bits(0, 0).count(), 0);
     }
 }

@@ -45,13 +45,13 @@ impl TrustClass {
     pub fn resident(&self, processor: u32) -> &AtomicU32 {
         let gate = ResidentGate::of(processor);
         let span = self.bell.span_mut().expect("the bell is mapped writable");
-        let line: &GateLine = span.line(gate.line_offset).expect("a bell segment holds it");
+        let line: &GateLine = span.line(gate.line_offset).expect("a bell segment holds its gates");
         &line.gates[gate.index]
     }
 
     #[inline]
     fn line(&self, offset: usize) -> &BellLine {
         let span = self.bell.span_mut().expect("the bell is mapped writable");
-        span.line(offset).expect("a bell segment holds two lines")
+        span.line(offset).expect("a bell segment holds its lines")
     }
 }

@@ -310,7 +310,9 @@ impl Watch<'_> {
 }
 
 /// The lanes whose bits are set.
-fn lanes_of<const WORDS: usize>(words: [u32; WORDS]) -> impl Iterator<Item = u32> {
+pub(in crate::server) fn lanes_of<const WORDS: usize>(
+    words: [u32; WORDS],
+) -> impl Iterator<Item = u32> {
     (0..).zip(words).flat_map(|(word, mut bits)| {
         std::iter::from_fn(move || {
             let lane = (bits != 0).then(|| word * u32::BITS + bits.trailing_zeros())?;

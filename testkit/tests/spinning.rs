@@ -1,0 +1,27 @@
+//! Spinning is accounted. Alone in its program, because the account is the process's.
+
+use nearcall_os::processor;
+use testkit::world::{Kind, in_world};
+
+const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
+
+#[test]
+fn what_a_wait_spins_is_accounted() {
+    in_world(Kind::Processes, SERVER, |world| {
+        if processor::count_allowed() == 1 {
+            println!("skipped: nobody spins on one processor");
+            return;
+        }
+        let server = world.serve("slow");
+        let client = world.import(&server);
+        let before = nearcall::spun();
+        // A wait for a server that happens to be on the same processor does not spin; calls in a
+        // row bring it to another one.
+        let has_spun = (0..200).any(|_| {
+            (0..1_000).for_each(|_| client.null().unwrap());
+            client.doze(1).unwrap();
+            nearcall::spun() > before
+        });
+        assert!(has_spun, "200 waits of a millisecond did not spin");
+    });
+}
