@@ -129,6 +129,8 @@ impl CallsServer for Server {
     fn bytes_in(&self, data: &[u8]) {
         black_box(data);
     }
+
+    fn leaf(&self) {}
 }
 
 /// Binds to what is exported in `directory`.

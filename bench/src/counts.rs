@@ -283,6 +283,8 @@ impl CallsServer for Noting {
         // Relaxed: a number; read after the reply.
         THREAD.store(own_thread(), Ordering::Relaxed);
     }
+
+    fn leaf(&self) {}
 }
 
 fn own_thread() -> u64 {

@@ -10,6 +10,7 @@
 //! | | `raw-futex` beside hogs | the same without hogs | mean |
 //! | `think-…` | a Null after so long a thought | `raw-futex` after such a thought | p50 |
 //! | `asleep` | a Null to a sleeper that may run where the client does | `raw-futex` | p50 |
+//! | `asleep-leaf` | the same, of a procedure that says it starts no threads | `raw-futex` | p50 |
 //! | `idle-1s` | the first Null after a second | `raw-futex` after another | p50 |
 //!
 //! `raw-futex` is what the kernel does for two processes that do not spin. `idle-1s` also counts
@@ -17,9 +18,10 @@
 
 use std::time::Duration;
 
-use nearcall::Domain;
+use nearcall::{CallError, Domain};
 use nearcall_os::clock;
 
+use crate::calls::stubs::calls::CallsClient;
 use crate::calls::{Bound, Call};
 use crate::child::Failure;
 use crate::hog::Hog;
@@ -59,6 +61,12 @@ const IDLE: &str = "idle-1s";
 /// The server sleeps, and may have the caller's processor; where it may not is `think-1ms`.
 const ASLEEP: (&str, u64, u32) = ("asleep", 1_000_000, 40);
 
+/// The same for a leaf procedure.
+const ASLEEP_LEAF: (&str, u64, u32) = ("asleep-leaf", 1_000_000, 40);
+
+/// A call without arguments and results.
+type Null = fn(&CallsClient) -> Result<(), CallError>;
+
 /// A second of nothing.
 const NOTHING: Duration = Duration::from_secs(1);
 
@@ -86,7 +94,7 @@ pub fn measure(options: Options) -> Result<Table, Failure> {
     let (stages, missing) = options.stages()?;
     if let Some(why) = missing {
         let hogs = HOGS.iter().filter(|(_, processors, _)| *processors == 2);
-        let names = hogs.map(|(name, ..)| *name).chain(["free", IDLE, ASLEEP.0]);
+        let names = hogs.map(|(name, ..)| *name).chain(["free", IDLE, ASLEEP.0, ASLEEP_LEAF.0]);
         let names = names.chain(THOUGHTS.iter().map(|(name, ..)| *name));
         names.for_each(|name| table.skip(name, OURS, why));
     }
@@ -104,13 +112,14 @@ pub fn measure(options: Options) -> Result<Table, Failure> {
             }
         }
         for thought in THOUGHTS {
-            servers.thinking(thought, options.rounds, &mut table)?;
+            servers.thinking(thought, CallsClient::null, options.rounds, &mut table)?;
         }
         servers.idle(options.rounds.min(IDLE_ROUNDS), &mut table)?;
         if stage.processors == 2 {
             let directory = directory.join("anywhere");
             servers.ours = Bound::start_on(&domain, &directory, &[stage.here, stage.there])?;
-            servers.thinking(ASLEEP, options.rounds, &mut table)?;
+            servers.thinking(ASLEEP, CallsClient::null, options.rounds, &mut table)?;
+            servers.thinking(ASLEEP_LEAF, CallsClient::leaf, options.rounds, &mut table)?;
         }
     }
     Ok(table)
@@ -190,6 +199,7 @@ impl Servers<'_> {
     fn thinking(
         &mut self,
         (name, thought_ns, calls): (&str, u64, u32),
+        null: Null,
         rounds: u32,
         table: &mut Table,
     ) -> Result<(), Failure> {
@@ -200,7 +210,7 @@ impl Servers<'_> {
         for _ in 0..rounds {
             let (client, futex) = (self.ours.client(), &mut self.futex);
             tally.add(stage.beside(
-                || Ok(plan.time_apart(|| think(thought_ns), || client.null())?),
+                || Ok(plan.time_apart(|| think(thought_ns), || null(client))?),
                 || plan.time_apart(|| think(thought_ns), || futex.once(0, 0)),
             )?);
         }

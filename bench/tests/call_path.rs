@@ -124,6 +124,8 @@ impl CallsServer for Counting {
     fn sixty_four_k(&self, _: &[u8]) {}
 
     fn bytes_in(&self, _: &[u8]) {}
+
+    fn leaf(&self) {}
 }
 
 fn play_server(link: &Link, arguments: &[String]) -> Result<(), Failure> {

@@ -145,6 +145,10 @@ impl FaultsServer for Tester {
         std::thread::available_parallelism().map_or(0, |count| count.get() as u32)
     }
 
+    fn leaf_processors(&self) -> u32 {
+        self.processors()
+    }
+
     fn work(
         &self,
         number: u8,

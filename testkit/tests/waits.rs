@@ -88,7 +88,7 @@ fn a_sleeping_server_serves_where_its_caller_is_and_a_busy_one_elsewhere() {
             println!("skipped: /proc does not tell what the threads of a process do");
             return;
         }
-        // Whoever runs a procedure is bound to no processor, nor is what it starts.
+        // Whoever runs a procedure that is no leaf is bound to no processor, nor is what it starts.
         let call_apart = || {
             std::thread::sleep(Duration::from_millis(20));
             assert_eq!(client.processors().unwrap() as usize, processors.len());
@@ -105,10 +105,17 @@ fn a_sleeping_server_serves_where_its_caller_is_and_a_busy_one_elsewhere() {
             (0..20).for_each(|_| call_apart());
             let apart = resident_switches(pid)[0] - before;
             assert!(apart >= 10, "{apart} switches for 20 calls apart");
+            // A leaf stays on the processor that it was called from.
+            let stayed = (0..20).filter(|_| {
+                std::thread::sleep(Duration::from_millis(20));
+                client.leaf_processors().unwrap() == 1
+            });
+            assert!(stayed.count() >= 10, "leaves were not bound to their caller's processor");
+            let before_row = resident_switches(pid)[0];
             for _ in 0..10_000 {
                 client.null().unwrap();
             }
-            let in_a_row = resident_switches(pid)[0] - before - apart;
+            let in_a_row = resident_switches(pid)[0] - before_row;
             // How many depends on who else wants the processors.
             assert!(in_a_row < 10_000, "the watcher was not hailed: {in_a_row} switches");
         };

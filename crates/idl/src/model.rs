@@ -275,7 +275,7 @@ pub struct Operation {
     pub is_oneway: bool,
     /// `@idempotent`.
     pub is_idempotent: bool,
-    /// `@leaf`.
+    /// `@leaf`: its procedure waits for nobody and starts no threads.
     pub is_leaf: bool,
     /// `None` for `void`.
     pub returns: Option<Type>,

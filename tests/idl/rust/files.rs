@@ -749,6 +749,7 @@ pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescrip
             class: 1,
             is_oneway: false,
             is_idempotent: false,
+            is_leaf: false,
         },
         ::nearcall::ProcedureDescriptor {
             name: "write",
@@ -759,6 +760,7 @@ pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescrip
             class: 1,
             is_oneway: false,
             is_idempotent: false,
+            is_leaf: false,
         },
         ::nearcall::ProcedureDescriptor {
             name: "read",
@@ -769,6 +771,7 @@ pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescrip
             class: 1,
             is_oneway: false,
             is_idempotent: false,
+            is_leaf: false,
         },
         ::nearcall::ProcedureDescriptor {
             name: "add",
@@ -779,6 +782,7 @@ pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescrip
             class: 0,
             is_oneway: false,
             is_idempotent: false,
+            is_leaf: true,
         },
         ::nearcall::ProcedureDescriptor {
             name: "null",
@@ -789,6 +793,7 @@ pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescrip
             class: 0,
             is_oneway: false,
             is_idempotent: false,
+            is_leaf: false,
         },
         ::nearcall::ProcedureDescriptor {
             name: "sync",
@@ -799,6 +804,7 @@ pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescrip
             class: 0,
             is_oneway: true,
             is_idempotent: false,
+            is_leaf: false,
         },
         ::nearcall::ProcedureDescriptor {
             name: "_get_size",
@@ -809,6 +815,7 @@ pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescrip
             class: 0,
             is_oneway: false,
             is_idempotent: false,
+            is_leaf: false,
         },
         ::nearcall::ProcedureDescriptor {
             name: "_get_label",
@@ -819,6 +826,7 @@ pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescrip
             class: 0,
             is_oneway: false,
             is_idempotent: false,
+            is_leaf: false,
         },
         ::nearcall::ProcedureDescriptor {
             name: "_set_label",
@@ -829,6 +837,7 @@ pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescrip
             class: 0,
             is_oneway: false,
             is_idempotent: false,
+            is_leaf: false,
         },
     ],
     classes: &[

@@ -186,6 +186,7 @@ pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescrip
             class: 0,
             is_oneway: false,
             is_idempotent: false,
+            is_leaf: false,
         },
     ],
     classes: &[
@@ -456,6 +457,7 @@ pub static GENERIC: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescr
             class: 0,
             is_oneway: false,
             is_idempotent: false,
+            is_leaf: false,
         },
     ],
     classes: &[
@@ -810,6 +812,7 @@ pub mod r#async {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
         ],
         classes: &[
@@ -2257,6 +2260,7 @@ pub mod nearcall {
                 class: 1,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "clone",
@@ -2267,6 +2271,7 @@ pub mod nearcall {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "new",
@@ -2277,6 +2282,7 @@ pub mod nearcall {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "import",
@@ -2287,6 +2293,7 @@ pub mod nearcall {
                 class: 2,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "len",
@@ -2297,6 +2304,7 @@ pub mod nearcall {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "binding",
@@ -2307,6 +2315,7 @@ pub mod nearcall {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "from_it",
@@ -2317,6 +2326,7 @@ pub mod nearcall {
                 class: 2,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "into_it",
@@ -2327,6 +2337,7 @@ pub mod nearcall {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "cmp",
@@ -2337,6 +2348,7 @@ pub mod nearcall {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "drop",
@@ -2347,6 +2359,7 @@ pub mod nearcall {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "as_ref",
@@ -2357,6 +2370,7 @@ pub mod nearcall {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "match",
@@ -2367,6 +2381,7 @@ pub mod nearcall {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "_get_set_x",
@@ -2377,6 +2392,7 @@ pub mod nearcall {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "_set_set_x",
@@ -2387,6 +2403,7 @@ pub mod nearcall {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "_get_with_deadline",
@@ -2397,6 +2414,7 @@ pub mod nearcall {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "_set_with_deadline",
@@ -2407,6 +2425,7 @@ pub mod nearcall {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "pass",
@@ -2417,6 +2436,7 @@ pub mod nearcall {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
         ],
         classes: &[

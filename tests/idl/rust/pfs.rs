@@ -611,6 +611,7 @@ pub static PFS: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescripto
             class: 0,
             is_oneway: false,
             is_idempotent: false,
+            is_leaf: false,
         },
         ::nearcall::ProcedureDescriptor {
             name: "pfs_read",
@@ -621,6 +622,7 @@ pub static PFS: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescripto
             class: 0,
             is_oneway: false,
             is_idempotent: false,
+            is_leaf: false,
         },
         ::nearcall::ProcedureDescriptor {
             name: "pfs_open",
@@ -631,6 +633,7 @@ pub static PFS: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescripto
             class: 0,
             is_oneway: false,
             is_idempotent: false,
+            is_leaf: false,
         },
         ::nearcall::ProcedureDescriptor {
             name: "pfs_get_direntries",
@@ -641,6 +644,7 @@ pub static PFS: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescripto
             class: 0,
             is_oneway: false,
             is_idempotent: false,
+            is_leaf: false,
         },
         ::nearcall::ProcedureDescriptor {
             name: "pfs_get_attribute",
@@ -651,6 +655,7 @@ pub static PFS: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescripto
             class: 0,
             is_oneway: false,
             is_idempotent: false,
+            is_leaf: false,
         },
         ::nearcall::ProcedureDescriptor {
             name: "pfs_set_attribute",
@@ -661,6 +666,7 @@ pub static PFS: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescripto
             class: 0,
             is_oneway: false,
             is_idempotent: false,
+            is_leaf: false,
         },
     ],
     classes: &[

@@ -1042,6 +1042,7 @@ pub mod trips {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "_set_level",
@@ -1052,6 +1053,7 @@ pub mod trips {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "_get_name",
@@ -1062,6 +1064,7 @@ pub mod trips {
                 class: 1,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "greet",
@@ -1072,6 +1075,7 @@ pub mod trips {
                 class: 1,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
         ],
         classes: &[
@@ -3000,6 +3004,7 @@ pub mod trips {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "_set_level",
@@ -3010,6 +3015,7 @@ pub mod trips {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "_get_name",
@@ -3020,6 +3026,7 @@ pub mod trips {
                 class: 3,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "greet",
@@ -3030,6 +3037,7 @@ pub mod trips {
                 class: 3,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "sent",
@@ -3040,6 +3048,7 @@ pub mod trips {
                 class: 2,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "received",
@@ -3050,6 +3059,7 @@ pub mod trips {
                 class: 1,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "words",
@@ -3060,6 +3070,7 @@ pub mod trips {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "choose",
@@ -3070,6 +3081,7 @@ pub mod trips {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "grow",
@@ -3080,6 +3092,7 @@ pub mod trips {
                 class: 3,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "join",
@@ -3090,6 +3103,7 @@ pub mod trips {
                 class: 3,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "longer",
@@ -3100,6 +3114,7 @@ pub mod trips {
                 class: 3,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "within",
@@ -3110,6 +3125,7 @@ pub mod trips {
                 class: 3,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "change",
@@ -3120,6 +3136,7 @@ pub mod trips {
                 class: 3,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "whole",
@@ -3130,6 +3147,7 @@ pub mod trips {
                 class: 3,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "both",
@@ -3140,6 +3158,7 @@ pub mod trips {
                 class: 3,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "two",
@@ -3150,6 +3169,7 @@ pub mod trips {
                 class: 3,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "post",
@@ -3160,6 +3180,7 @@ pub mod trips {
                 class: 0,
                 is_oneway: true,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "posted",
@@ -3170,6 +3191,7 @@ pub mod trips {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
         ],
         classes: &[

@@ -3865,6 +3865,7 @@ pub mod types {
                 class: 1,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "scalars_inout",
@@ -3875,6 +3876,7 @@ pub mod types {
                 class: 1,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "scalars_out",
@@ -3885,6 +3887,7 @@ pub mod types {
                 class: 1,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "structs",
@@ -3895,6 +3898,7 @@ pub mod types {
                 class: 2,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "empties",
@@ -3905,6 +3909,7 @@ pub mod types {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "images",
@@ -3915,6 +3920,7 @@ pub mod types {
                 class: 3,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "texts",
@@ -3925,6 +3931,7 @@ pub mod types {
                 class: 4,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "seqs",
@@ -3935,6 +3942,7 @@ pub mod types {
                 class: 4,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "conv",
@@ -3945,6 +3953,7 @@ pub mod types {
                 class: 4,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "nodes",
@@ -3955,6 +3964,7 @@ pub mod types {
                 class: 4,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "shapes",
@@ -3965,6 +3975,7 @@ pub mod types {
                 class: 4,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "arrays",
@@ -3975,6 +3986,7 @@ pub mod types {
                 class: 4,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
         ],
         classes: &[
@@ -4671,6 +4683,7 @@ pub mod types {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "into",
@@ -4681,6 +4694,7 @@ pub mod types {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "out_of",
@@ -4691,6 +4705,7 @@ pub mod types {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "both",
@@ -4701,6 +4716,7 @@ pub mod types {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "raising",
@@ -4711,6 +4727,7 @@ pub mod types {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "two",
@@ -4721,6 +4738,7 @@ pub mod types {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
         ],
         classes: &[
@@ -7925,6 +7943,7 @@ pub mod types {
                 class: 1,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "scalars_inout",
@@ -7935,6 +7954,7 @@ pub mod types {
                 class: 1,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "scalars_out",
@@ -7945,6 +7965,7 @@ pub mod types {
                 class: 1,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "structs",
@@ -7955,6 +7976,7 @@ pub mod types {
                 class: 2,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "empties",
@@ -7965,6 +7987,7 @@ pub mod types {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "images",
@@ -7975,6 +7998,7 @@ pub mod types {
                 class: 3,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "texts",
@@ -7985,6 +8009,7 @@ pub mod types {
                 class: 4,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "seqs",
@@ -7995,6 +8020,7 @@ pub mod types {
                 class: 4,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "conv",
@@ -8005,6 +8031,7 @@ pub mod types {
                 class: 4,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "nodes",
@@ -8015,6 +8042,7 @@ pub mod types {
                 class: 4,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "shapes",
@@ -8025,6 +8053,7 @@ pub mod types {
                 class: 4,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "arrays",
@@ -8035,6 +8064,7 @@ pub mod types {
                 class: 4,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "returned",
@@ -8045,6 +8075,7 @@ pub mod types {
                 class: 4,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "into",
@@ -8055,6 +8086,7 @@ pub mod types {
                 class: 4,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "out_of",
@@ -8065,6 +8097,7 @@ pub mod types {
                 class: 4,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "both",
@@ -8075,6 +8108,7 @@ pub mod types {
                 class: 4,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "raising",
@@ -8085,6 +8119,7 @@ pub mod types {
                 class: 4,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "two",
@@ -8095,6 +8130,7 @@ pub mod types {
                 class: 4,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "own",
@@ -8105,6 +8141,7 @@ pub mod types {
                 class: 4,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
         ],
         classes: &[

@@ -145,23 +145,22 @@ impl Resident<'_> {
             // Before any procedure runs, which may take long.
             rung.iter().for_each(|binding| self.core.processors.hail(binding));
         }
-        // A procedure, and the threads that it starts, run wherever the domain may.
-        self.is_home.set(false);
-        if let Err(error) = processor::allow(&self.core.processors.residents.allowed) {
-            tracing::warn!(%error, processor = self.processor, "a resident cannot leave");
-        }
         let last = posted.len() - 1;
         for (at, Posted { binding, index, look }) in posted.into_iter().enumerate() {
             match look {
                 Look::Posted(sequence) if binding.state.is_open() => {
                     let astack = binding.astack(index);
-                    let call = (sequence, HeadWords::load(astack.head()));
+                    let words = HeadWords::load(astack.head());
+                    let procedure = binding.procedures.get(words.selector() as usize);
+                    if !procedure.is_some_and(|procedure| procedure.is_leaf) {
+                        self.leave_home();
+                    }
                     let come_home = || {
                         if at == last {
                             self.come_home()
                         }
                     };
-                    run::run_and(binding, astack, call, Mode::Bell, come_home);
+                    run::run_and(binding, astack, (sequence, words), Mode::Bell, come_home);
                 }
                 Look::Posted(sequence) => binding.refuse(index, sequence),
                 look => act_otherwise(binding, index, look),
@@ -172,11 +171,22 @@ impl Resident<'_> {
         }
     }
 
+    /// A procedure, and the threads that it starts, run wherever the domain may; a leaf starts none.
+    fn leave_home(&self) {
+        if self.is_home.replace(false)
+            && let Err(error) = processor::allow(&self.core.processors.residents.allowed)
+        {
+            tracing::warn!(%error, processor = self.processor, "a resident cannot leave");
+        }
+    }
+
     /// The last procedure has returned: from here on nothing is in the way of the next call from
     /// this processor, and it may rely on us. Who sees the reply may have the processor, and call
     /// again, before we sleep.
     fn come_home(&self) {
-        self.is_home.set(processor::pin(self.processor).is_ok());
+        if !self.is_home.get() {
+            self.is_home.set(processor::pin(self.processor).is_ok());
+        }
         if self.is_home.get() {
             for gate in Role::Resident(self.processor).gates(&self.snapshot) {
                 bell::fall_asleep(gate);

@@ -54,6 +54,7 @@ impl Rust<'_> {
             let (name, hash) = (&operation.name, hash_of(plan));
             let class = Literal::u8_unsuffixed(plan.class);
             let (is_oneway, is_idempotent) = (operation.is_oneway, operation.is_idempotent);
+            let is_leaf = operation.is_leaf;
             quote! {
                 ::nearcall::ProcedureDescriptor {
                     name: #name,
@@ -61,6 +62,7 @@ impl Rust<'_> {
                     class: #class,
                     is_oneway: #is_oneway,
                     is_idempotent: #is_idempotent,
+                    is_leaf: #is_leaf,
                 }
             }
         });

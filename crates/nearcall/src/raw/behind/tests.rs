@@ -27,7 +27,14 @@ static INTERFACE: InterfaceDescriptor = InterfaceDescriptor {
 };
 
 const fn procedure(name: &'static str) -> ProcedureDescriptor {
-    ProcedureDescriptor { name, hash: [2; 16], class: 0, is_oneway: false, is_idempotent: false }
+    ProcedureDescriptor {
+        name,
+        hash: [2; 16],
+        class: 0,
+        is_oneway: false,
+        is_idempotent: false,
+        is_leaf: false,
+    }
 }
 
 /// Bytes of arguments, of which half are there at the post.
