@@ -26,8 +26,8 @@ pub struct ProcedureDescriptor {
     pub is_oneway: bool,
     /// Running it twice does no harm, so that the library may retry it.
     pub is_idempotent: bool,
-    /// It waits for nobody and starts no threads, so that it may run wherever its caller's processor
-    /// is, on a server processor bound to it (U10).
+    /// It waits for nobody and starts no threads, so that it may run on a server processor that is
+    /// bound to its caller's (U10).
     pub is_leaf: bool,
 }
 

@@ -13,7 +13,9 @@
 //! processor spinning cannot help: the server needs the processor that spins. A yield that takes
 //! long has handed the processor to a third thread; then yields are banned for a while (without
 //! the ban a competing thread costs 1.4 ms a call, with it twice what sleeping at once costs). A
-//! wait that has spun does not yield any more.
+//! wait that has spun does not yield any more. While yields are banned every call sleeps, and then
+//! it sleeps its longest slice at once: the end of a short one would be the next thing that the
+//! processor has to wake up for, and setting its timer for every call costs a third of a call.
 
 /// The knobs of waiting, in nanoseconds and cycles as their names say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +63,7 @@ pub struct Waiter<'p> {
     spin_ns: u32,
     deadline_ns: u64,
     yields_left: u32,
+    is_banned: bool,
     has_spun: bool,
     slice_ns: u64,
 }
@@ -132,6 +135,7 @@ impl<'p> Waiter<'p> {
             spin_ns: spin_ns.min(policy.spin_ns_max),
             deadline_ns: u64::MAX,
             yields_left: if may_yield { policy.yields_max } else { 0 },
+            is_banned: !may_yield,
             has_spun: false,
             slice_ns: policy.sleep_slice_ns_min,
         }
@@ -156,6 +160,9 @@ impl<'p> Waiter<'p> {
         if same_processor && !self.has_spun && self.yields_left > 0 {
             self.yields_left -= 1;
             return Step::Yield;
+        }
+        if same_processor && self.is_banned {
+            self.slice_ns = self.policy.sleep_slice_ns_max;
         }
         let slice_ns = self.slice_ns.min(self.deadline_ns - now_ns);
         self.slice_ns = self.slice_ns.saturating_mul(2).min(self.policy.sleep_slice_ns_max);
@@ -258,6 +265,16 @@ mod tests {
         for slice_ns in [1_000_000, 2_000_000, 3_000_000, 3_000_000] {
             assert_eq!(waiter.next(60_000, false), Step::Sleep { slice_ns });
         }
+    }
+
+    #[test]
+    fn while_yields_are_banned_the_first_slice_is_the_longest() {
+        let mut ban = YieldBan::NONE;
+        slow_yield(&mut ban);
+        let longest = Step::Sleep { slice_ns: 3_000_000 };
+        assert_eq!(wait(&mut ban).next(1_000, true), longest);
+        let shortest = Step::Sleep { slice_ns: 1_000_000 };
+        assert_eq!(wait(&mut ban).next(60_000, false), shortest);
     }
 
     #[test]

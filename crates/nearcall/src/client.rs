@@ -1,6 +1,7 @@
 //! The client's side of a binding: import, A-stacks, waiting, out-of-line segments.
 
 pub(crate) mod bell;
+pub(crate) mod bells;
 pub(crate) mod binding;
 pub(crate) mod call_all;
 pub(crate) mod control;

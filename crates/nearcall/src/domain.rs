@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use nearcall_core::WaitPolicy;
 use nearcall_os::segment::SegmentError;
 
+use crate::client::bells::Bells;
 use crate::housekeeping::Housekeeping;
 use crate::server::processors::Processors;
 use crate::server::table::Table;
@@ -51,6 +52,8 @@ pub(crate) struct DomainCore {
     pub housekeeping: Housekeeping,
     pub processors: Processors,
     pub table: Table,
+    /// Of the servers that this domain calls.
+    pub bells: Bells,
     trust: Mutex<Vec<Arc<TrustClass>>>,
     numbers: AtomicU64,
     is_stopping: AtomicBool,
@@ -75,6 +78,7 @@ impl Domain {
             housekeeping: Housekeeping::new()?,
             processors: Processors::new(),
             table: Table::default(),
+            bells: Bells::default(),
             trust: Mutex::default(),
             numbers: AtomicU64::new(1),
             is_stopping: AtomicBool::new(false),

@@ -6,7 +6,6 @@ use std::io;
 use std::sync::Arc;
 
 use nearcall_abi::InterfaceDescriptor;
-use nearcall_abi::bell::SEGMENT_BYTES;
 use nearcall_os::peer::Process;
 use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::Stream;
@@ -39,7 +38,7 @@ pub(crate) fn import(
     let importer = Importer::of(&theirs).map_err(|error| system(error.to_string()))?;
     let class = server.trust_class(importer.uid()).map_err(|error| system(error.to_string()))?;
     let bell = class.bell_descriptor.try_clone().map_err(|error| system(error.to_string()))?;
-    let bell = Segment::receive(bell, SEGMENT_BYTES, Sealing::BothWrite);
+    let bell = domain.core().bells.receive(bell);
     let bell = bell.map_err(|fault| system(fault.to_string()))?;
     let classes = interface.classes;
     let bytes = RegionBytes::of(classes).expect("the compiler made a class list");

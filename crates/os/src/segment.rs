@@ -44,6 +44,13 @@ pub enum Sealing {
     BothWrite,
 }
 
+/// Which file a descriptor stands for. No two files have the same while both are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileId {
+    device: u64,
+    inode: u64,
+}
+
 /// A segment, mapped with a guard page behind it until it is dropped.
 #[derive(Debug)]
 pub struct Segment {
@@ -153,6 +160,17 @@ impl Segment {
         }
         // SAFETY: S1 writable: the mapping's invariant, just asked.
         Some(unsafe { SpanMut::new(self.span()) })
+    }
+}
+
+impl FileId {
+    /// Asks the kernel.
+    ///
+    /// # Errors: [`SegmentFault::Map`] if it does not say.
+    pub fn of(file: BorrowedFd<'_>) -> Result<FileId, SegmentFault> {
+        let status = rustix::fs::fstat(file);
+        let status = status.map_err(|errno| SegmentFault::Map { source: errno.into() })?;
+        Ok(FileId { device: status.st_dev, inode: status.st_ino })
     }
 }
 

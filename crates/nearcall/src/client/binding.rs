@@ -17,9 +17,10 @@ use nearcall_core::{
     AStackLists, BindingState, Captured, ClaimedIndex, PeerFault, RevokeReason, Sequence,
     WaitPolicy,
 };
+use nearcall_os::futex::{self, Watched};
 use nearcall_os::peer::Process;
 use nearcall_os::segment::Segment;
-use nearcall_os::{clock, fence, futex};
+use nearcall_os::{clock, fence};
 
 use super::bell::Rung;
 use super::control::Control;
@@ -65,7 +66,7 @@ pub(crate) struct ClientBinding {
     pub lists: AStackLists,
     /// How long to spin for the reply of each procedure, nanoseconds.
     spins: Box<[AtomicU32]>,
-    pub bell: Segment,
+    pub bell: Arc<Segment>,
     pub lane: u32,
     captured: Mutex<Captured>,
     captured_count: AtomicU32,
@@ -92,7 +93,7 @@ pub(crate) struct Parts {
     pub process: Process,
     pub token: u64,
     pub region: AStackTable<Linkage>,
-    pub bell: Segment,
+    pub bell: Arc<Segment>,
     pub lane: u32,
     pub domain: Domain,
 }
@@ -259,7 +260,7 @@ impl ClientBinding {
                     _ => REAP_SLICE,
                 };
                 let slice = slice.min(Duration::from_nanos(deadline_ns - waited_ns));
-                futex::wait(self.lists.wakes(class), expected, slice);
+                Watched::own(self.lists.wakes(class), expected).wait(slice);
             }
             if !self.state.is_open() {
                 return Err(Box::new(self.revoked(procedure)));
@@ -315,7 +316,7 @@ impl ClientBinding {
         let linkage = self.linkage(index);
         linkage.set_kept(false);
         if self.lists.push(linkage.class, index) {
-            futex::wake_all(self.lists.wakes(linkage.class));
+            futex::wake_own(self.lists.wakes(linkage.class));
         }
     }
 
@@ -422,7 +423,7 @@ impl ClientBinding {
             }
         }
         for class in 0..self.classes.len() as u32 {
-            futex::wake_all(self.lists.wakes(class));
+            futex::wake_own(self.lists.wakes(class));
         }
     }
 

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use nearcall_abi::bell::SEGMENT_BYTES;
 use nearcall_abi::message::{Classes, Message, ProcedureList, RefusalCode};
 use nearcall_abi::{ABI_VERSION, InterfaceDescriptor};
 use nearcall_core::admission::first_difference;
@@ -126,8 +125,8 @@ impl Import<'_> {
         };
         let bell = packet.descriptors.remove(1);
         let replies = packet.descriptors.remove(0);
-        let bell = Segment::receive(bell, SEGMENT_BYTES, Sealing::BothWrite)
-            .map_err(|fault| self.peer(&format!("bell segment: {fault}")))?;
+        let bell = domain.core().bells.receive(bell);
+        let bell = bell.map_err(|fault| self.peer(&format!("bell segment: {fault}")))?;
         let peer = Segment::receive(replies, own.bytes(), Sealing::SingleWriter)
             .map_err(|fault| self.peer(&format!("replies segment: {fault}")))?;
         let linkage = |index, class| {

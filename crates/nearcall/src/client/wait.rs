@@ -75,7 +75,9 @@ impl Wait<'_> {
                     self.call_for_relief(slices);
                     slices = slices.saturating_add(1);
                     self.sleep(slice_ns);
-                    if let Some(ended) = self.look_whether_ended() {
+                    if turn::poll(self.turn(), self.sequence) == Poll::Pending
+                        && let Some(ended) = self.look_whether_ended()
+                    {
                         break ended;
                     }
                 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use nearcall_core::bell;
-use nearcall_os::futex::{self, Woken};
+use nearcall_os::futex::{self, Watched, Woken};
 
 use super::binding::ServerBinding;
 use super::current;
@@ -126,7 +126,7 @@ impl Processors {
     pub fn announce(&self) {
         // Release: what has changed is seen by whoever sees the count.
         self.changes.fetch_add(1, Ordering::Release);
-        futex::wake_all(&self.changes);
+        futex::wake_own(&self.changes);
     }
 
     /// How often that has happened, and how often the watcher was hailed. To be asked for before a
@@ -144,7 +144,7 @@ impl Processors {
         self.note_asking(binding);
         // Release: as in `announce`.
         self.hails.fetch_add(1, Ordering::Release);
-        futex::wake_all(&self.hails);
+        futex::wake_own(&self.hails);
     }
 
     /// The watcher was woken for a call from this processor.
@@ -217,13 +217,12 @@ impl Processors {
     pub fn sleep(&self, snapshot: &Snapshot, role: Role, counts: Counts) -> Option<Woken> {
         let gates = role
             .gates(snapshot)
-            .map(|gate| bell::fall_asleep(gate).then_some((gate, bell::ASLEEP)));
-        let change = std::iter::once(Some((&self.changes, counts.changes)));
-        let hail = (role == Role::Watch).then_some(Some((&self.hails, counts.hails)));
+            .map(|gate| bell::fall_asleep(gate).then(|| Watched::shared(gate, bell::ASLEEP)));
+        let change = std::iter::once(Some(Watched::own(&self.changes, counts.changes)));
+        let hail = (role == Role::Watch).then_some(Some(Watched::own(&self.hails, counts.hails)));
         let words = change.chain(hail).chain(gates).collect::<Option<Vec<_>>>()?;
         let is_crowd = snapshot.classes.len() > GATES_MAX;
-        let slice = if is_crowd { CROWD_SLICE } else { Duration::MAX };
-        Some(futex::wait_any(&words, slice))
+        Some(futex::wait_any(&words, is_crowd.then_some(CROWD_SLICE)))
     }
 
     fn crew(&self) -> std::sync::MutexGuard<'_, Crew> {

@@ -171,7 +171,8 @@ impl Resident<'_> {
         }
     }
 
-    /// A procedure, and the threads that it starts, run wherever the domain may; a leaf starts none.
+    /// A procedure, and the threads that it starts, run wherever the domain may; a leaf starts
+    /// none.
     fn leave_home(&self) {
         if self.is_home.replace(false)
             && let Err(error) = processor::allow(&self.core.processors.residents.allowed)
