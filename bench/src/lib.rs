@@ -1,7 +1,7 @@
 //! The tables of the papers and of this project, measured beside the lower bounds of this machine.
 //!
 //! ```text
-//! main ─┬─ paper peers size policy scale cost   the tables: which cases, who beside whom
+//! main ─┬─ paper peers size policy scale cost floor  the tables: which cases, who beside whom
 //!       │    ├─ stage                       who runs where; a round beside its bound
 //!       │    │    └─ rounds ── statistics   what counts, and what is made of it
 //!       │    ├─ calls workload callers      the subject: a server in a child, and a client
@@ -22,6 +22,7 @@ pub mod calls;
 pub mod child;
 pub mod cost;
 pub mod counts;
+pub mod floor;
 pub mod hog;
 pub mod machine;
 pub mod outstanding;
@@ -49,6 +50,7 @@ pub const ROLES: &[(&str, child::Role)] = &[
     (hog::ROLE, hog::play),
     (outstanding::ROLE, outstanding::play),
     (raw::ROLE, raw::play),
+    (raw::array::ROLE, raw::array::play),
     (raw::bind::ROLE, raw::bind::play),
     (raw::exchange::ROLE, raw::exchange::play),
     (scale::ROLE, scale::play),

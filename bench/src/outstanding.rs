@@ -64,7 +64,7 @@ impl Several {
     }
 
     /// What a call takes while `count` are under way.
-    fn always(&self, count: usize, plan: Plan) -> Result<Samples, CallError> {
+    pub fn always(&self, count: usize, plan: Plan) -> Result<Samples, CallError> {
         let posting = self.client.posting();
         let mut under_way = VecDeque::with_capacity(count);
         let samples = plan.time(|| {

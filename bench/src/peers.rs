@@ -85,7 +85,7 @@ pub fn measure(options: Options, program: Option<&Path>) -> Result<Table, Failur
 
 /// All peers.
 fn names() -> impl Iterator<Item = &'static str> {
-    rival::NAMES.into_iter().chain(Way::ALL.into_iter().map(Way::name))
+    rival::NAMES.into_iter().chain(Way::ASLEEP.into_iter().map(Way::name))
 }
 
 fn skip(table: &mut Table, name: &str, why: &str) {
@@ -100,7 +100,7 @@ impl Peer {
         stage: &Stage,
         program: &Result<PathBuf, Failure>,
     ) -> Result<(Named, Peer), Failure> {
-        if let Some(way) = Way::ALL.into_iter().find(|way| way.name() == name) {
+        if let Some(way) = Way::ASLEEP.into_iter().find(|way| way.name() == name) {
             let exchange = Exchange::start(way, stage.there)?;
             return Ok((Named::kernel(name), Peer::Raw(exchange)));
         }

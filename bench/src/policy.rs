@@ -248,7 +248,7 @@ impl Servers<'_> {
 }
 
 /// Keeps the processor busy for so long.
-fn think(thought_ns: u64) {
+pub fn think(thought_ns: u64) {
     let begin_ns = clock::now_ns();
     while thought_ns > 0 && clock::now_ns() - begin_ns < thought_ns {
         std::hint::spin_loop();

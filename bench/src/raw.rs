@@ -2,6 +2,7 @@
 //! nothing is called, nothing is checked, nothing lies beside the word. And what the kernel's own
 //! ways need to bring bytes over and others back.
 
+pub mod array;
 pub mod bind;
 pub mod exchange;
 pub mod line;

@@ -21,13 +21,14 @@ use crate::machine::Machine;
 use crate::table::{Count, Line, Measured, Skipped};
 
 /// The tables, in the order of the report; what each shows, and its name for people.
-pub const TABLES: [(&str, &str); 6] = [
+pub const TABLES: [(&str, &str); 7] = [
     ("paper", "LRPC's tables and figures, beside what the processors can do at all"),
     ("peers", "The same calls over other people's ways to call, each beside Nearcall"),
     ("size", "One argument of 0 B to 256 MiB, beside one memcpy of as many bytes"),
     ("policy", "What waiting costs: alone, beside competitors, after thoughts, after a second"),
     ("scale", "One server with 1 to 1,000 bindings"),
     ("cost", "What a Null is made of, in nanoseconds and in instructions"),
+    ("floor", "What bare processes need for the same lines, copies and switches"),
 ];
 
 /// What the page is made from.

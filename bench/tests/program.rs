@@ -223,6 +223,18 @@ fn cost_has_the_parts_of_a_null_and_their_sum_beside_the_plain_call() {
 }
 
 #[test]
+fn floors_stand_beside_ours_and_beside_what_they_are_relative_to() {
+    let lines = lines_of(&table("floor", &["--json"]));
+    for case in ["biginout", "4k", "64k", "pipelined-8", "pipelined-64", "asleep-leaf"] {
+        let of_case = with(&lines, "case", case);
+        let compared = of_case.iter().filter(|line| line["ratio"].as_f64() > Some(0.0)).count();
+        let skipped = of_case.iter().filter(|line| line["skipped"].is_string()).count();
+        // Rounds in which the processors changed places count for nothing.
+        assert!(compared >= 1 || skipped == 1, "{of_case:#?}");
+    }
+}
+
+#[test]
 fn a_report_is_made_of_what_tables_print_and_needs_nothing_else() {
     let directory = tempfile::tempdir().unwrap();
     let (file, out) = (directory.path().join("paper.json"), directory.path().join("report.html"));

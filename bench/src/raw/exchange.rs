@@ -2,13 +2,14 @@
 //! what the kernel has for it, without a word more than it takes to know how many.
 //!
 //! Both sides sleep until they are woken, always: what it costs is what the kernel can do for two
-//! processes that do not share a processor's time by spinning.
+//! processes that do not share a processor's time by spinning. And `raw-copy`, for which they do
+//! spin, on two processors: what it costs to copy bytes in on one and out on the other.
 
 use std::os::fd::{AsFd, OwnedFd};
 
 use crate::calls::Call;
 use crate::child::{Child, Failure, Link};
-use crate::raw::shared::{Bell, Eventfd, Futex, Shared};
+use crate::raw::shared::{Bell, Eventfd, Futex, Shared, Spin};
 use crate::raw::stream::{self, Pipe, Uds};
 use crate::statistics::{Plan, Samples};
 
@@ -29,6 +30,8 @@ pub enum Way {
     Pipe,
     /// A pair of connected Unix stream sockets.
     Uds,
+    /// Shared memory, polled by both sides.
+    Spin,
 }
 
 /// The other process, asleep until something comes.
@@ -47,8 +50,8 @@ pub trait Carrier {
 }
 
 impl Way {
-    /// All of them.
-    pub const ALL: [Way; 4] = [Way::Futex, Way::Eventfd, Way::Pipe, Way::Uds];
+    /// Those of the kernel.
+    pub const ASLEEP: [Way; 4] = [Way::Futex, Way::Eventfd, Way::Pipe, Way::Uds];
 
     /// The subject's name.
     pub fn name(self) -> &'static str {
@@ -57,11 +60,12 @@ impl Way {
             Way::Eventfd => "raw-eventfd",
             Way::Pipe => "raw-pipe",
             Way::Uds => "raw-uds",
+            Way::Spin => "raw-copy",
         }
     }
 
     fn of_name(name: &str) -> Option<Way> {
-        Way::ALL.into_iter().find(|way| way.name() == name)
+        Way::ASLEEP.into_iter().chain([Way::Spin]).find(|way| way.name() == name)
     }
 }
 
@@ -73,6 +77,7 @@ impl Exchange {
             Way::Eventfd => Shared::<Eventfd>::client()?,
             Way::Pipe => Pipe::client()?,
             Way::Uds => Uds::client()?,
+            Way::Spin => Shared::<Spin>::client()?,
         };
         let descriptors: Vec<_> = theirs.iter().map(AsFd::as_fd).collect();
         let arguments = [way.name(), &processor.to_string()];
@@ -115,5 +120,6 @@ pub fn play(link: &Link, arguments: &[String]) -> Result<(), Failure> {
         Way::Eventfd => Eventfd::serve(link),
         Way::Pipe => stream::serve_pipe(link),
         Way::Uds => stream::serve_uds(link),
+        Way::Spin => Spin::serve(link),
     }
 }

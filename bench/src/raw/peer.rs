@@ -91,14 +91,16 @@ fn head(segment: &Segment) -> Result<&AStackHead, Failure> {
     span.line(0).ok_or_else(|| "the segment has no line".into())
 }
 
+/// Gives the line to the other side.
 #[inline]
-fn store(word: &AtomicU32, value: u32) {
+pub fn store(word: &AtomicU32, value: u32) {
     // Relaxed: the word stands for itself; a bound makes nothing else visible.
     word.store(value, Ordering::Relaxed);
 }
 
+/// Polls until the word is `value`.
 #[inline]
-fn wait_until<W: Wait>(head: &AStackHead, value: u32) -> Result<(), Failure> {
+pub fn wait_until<W: Wait>(head: &AStackHead, value: u32) -> Result<(), Failure> {
     for _ in 0..W::POLLS_MAX {
         if W::look(head) == value {
             return Ok(());

@@ -1,14 +1,13 @@
-//! `raw-futex` and `raw-eventfd`: bytes in shared memory, and a word that the client makes odd and
-//! the server even. Whoever waits for it sleeps at once: on the word itself, or in a read of an
-//! eventfd, which counts how often it was written.
+//! `raw-futex`, `raw-eventfd` and `raw-copy`: bytes in shared memory, and a word that the client
+//! makes odd and the server even. Whoever waits for it sleeps at once, on the word itself, or in a
+//! read of an eventfd, which counts how often it was written; or polls it.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use nearcall_abi::{AStackHead, PAGE_BYTES};
-use nearcall_os::futex;
-use nearcall_os::{Sealing, Segment, SpanMut};
+use nearcall_os::{Sealing, Segment, SpanMut, futex, processor};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::process::{Signal, set_parent_process_death_signal};
 
@@ -52,6 +51,33 @@ pub struct Futex;
 pub struct Eventfd {
     ours: OwnedFd,
     theirs: OwnedFd,
+}
+
+/// None: the other side polls.
+pub struct Spin;
+
+impl Bell for Spin {
+    fn client() -> Result<(Spin, Vec<OwnedFd>), Failure> {
+        Ok((Spin, Vec::new()))
+    }
+
+    fn serve(link: &Link) -> Result<(), Failure> {
+        let [file] = link.descriptors()?;
+        // Whoever polls hears nothing of its parent's end.
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        answer(link, file, &Spin)
+    }
+
+    #[inline]
+    fn ring(&self, _: &AStackHead) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    #[inline]
+    fn sleep(&self, _: &AStackHead, _: u32) -> Result<(), Failure> {
+        processor::relax();
+        Ok(())
+    }
 }
 
 impl Bell for Futex {
