@@ -1,5 +1,6 @@
-//! Compiles the interface of the two-domain tests.
+//! Compiles the interfaces of the two-domain tests.
 
 fn main() {
     nearcall_idl::build("faults.idl");
+    nearcall_idl::build("contract.idl");
 }

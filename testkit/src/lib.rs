@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod contract;
 pub mod random_interface;
 pub mod server;
 pub mod signal;
@@ -16,4 +17,9 @@ pub mod world;
 /// Stubs of `faults.idl`.
 pub mod faults {
     include!(concat!(env!("OUT_DIR"), "/faults.rs"));
+}
+
+/// Stubs of `contract.idl`.
+pub mod stubs {
+    include!(concat!(env!("OUT_DIR"), "/contract.rs"));
 }

@@ -138,7 +138,7 @@ impl FaultsServer for Tester {
     }
 
     fn caller(&self) -> u32 {
-        nearcall::caller().and_then(|importer| importer.uid()).unwrap_or(u32::MAX)
+        nearcall::current_call().and_then(|call| call.importer().uid()).unwrap_or(u32::MAX)
     }
 
     fn processors(&self) -> u32 {

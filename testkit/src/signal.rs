@@ -22,6 +22,11 @@ pub fn resume(pid: u32) {
     signal(pid, "-CONT");
 }
 
+/// Kills a process that the test started and still has to wait for.
+pub fn kill(pid: u32) {
+    signal(pid, "-KILL");
+}
+
 /// Starts a client process that calls `doze` for a minute.
 pub fn spawn_dozer(program: &str, directory: &Path, name: &str) -> Child {
     let mut command = Command::new(program);

@@ -251,7 +251,7 @@ fn a_procedure_knows_its_caller() {
             own.uid()
         });
         assert_eq!(client.caller().unwrap(), uid.unwrap());
-        assert!(nearcall::caller().is_none());
+        assert!(nearcall::current_call().is_none());
     });
 }
 

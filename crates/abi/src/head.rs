@@ -52,11 +52,11 @@ const _: () = assert!(size_of::<[AtomicU64; 6]>() == INLINE_BYTES as usize);
 pub mod flag {
     /// The variable part lies in the A-stack's out-of-line segment of this direction.
     pub const OUT_OF_LINE: u32 = 1 << 16;
-    /// [`crate::RequestLine::deadline_ns`] holds a deadline.
-    pub const DEADLINE: u32 = 1 << 17;
     /// The out-of-line variable part is still being copied: [`crate::RequestLine::progress`] says
     /// how far it is.
-    pub const PARTIAL: u32 = 1 << 18;
+    pub const PARTIAL: u32 = 1 << 17;
+    /// The bits that say how long the client still waits: see [`crate::deadline`].
+    pub const DEADLINE: u32 = 0x1fff << 18;
     /// The bits that hold the writer's processor number.
     pub const PROCESSOR: u32 = 0xffff;
 }
@@ -65,9 +65,6 @@ pub mod flag {
 #[repr(C, align(64))]
 #[derive(Debug, Default)]
 pub struct RequestLine {
-    /// Nanoseconds the client will wait, counted from the post: relative, because clocks of two
-    /// time namespaces differ.
-    pub deadline_ns: AtomicU64,
     /// Which out-of-line segment of this A-stack holds the variable part.
     pub generation: AtomicU32,
     /// Bytes of the variable part that are there, if [`flag::PARTIAL`] says that the client is
@@ -76,9 +73,8 @@ pub struct RequestLine {
 }
 
 const _: () = assert!(size_of::<RequestLine>() == 64);
-const _: () = assert!(offset_of!(RequestLine, deadline_ns) == 0);
-const _: () = assert!(offset_of!(RequestLine, generation) == 8);
-const _: () = assert!(offset_of!(RequestLine, progress) == 12);
+const _: () = assert!(offset_of!(RequestLine, generation) == 0);
+const _: () = assert!(offset_of!(RequestLine, progress) == 4);
 
 /// First line of a reply block. Written by the server. The client reads it only after a death or
 /// for an out-of-line result, so that writing it costs the server no transfer.

@@ -261,6 +261,12 @@ pub fn is_pending(turn: &AtomicU32) -> bool {
     matches!(seen.phase(), Some(Phase::Posted | Phase::PostedAsleep | Phase::Aborted))
 }
 
+/// Whether the client does not wait for call `sequence` any more, which the server runs.
+pub fn is_given_up(turn: &AtomicU32, sequence: Sequence) -> bool {
+    let phase = TurnWord(turn.load(ord!("O3", Acquire))).phase_at(sequence);
+    !matches!(phase, Some(Phase::Posted | Phase::PostedAsleep))
+}
+
 /// Looks whether an A-stack holds a call that nobody has claimed. `claim` is its claim word.
 ///
 /// The claim is loaded after the turn: so it is never older than the turn that was seen, and a

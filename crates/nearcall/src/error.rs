@@ -134,6 +134,8 @@ pub enum NotExecuted {
     Refused,
     /// The server refused the arguments: to it they are not what the interface promises.
     ArgumentsRefused,
+    /// The deadline passed before the call was posted.
+    DeadlinePassed,
 }
 
 /// Why there is no binding.
@@ -336,6 +338,7 @@ impl fmt::Display for NotExecuted {
             NotExecuted::Revoked => "the binding is revoked",
             NotExecuted::Refused => "the server is shutting down",
             NotExecuted::ArgumentsRefused => "the server refused the arguments",
+            NotExecuted::DeadlinePassed => "its deadline passed before it was posted",
         })
     }
 }

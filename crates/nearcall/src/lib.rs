@@ -45,6 +45,6 @@ pub use nearcall_abi::{AStackClass, InterfaceDescriptor, ProcedureDescriptor};
 pub use nearcall_core::{PeerFault, WaitPolicy};
 pub use raw::{Opaque, OpaqueOut, Pending, Refusal};
 pub use server::clerk::{Admission, Clerk, ExportOptions, Importer, Policy};
-pub use server::current::caller;
+pub use server::current::{CurrentCall, current_call};
 pub use spinning::spun;
 pub use types::{Char, LongDouble};

@@ -72,10 +72,21 @@ impl Socket {
         message: &Message<'_>,
         descriptors: &[BorrowedFd<'_>],
     ) -> Result<(), WireError> {
+        self.send_within(SEND_TIMEOUT, message, descriptors)
+    }
+
+    /// The same, waiting no longer than `timeout` for room.
+    pub fn send_within(
+        &self,
+        timeout: Duration,
+        message: &Message<'_>,
+        descriptors: &[BorrowedFd<'_>],
+    ) -> Result<(), WireError> {
         assert_eq!(descriptors.len(), message.descriptor_count(), "descriptors of {message:?}");
         let mut packet = vec![0; packet_bytes(message)];
         let packet = message.encode(&mut packet).expect("a message fits its packet");
-        self.stream.send(packet, descriptors, SEND_TIMEOUT).map_err(WireError::Socket)
+        let timeout = timeout.min(SEND_TIMEOUT);
+        self.stream.send(packet, descriptors, timeout).map_err(WireError::Socket)
     }
 
     /// Sends a message without descriptors if there is room for it.

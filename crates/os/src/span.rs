@@ -477,13 +477,13 @@ mod tests {
     fn a_line_to_read_shows_what_the_writer_stores() {
         let (creator, receiver) = Segment::heap(128, Sealing::SingleWriter);
         let requests = creator.span_mut().unwrap().line::<RequestLine>(0).unwrap();
-        requests.deadline_ns.store(9, Ordering::Relaxed);
+        requests.progress.store(9, Ordering::Relaxed);
         requests.generation.store(2, Ordering::Relaxed);
         let replies = creator.span_mut().unwrap().line::<ReplyLine>(64).unwrap();
         replies.claim.store(4, Ordering::Relaxed);
         replies.generation.store(3, Ordering::Relaxed);
         let seen = receiver.span().line::<RequestLine>(0).unwrap();
-        assert_eq!((seen.deadline_ns(), seen.generation()), (9, 2));
+        assert_eq!((seen.progress(), seen.generation()), (9, 2));
         let seen = receiver.span().line::<ReplyLine>(64).unwrap();
         assert_eq!((seen.claim(), seen.generation()), (4, 3));
     }

@@ -34,7 +34,7 @@ pub struct Client(Option<Weak<Importer>>);
 impl Client {
     /// Whoever made the call that this thread runs.
     pub fn current() -> Client {
-        Client(nearcall::caller().map(|importer| Arc::downgrade(&importer)))
+        Client(nearcall::current_call().map(|call| Arc::downgrade(call.importer())))
     }
 
     fn is_gone(&self) -> bool {

@@ -1,44 +1,38 @@
 //! A binding as its client holds it, and an A-stack of it while a thread has it.
 
+mod claiming;
+
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::mem::offset_of;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
 
 use nearcall_abi::message::CLASSES_MAX;
 use nearcall_abi::{AStackClass, InterfaceDescriptor, ReplyLine};
-use nearcall_core::bias::{Bias, Claim, Settled};
+use nearcall_core::bias::{Bias, Settled};
 use nearcall_core::claim;
 use nearcall_core::turn::{self, Bury};
 use nearcall_core::{
     AStackLists, BindingState, Captured, ClaimedIndex, PeerFault, RevokeReason, Sequence,
     WaitPolicy,
 };
-use nearcall_os::futex::{self, Watched};
+use nearcall_os::fence;
+use nearcall_os::futex;
 use nearcall_os::peer::Process;
 use nearcall_os::segment::Segment;
-use nearcall_os::{clock, fence};
 
 use super::bell::Rung;
 use super::control::Control;
-use super::hasty;
 use super::linkage::Linkage;
 use crate::binding::WhenExhausted;
 use crate::domain::Domain;
-use crate::error::{CallError, NotExecuted, UsageError};
+use crate::error::CallError;
 use nearcall_os::astack::{AStack, AStackTable};
 
 /// Most extensions of a binding past the A-stacks it was bound with (L49).
 pub(crate) const EXTENSIONS_MAX: usize = 15;
-
-/// Longest sleep while waiting for an A-stack, before the binding is looked at again.
-const CLAIM_SLICE: Duration = Duration::from_millis(20);
-
-/// The same while some A-stacks are captured.
-const REAP_SLICE: Duration = Duration::from_micros(100);
 
 /// The client's side of one binding. Private memory and descriptors: knowing of it gives nothing
 /// (L18). Its first line and the one of a bias are all that a call needs of it.
@@ -154,11 +148,11 @@ impl ClientBinding {
         binding
     }
 
-    /// Takes A-stacks in and offers them.
-    pub fn add_extension(&self, at: usize, region: ClientRegion) {
-        let set = self.extensions[at].set(Box::new(region));
-        assert!(set.is_ok(), "extension {at} is there already");
-        self.offer(self.extensions[at].get().expect("set just now"));
+    /// Takes A-stacks in and offers them. Only for the one thread that has the binding grow.
+    pub fn add_extension(&self, region: Box<ClientRegion>) {
+        let mut free = self.extensions.iter().filter(|extension| extension.get().is_none());
+        let extension = free.next().expect("it was asked for because there is room");
+        self.offer(extension.get_or_init(|| region));
     }
 
     fn offer(&self, region: &ClientRegion) {
@@ -166,105 +160,6 @@ impl ClientBinding {
         for index in (region.base..region.base + region.region.count()).rev() {
             self.linkage(index).search_linger(self.policy.linger_cycles_max);
             self.release(index);
-        }
-    }
-
-    /// Takes an A-stack for `procedure`, which is of class `CLASS` (L20): without a locked
-    /// operation for the thread that it is kept for, by one compare-and-swap for others.
-    ///
-    /// # Errors: `NotExecuted` if the binding is revoked, `NoAStack` if none comes free in time.
-    #[inline(always)]
-    pub fn claim<const CLASS: usize>(
-        &self,
-        procedure: u32,
-        deadline_ns: u64,
-    ) -> Result<Held<'_>, Box<CallError>> {
-        const { assert!(CLASS < CLASSES_MAX) };
-        let index = match self.biases[CLASS].claim(NUMBER.get()) {
-            Claim::Kept(index) if self.state.is_open() => index,
-            claimed => self.claim_otherwise(claimed, CLASS as u32, procedure, deadline_ns)?,
-        };
-        Ok(self.grip(index).hold())
-    }
-
-    #[inline(never)]
-    fn claim_otherwise(
-        &self,
-        claimed: Claim,
-        class: u32,
-        procedure: u32,
-        deadline_ns: u64,
-    ) -> Result<u32, Box<CallError>> {
-        let bias = &self.biases[class as usize];
-        if !self.state.is_open() {
-            match claimed {
-                Claim::Kept(index) => self.give_back(self.grip(index)),
-                Claim::Plain(index) => self.release(index),
-                Claim::Nothing => {}
-            }
-            return Err(Box::new(self.revoked(procedure)));
-        }
-        if let Claim::Kept(index) | Claim::Plain(index) = claimed {
-            self.linkage(index).set_kept(false);
-            return Ok(index);
-        }
-        let index = match self.lists.pop(class) {
-            Some(index) => index,
-            None => self.claim_another(procedure, class, deadline_ns)?,
-        };
-        // An A-stack that a look-up of the first region finds.
-        let may_be_kept = index < self.first.region.count() && bias.is_unset();
-        if may_be_kept && fence::is_available() && bias.establish(thread_number(), index) {
-            self.linkage(index).set_kept(true);
-        }
-        Ok(index)
-    }
-
-    /// Waits for an A-stack, or has the server add some (L49).
-    #[cold]
-    #[inline(never)]
-    fn claim_another(
-        &self,
-        procedure: u32,
-        class: u32,
-        deadline_ns: u64,
-    ) -> Result<u32, Box<CallError>> {
-        let start_ns = clock::now_ns();
-        let deadline_ns = if deadline_ns == 0 { u64::MAX } else { deadline_ns };
-        loop {
-            self.reap();
-            // What this thread has itself no revocation brings back.
-            let all_are_ours = self.are_all_outstanding_here(class);
-            if !all_are_ours {
-                self.revoke_bias(class);
-            }
-            if let Some(index) = self.lists.pop(class) {
-                return Ok(index);
-            }
-            if self.when_exhausted == WhenExhausted::Grow && self.grow(class) {
-                continue;
-            }
-            if all_are_ours || hasty::is_hasty() {
-                return Err(Box::new(self.full(procedure, class, all_are_ours)));
-            }
-            let waited_ns = clock::now_ns() - start_ns;
-            if waited_ns >= deadline_ns {
-                let procedure = self.procedure_name(procedure);
-                return Err(Box::new(CallError::NoAStack { procedure }));
-            }
-            if let Some(expected) = self.lists.prepare_wait(class) {
-                // One that comes back from a oneway or an aborted call wakes nobody.
-                // Relaxed: see `reap`.
-                let slice = match self.captured_count.load(Ordering::Relaxed) {
-                    0 => CLAIM_SLICE,
-                    _ => REAP_SLICE,
-                };
-                let slice = slice.min(Duration::from_nanos(deadline_ns - waited_ns));
-                Watched::own(self.lists.wakes(class), expected).wait(slice);
-            }
-            if !self.state.is_open() {
-                return Err(Box::new(self.revoked(procedure)));
-            }
         }
     }
 
@@ -443,23 +338,6 @@ impl ClientBinding {
     /// Name of a procedure, for errors.
     pub fn procedure_name(&self, procedure: u32) -> &'static str {
         self.interface.procedures[procedure as usize].name
-    }
-
-    /// Waiting for an A-stack would be for ever, or is not wanted.
-    #[cold]
-    fn full(&self, procedure: u32, class: u32, all_are_ours: bool) -> CallError {
-        let procedure = self.procedure_name(procedure);
-        if !all_are_ours {
-            return CallError::NoAStack { procedure };
-        }
-        let limit = self.count_of_class(class);
-        CallError::Usage(UsageError::Outstanding { procedure, limit })
-    }
-
-    #[cold]
-    fn revoked(&self, procedure: u32) -> CallError {
-        let procedure = self.procedure_name(procedure);
-        CallError::NotExecuted { procedure, reason: NotExecuted::Revoked }
     }
 }
 

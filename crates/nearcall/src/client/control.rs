@@ -1,22 +1,24 @@
 //! The client's end of the binding's socket after the bind: out-of-line segments and growth.
 //!
-//! Whoever waits for a message reads for everybody, under one lock. None of this is on the way of a
-//! call that fits its A-stack.
+//! One of the threads that wait for a message reads for all of them; each waits as long as its own
+//! call may take. None of this is on the way of a call that fits its A-stack.
 
 use std::collections::{HashMap, HashSet};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
 
 use nearcall_abi::message::Message;
 use nearcall_abi::{AStackClass, LENT_COUNT_MAX, PAGE_BYTES};
 use nearcall_core::{PeerFault, RevokeReason};
+use nearcall_os::clock;
 use nearcall_os::segment::{Sealing, Segment, SoleSegment};
 use nearcall_os::socket::SocketError;
 
 use super::binding::{ClientBinding, ClientRegion, Grip};
+use super::deadline::{NEVER_NS, left_ns};
 use super::linkage::{Linkage, OutOfLine};
 use crate::error::{CallError, UsageError};
 use crate::region::{self, RegionBytes, Segments};
@@ -24,15 +26,22 @@ use crate::server::binding::OUT_OF_LINE_BYTES_MIN;
 use crate::wire::{Packet, Socket, WireError};
 
 /// Longest wait for the server's half of an exchange over the socket.
-const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(5);
+const EXCHANGE_NS_MAX: u64 = 5_000_000_000;
+
+/// The same for a segment that results lie in: an honest server has sent it before it replied.
+const RESULTS_NS_MAX: u64 = 100_000_000;
+
+/// What a caller is told of a server that did not take a segment.
+const NOT_MAPPED: &str = "the server did not map it";
 
 /// The socket, and what came over it for threads that have not asked yet.
 #[derive(Debug)]
 pub(crate) struct Control {
     socket: Socket,
     inbox: Mutex<Inbox>,
-    /// One growth at a time.
-    growing: Mutex<()>,
+    /// Something was put into the inbox, or nobody reads any more.
+    news: Condvar,
+    growth: Mutex<Growth>,
     /// How many segments were lent: a number is never used again.
     lends: AtomicU32,
     /// How many of them are lent now.
@@ -42,12 +51,34 @@ pub(crate) struct Control {
 /// At most one entry an A-stack: a later message about it replaces the one before.
 #[derive(Debug, Default)]
 struct Inbox {
+    /// A thread is at the socket.
+    is_read: bool,
     mapped: HashMap<u32, u32>,
     results: HashMap<u32, OutOfLine>,
     lent: HashSet<u32>,
     is_growth_refused: bool,
     grown: Option<Grown>,
     is_grown_bound: bool,
+}
+
+/// Growth that was begun, and how far it is: a thread whose time is over leaves it to the next.
+#[derive(Debug, Default)]
+enum Growth {
+    #[default]
+    None,
+    /// The server was asked for A-stacks of this class.
+    Asked(u32),
+    /// Both halves are there; the server has not said yet that it looks at them.
+    Offered(Box<ClientRegion>),
+}
+
+/// Why a message that is waited for is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Missing {
+    /// The call's own deadline has passed; the message may still come.
+    Late,
+    /// The server broke the protocol or did not deliver: the binding is revoked.
+    Never,
 }
 
 #[derive(Debug)]
@@ -62,7 +93,8 @@ impl Control {
         Control {
             socket,
             inbox: Mutex::default(),
-            growing: Mutex::default(),
+            news: Condvar::new(),
+            growth: Mutex::default(),
             lends: AtomicU32::new(0),
             lent_count: AtomicU32::new(0),
         }
@@ -83,38 +115,76 @@ impl Control {
         let _ = self.socket.try_send(&Message::Look);
     }
 
+    /// Sends, for no longer than until then.
+    fn send(
+        &self,
+        until_ns: u64,
+        message: &Message<'_>,
+        descriptors: &[BorrowedFd<'_>],
+    ) -> Result<(), WireError> {
+        let left = Duration::from_nanos(left_ns(until_ns));
+        self.socket.send_within(left, message, descriptors)
+    }
+
     fn inbox(&self) -> MutexGuard<'_, Inbox> {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl ClientBinding {
-    /// Reads messages until `find` has found what it looks for. `None` if the server does not
-    /// deliver in time, or breaks the protocol; the binding is then revoked.
-    fn await_message<T>(&self, mut find: impl FnMut(&mut Inbox) -> Option<T>) -> Option<T> {
-        let deadline = Instant::now() + EXCHANGE_TIMEOUT;
-        let mut inbox = self.control.inbox();
+    /// Waits until `find` has found what it looks for, until `until_ns` at the latest; reads the
+    /// messages if nobody does. A server that has not delivered after `timeout_ns` is given up.
+    fn await_message<T>(
+        &self,
+        until_ns: u64,
+        timeout_ns: u64,
+        mut find: impl FnMut(&mut Inbox) -> Option<T>,
+    ) -> Result<T, Missing> {
+        let control = &self.control;
+        let given_up_ns = clock::now_ns() + timeout_ns;
+        let mut inbox = control.inbox();
         loop {
             if let Some(found) = find(&mut inbox) {
-                return Some(found);
+                return Ok(found);
             }
-            let left = deadline.saturating_duration_since(Instant::now());
-            // A server that keeps talking does not keep us beyond the time.
-            let packet = match left.is_zero() {
-                true => Err(WireError::Socket(SocketError::TimedOut)),
-                false => self.control.socket.receive(left),
+            let left_ns = left_ns(until_ns.min(given_up_ns));
+            if left_ns == 0 && until_ns <= given_up_ns {
+                return Err(Missing::Late);
+            }
+            let left = Duration::from_nanos(left_ns);
+            if inbox.is_read && left_ns > 0 {
+                let waited = control.news.wait_timeout(inbox, left);
+                inbox = waited.unwrap_or_else(PoisonError::into_inner).0;
+                continue;
+            }
+            let filed = match left_ns {
+                0 => Err(WireError::Socket(SocketError::TimedOut)),
+                _ => {
+                    inbox.is_read = true;
+                    drop(inbox);
+                    let packet = control.socket.receive(left);
+                    inbox = control.inbox();
+                    inbox.is_read = false;
+                    control.news.notify_all();
+                    self.file(&mut inbox, packet)
+                }
             };
-            if let Err(error) = packet.and_then(|packet| self.file(&mut inbox, packet)) {
+            if let Err(error) = filed {
                 tracing::warn!(name = self.name, %error, "no answer over the binding's socket");
                 drop(inbox);
                 self.revoke(RevokeReason::PeerHungUp);
-                return None;
+                return Err(Missing::Never);
             }
         }
     }
 
     /// Puts a message where its reader finds it.
-    fn file(&self, inbox: &mut Inbox, mut packet: Packet) -> Result<(), WireError> {
+    fn file(&self, inbox: &mut Inbox, packet: Result<Packet, WireError>) -> Result<(), WireError> {
+        let mut packet = match packet {
+            // Whoever waits looks at the time.
+            Err(WireError::Socket(SocketError::TimedOut)) => return Ok(()),
+            packet => packet?,
+        };
         match packet.message()? {
             Message::Mapped { astack, generation } if astack < self.astack_count() => {
                 inbox.mapped.insert(astack, generation);
@@ -146,47 +216,67 @@ impl ClientBinding {
         Ok(())
     }
 
-    /// Has the server add A-stacks of `class` (L49). False if it does not, or if there are as many
-    /// extensions as there may be.
-    pub fn grow(&self, class: u32) -> bool {
-        let before = self.astack_count();
-        let growing = self.control.growing.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.astack_count() > before {
-            // Another thread found none free either, and has had some added.
-            return true;
-        }
-        let Some(at) = self.extensions.iter().position(|extension| extension.get().is_none())
-        else {
-            return false;
+    /// Has the server add A-stacks of `class` (L49), until `until_ns` at the latest. True if there
+    /// are others than the `known_count` now. False if another thread is at it, too: then some may
+    /// come.
+    pub fn grow(&self, class: u32, known_count: u32, until_ns: u64) -> bool {
+        let mut growth = match self.control.growth.try_lock() {
+            Ok(growth) => growth,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return false,
         };
-        self.control.inbox().is_growth_refused = false;
-        if self.control.socket.send(&Message::Grow { class }, &[]).is_err() {
-            return false;
-        }
-        let granted = self.await_message(|inbox| match inbox.grown.take() {
-            Some(grown) => Some(Some(grown)),
-            None => std::mem::take(&mut inbox.is_growth_refused).then_some(None),
-        });
-        let Some(Some(grown)) = granted else {
-            return false;
-        };
-        let Some(region) = self.map_extension(class, grown) else {
-            return false;
-        };
-        let is_bound = self.await_message(|inbox| {
-            let is_bound = std::mem::take(&mut inbox.is_grown_bound);
-            if is_bound {
-                Some(true)
-            } else {
-                std::mem::take(&mut inbox.is_growth_refused).then_some(false)
+        while self.astack_count() == known_count {
+            match self.grow_on(std::mem::take(&mut *growth), class, until_ns) {
+                Ok(next) => *growth = next,
+                Err(left) => {
+                    *growth = left;
+                    return false;
+                }
             }
-        });
-        if is_bound != Some(true) {
-            return false;
         }
-        self.add_extension(at, region);
-        drop(growing);
         true
+    }
+
+    /// One step of growth. `Err`: it goes no further now, and this is left of it.
+    fn grow_on(&self, growth: Growth, class: u32, until_ns: u64) -> Result<Growth, Growth> {
+        match growth {
+            Growth::None => {
+                let has_room = self.extensions.iter().any(|extension| extension.get().is_none());
+                let send = || self.control.send(until_ns, &Message::Grow { class }, &[]);
+                if has_room && send().is_ok() {
+                    return Ok(Growth::Asked(class));
+                }
+                Err(Growth::None)
+            }
+            Growth::Asked(asked) => {
+                let granted = self.await_message(until_ns, EXCHANGE_NS_MAX, |inbox| {
+                    let refused = std::mem::take(&mut inbox.is_growth_refused).then_some(None);
+                    inbox.grown.take().map(Some).or(refused)
+                });
+                match granted {
+                    Ok(Some(grown)) => {
+                        let region = self.map_extension(asked, grown).ok_or(Growth::None)?;
+                        Ok(Growth::Offered(Box::new(region)))
+                    }
+                    Err(Missing::Late) => Err(Growth::Asked(asked)),
+                    Ok(None) | Err(Missing::Never) => Err(Growth::None),
+                }
+            }
+            Growth::Offered(region) => {
+                let is_bound = self.await_message(until_ns, EXCHANGE_NS_MAX, |inbox| {
+                    let refused = std::mem::take(&mut inbox.is_growth_refused).then_some(false);
+                    std::mem::take(&mut inbox.is_grown_bound).then_some(true).or(refused)
+                });
+                match is_bound {
+                    Ok(true) => {
+                        self.add_extension(region);
+                        Ok(Growth::None)
+                    }
+                    Err(Missing::Late) => Err(Growth::Offered(region)),
+                    Ok(false) | Err(Missing::Never) => Err(Growth::None),
+                }
+            }
+        }
     }
 
     fn map_extension(&self, class: u32, grown: Grown) -> Option<ClientRegion> {
@@ -237,8 +327,10 @@ impl ClientBinding {
         let message = Message::Lend { number, bytes: bytes as u64 };
         let sent = self.control.socket.send(&message, &[descriptor.as_fd()]);
         sent.map_err(|error| error.to_string())?;
-        let is_mapped = self.await_message(|inbox| inbox.lent.remove(&number).then_some(()));
-        is_mapped.map(|()| segment).ok_or_else(|| "the server did not map it".to_owned())
+        let is_mapped = self.await_message(NEVER_NS, EXCHANGE_NS_MAX, |inbox| {
+            inbox.lent.remove(&number).then_some(())
+        });
+        is_mapped.map(|()| segment).map_err(|_| NOT_MAPPED.to_owned())
     }
 
     /// No further call names lent segment `number`.
@@ -251,9 +343,15 @@ impl ClientBinding {
 }
 
 impl Grip<'_> {
-    /// A segment of at least `bytes` for arguments: the one of the last call on this A-stack if it
-    /// is long enough, else a new one that the server has mapped.
-    pub fn request_segment(&self, bytes: usize) -> Result<OutOfLine, CallError> {
+    /// A segment of at least `bytes` for arguments of `procedure`: the one of the last call on this
+    /// A-stack if it is long enough, else a new one that the server has mapped, until `until_ns` at
+    /// the latest.
+    pub fn request_segment(
+        &self,
+        bytes: usize,
+        procedure: u32,
+        until_ns: u64,
+    ) -> Result<OutOfLine, CallError> {
         let mut known = self.linkage().request.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = &*known
             && known.segment.bytes() >= bytes
@@ -271,17 +369,20 @@ impl Grip<'_> {
                 .map_err(|error| no_memory(error.to_string()))?;
         let astack = self.linkage().index;
         let announced = Message::OutOfLine { astack, generation, bytes: bytes as u64 };
-        let control = &self.binding.control;
-        control
-            .socket
-            .send(&announced, &[descriptor.as_fd()])
-            .map_err(|error| no_memory(error.to_string()))?;
-        let is_mapped = self.binding.await_message(|inbox| {
+        let sent = self.binding.control.send(until_ns, &announced, &[descriptor.as_fd()]);
+        match sent {
+            Ok(()) => {}
+            Err(_) if left_ns(until_ns) == 0 => return Err(self.binding.late(procedure)),
+            Err(error) => return Err(no_memory(error.to_string())),
+        }
+        let is_mapped = self.binding.await_message(until_ns, EXCHANGE_NS_MAX, |inbox| {
             let is_ours = inbox.mapped.get(&astack) == Some(&generation);
-            is_ours.then(|| inbox.mapped.remove(&astack)).map(|_| true)
+            is_ours.then(|| inbox.mapped.remove(&astack))
         });
-        if is_mapped != Some(true) {
-            return Err(no_memory("the server did not map it".to_owned()));
+        match is_mapped {
+            Ok(_) => {}
+            Err(Missing::Late) => return Err(self.binding.late(procedure)),
+            Err(Missing::Never) => return Err(no_memory(NOT_MAPPED.to_owned())),
         }
         let made = OutOfLine { generation, segment: Arc::new(segment) };
         *known = Some(made.clone());
@@ -298,12 +399,12 @@ impl Grip<'_> {
         }
         // The one before is unmapped first, so that both need not fit.
         let before = known.take().map_or(0, |before| before.generation);
-        let found = self.binding.await_message(|inbox| {
+        let found = self.binding.await_message(NEVER_NS, RESULTS_NS_MAX, |inbox| {
             let found = inbox.results.remove(&self.linkage().index);
             found.filter(|found| found.generation == generation)
         });
         let fault = PeerFault::Generation { claimed: generation, known: before };
-        let found = found.ok_or(fault)?;
+        let found = found.map_err(|_| fault)?;
         let segment = Arc::clone(&found.segment);
         *known = Some(found);
         Ok(segment)

@@ -2,7 +2,7 @@
 //! server never sees it, so that no return can be forged.
 
 use std::mem::offset_of;
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nearcall_core::Sequence;
@@ -41,7 +41,14 @@ pub(crate) struct Linkage {
     /// Out-of-line segment that the server sent for results.
     pub reply: Mutex<Option<OutOfLine>>,
     batch: Mutex<Batch>,
+    /// When the last call with a deadline that has begun is over.
+    until_ns: AtomicU64,
+    /// Number of that call.
+    until_sequence: AtomicU32,
 }
+
+/// No call has this number: sequences have fewer bits.
+const NO_SEQUENCE: u32 = u32::MAX;
 
 /// Calls that are weighed together, to find out how long to linger.
 #[derive(Debug)]
@@ -80,6 +87,8 @@ impl Linkage {
             requests: AtomicU32::new(0),
             reply: Mutex::new(None),
             batch: Mutex::new(Batch { begin_ns: 0, search: LingerSearch::of_client(0) }),
+            until_ns: AtomicU64::new(0),
+            until_sequence: AtomicU32::new(NO_SEQUENCE),
         }
     }
 
@@ -149,6 +158,32 @@ impl Linkage {
         batch.begin_ns = now_ns;
         // Relaxed: as for the sequence. Two bytes hold it: see `search_linger`.
         self.linger.store(cycles as u16, Ordering::Relaxed);
+        if self.until_ns(self.sequence()).is_none() {
+            // Long before a call could have that number again.
+            self.forget_until();
+        }
+    }
+
+    /// When call `sequence` is over; `None`: it has no deadline, or that has not begun.
+    pub fn until_ns(&self, sequence: Sequence) -> Option<u64> {
+        // Relaxed: as for the sequence.
+        let has_begun = self.until_sequence.load(Ordering::Relaxed) == sequence.as_u32();
+        // Relaxed: as above.
+        has_begun.then(|| self.until_ns.load(Ordering::Relaxed))
+    }
+
+    /// The deadline of call `sequence` has begun.
+    pub fn set_until_ns(&self, sequence: Sequence, until_ns: u64) {
+        // Relaxed: as above.
+        self.until_ns.store(until_ns, Ordering::Relaxed);
+        // Relaxed: as above.
+        self.until_sequence.store(sequence.as_u32(), Ordering::Relaxed);
+    }
+
+    /// No call with a deadline has begun.
+    pub fn forget_until(&self) {
+        // Relaxed: as above.
+        self.until_sequence.store(NO_SEQUENCE, Ordering::Relaxed);
     }
 
     /// How long to leave the line alone after a post.

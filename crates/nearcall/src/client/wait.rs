@@ -11,6 +11,7 @@ use nearcall_core::{PeerFault, Phase, RevokeReason, Sequence, Step, TurnWord, Wa
 use nearcall_os::{clock, futex, processor};
 
 use super::binding::{ClientBinding, Grip, was_claimed};
+use super::deadline::Deadline;
 use crate::error::{CallError, NotExecuted};
 use crate::server::current;
 use crate::spinning::{self, Spinner};
@@ -28,10 +29,7 @@ pub(crate) struct Wait<'b> {
     pub grip: Grip<'b>,
     pub procedure: u32,
     pub sequence: Sequence,
-    /// Nanoseconds from the post; 0: no deadline.
-    pub deadline_ns: u64,
-    /// When it was posted, on this domain's clock; 0: just now.
-    pub posted_ns: u64,
+    pub deadline: Deadline,
     pub same_processor: bool,
 }
 
@@ -56,9 +54,8 @@ impl Wait<'_> {
         let spin_ns = binding.spin_ns(self.procedure);
         let may_spin_ns = if spinner.is_some() { spin_ns } else { 0 };
         let mut waiter = Waiter::new(&binding.policy, &mut ban, may_spin_ns, start_ns);
-        if self.deadline_ns != 0 {
-            let posted_ns = if self.posted_ns == 0 { start_ns } else { self.posted_ns };
-            waiter = waiter.until(posted_ns.saturating_add(self.deadline_ns));
+        if self.deadline.ns != 0 {
+            waiter = waiter.until(self.grip.until_ns(self.sequence, self.deadline));
         }
         let mut slices = 0u32;
         let mut now_ns = start_ns;
@@ -158,7 +155,7 @@ impl Wait<'_> {
             Ok(()) => {
                 // If nobody has claimed it yet, the server is to look, so that we get it back.
                 self.grip.binding.ring();
-                let deadline = Duration::from_nanos(self.deadline_ns);
+                let deadline = Duration::from_nanos(self.deadline.ns);
                 let procedure = self.name();
                 Err(NoReply::Captured(CallError::CallAborted { procedure, deadline }))
             }

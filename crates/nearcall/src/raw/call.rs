@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use nearcall_abi::head::flag;
-use nearcall_abi::{AStackHead, MESSAGE_BYTES_MAX, RequestLine};
+use nearcall_abi::{AStackHead, MESSAGE_BYTES_MAX, RequestLine, deadline};
 use nearcall_core::turn::{self, Poll};
 use nearcall_core::{Sequence, TurnWord};
+use nearcall_os::HeadWords;
 use nearcall_os::processor::{self, Linger};
 use nearcall_os::segment::Segment;
-use nearcall_os::{HeadWords, clock};
 // Relaxed: every word stored here is made visible by the swap that posts (row O1).
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -18,6 +18,7 @@ use super::pending::{Pending, Posted};
 use super::reply::Reply;
 use super::variable::{PIECE_BYTES, Rest, Variable};
 use crate::client::binding::{Grip, Held, thread_number};
+use crate::client::deadline::{Deadline, Unposted, left_ns};
 use crate::client::linkage::NO_PROCESSOR;
 use crate::client::wait::{NoReply, Wait};
 use crate::error::{CallError, OverBound, UsageError};
@@ -36,9 +37,9 @@ const BRIEF_POLLS: u32 = 5;
 /// put lives until the post, `'d`: some of it may be copied then.
 #[derive(Debug)]
 pub struct Call<'b, 'd> {
-    held: Held<'b>,
+    held: Unposted<'b>,
     procedure: u32,
-    deadline_ns: u64,
+    deadline: Deadline,
     /// Bytes up to the end of the variable part, if there is one.
     variable_end: u32,
     out_of_line: Option<Arc<Segment>>,
@@ -73,8 +74,9 @@ macro_rules! puts {
 
 impl<'b, 'd> Call<'b, 'd> {
     #[inline(always)]
-    pub(super) fn new(held: Held<'b>, procedure: u32, deadline_ns: u64) -> Call<'b, 'd> {
-        Call { held, procedure, deadline_ns, variable_end: 0, out_of_line: None, rest: None }
+    pub(super) fn new(held: Held<'b>, procedure: u32, deadline: Deadline) -> Call<'b, 'd> {
+        let held = Unposted::new(held);
+        Call { held, procedure, deadline, variable_end: 0, out_of_line: None, rest: None }
     }
 
     #[inline(always)]
@@ -126,7 +128,9 @@ impl<'b, 'd> Call<'b, 'd> {
             let over = OverBound { parameter: "arguments", value: bytes, limit };
             return Err(Box::new(CallError::Usage(UsageError::OverBound(over))));
         }
-        let out_of_line = self.held.request_segment(bytes as usize)?;
+        let (grip, procedure) = (*self.held, self.procedure);
+        let until_ns = grip.until_ns(grip.linkage().sequence().next(), self.deadline);
+        let out_of_line = grip.request_segment(bytes as usize, procedure, until_ns)?;
         let line = self.held.astack.own_line::<RequestLine>();
         line.generation.store(out_of_line.generation, Relaxed);
         self.variable_end = (at as u64 + bytes) as u32;
@@ -147,7 +151,7 @@ impl<'b, 'd> Call<'b, 'd> {
     /// # Cost: two transfers of one line when the server polls; no system call, no allocation.
     #[inline(always)]
     pub fn post(self, fixed_bytes: u32) -> Result<Reply<'b>, Box<CallError>> {
-        let deadline_ns = self.deadline_ns;
+        let deadline = self.deadline;
         let (grip, procedure, processor, unfinished) = self.write_words(fixed_bytes);
         let sequence = grip.linkage().count();
         let head = grip.astack.head();
@@ -166,7 +170,7 @@ impl<'b, 'd> Call<'b, 'd> {
                 return Reply::new(grip, procedure, words);
             }
         }
-        wait_for_reply(grip, procedure, deadline_ns, same_processor)
+        wait_for_reply(grip, procedure, deadline, same_processor)
     }
 
     /// Posts the call and does not wait: its A-stack comes back when the server is done with it.
@@ -187,11 +191,15 @@ impl<'b, 'd> Call<'b, 'd> {
         fixed_bytes: u32,
         read: fn(Reply<'b>) -> Result<T, E>,
     ) -> Result<Pending<'b, T, E>, Box<CallError>> {
-        let deadline_ns = self.deadline_ns;
-        let posted_ns = if deadline_ns == 0 { 0 } else { clock::now_ns() };
+        let deadline = self.deadline;
         let (grip, procedure) = self.post_alone(fixed_bytes)?;
-        grip.linkage().set_outstanding(thread_number() as u32);
-        Ok(Pending::new(Posted::new(grip, procedure, deadline_ns, posted_ns), read))
+        let linkage = grip.linkage();
+        linkage.set_outstanding(thread_number() as u32);
+        if deadline.ns != 0 {
+            // Nobody waits yet who would have it begin.
+            grip.until_ns(linkage.sequence(), deadline);
+        }
+        Ok(Pending::new(Posted::new(grip, procedure, deadline), read))
     }
 
     /// Posts the call.
@@ -215,9 +223,12 @@ impl<'b, 'd> Call<'b, 'd> {
     /// linkage.
     #[inline(always)]
     fn write_words(self, fixed_bytes: u32) -> (Grip<'b>, u32, u32, Option<Unfinished<'d>>) {
-        let Call { held, procedure, variable_end, out_of_line, rest, .. } = self;
+        let Call { held, procedure, deadline, variable_end, out_of_line, rest } = self;
         let grip = held.let_go();
-        let mut flags = if out_of_line.is_some() { flag::OUT_OF_LINE } else { 0 };
+        let mut flags = deadline.word;
+        if out_of_line.is_some() {
+            flags = left_word(grip, deadline) | flag::OUT_OF_LINE;
+        }
         let unfinished = rest.zip(out_of_line);
         let unfinished = unfinished.map(|(rest, segment)| Unfinished { rest, segment });
         if let Some(unfinished) = &unfinished {
@@ -230,6 +241,19 @@ impl<'b, 'd> Call<'b, 'd> {
         head.message_bytes.store(fixed_bytes.max(variable_end), Relaxed);
         head.origin.store(origin, Relaxed);
         (grip, procedure, origin & flag::PROCESSOR, unfinished)
+    }
+}
+
+/// Out-of-line arguments may have taken some of the time.
+#[cold]
+#[inline(never)]
+fn left_word(grip: Grip<'_>, deadline: Deadline) -> u32 {
+    match deadline.ns {
+        0 => 0,
+        _ => {
+            let until_ns = grip.until_ns(grip.linkage().sequence().next(), deadline);
+            deadline::to_word(left_ns(until_ns))
+        }
     }
 }
 
@@ -270,10 +294,10 @@ pub(super) fn poll_for_a_while(
 fn wait_for_reply<'b>(
     grip: Grip<'b>,
     procedure: u32,
-    deadline_ns: u64,
+    deadline: Deadline,
     same_processor: bool,
 ) -> Result<Reply<'b>, Box<CallError>> {
-    match wait(grip, procedure, deadline_ns, same_processor) {
+    match wait(grip, procedure, deadline, same_processor) {
         Some(error) => Err(error),
         None => Reply::new(grip, procedure, HeadWords::load(grip.astack.head())),
     }
@@ -285,12 +309,11 @@ fn wait_for_reply<'b>(
 fn wait(
     grip: Grip<'_>,
     procedure: u32,
-    deadline_ns: u64,
+    deadline: Deadline,
     same_processor: bool,
 ) -> Option<Box<CallError>> {
     let sequence = grip.linkage().sequence();
-    let posted_ns = 0;
-    match (Wait { grip, procedure, sequence, deadline_ns, posted_ns, same_processor }).finish() {
+    match (Wait { grip, procedure, sequence, deadline, same_processor }).finish() {
         Ok(()) => None,
         Err(NoReply::Captured(error)) => {
             grip.capture(sequence);

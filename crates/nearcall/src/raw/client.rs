@@ -6,15 +6,16 @@ use nearcall_abi::InterfaceDescriptor;
 
 use super::call::Call;
 use crate::binding::Binding;
+use crate::client::deadline::Deadline;
 use crate::client::lent::OpaqueIn;
 use crate::error::CallError;
+use crate::server::current;
 
 /// A binding and how to call through it.
 #[derive(Clone, Debug)]
 pub struct Client {
     binding: Binding,
-    /// 0: none.
-    deadline_ns: u64,
+    deadline: Deadline,
 }
 
 impl Client {
@@ -30,7 +31,7 @@ impl Client {
             (interface.name, interface.hash),
             "the binding was imported for another interface"
         );
-        Client { binding, deadline_ns: 0 }
+        Client { binding, deadline: Deadline::default() }
     }
 
     /// The binding.
@@ -38,10 +39,10 @@ impl Client {
         &self.binding
     }
 
-    /// The same, whose calls wait at most `deadline` and then end in `CallAborted`.
+    /// The same, whose calls take at most `deadline`, whatever they wait for, and then end in
+    /// `CallAborted`, or unposted in `NoAStack` or `NotExecuted`.
     pub fn with_deadline(&self, deadline: Duration) -> Client {
-        let deadline_ns = u64::try_from(deadline.as_nanos()).unwrap_or(u64::MAX).max(1);
-        Client { binding: self.binding.clone(), deadline_ns }
+        Client { binding: self.binding.clone(), deadline: Deadline::new(deadline) }
     }
 
     /// What an `@opaque` argument is given as, as what is put.
@@ -57,13 +58,33 @@ impl Client {
     }
 
     /// Takes an A-stack of class `CLASS` for a call of `procedure`, which is of that class (L20).
-    /// May wait for one, as the binding was told.
+    /// May wait for one, as the binding was told. In a procedure whose own caller waits only so
+    /// long, the call has no more time than that has left.
     #[inline(always)]
     pub fn claim<'d, const CLASS: usize>(
         &self,
         procedure: u32,
     ) -> Result<Call<'_, 'd>, Box<CallError>> {
-        let held = self.binding.inner().claim::<CLASS>(procedure, self.deadline_ns)?;
-        Ok(Call::new(held, procedure, self.deadline_ns))
+        if let Some(until_ns) = current::until_ns() {
+            return self.claim_nested::<CLASS>(procedure, until_ns);
+        }
+        let (held, deadline) = self.binding.inner().claim::<CLASS>(procedure, self.deadline)?;
+        Ok(Call::new(held, procedure, deadline))
+    }
+
+    /// For a call that this thread serves, and whose client waits until then.
+    #[cold]
+    #[inline(never)]
+    fn claim_nested<'d, const CLASS: usize>(
+        &self,
+        procedure: u32,
+        until_ns: u64,
+    ) -> Result<Call<'_, 'd>, Box<CallError>> {
+        let binding = self.binding.inner();
+        let Some(deadline) = self.deadline.within(until_ns) else {
+            return Err(Box::new(binding.late(procedure)));
+        };
+        let (held, deadline) = binding.claim::<CLASS>(procedure, deadline)?;
+        Ok(Call::new(held, procedure, deadline))
     }
 }

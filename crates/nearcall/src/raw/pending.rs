@@ -10,6 +10,7 @@ use nearcall_os::processor::{self, Linger};
 use super::call::{is_replied, poll_for_a_while};
 use super::reply::Reply;
 use crate::client::binding::Grip;
+use crate::client::deadline::Deadline;
 use crate::client::linkage::NOBODY;
 use crate::client::wait::{NoReply, Wait};
 use crate::error::CallError;
@@ -31,10 +32,7 @@ pub(super) struct Posted<'b> {
     /// `None` once it is collected.
     grip: Option<Grip<'b>>,
     procedure: u32,
-    /// 0: none.
-    deadline_ns: u64,
-    /// When, if there is a deadline.
-    posted_ns: u64,
+    deadline: Deadline,
     /// What is kept for a thread must not leave it.
     stays: PhantomData<*const ()>,
 }
@@ -76,12 +74,26 @@ impl<T, E: From<Box<CallError>>> Pending<'_, T, E> {
     }
 }
 
+impl<T, E> Pending<'_, T, E> {
+    /// Gives the call up: the server sees it, and does not run it if it has not begun to (L55).
+    /// Does not wait. The A-stack comes back when the server is done with it.
+    pub fn cancel(mut self) {
+        if let Some(grip) = self.posted.grip.take() {
+            let sequence = grip.linkage().sequence();
+            if turn::abort(&grip.astack.head().turn, sequence).is_ok() {
+                // If it does not look by itself, it is to see it.
+                grip.binding.ring();
+            }
+            let_come_back(grip);
+        }
+    }
+}
+
 impl<'b> Posted<'b> {
-    /// The call on this A-stack was posted at `posted_ns`, which counts if there is a deadline.
+    /// The call on this A-stack was posted, and a deadline has begun.
     #[inline(always)]
-    pub fn new(grip: Grip<'b>, procedure: u32, deadline_ns: u64, posted_ns: u64) -> Posted<'b> {
-        let stays = PhantomData;
-        Posted { grip: Some(grip), procedure, deadline_ns, posted_ns, stays }
+    pub fn new(grip: Grip<'b>, procedure: u32, deadline: Deadline) -> Posted<'b> {
+        Posted { grip: Some(grip), procedure, deadline, stays: PhantomData }
     }
 
     /// Looks, and waits if the reply is not there.
@@ -106,9 +118,8 @@ impl<'b> Posted<'b> {
                 return Reply::new(grip, self.procedure, words);
             }
         }
-        let (deadline_ns, posted_ns) = (self.deadline_ns, self.posted_ns);
-        let procedure = self.procedure;
-        let wait = Wait { grip, procedure, sequence, deadline_ns, posted_ns, same_processor };
+        let (procedure, deadline) = (self.procedure, self.deadline);
+        let wait = Wait { grip, procedure, sequence, deadline, same_processor };
         let error = match wait.finish() {
             Ok(()) => return Reply::new(grip, self.procedure, HeadWords::load(head)),
             Err(NoReply::Captured(error)) => {

@@ -1,10 +1,15 @@
 //! What the running thread is in the middle of: the call that it serves, if it is a server
-//! processor. Procedures ask who calls; a nested call that is about to sleep has its own domain
-//! watched by somebody else (L22, design note 0003).
+//! processor. Procedures ask who calls and how long they wait; a nested call that is about to sleep
+//! has its own domain watched by somebody else (L22, design note 0003).
 
 use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
+use nearcall_core::{RevokeReason, Sequence, turn};
+use nearcall_os::clock;
+
+use super::binding::ServerBinding;
 use super::clerk::Importer;
 use super::table::Snapshot;
 use crate::domain::DomainCore;
@@ -12,10 +17,69 @@ use crate::domain::DomainCore;
 /// Serves no call.
 const NONE: u64 = 0;
 
+/// The call that it serves has no deadline.
+const NEVER_NS: u64 = 0;
+
 thread_local! {
     static DOMAIN: RefCell<Weak<DomainCore>> = const { RefCell::new(Weak::new()) };
     static SNAPSHOT: RefCell<Arc<Snapshot>> = RefCell::default();
     static BINDING: Cell<u64> = const { Cell::new(NONE) };
+    /// Of the call that it serves, if it serves one.
+    static ASTACK: Cell<u32> = const { Cell::new(0) };
+    /// When the client of that call stops waiting, on this domain's clock.
+    static UNTIL_NS: Cell<u64> = const { Cell::new(NEVER_NS) };
+}
+
+/// A call, as the procedure that serves it sees its client. Other threads may ask it too; once the
+/// call has returned it says that the call is cancelled.
+#[derive(Clone, Debug)]
+pub struct CurrentCall {
+    binding: Arc<ServerBinding>,
+    index: u32,
+    sequence: Sequence,
+    until_ns: u64,
+}
+
+/// The call that this thread serves; `None` outside of a procedure.
+///
+/// # Cost: one look-up in a table of bindings; ask once a call.
+pub fn current_call() -> Option<CurrentCall> {
+    let key = BINDING.get();
+    let binding = SNAPSHOT.with_borrow(|snapshot| snapshot.binding(key).cloned())?;
+    let index = ASTACK.get();
+    let sequence = binding.claimed(index);
+    Some(CurrentCall { binding, index, sequence, until_ns: UNTIL_NS.get() })
+}
+
+impl CurrentCall {
+    /// Who made it.
+    pub fn importer(&self) -> &Arc<Importer> {
+        &self.binding.importer
+    }
+
+    /// How long its client still waits; `None`: as long as it takes. Calls that the procedure makes
+    /// have no more time than that by themselves.
+    ///
+    /// # Cost: a look at the clock.
+    pub fn time_left(&self) -> Option<Duration> {
+        let left_ns = || self.until_ns.saturating_sub(clock::now_ns());
+        (self.until_ns != NEVER_NS).then(|| Duration::from_nanos(left_ns()))
+    }
+
+    /// Its client has given it up, or has gone: nobody will see its results. A procedure that takes
+    /// long asks now and then, and returns early; nothing forces it to (L54).
+    ///
+    /// # Cost: two loads, one of them of a line that the client may have.
+    pub fn is_cancelled(&self) -> bool {
+        let is_over = self.binding.claimed(self.index) != self.sequence;
+        let astack = self.binding.astack(self.index);
+        is_over || turn::is_given_up(&astack.head().turn, self.sequence) || self.is_client_gone()
+    }
+
+    /// Its client has ended, has given the binding up, or broke the protocol.
+    pub fn is_client_gone(&self) -> bool {
+        !matches!(self.binding.state.reason(), None | Some(RevokeReason::ShutDown))
+    }
 }
 
 /// This thread is a processor of `domain` from now on.
@@ -29,16 +93,33 @@ pub(crate) fn serve_from(snapshot: &Arc<Snapshot>) {
     SNAPSHOT.set(Arc::clone(snapshot));
 }
 
-/// This thread runs a call of the binding with this key. Returns the key to restore.
+/// This thread runs a call of the binding with this key, on A-stack `index`.
 #[inline]
-pub(crate) fn enter_call(key: u64) -> u64 {
-    BINDING.replace(key)
+pub(crate) fn enter_call(key: u64, index: u32) {
+    ASTACK.set(index);
+    BINDING.set(key);
+}
+
+/// The call that this thread is about to run has a deadline.
+pub(crate) fn set_time_left(left_ns: u64) {
+    UNTIL_NS.set(clock::now_ns().saturating_add(left_ns));
 }
 
 /// This thread has run it.
 #[inline]
-pub(crate) fn leave_call(before: u64) {
-    BINDING.set(before);
+pub(crate) fn leave_call() {
+    BINDING.set(NONE);
+    UNTIL_NS.set(NEVER_NS);
+}
+
+/// When the client of the call that this thread serves stops waiting; `None`: never, or it serves
+/// none.
+///
+/// # Cost: one load.
+#[inline(always)]
+pub(crate) fn until_ns() -> Option<u64> {
+    let until_ns = UNTIL_NS.get();
+    (until_ns != NEVER_NS).then_some(until_ns)
 }
 
 /// If this thread runs a call, it is about to sleep in it: somebody else is to watch.
@@ -48,15 +129,6 @@ pub(crate) fn call_for_relief() {
     {
         domain.processors.announce();
     }
-}
-
-/// Who made the call that this thread runs; `None` outside of a procedure.
-///
-/// # Cost: one look-up in a table of bindings; ask once a call.
-pub fn caller() -> Option<Arc<Importer>> {
-    let key = BINDING.get();
-    SNAPSHOT
-        .with_borrow(|snapshot| snapshot.binding(key).map(|binding| Arc::clone(&binding.importer)))
 }
 
 /// Whether this thread is a server processor.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use nearcall_abi::head::flag;
-use nearcall_abi::{AStackHead, ReplyLine, RequestLine, Status};
+use nearcall_abi::{AStackHead, ReplyLine, RequestLine, Status, deadline};
 use nearcall_core::turn::{self, Reply};
 use nearcall_core::{ClaimedIndex, Mode, PeerFault, Sequence, claim};
 use nearcall_os::HeadWords;
@@ -53,16 +53,16 @@ pub(crate) fn run_and(
         return None;
     }
     let wanted = binding.procedures.get(words.selector() as usize).map(|each| each.class.into());
-    let is_in_place = words.origin() & flag::OUT_OF_LINE == 0;
+    let is_plain = words.origin() & (flag::OUT_OF_LINE | flag::DEADLINE) == 0;
     let fits = words.message_bytes() as usize <= astack.capacity_bytes();
-    let is_usual = is_in_place && fits && wanted == Some(astack.record().class);
-    let request = if is_usual { None } else { judge(binding, astack, words) };
-    let is_sound = is_usual || request.is_some();
+    let is_usual = is_plain && fits && wanted == Some(astack.record().class);
+    let judged = if is_usual { Some(None) } else { judge(binding, astack, words) };
+    let is_sound = judged.is_some();
     let call = ServedCall {
         binding,
         astack,
         message_bytes: words.message_bytes(),
-        request,
+        request: judged.flatten(),
         reply: RefCell::new(None),
         lent_bytes: Cell::new(0),
         lent_at: Cell::new(0),
@@ -120,24 +120,28 @@ pub(crate) fn let_go(binding: &ServerBinding, index: u32, sequence: Sequence) {
     }
 }
 
-/// Judges the words of a call whose arguments do not lie in place as most do: the out-of-line
-/// segment that they lie in, or `None` after a fault.
+/// Judges the words of a call that is not as most are: its arguments lie out of line, or it has a
+/// deadline. The segment that the arguments lie in, if they are out of line; `None` after a fault.
 #[cold]
 #[inline(never)]
 fn judge(
     binding: &ServerBinding,
     astack: AStack<'_, ServerAStack>,
     words: HeadWords,
-) -> Option<Arc<Segment>> {
-    let found = find_segment(binding, astack, words);
-    found.map_err(|fault| binding.fault(fault)).ok()
+) -> Option<Option<Arc<Segment>>> {
+    let found =
+        find_arguments(binding, astack, words).map_err(|fault| binding.fault(fault)).ok()?;
+    if let Some(left_ns) = deadline::from_word(words.origin()) {
+        current::set_time_left(left_ns);
+    }
+    Some(found)
 }
 
-fn find_segment(
+fn find_arguments(
     binding: &ServerBinding,
     astack: AStack<'_, ServerAStack>,
     words: HeadWords,
-) -> Result<Arc<Segment>, PeerFault> {
+) -> Result<Option<Arc<Segment>>, PeerFault> {
     let count = binding.procedures.len() as u32;
     let procedure = ClaimedIndex(words.selector()).check_procedure(count)?.as_u32() as usize;
     let class = astack.record().class;
@@ -150,18 +154,22 @@ fn find_segment(
     if words.message_bytes() > limit {
         return Err(PeerFault::MessageBytes { claimed: words.message_bytes(), limit });
     }
-    astack.record().request_segment(astack.peer_line::<RequestLine>().generation())
+    if !is_out_of_line {
+        return Ok(None);
+    }
+    let generation = astack.peer_line::<RequestLine>().generation();
+    astack.record().request_segment(generation).map(Some)
 }
 
 #[inline(always)]
 fn enter(call: &ServedCall<'_>, procedure: usize) -> Replied {
     let binding = call.binding;
-    let before = current::enter_call(binding.key);
+    current::enter_call(binding.key, call.astack.record().index);
     // A procedure that panics has broken its own state, not ours: nothing of the runtime is
     // borrowed mutably across the call.
     let outcome =
         catch_unwind(AssertUnwindSafe(|| binding.entries.enter(procedure, Arguments::new(call))));
-    current::leave_call(before);
+    current::leave_call();
     match outcome {
         Ok(Ok(replied)) => replied,
         Ok(Err(refusal)) => refused(binding, procedure, &refusal),

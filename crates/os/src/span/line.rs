@@ -47,17 +47,10 @@ impl<T> Clone for ReadLine<'_, T> {
 impl<T> Copy for ReadLine<'_, T> {}
 
 impl ReadLine<'_, RequestLine> {
-    /// Nanoseconds the client will wait.
-    #[inline]
-    pub fn deadline_ns(self) -> u64 {
-        // Relaxed: written before the post, row O1, and read after the take, row O3.
-        self.line.deadline_ns.load(Ordering::Relaxed)
-    }
-
     /// Which out-of-line segment holds the variable part.
     #[inline]
     pub fn generation(self) -> u32 {
-        // Relaxed: as the deadline.
+        // Relaxed: written before the post, row O1, and read after the take, row O3.
         self.line.generation.load(Ordering::Relaxed)
     }
 

@@ -14,6 +14,7 @@ use nearcall_core::turn::{self, Poll};
 use nearcall_core::{Sequence, progress};
 
 use crate::client::binding::Held;
+use crate::client::deadline::{Deadline, NEVER_NS};
 use crate::name::Scope;
 use crate::raw::{Arguments, Client, Entries, Outcome, UNBOUNDED};
 use crate::region::origin_word;
@@ -115,8 +116,8 @@ struct Half<'b> {
 
 impl<'b> Half<'b> {
     fn post(binding: &'b Binding) -> Half<'b> {
-        let held = binding.inner().claim::<0>(0, 0).unwrap();
-        let segment = held.request_segment(BYTES as usize).unwrap();
+        let (held, _) = binding.inner().claim::<0>(0, Deadline::default()).unwrap();
+        let segment = held.request_segment(BYTES as usize, 0, NEVER_NS).unwrap();
         segment.segment.span_mut().unwrap().copy_in(0, &[1; BYTES as usize]);
         let line: &RequestLine = held.astack.own_line();
         line.generation.store(segment.generation, Relaxed);

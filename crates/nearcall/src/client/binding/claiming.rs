@@ -1,0 +1,167 @@
+//! Claiming an A-stack for a call: the one kept for this thread, one from the list, or, if there is
+//! none, one that comes back or is added before the call's deadline.
+
+// Relaxed: a count that says how long to sleep.
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use nearcall_abi::message::CLASSES_MAX;
+use nearcall_core::bias::Claim;
+use nearcall_os::fence;
+use nearcall_os::futex::Watched;
+
+use super::{ClientBinding, Held, NUMBER, thread_number};
+use crate::binding::WhenExhausted;
+use crate::client::deadline::{Deadline, left_ns};
+use crate::client::hasty;
+use crate::error::{CallError, NotExecuted, UsageError};
+
+/// Longest sleep while waiting for an A-stack, before the binding is looked at again.
+const CLAIM_SLICE: Duration = Duration::from_millis(20);
+
+/// The same while some A-stacks are captured.
+const REAP_SLICE: Duration = Duration::from_micros(100);
+
+impl ClientBinding {
+    /// Takes an A-stack for `procedure`, which is of class `CLASS` (L20): without a locked
+    /// operation for the thread that it is kept for, by one compare-and-swap for others.
+    ///
+    /// With it comes the deadline as it stands then.
+    ///
+    /// # Errors: `NotExecuted` if the binding is revoked, `NoAStack` if none comes free in time.
+    #[inline(always)]
+    pub fn claim<const CLASS: usize>(
+        &self,
+        procedure: u32,
+        deadline: Deadline,
+    ) -> Result<(Held<'_>, Deadline), Box<CallError>> {
+        const { assert!(CLASS < CLASSES_MAX) };
+        let (index, word) = match self.biases[CLASS].claim(NUMBER.get()) {
+            Claim::Kept(index) if self.state.is_open() => (index, deadline.word),
+            claimed => self.claim_otherwise(claimed, CLASS as u32, procedure, deadline)?,
+        };
+        Ok((self.grip(index).hold(), Deadline { word, ..deadline }))
+    }
+
+    /// The index of an A-stack, and the deadline as it crosses.
+    #[inline(never)]
+    fn claim_otherwise(
+        &self,
+        claimed: Claim,
+        class: u32,
+        procedure: u32,
+        deadline: Deadline,
+    ) -> Result<(u32, u32), Box<CallError>> {
+        let bias = &self.biases[class as usize];
+        if !self.state.is_open() {
+            match claimed {
+                Claim::Kept(index) => self.give_back(self.grip(index)),
+                Claim::Plain(index) => self.release(index),
+                Claim::Nothing => {}
+            }
+            return Err(Box::new(self.revoked(procedure)));
+        }
+        if let Claim::Kept(index) | Claim::Plain(index) = claimed {
+            self.linkage(index).set_kept(false);
+            return Ok((index, deadline.word));
+        }
+        let (index, word) = match self.lists.pop(class) {
+            Some(index) => (index, deadline.word),
+            None => self.claim_another(procedure, class, deadline)?,
+        };
+        // An A-stack that a look-up of the first region finds.
+        let may_be_kept = index < self.first.region.count() && bias.is_unset();
+        if may_be_kept && fence::is_available() && bias.establish(thread_number(), index) {
+            self.linkage(index).set_kept(true);
+        }
+        Ok((index, word))
+    }
+
+    /// Waits for an A-stack, or has the server add some (L49).
+    #[cold]
+    #[inline(never)]
+    fn claim_another(
+        &self,
+        procedure: u32,
+        class: u32,
+        deadline: Deadline,
+    ) -> Result<(u32, u32), Box<CallError>> {
+        let until_ns = deadline.until_ns();
+        let index = self.wait_for_another(procedure, class, until_ns)?;
+        if deadline.ns == 0 {
+            return Ok((index, 0));
+        }
+        let linkage = self.linkage(index);
+        linkage.set_until_ns(linkage.sequence().next(), until_ns);
+        Ok((index, Deadline::of_ns(left_ns(until_ns)).word))
+    }
+
+    fn wait_for_another(
+        &self,
+        procedure: u32,
+        class: u32,
+        until_ns: u64,
+    ) -> Result<u32, Box<CallError>> {
+        loop {
+            self.reap();
+            // What this thread has itself no revocation brings back.
+            let all_are_ours = self.are_all_outstanding_here(class);
+            if !all_are_ours {
+                self.revoke_bias(class);
+            }
+            let known_count = self.astack_count();
+            if let Some(index) = self.lists.pop(class) {
+                return Ok(index);
+            }
+            let may_grow = self.when_exhausted == WhenExhausted::Grow;
+            if may_grow && self.grow(class, known_count, until_ns) {
+                continue;
+            }
+            if all_are_ours || hasty::is_hasty() {
+                return Err(Box::new(self.full(procedure, class, all_are_ours)));
+            }
+            let left_ns = left_ns(until_ns);
+            if left_ns == 0 {
+                let procedure = self.procedure_name(procedure);
+                return Err(Box::new(CallError::NoAStack { procedure }));
+            }
+            if let Some(expected) = self.lists.prepare_wait(class) {
+                // One that comes back from a oneway or an aborted call wakes nobody.
+                // Relaxed: see `reap`.
+                let slice = match self.captured_count.load(Relaxed) {
+                    0 => CLAIM_SLICE,
+                    _ => REAP_SLICE,
+                };
+                let slice = slice.min(Duration::from_nanos(left_ns));
+                Watched::own(self.lists.wakes(class), expected).wait(slice);
+            }
+            if !self.state.is_open() {
+                return Err(Box::new(self.revoked(procedure)));
+            }
+        }
+    }
+
+    /// Waiting for an A-stack would be for ever, or is not wanted.
+    #[cold]
+    fn full(&self, procedure: u32, class: u32, all_are_ours: bool) -> CallError {
+        let procedure = self.procedure_name(procedure);
+        if !all_are_ours {
+            return CallError::NoAStack { procedure };
+        }
+        let limit = self.count_of_class(class);
+        CallError::Usage(UsageError::Outstanding { procedure, limit })
+    }
+
+    #[cold]
+    fn revoked(&self, procedure: u32) -> CallError {
+        let procedure = self.procedure_name(procedure);
+        CallError::NotExecuted { procedure, reason: NotExecuted::Revoked }
+    }
+
+    /// The deadline passed before there was a post.
+    #[cold]
+    pub fn late(&self, procedure: u32) -> CallError {
+        let procedure = self.procedure_name(procedure);
+        CallError::NotExecuted { procedure, reason: NotExecuted::DeadlinePassed }
+    }
+}

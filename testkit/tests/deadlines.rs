@@ -1,0 +1,191 @@
+//! One deadline bounds a whole call, and the server sees what is left of it (DESIGN 8).
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use nearcall::{Binding, CallError, Domain, NotExecuted, WhenExhausted};
+use testkit::contract::{self, KeeperProcess, import_options};
+use testkit::signal;
+use testkit::stubs::contract::{CONTRACT, ContractClient};
+
+const KEEPER: &str = env!("CARGO_BIN_EXE_testkit-keeper");
+
+/// A directory for names, a keeper's process there, and a client of it.
+struct Scene {
+    directory: tempfile::TempDir,
+    keeper: KeeperProcess,
+    client: ContractClient,
+    domain: Domain,
+}
+
+fn scene() -> Scene {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let keeper = KeeperProcess::start(KEEPER, directory.path(), "keeper");
+    let domain = Domain::new().expect("a domain");
+    let client = contract::import(&domain, directory.path(), "keeper");
+    Scene { directory, keeper, client, domain }
+}
+
+impl Scene {
+    fn path(&self) -> &Path {
+        self.directory.path()
+    }
+}
+
+/// A client of a keeper over a heap twin.
+fn twin() -> (Domain, tempfile::TempDir, nearcall::Clerk, ContractClient) {
+    let domain = Domain::new().expect("a domain");
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let clerk = contract::export(&domain, directory.path(), "keeper").expect("an export");
+    let options = import_options(directory.path());
+    let binding = Binding::import_twin(&domain, &clerk, &CONTRACT, options).expect("a twin");
+    (domain, directory, clerk, ContractClient::new(binding))
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Nanoseconds left are some of these, and less than one in two hundred was lost on the way.
+#[track_caller]
+fn check_left(left_ns: i64, deadline: Duration, elapsed: Duration) {
+    let most = deadline.as_nanos() as i64;
+    let least = most - most / 200 - elapsed.as_nanos() as i64;
+    assert!(left_ns <= most && left_ns >= least, "{left_ns} of {most}, after {elapsed:?}");
+}
+
+#[test]
+fn a_procedure_sees_what_is_left_of_its_deadline() {
+    let scene = scene();
+    let (_domain, _directory, _clerk, over_twin) = twin();
+    for client in [&scene.client, &over_twin] {
+        assert_eq!(client.time_left().unwrap(), -1);
+        for deadline in [SECOND, 70 * SECOND, 100_000 * SECOND] {
+            let begin = Instant::now();
+            let left_ns = client.with_deadline(deadline).time_left().unwrap();
+            check_left(left_ns, deadline, begin.elapsed());
+        }
+        // It is not the next call's.
+        assert_eq!(client.time_left().unwrap(), -1);
+    }
+    assert!(nearcall::current_call().is_none());
+}
+
+#[test]
+fn a_nested_call_has_what_its_own_call_has_left() {
+    let scene = scene();
+    let _next = KeeperProcess::start(KEEPER, scene.path(), "next");
+    assert_eq!(scene.client.time_left_of("next", 0).unwrap(), -1);
+    let deadline = 20 * SECOND;
+    let begin = Instant::now();
+    let left_ns = scene.client.with_deadline(deadline).time_left_of("next", 100).unwrap();
+    check_left(left_ns, deadline - Duration::from_millis(100), begin.elapsed());
+}
+
+#[test]
+fn a_deadline_that_has_passed_posts_no_nested_call() {
+    let scene = scene();
+    let (next, client) = (KeeperProcess::start(KEEPER, scene.path(), "next"), &scene.client);
+    let hasty = client.with_deadline(Duration::from_millis(20));
+    let error = hasty.time_left_of("next", 200).unwrap_err();
+    assert!(matches!(error, CallError::CallAborted { .. }), "{error}");
+    while client.binding().captured_count() > 0 {
+        std::thread::yield_now();
+    }
+    // It was refused where it was made, and the server that it was for lives and was not asked.
+    assert_eq!(client.time_left().unwrap(), -1);
+    drop(next);
+}
+
+#[test]
+fn a_stopped_server_does_not_keep_a_call_that_goes_out_of_line() {
+    let scene = scene();
+    scene.client.null().unwrap();
+    signal::stop(scene.keeper.pid());
+    let hasty = scene.client.with_deadline(Duration::from_millis(50));
+    let data = vec![7; 1 << 20];
+    for _ in 0..3 {
+        let begin = Instant::now();
+        let error = hasty.echo(&data).unwrap_err();
+        let want = NotExecuted::DeadlinePassed;
+        assert!(matches!(error, CallError::NotExecuted { reason, .. } if reason == want));
+        // Bounded by the deadline and not by the time that an exchange may take.
+        assert!(begin.elapsed() < 4 * SECOND);
+    }
+    signal::resume(scene.keeper.pid());
+    // The binding lives, and what came late is in nobody's way.
+    assert_eq!(scene.client.echo(&data).unwrap(), data);
+}
+
+#[test]
+fn growth_that_a_deadline_cut_short_is_taken_up_by_the_next_call() {
+    let scene = scene();
+    let mut options = import_options(scene.path());
+    options.when_exhausted = WhenExhausted::Grow;
+    let binding = Binding::import_with(&scene.domain, "keeper", &CONTRACT, options).unwrap();
+    let client = ContractClient::new(binding);
+    client.null().unwrap();
+    let count = client.binding().astack_count();
+    signal::stop(scene.keeper.pid());
+    let hasty = client.with_deadline(Duration::from_millis(20));
+    // Each leaves an A-stack captured; from some call on there is none, and growth has to be asked
+    // for, which nobody answers.
+    let mut unposted = 0;
+    while unposted < 3 {
+        match hasty.null().unwrap_err() {
+            CallError::CallAborted { .. } => {}
+            CallError::NoAStack { .. } => unposted += 1,
+            other => panic!("{other}"),
+        }
+    }
+    assert_eq!(client.binding().astack_count(), count);
+    signal::resume(scene.keeper.pid());
+    std::thread::scope(|threads| {
+        for _ in 0..2 * count {
+            threads.spawn(|| client.work_until_cancelled(50).unwrap());
+        }
+    });
+    assert!(client.binding().astack_count() > count);
+    assert!(!client.binding().is_revoked());
+}
+
+#[test]
+fn a_call_that_is_given_up_is_seen_to_be() {
+    let scene = scene();
+    let client = &scene.client;
+    assert!(!client.work_until_cancelled(5).unwrap());
+    let hasty = client.with_deadline(Duration::from_millis(20));
+    let error = hasty.work_until_cancelled(60_000).unwrap_err();
+    assert!(matches!(error, CallError::CallAborted { .. }), "{error}");
+    while client.binding().captured_count() > 0 {
+        std::thread::yield_now();
+    }
+    assert_eq!(client.seen().unwrap(), (1, 0));
+}
+
+#[test]
+fn a_pending_call_that_is_cancelled_is_seen_to_be() {
+    let scene = scene();
+    let client = &scene.client;
+    let pending = client.posting().work_until_cancelled(60_000).unwrap();
+    while client.running().unwrap() == 0 {
+        std::thread::yield_now();
+    }
+    pending.cancel();
+    while client.binding().captured_count() > 0 {
+        std::thread::yield_now();
+    }
+    assert_eq!(client.seen().unwrap(), (1, 0));
+}
+
+#[test]
+fn a_pending_call_that_is_cancelled_before_it_is_taken_does_not_run() {
+    let scene = scene();
+    let client = &scene.client;
+    client.null().unwrap();
+    signal::stop(scene.keeper.pid());
+    client.posting().work_until_cancelled(60_000).unwrap().cancel();
+    signal::resume(scene.keeper.pid());
+    while client.binding().captured_count() > 0 {
+        std::thread::yield_now();
+    }
+    assert_eq!(client.seen().unwrap(), (0, 0));
+}
