@@ -30,8 +30,6 @@ pub mod bias;
 
 pub mod captured;
 
-pub mod linkage;
-
 pub mod termination;
 
 pub mod waiting;
