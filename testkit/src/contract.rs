@@ -103,7 +103,10 @@ impl KeeperProcess {
 
     /// Waits until it has ended by itself.
     pub fn wait(&mut self) {
+        // Kept open: its end would have the keeper end.
+        let input = self.child.stdin.take();
         self.child.wait().expect("our own child");
+        drop(input);
     }
 }
 

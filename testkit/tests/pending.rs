@@ -147,7 +147,7 @@ fn a_deadline_aborts_one_and_leaves_the_others_alone() {
         let after: Vec<_> = (3..8).map(|number| post(&client, number, 9)).collect();
         check_result(before.collect(), 1, 9);
         let Err(Error::Call(error)) = slow.collect() else { panic!("it was to be aborted") };
-        let CallError::CallAborted { procedure, deadline } = error else { panic!("{error}") };
+        let CallError::CallAborted { procedure, deadline, .. } = error else { panic!("{error}") };
         assert_eq!((procedure, deadline), ("work", Duration::from_millis(30)));
         for (number, pending) in (3..).zip(after) {
             check_result(pending.collect(), number, 9);
@@ -300,7 +300,7 @@ fn every_call_of_a_killed_server_gets_its_own_outcome() {
         check_result(replied.collect(), 1, 9);
         for taken in taken {
             let Err(Error::Call(error)) = taken.collect() else { panic!("its server is dead") };
-            assert!(matches!(error, CallError::CallFailed { procedure: "work" }), "{error}");
+            assert!(matches!(error, CallError::CallFailed { procedure: "work", .. }), "{error}");
             assert_eq!(error.ran(), Ran::Maybe);
         }
         for posted in posted {

@@ -61,6 +61,8 @@ pub struct ProcedurePlan {
     pub hash: [u8; 16],
     /// Index into [`InterfacePlan::classes`].
     pub class: u8,
+    /// A call that has failed is made once more: `@idempotent`, and it returns.
+    pub is_retried: bool,
     /// What the client passes, in the order of the parameters.
     pub arguments: Vec<Argument>,
     /// What the call evaluates to: the returned value, then the out parameters. The procedure
@@ -238,6 +240,7 @@ fn interface_plan(model: &Model, id: DeclarationId, interface: &Interface) -> In
                 index,
                 hash: hash::procedure(model, operation, layout),
                 class: layout.class,
+                is_retried: operation.is_idempotent && !operation.is_oneway,
                 arguments: arguments(model, operation, layout.lent_result),
                 results: message::results(operation, layout.lent_result),
                 lent_result: layout.lent_result,

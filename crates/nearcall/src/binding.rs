@@ -7,7 +7,7 @@ use nearcall_abi::InterfaceDescriptor;
 use nearcall_core::WaitPolicy;
 
 use crate::client::binding::ClientBinding;
-use crate::client::import;
+use crate::client::{deadline, import};
 use crate::domain::Domain;
 use crate::error::BindError;
 use crate::name::Scope;
@@ -34,6 +34,18 @@ pub struct ImportOptions {
     pub when_exhausted: WhenExhausted,
     /// How long to spin, yield and sleep; `None`: as the domain does.
     pub wait: Option<WaitPolicy>,
+    /// What [`Binding::rebind`] does while nobody exports the name. Default: fail.
+    pub rebind: Rebind,
+}
+
+/// What a rebind does while nobody exports the name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rebind {
+    /// Fails at once.
+    #[default]
+    FailFast,
+    /// Waits until somebody does, at most so long.
+    WaitForReady(Duration),
 }
 
 /// What a call does that finds no free A-stack of its class (L49).
@@ -53,6 +65,7 @@ impl Default for ImportOptions {
             timeout: Duration::from_secs(5),
             when_exhausted: WhenExhausted::default(),
             wait: None,
+            rebind: Rebind::default(),
         }
     }
 }
@@ -113,6 +126,26 @@ impl Binding {
     /// `NotExecuted`; import again.
     pub fn is_revoked(&self) -> bool {
         !self.inner.state.is_open()
+    }
+
+    /// The binding to the present life of the server: this one while it holds, else a new one, to
+    /// whoever exports the name now, imported as this one was. Handles on one binding share what it
+    /// is replaced by. Nothing rebinds by itself but the calls of `@idempotent` procedures, which
+    /// are made once more after a failure.
+    ///
+    /// Waits as [`ImportOptions::rebind`] says.
+    ///
+    /// # Errors: see [`BindError`]; nothing is left behind.
+    pub fn rebind(&self) -> Result<Binding, BindError> {
+        match self.is_revoked() {
+            true => self.renewed(deadline::NEVER_NS),
+            false => Ok(self.clone()),
+        }
+    }
+
+    /// What this one is replaced by, until then at the latest.
+    pub(crate) fn renewed(&self, until_ns: u64) -> Result<Binding, BindError> {
+        self.inner.renew(until_ns).map(|inner| Binding { inner })
     }
 
     /// How many A-stacks the server holds whose calls were aborted (L55).

@@ -10,4 +10,5 @@ pub(crate) mod hasty;
 pub(crate) mod import;
 pub(crate) mod lent;
 pub(crate) mod linkage;
+pub(crate) mod rebind;
 pub(crate) mod wait;

@@ -30,6 +30,8 @@ pub enum CallError {
     CallFailed {
         /// The procedure.
         procedure: &'static str,
+        /// The life of the server that it was in: see [`crate::Binding::incarnation`].
+        incarnation: u64,
     },
     /// We stopped waiting; the server may still be running the procedure, and its A-stack is
     /// captured until it is done (L55).
@@ -38,6 +40,8 @@ pub enum CallError {
         procedure: &'static str,
         /// The deadline that passed.
         deadline: Duration,
+        /// The life of the server that it is in.
+        incarnation: u64,
     },
     /// The procedure ran and panicked. The server lives on.
     Panicked {
@@ -265,6 +269,27 @@ impl CallError {
     }
 }
 
+/// What a stub returns instead of results.
+pub trait Failure {
+    /// The call had no results; `None`: the procedure raised.
+    fn call_error(&self) -> Option<&CallError>;
+}
+
+impl Failure for CallError {
+    fn call_error(&self) -> Option<&CallError> {
+        Some(self)
+    }
+}
+
+impl<E> Failure for Error<E> {
+    fn call_error(&self) -> Option<&CallError> {
+        match self {
+            Error::Exception(_) => None,
+            Error::Call(error) => Some(error),
+        }
+    }
+}
+
 impl<E> Error<E> {
     /// Whether the procedure ran; one that raised has run.
     pub fn ran(&self) -> Ran {
@@ -305,10 +330,11 @@ impl fmt::Display for CallError {
             CallError::NotExecuted { procedure, reason } => {
                 write!(f, "{procedure} was not executed: {reason}")
             }
-            CallError::CallFailed { procedure } => {
-                write!(f, "call failed: the server gave up while it held {procedure}")
-            }
-            CallError::CallAborted { procedure, deadline } => {
+            CallError::CallFailed { procedure, incarnation } => write!(
+                f,
+                "call failed: the server, in life {incarnation}, gave up while it held {procedure}"
+            ),
+            CallError::CallAborted { procedure, deadline, .. } => {
                 write!(f, "call aborted: {procedure} did not return within {deadline:?}")
             }
             CallError::Panicked { procedure } => write!(f, "{procedure} panicked in the server"),

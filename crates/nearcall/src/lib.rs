@@ -34,7 +34,7 @@ mod twin;
 mod types;
 mod wire;
 
-pub use binding::{Binding, ImportOptions, WhenExhausted};
+pub use binding::{Binding, ImportOptions, Rebind, WhenExhausted};
 pub use client::call_all::call_all;
 pub use client::lent::{Lent, OpaqueIn};
 pub use domain::{Domain, DomainOptions};

@@ -36,6 +36,7 @@ pub(crate) use arguments::{Kept, ServedCall};
 pub(crate) use behind::Behind;
 pub(crate) use variable::OUT_OF_LINE_END_MAX;
 
+pub use crate::error::Failure;
 use crate::error::{CallError, OverBound, UsageError};
 
 /// The bound of a type that has none.

@@ -71,7 +71,7 @@ pub(crate) fn import(
         interface,
         incarnation: clerk.core().incarnation,
         policy: options.wait.unwrap_or(domain.core().options.wait),
-        when_exhausted: options.when_exhausted,
+        options: options.clone(),
         classes: classes.to_vec(),
         control: Control::new(Socket::new(ours)),
         process,

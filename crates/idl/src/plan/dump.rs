@@ -69,7 +69,9 @@ fn dump_interface(model: &Model, interface: &InterfacePlan, text: &mut String) {
 fn dump_procedure(names: &Names<'_>, procedure: &ProcedurePlan, text: &mut String) {
     let (index, class) = (procedure.index, procedure.class);
     let name = &names.operation.name;
-    line!(text, "  procedure {index} {name}: class {class}, hash {}", hex(&procedure.hash));
+    let retried = if procedure.is_retried { ", made twice if need be" } else { "" };
+    let hash = hex(&procedure.hash);
+    line!(text, "  procedure {index} {name}: class {class}, hash {hash}{retried}");
     for argument in &procedure.arguments {
         let parameter = names.root(Root::Parameter(argument.parameter), None);
         line!(text, "    argument {parameter} {}", passing(argument.passing));

@@ -10,6 +10,8 @@ impl ProcedurePlan {
     /// passed like an in parameter and evaluated to like an out parameter.
     pub fn posted(&self, model: &Model, operation: &Operation) -> ProcedurePlan {
         let mut plan = self.clone();
+        // Whoever collects may be busy with others.
+        plan.is_retried = false;
         plan.arguments =
             self.arguments.iter().filter_map(|one| argument(model, operation, *one)).collect();
         plan.results = results(operation);

@@ -26,7 +26,8 @@ use nearcall_os::segment::Segment;
 use super::bell::Rung;
 use super::control::Control;
 use super::linkage::Linkage;
-use crate::binding::WhenExhausted;
+use super::rebind::Renewal;
+use crate::binding::ImportOptions;
 use crate::domain::Domain;
 use crate::error::CallError;
 use nearcall_os::astack::{AStack, AStackTable};
@@ -48,7 +49,8 @@ pub(crate) struct ClientBinding {
     pub interface: &'static InterfaceDescriptor,
     pub incarnation: u64,
     pub policy: WaitPolicy,
-    pub when_exhausted: WhenExhausted,
+    /// As it was imported.
+    pub options: ImportOptions,
     pub classes: Vec<AStackClass>,
     pub control: Control,
     /// The server's: its end proves that it stores nothing more.
@@ -64,8 +66,9 @@ pub(crate) struct ClientBinding {
     pub lane: u32,
     captured: Mutex<Captured>,
     captured_count: AtomicU32,
+    pub renewal: Renewal,
     /// Keeps the housekeeping that watches the server.
-    domain: Domain,
+    pub domain: Domain,
 }
 
 const _: () = assert!(offset_of!(ClientBinding, state) == 0);
@@ -81,7 +84,8 @@ pub(crate) struct Parts {
     pub interface: &'static InterfaceDescriptor,
     pub incarnation: u64,
     pub policy: WaitPolicy,
-    pub when_exhausted: WhenExhausted,
+    /// As it was imported.
+    pub options: ImportOptions,
     pub classes: Vec<AStackClass>,
     pub control: Control,
     pub process: Process,
@@ -127,7 +131,8 @@ impl ClientBinding {
             interface: parts.interface,
             incarnation: parts.incarnation,
             policy: parts.policy,
-            when_exhausted: parts.when_exhausted,
+            options: parts.options,
+            renewal: Renewal::default(),
             state: BindingState::new(),
             spins: spins(parts.interface, &parts.policy),
             lists: AStackLists::new(parts.classes.len() as u32, count_max),

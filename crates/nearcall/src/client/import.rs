@@ -141,7 +141,7 @@ impl Import<'_> {
             interface: self.interface,
             incarnation,
             policy: wait,
-            when_exhausted: self.options.when_exhausted,
+            options: self.options.clone(),
             classes: classes.to_vec(),
             control: Control::new(self.socket),
             process,

@@ -157,7 +157,8 @@ impl Wait<'_> {
                 self.grip.binding.ring();
                 let deadline = Duration::from_nanos(self.deadline.ns);
                 let procedure = self.name();
-                Err(NoReply::Captured(CallError::CallAborted { procedure, deadline }))
+                let incarnation = self.grip.binding.incarnation;
+                Err(NoReply::Captured(CallError::CallAborted { procedure, deadline, incarnation }))
             }
             Err(Poll::Replied { .. }) => Ok(()),
             Err(Poll::Dead) => self.classify(),
@@ -180,7 +181,10 @@ impl Wait<'_> {
             Outcome::NotExecuted => {
                 CallError::NotExecuted { procedure, reason: NotExecuted::ServerEnded }
             }
-            _ => CallError::CallFailed { procedure },
+            _ => {
+                let incarnation = self.grip.binding.incarnation;
+                CallError::CallFailed { procedure, incarnation }
+            }
         }))
     }
 

@@ -8,7 +8,8 @@ use super::call::Call;
 use crate::binding::Binding;
 use crate::client::deadline::Deadline;
 use crate::client::lent::OpaqueIn;
-use crate::error::CallError;
+use crate::client::rebind::is_worth_another_try;
+use crate::error::{BindError, CallError, Failure, Ran};
 use crate::server::current;
 
 /// A binding and how to call through it.
@@ -43,6 +44,55 @@ impl Client {
     /// `CallAborted`, or unposted in `NoAStack` or `NotExecuted`.
     pub fn with_deadline(&self, deadline: Duration) -> Client {
         Client { binding: self.binding.clone(), deadline: Deadline::new(deadline) }
+    }
+
+    /// Makes a call that may run twice: once more, over a binding to the server's next life, if its
+    /// server ends. `call` makes it over the client that it is given. What the first try said is
+    /// returned if there is no such life, in the time that the binding's `rebind` and the call's
+    /// deadline leave, or if the second has not run.
+    #[inline]
+    pub fn twice_if_need_be<T, E: Failure>(
+        &self,
+        mut call: impl FnMut(&Client) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let until_ns = self.deadline.until_ns();
+        let (mut next, mut first) = (None, None);
+        loop {
+            let error = match call(next.as_ref().unwrap_or(self)) {
+                Ok(results) => return Ok(results),
+                Err(error) => error,
+            };
+            let Some(first) = first.take() else {
+                next = self.rebound_after(error.call_error(), until_ns);
+                if next.is_none() {
+                    return Err(error);
+                }
+                first = Some(error);
+                continue;
+            };
+            let has_not_run = error.call_error().is_some_and(|error| error.ran() == Ran::No);
+            return Err(if has_not_run { first } else { error });
+        }
+    }
+
+    /// The same client of the server's next life, if that is what to do after `error`.
+    #[cold]
+    #[inline(never)]
+    fn rebound_after(&self, error: Option<&CallError>, until_ns: u64) -> Option<Client> {
+        let until_ns = current::until_ns().map_or(until_ns, |nested_ns| until_ns.min(nested_ns));
+        if !is_worth_another_try(error?) {
+            return None;
+        }
+        let binding = self.binding.renewed(until_ns);
+        let failed = |error: &BindError| {
+            tracing::info!(name = self.binding.name(), %error, "a call is not made once more");
+        };
+        let binding = binding.inspect_err(failed).ok()?;
+        let deadline = match self.deadline.ns {
+            0 => self.deadline,
+            _ => self.deadline.within(until_ns)?,
+        };
+        Some(Client { binding, deadline })
     }
 
     /// What an `@opaque` argument is given as, as what is put.

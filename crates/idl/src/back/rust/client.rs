@@ -1,6 +1,6 @@
 //! Call stubs.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 
 use crate::back::rust::Rust;
@@ -88,7 +88,7 @@ impl Rust<'_> {
         let Procedure { operation, plan, .. } = procedure;
         let mut printer = Printer::new(self, scope, operation, plan, Side::Client);
         let is_written = plan.client.request.iter().any(Step::is_write);
-        let mut body = opaque_arguments(&printer, plan);
+        let mut body = opaque_arguments(&mut printer, plan);
         for step in &plan.client.request {
             body.extend(match step {
                 Step::Claim { class } => claim(&mut printer, (*class, plan.index), is_written),
@@ -108,7 +108,33 @@ impl Rust<'_> {
             });
         }
         let read = self.read_reply(&mut printer, scope, procedure);
-        quote!(#body #read)
+        match plan.is_retried {
+            true => self.retried(&mut printer, scope, procedure, &quote!(#body #read)),
+            false => quote!(#body #read),
+        }
+    }
+
+    /// A body that is run again over another binding if need be.
+    fn retried(
+        &self,
+        printer: &mut Printer<'_, '_>,
+        scope: usize,
+        procedure: Procedure<'_>,
+        body: &TokenStream,
+    ) -> TokenStream {
+        let Procedure { operation, plan, .. } = procedure;
+        let results = self.result_type(scope, operation, &plan.results);
+        let (client, error) = (printer.client(), self.error_type(scope, operation));
+        let lent = lent_arguments(printer, plan).into_iter();
+        let lent = lent.map(|name| quote!(let #name: ::nearcall::OpaqueIn<'d> = #name.into();));
+        quote! {
+            #(#lent)*
+            self.client.twice_if_need_be(
+                |#client: &::nearcall::raw::Client| -> ::core::result::Result<#results, #error> {
+                    #body
+                },
+            )
+        }
     }
 
     /// Reads the results, or the exception that was raised.
@@ -206,13 +232,16 @@ pub fn does(operation: &Operation) -> String {
 }
 
 /// What `@opaque` in arguments are given as, as what is put.
-pub fn opaque_arguments(printer: &Printer<'_, '_>, plan: &ProcedurePlan) -> TokenStream {
+pub fn opaque_arguments(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan) -> TokenStream {
+    let client = printer.client();
+    let lent = lent_arguments(printer, plan).into_iter();
+    lent.map(|name| quote!(let #name = #client.opaque(#name)?;)).collect()
+}
+
+/// Names of the `@opaque` in arguments.
+fn lent_arguments(printer: &Printer<'_, '_>, plan: &ProcedurePlan) -> Vec<Ident> {
     let lent = plan.arguments.iter().filter(|argument| argument.passing == Passing::Lent);
-    lent.map(|argument| {
-        let name = ident(&printer.parameters[argument.parameter as usize]);
-        quote!(let #name = self.client.opaque(#name)?;)
-    })
-    .collect()
+    lent.map(|argument| ident(&printer.parameters[argument.parameter as usize])).collect()
 }
 
 /// Claims an A-stack.
@@ -224,7 +253,8 @@ pub fn claim(
     let (call, class) = (printer.fixed("call"), number(class.into()));
     let procedure = number(procedure);
     let changed = is_written.then(|| quote!(mut));
-    quote!(let #changed #call = self.client.claim::<#class>(#procedure)?;)
+    let client = printer.client();
+    quote!(let #changed #call = #client.claim::<#class>(#procedure)?;)
 }
 
 /// Refuses a reply that raises.

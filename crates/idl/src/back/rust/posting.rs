@@ -79,7 +79,7 @@ impl Rust<'_> {
         let Procedure { operation, plan, .. } = procedure;
         let mut printer = Printer::new(self, scope, operation, plan, Side::Client);
         let is_written = plan.client.request.iter().any(Step::is_write);
-        let mut body = opaque_arguments(&printer, plan);
+        let mut body = opaque_arguments(&mut printer, plan);
         let (mut judged, mut fixed) = (TokenStream::new(), 0);
         for step in &plan.client.request {
             match step {

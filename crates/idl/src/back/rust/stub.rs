@@ -91,6 +91,17 @@ impl<'p, 'm> Printer<'p, 'm> {
         self.fixed.entry(name).or_insert_with(|| ident(&taken.take(name))).clone()
     }
 
+    /// What a call is made over.
+    pub fn client(&mut self) -> TokenStream {
+        match self.plan.is_retried {
+            true => {
+                let client = self.fixed("client");
+                quote!(#client)
+            }
+            false => quote!(self.client),
+        }
+    }
+
     /// A local that belongs to a place.
     pub fn local(&mut self, place: &Place, suffix: &'static str) -> Ident {
         let key = (place.clone(), suffix);

@@ -113,7 +113,7 @@ impl ClientBinding {
             if let Some(index) = self.lists.pop(class) {
                 return Ok(index);
             }
-            let may_grow = self.when_exhausted == WhenExhausted::Grow;
+            let may_grow = self.options.when_exhausted == WhenExhausted::Grow;
             if may_grow && self.grow(class, known_count, until_ns) {
                 continue;
             }

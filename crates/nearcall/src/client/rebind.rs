@@ -1,0 +1,94 @@
+//! After a server has ended: the binding that takes the place of one that is revoked, and the one
+//! more try that calls of `@idempotent` procedures have.
+
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::time::Duration;
+
+use nearcall_os::clock;
+
+use super::binding::ClientBinding;
+use super::deadline::left_ns;
+use super::import::import;
+use crate::binding::{ImportOptions, Rebind};
+use crate::error::{BindError, CallError, NotExecuted};
+
+/// First pause between two looks whether somebody exports the name; each is twice the one before.
+const PAUSE_MIN: Duration = Duration::from_millis(1);
+
+/// Longest such pause.
+const PAUSE_MAX: Duration = Duration::from_millis(20);
+
+/// What a binding is replaced by. One thread at a time sees to it.
+#[derive(Debug, Default)]
+pub(crate) struct Renewal(Mutex<Option<Arc<ClientBinding>>>);
+
+impl ClientBinding {
+    /// The binding that takes this one's place, until `until_ns` at the latest.
+    pub fn renew(&self, until_ns: u64) -> Result<Arc<ClientBinding>, BindError> {
+        let wait = match self.options.rebind {
+            Rebind::FailFast => Duration::ZERO,
+            Rebind::WaitForReady(wait) => wait,
+        };
+        let wait_ns = u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX);
+        let ready_ns = clock::now_ns().saturating_add(wait_ns).min(until_ns);
+        // Whoever waits for another thread's import waits as long as for its own.
+        let timeout_ns = u64::try_from(self.options.timeout.as_nanos()).unwrap_or(u64::MAX);
+        let import_ns = clock::now_ns().saturating_add(timeout_ns).max(ready_ns).min(until_ns);
+        let mut pause = PAUSE_MIN;
+        loop {
+            let left_ns = match self.try_renew(import_ns) {
+                Some(Ok(binding)) => return Ok(binding),
+                Some(Err(error)) if !may_pass(&error) || left_ns(ready_ns) == 0 => {
+                    return Err(error);
+                }
+                Some(Err(_)) => left_ns(ready_ns),
+                None => left_ns(import_ns),
+            };
+            if left_ns == 0 {
+                let (name, waited) = (self.name.clone(), self.options.timeout);
+                return Err(BindError::TimedOut { name, waited });
+            }
+            std::thread::sleep(pause.min(Duration::from_nanos(left_ns)));
+            pause = (pause * 2).min(PAUSE_MAX);
+        }
+    }
+
+    /// What there is already, or a new import. `None`: another thread is at it.
+    fn try_renew(&self, until_ns: u64) -> Option<Result<Arc<ClientBinding>, BindError>> {
+        let mut renewal = match self.renewal.0.try_lock() {
+            Ok(renewal) => renewal,
+            Err(TryLockError::Poisoned(poisoned)) => PoisonError::into_inner(poisoned),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        if let Some(binding) = &*renewal
+            && binding.state.is_open()
+        {
+            return Some(Ok(Arc::clone(binding)));
+        }
+        let timeout = Duration::from_nanos(left_ns(until_ns)).min(self.options.timeout);
+        let options = ImportOptions { timeout, ..self.options.clone() };
+        let imported = import(&self.domain, &self.name, self.interface, &options);
+        Some(imported.inspect(|binding| *renewal = Some(Arc::clone(binding))))
+    }
+}
+
+/// A server that is not there, or on its way out: another one may come.
+fn may_pass(error: &BindError) -> bool {
+    matches!(
+        error,
+        BindError::NoSuchName { .. } | BindError::Overloaded { .. } | BindError::Peer { .. }
+    )
+}
+
+/// Whether a call that may run twice is made once more, over another binding: its server has ended
+/// or is about to.
+pub(crate) fn is_worth_another_try(error: &CallError) -> bool {
+    use NotExecuted::{Refused, Revoked, ServerEnded};
+    match error {
+        CallError::CallFailed { .. } => true,
+        CallError::NotExecuted { reason, .. } => {
+            matches!(reason, Refused | Revoked | ServerEnded)
+        }
+        _ => false,
+    }
+}
