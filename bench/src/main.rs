@@ -10,7 +10,7 @@ use bench::child::{self, Failure};
 use bench::machine::Machine;
 use bench::stage::Options;
 use bench::table::Table;
-use bench::{cost, floor, paper, peers, policy, report, scale, size};
+use bench::{cost, floor, paper, peers, policy, report, scale, size, threads};
 use clap::{Parser, Subcommand};
 
 /// Measures tables of calls between processes, each beside the lower bounds of this machine or
@@ -44,6 +44,8 @@ enum Command {
     Cost(Asked),
     /// What bare processes need for the same lines, copies and switches, and ours beside it.
     Floor(Asked),
+    /// URPC's Table I: what FastThreads cost beside a procedure call, and beside kernel threads.
+    Threads(Asked),
     /// Tables as one HTML file that opens from disk.
     Report {
         /// What tables printed with --json. Without any, all tables are measured now.
@@ -98,6 +100,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Scale(asked) => print(asked, 5, scale::measure),
         Command::Cost(asked) => print(asked, 21, cost::measure),
         Command::Floor(asked) => print(asked, 5, floor::measure),
+        Command::Threads(asked) => print(asked, 15, threads::measure),
         Command::Report { files, out, rounds } => {
             report::make(files, *rounds, out)?;
             println!("{}", out.display());

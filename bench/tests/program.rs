@@ -256,3 +256,11 @@ fn a_report_of_nothing_fails() {
     assert!(!output.status.success());
     assert_eq!(String::from_utf8_lossy(&output.stderr), "bench: nothing was measured\n");
 }
+
+#[test]
+fn threads_has_its_cases_beside_a_procedure_call_on_one_processor() {
+    let lines = lines_of(&table("threads", &["--json"]));
+    let beside = with(&lines, "against", "procedure-call");
+    assert_eq!(cases(&beside), ["fork", "fork-join", "yield", "lock", "pingpong"]);
+    assert_eq!(with(&lines, "processors", 1).len(), 10);
+}

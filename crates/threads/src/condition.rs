@@ -1,0 +1,121 @@
+//! A condition: threads that wait for something to become true, and are told.
+
+use std::sync::LockResult;
+
+use crate::monitor::Monitor;
+use crate::mutex::{Mutex, MutexGuard};
+use crate::processor::here_for;
+use crate::report::Waited;
+
+/// Where threads wait until another one says that what they wait for may be true.
+///
+/// ```
+/// use std::sync::Arc;
+/// use nearcall_threads::{Condition, Mutex, fork, run};
+/// let seen = run(|| {
+///     let shared = Arc::new((Mutex::new(0), Condition::new()));
+///     let theirs = Arc::clone(&shared);
+///     let child = fork(move || {
+///         let value = theirs.1.wait_while(theirs.0.lock().unwrap(), |value| *value == 0);
+///         *value.unwrap()
+///     });
+///     *shared.0.lock().unwrap() = 5;
+///     shared.1.signal();
+///     child.unwrap().join().unwrap()
+/// });
+/// assert_eq!(seen.unwrap(), 5);
+/// ```
+#[derive(Debug, Default)]
+pub struct Condition {
+    monitor: Monitor<Told>,
+}
+
+/// A condition has no state: a signal that nobody waits for is nothing.
+#[derive(Debug)]
+struct Told;
+
+impl Default for Monitor<Told> {
+    fn default() -> Self {
+        Monitor::new(Told)
+    }
+}
+
+impl Condition {
+    /// Nobody waits.
+    pub const fn new() -> Condition {
+        Condition { monitor: Monitor::new(Told) }
+    }
+
+    /// Releases the lock, waits for a signal, and takes the lock again. Never comes back without a
+    /// signal; but another thread may have had the lock first.
+    ///
+    /// # Errors: the lock, too, if a thread has panicked while it had it.
+    ///
+    /// # Panics
+    ///
+    /// If the condition is of another run.
+    #[inline]
+    #[track_caller]
+    pub fn wait<'m, T: ?Sized>(&self, guard: MutexGuard<'m, T>) -> LockResult<MutexGuard<'m, T>> {
+        let processor = here_for("Condition::wait");
+        let mutex: &'m Mutex<T> = guard.mutex();
+        self.monitor.enter(processor, |inside| inside.waiters.push(processor.running()));
+        drop(guard);
+        processor.block(&self.monitor);
+        mutex.lock()
+    }
+
+    /// Waits as long as `is_so` holds.
+    ///
+    /// # Errors: as [`Condition::wait`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Condition::wait`].
+    #[inline]
+    #[track_caller]
+    pub fn wait_while<'m, T: ?Sized>(
+        &self,
+        mut guard: MutexGuard<'m, T>,
+        mut is_so: impl FnMut(&mut T) -> bool,
+    ) -> LockResult<MutexGuard<'m, T>> {
+        while is_so(&mut guard) {
+            guard = self.wait(guard)?;
+        }
+        Ok(guard)
+    }
+
+    /// Makes the thread that has waited longest ready, if one waits.
+    ///
+    /// # Panics
+    ///
+    /// If the caller is no FastThread, or one of another run.
+    #[inline]
+    #[track_caller]
+    pub fn signal(&self) {
+        let processor = here_for("Condition::signal");
+        if let Some(waiter) = self.monitor.enter(processor, |inside| inside.waiters.pop()) {
+            processor.wake(waiter);
+        }
+    }
+
+    /// Makes every thread that waits ready.
+    ///
+    /// # Panics
+    ///
+    /// If the caller is no FastThread, or one of another run.
+    #[track_caller]
+    pub fn broadcast(&self) {
+        let processor = here_for("Condition::broadcast");
+        let waiters = self.monitor.enter(processor, |inside| inside.waiters.take());
+        while let Some(waiter) = waiters.pop() {
+            processor.wake(waiter);
+        }
+    }
+}
+
+impl Waited for Monitor<Told> {
+    fn describe(&self) -> String {
+        "the signal of a condition".to_owned()
+    }
+}

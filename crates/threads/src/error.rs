@@ -1,0 +1,156 @@
+//! What goes wrong, for who forks, who joins and who runs.
+
+use std::any::Any;
+use std::fmt;
+use std::io;
+
+use crate::report::Report;
+use crate::stack::{STACK_BYTES_MAX, STACK_BYTES_MIN};
+
+/// Why the caller is no FastThread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outside {
+    /// It is a kernel thread outside any [`crate::run`].
+    KernelThread,
+    /// It was a FastThread, and its process was copied by fork(2). FastThreads stay with the
+    /// parent: the copy has one kernel thread and none of the others' progress.
+    ForkedProcess,
+    /// It is a FastThread of another [`crate::run`].
+    OtherRun,
+}
+
+impl fmt::Display for Outside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Outside::KernelThread => "the caller is a kernel thread, not a FastThread",
+            Outside::ForkedProcess => "FastThreads do not go on in the child of a fork(2)",
+            Outside::OtherRun => "the caller is a FastThread of another run",
+        })
+    }
+}
+
+impl std::error::Error for Outside {}
+
+/// Why no thread was forked. Nothing is left behind; the closure was dropped.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ForkError {
+    /// Only a FastThread forks FastThreads.
+    Outside(Outside),
+    /// There is no memory, or no mapping left, for another stack.
+    NoStack {
+        /// Bytes of a stack.
+        bytes: usize,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The closure and what it captured, or the result, would fill too much of the stack.
+    TooLong {
+        /// Bytes of the longer of both.
+        bytes: usize,
+        /// A quarter of the stack.
+        bytes_max: usize,
+    },
+}
+
+impl fmt::Display for ForkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ForkError::Outside(outside) => outside.fmt(f),
+            ForkError::NoStack { bytes, source } => {
+                write!(f, "no memory for a stack of {bytes} bytes: {source}")
+            }
+            ForkError::TooLong { bytes, bytes_max } => write!(
+                f,
+                "the closure or its result takes {bytes} bytes of the thread's stack, \
+                 at most {bytes_max} are allowed: put it into a box"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ForkError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ForkError::Outside(_) | ForkError::TooLong { .. } => None,
+            ForkError::NoStack { source, .. } => Some(source),
+        }
+    }
+}
+
+/// Why a join brought no result.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum JoinError {
+    /// The thread panicked, with this. It can be raised again by [`std::panic::resume_unwind`].
+    Panicked(Box<dyn Any + Send>),
+    /// The thread was joined before, and its result was taken.
+    AlreadyJoined,
+    /// A thread would wait for its own end.
+    JoinsItself,
+    /// Only a FastThread joins FastThreads. The thread can still be joined by one.
+    Outside(Outside),
+}
+
+impl fmt::Display for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            JoinError::Panicked(payload) => match message(payload.as_ref()) {
+                Some(message) => write!(f, "the FastThread panicked: {message}"),
+                None => f.write_str("the FastThread panicked"),
+            },
+            JoinError::AlreadyJoined => f.write_str("the FastThread was joined before"),
+            JoinError::JoinsItself => f.write_str("a FastThread joins itself"),
+            JoinError::Outside(outside) => outside.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for JoinError {}
+
+/// What a panic said, if it said it in words.
+fn message(payload: &(dyn Any + Send)) -> Option<&str> {
+    let text = payload.downcast_ref::<&'static str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+}
+
+/// Why a run had no result.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The first thread could not be forked.
+    Fork(ForkError),
+    /// The caller is a FastThread of a run already.
+    InsideRun,
+    /// This size of a stack is not allowed.
+    StackBytes(usize),
+    /// Every thread that is left waits for another one. They never go on, and nothing on their
+    /// stacks is dropped.
+    Deadlock(Report),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Fork(error) => error.fmt(f),
+            RunError::InsideRun => f.write_str("a FastThread starts a run of its own"),
+            RunError::StackBytes(bytes) => write!(
+                f,
+                "a stack of {bytes} bytes is not between {STACK_BYTES_MIN} and {STACK_BYTES_MAX}"
+            ),
+            RunError::Deadlock(report) => {
+                write!(f, "every FastThread that is left waits for another one\n{report}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for RunError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            RunError::Fork(error) => Some(error),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Fork and join: where a closure and its result lie, and who takes them.
+//!
+//! ```text
+//!   top ─▶ ┌────────────────┐
+//!          │ offset         │ unused, so that stacks do not compete for lines
+//!          │ payload        │ the closure until the thread begins, then nothing, then the result
+//!          │ 0              │ the outermost return address
+//!          │ frames      ▼  │
+//! ```
+//!
+//! So a fork allocates nothing but a stack from the pool.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+
+use crate::error::{ForkError, JoinError, Outside};
+use crate::join::End;
+use crate::processor::{Processor, here, outside};
+use crate::report::Waited;
+use crate::runs;
+use crate::stacks::Stacks;
+use crate::switch::Context;
+use crate::thread::Thread;
+
+/// What a thread leaves behind.
+pub(crate) type Outcome<T> = Result<T, Box<dyn Any + Send>>;
+
+/// A FastThread that was forked. Dropping it lets the thread go on alone.
+///
+/// Can be given to another FastThread of the same run, and be joined there.
+#[derive(Debug)]
+#[must_use = "a thread that nobody joins may not have run when the first thread ends"]
+pub struct Forked<T> {
+    /// Nothing once its result was taken.
+    thread: Cell<Option<&'static Thread>>,
+    run: u32,
+    result: PhantomData<T>,
+}
+
+// SAFETY: it is a reference to a record, and what it does with that it does on the thread's own
+// processor, or not at all; the result that it gives is `Send` itself.
+unsafe impl<T: Send> Send for Forked<T> {}
+
+/// A thread that is to have a name.
+#[derive(Debug)]
+pub struct Named<'n>(&'n str);
+
+/// Forks a thread that runs `body`. It begins when the caller yields or waits.
+///
+/// # Errors: see [`ForkError`]. Nothing is left behind.
+///
+/// # Cost: no allocation while a stack is free in the processor's pool; five or six procedure
+/// calls' time with the thread's begin and end (`bench threads`).
+///
+/// ```
+/// let sum = nearcall_threads::run(|| {
+///     let child = nearcall_threads::fork(|| 2 + 3).unwrap();
+///     child.join().unwrap()
+/// });
+/// assert_eq!(sum.unwrap(), 5);
+/// ```
+#[inline]
+pub fn fork<F, T>(body: F) -> Result<Forked<T>, ForkError>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    match here() {
+        Some(processor) => fork_on(processor, None, body),
+        None => Err(ForkError::Outside(outside())),
+    }
+}
+
+/// The next fork's name: it stands in reports, and in the message about a stack's overflow.
+///
+/// ```
+/// let name = nearcall_threads::run(|| {
+///     let child = nearcall_threads::named("reader").fork(nearcall_threads::name).unwrap();
+///     child.join().unwrap()
+/// });
+/// assert_eq!(name.unwrap().as_deref(), Some("reader"));
+/// ```
+pub fn named(name: &str) -> Named<'_> {
+    Named(name)
+}
+
+impl Named<'_> {
+    /// See [`fork`].
+    ///
+    /// # Errors: see [`ForkError`].
+    pub fn fork<F, T>(self, body: F) -> Result<Forked<T>, ForkError>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let processor = here().ok_or_else(|| ForkError::Outside(outside()))?;
+        fork_on(processor, Some(self.0), body)
+    }
+}
+
+/// The name of the FastThread that calls this, if it has one.
+pub fn name() -> Option<String> {
+    let thread = here()?.running();
+    thread.rare.borrow().name.as_deref().map(str::to_owned)
+}
+
+/// Forks a thread on this processor, which is the caller's or not run yet.
+#[inline(always)]
+pub(crate) fn fork_on<F, T>(
+    processor: &'static Processor,
+    name: Option<&str>,
+    body: F,
+) -> Result<Forked<T>, ForkError>
+where
+    F: FnOnce() -> T + 'static,
+    T: 'static,
+{
+    let bytes = mem::size_of::<F>().max(mem::size_of::<Outcome<T>>());
+    let align = mem::align_of::<F>().max(mem::align_of::<Outcome<T>>()).max(16);
+    let stack_bytes = processor.stacks.bytes();
+    let bytes_max = stack_bytes / 4;
+    if bytes > bytes_max || align > bytes_max {
+        return Err(ForkError::TooLong { bytes, bytes_max });
+    }
+    let thread = processor
+        .stacks
+        .take()
+        .map_err(|errno| ForkError::NoStack { bytes: stack_bytes, source: errno.into() })?;
+    let top = thread.stack.top();
+    let offset_bytes = thread.offset_bytes + bytes;
+    let payload = top.wrapping_sub(offset_bytes).map_addr(|address| address & !(align - 1));
+    thread.payload.set(payload);
+    // SAFETY: aligned for `F`, and within the stack, which is free: both together take at most half
+    // of it and a few KiB.
+    unsafe { payload.cast::<F>().write(body) };
+    // SAFETY: S1: the rest of the free stack. S2: `payload` is a multiple of 16.
+    unsafe { thread.context.prepare(payload.cast::<usize>().wrapping_sub(1), start::<F, T>) };
+    thread.join.begin();
+    if let Some(name) = name {
+        thread.rare.borrow_mut().name = Some(name.into());
+        thread.is_rare.set(true);
+    }
+    processor.begin(thread);
+    let run = processor.run_number();
+    Ok(Forked { thread: Cell::new(Some(thread)), run, result: PhantomData })
+}
+
+/// A thread's outermost frame.
+///
+/// # Safety
+///
+/// - S1 record: `context` is the first field of a thread's record, and that thread begins.
+/// - S2 payload: its payload is an `F`, and there is room for an `Outcome<T>`.
+unsafe extern "C" fn start<F, T>(context: *const Context) -> !
+where
+    F: FnOnce() -> T,
+{
+    // SAFETY: S1, and records are never freed.
+    let thread = unsafe { &*context.cast::<Thread>() };
+    let payload = thread.payload.get();
+    // SAFETY: S2; read once, because a thread begins once.
+    let body = unsafe { payload.cast::<F>().read() };
+    let outcome: Outcome<T> = catch_unwind(AssertUnwindSafe(body));
+    // SAFETY: S2; nothing else is there, because the closure was moved out.
+    unsafe { payload.cast::<Outcome<T>>().write(outcome) };
+    end::<T>(thread)
+}
+
+/// The end of a thread whose result is in place.
+#[inline(always)]
+fn end<T>(thread: &'static Thread) -> ! {
+    let Some(processor) = here() else { refuse_to_end() };
+    if thread.is_rare.replace(false) {
+        *thread.rare.borrow_mut() = Default::default();
+    }
+    // Relaxed: tells no more than itself.
+    thread.run.store(0, Ordering::Relaxed);
+    match thread.join.end() {
+        End::Keep => {}
+        End::Wake(joiner) => processor.wake(joiner),
+        End::Drop => {
+            // SAFETY: the result is in place, and nobody else has or will have it.
+            drop_unwanted(unsafe { take::<T>(thread) });
+            processor.stacks.give(thread);
+        }
+    }
+    processor.end()
+}
+
+/// Drops a result that nobody joins. If that panics, its message was printed; there is nobody whom
+/// it could reach.
+#[inline(always)]
+fn drop_unwanted<T>(outcome: Outcome<T>) {
+    if mem::needs_drop::<T>() || outcome.is_err() {
+        let dropped = catch_unwind(AssertUnwindSafe(|| drop(outcome)));
+        mem::forget(dropped);
+    }
+}
+
+/// # Safety
+///
+/// - S1 ended: the thread has ended with an `Outcome<T>`, which nobody has taken.
+#[inline(always)]
+unsafe fn take<T>(thread: &Thread) -> Outcome<T> {
+    // SAFETY: S1.
+    unsafe { thread.payload.get().cast::<Outcome<T>>().read() }
+}
+
+/// A FastThread comes to its end where no processor is: in the child of a fork(2).
+#[cold]
+fn refuse_to_end() -> ! {
+    eprintln!("a FastThread returns: {}: aborting", outside());
+    std::process::abort()
+}
+
+impl<T> Forked<T> {
+    /// Waits until the thread has ended, and takes its result.
+    ///
+    /// Lets other FastThreads run meanwhile.
+    ///
+    /// # Errors: its panic, or why it cannot be joined; see [`JoinError`].
+    #[inline]
+    pub fn join(&self) -> Result<T, JoinError> {
+        let Some(processor) = here() else {
+            return Err(JoinError::Outside(outside()));
+        };
+        let Some(thread) = self.thread.get() else {
+            return Err(JoinError::AlreadyJoined);
+        };
+        if processor.run_number() != self.run {
+            return Err(JoinError::Outside(Outside::OtherRun));
+        }
+        let joiner = processor.running();
+        if std::ptr::eq(thread, joiner) {
+            return Err(JoinError::JoinsItself);
+        }
+        self.thread.set(None);
+        if !thread.join.join(joiner) {
+            processor.block(thread);
+        }
+        // SAFETY: it has ended, and whoever has emptied `self.thread` has the result.
+        let outcome = unsafe { take::<T>(thread) };
+        processor.stacks.give(thread);
+        outcome.map_err(JoinError::Panicked)
+    }
+}
+
+impl<T> Forked<T> {
+    /// The result of a thread that has ended; after its run, outside it.
+    pub(crate) fn take_ended(self, processor: &Processor) -> Outcome<T> {
+        let thread = self.thread.take().expect("nobody has joined it");
+        // SAFETY: it has ended, and whoever has emptied `self.thread` has the result.
+        let outcome = unsafe { take::<T>(thread) };
+        processor.stacks.give(thread);
+        outcome
+    }
+}
+
+impl<T> Drop for Forked<T> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.get() {
+            match here() {
+                Some(processor) if processor.run_number() == self.run => {
+                    detach::<T>(&processor.stacks, thread);
+                }
+                _ => runs::detach_from_outside(self.run, thread, detach::<T>),
+            }
+        }
+    }
+}
+
+/// Nobody joins this thread, which is the caller's processor's or has ended.
+#[inline(always)]
+fn detach<T>(stacks: &Stacks, thread: &'static Thread) {
+    if thread.join.detach() {
+        // SAFETY: it has ended, and its `Forked` is gone without having taken the result.
+        drop_unwanted(unsafe { take::<T>(thread) });
+        stacks.give(thread);
+    }
+}
+
+impl Waited for Thread {
+    fn describe(&self) -> String {
+        format!("the end of {}", self.title())
+    }
+}

@@ -1,0 +1,74 @@
+//! FastThreads: threads that a program switches itself, at the cost of a few procedure calls.
+//!
+//! ```text
+//!  fork join named ── run                what programs call
+//!  Mutex Condition Semaphore RwLock Once
+//!         └── monitor                    one primitive under all of them
+//!  processor ── thread join              who runs next; a thread's record; its end
+//!  switch                                from one stack to another
+//!  stacks ── stack overflow              where stacks come from, and what ends them
+//! ```
+//!
+//! Nothing here knows of calls between processes; see `docs/design/0011-fastthreads.md`.
+
+#![warn(missing_docs)]
+#![deny(unsafe_op_in_unsafe_fn)]
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+compile_error!("FastThreads are written for x86-64 Linux only so far: see `switch.rs`");
+
+mod fork;
+mod run;
+
+mod condition;
+mod monitor;
+mod mutex;
+mod once;
+mod rwlock;
+mod semaphore;
+
+mod join;
+mod processor;
+mod switch;
+mod thread;
+
+mod fork_process;
+mod overflow;
+mod runs;
+mod stack;
+mod stacks;
+
+mod error;
+mod report;
+
+pub use condition::Condition;
+pub use error::{ForkError, JoinError, Outside, RunError};
+pub use fork::{Forked, Named, fork, name, named};
+pub use mutex::{Mutex, MutexGuard};
+pub use once::Once;
+pub use report::{Report, Waiting};
+pub use run::{Setup, run};
+pub use rwlock::{ReadGuard, RwLock, WriteGuard};
+pub use semaphore::Semaphore;
+pub use stack::{STACK_BYTES_MAX, STACK_BYTES_MIN};
+
+/// Lets every FastThread that is ready run before the caller goes on.
+///
+/// # Panics
+///
+/// If the caller is no FastThread.
+///
+/// # Cost: no system call; one switch, if a thread is ready.
+#[inline]
+pub fn yield_now() {
+    processor::here_for("yield_now").yield_now();
+}
+
+/// Every FastThread of this run that has not ended, and what it waits for.
+///
+/// # Panics
+///
+/// If the caller is no FastThread.
+pub fn report() -> Report {
+    processor::here_for("report").report()
+}

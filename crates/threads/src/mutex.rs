@@ -1,0 +1,251 @@
+//! A lock that a thread waits for by letting others run.
+
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LockResult, PoisonError};
+
+use crate::monitor::Monitor;
+use crate::processor::{Processor, here, here_for};
+use crate::report::Waited;
+use crate::thread::Thread;
+
+/// A value that one FastThread at a time may use.
+///
+/// Who waits gets the lock in the order in which they came. A thread that panics while it has the
+/// lock poisons it, as `std`'s mutexes do.
+///
+/// ```
+/// use nearcall_threads::{Mutex, run};
+/// static COUNT: Mutex<u32> = Mutex::new(1);
+/// run(|| *COUNT.lock().unwrap() += 1).unwrap();
+/// assert_eq!(run(|| *COUNT.lock().unwrap()).unwrap(), 2);
+/// ```
+#[derive(Debug)]
+pub struct Mutex<T: ?Sized> {
+    monitor: Monitor<Holder>,
+    poisoned: Poison,
+    value: UnsafeCell<T>,
+}
+
+/// The thread that has the lock.
+#[derive(Debug)]
+struct Holder(Option<&'static Thread>);
+
+/// The lock. Dropping it releases the lock.
+#[must_use = "the lock is released when this is dropped"]
+pub struct MutexGuard<'m, T: ?Sized> {
+    mutex: &'m Mutex<T>,
+    was_panicking: bool,
+    stays: Stays,
+}
+
+// SAFETY: one thread at a time has the guard, and through it the value, which is `Send`.
+unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
+
+// SAFETY: who has the mutex by value has the value, which is `Send`.
+unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
+
+/// Neither `Send` nor `Sync`: a thread releases what it has locked.
+pub(crate) type Stays = PhantomData<*const ()>;
+
+/// Whether a thread has panicked while it changed something.
+#[derive(Debug)]
+pub(crate) struct Poison(AtomicBool);
+
+impl Poison {
+    pub(crate) const fn new() -> Poison {
+        Poison(AtomicBool::new(false))
+    }
+
+    fn set(&self) {
+        // Relaxed, as below: the lock orders it.
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn clear(&self) {
+        // Relaxed: as above.
+        self.0.store(false, Ordering::Relaxed);
+    }
+
+    fn is_set(&self) -> bool {
+        // Relaxed: as above.
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// A guard, with the warning if there is one.
+    #[inline(always)]
+    pub(crate) fn warn<G>(&self, guard: G) -> LockResult<G> {
+        if self.is_set() { Err(PoisonError::new(guard)) } else { Ok(guard) }
+    }
+
+    /// A guard that was made when the thread was panicking or not is dropped.
+    #[inline(always)]
+    pub(crate) fn settle(&self, was_panicking: bool) {
+        if !was_panicking && std::thread::panicking() {
+            self.set();
+        }
+    }
+}
+
+impl<T> Mutex<T> {
+    /// Nobody has it.
+    pub const fn new(value: T) -> Mutex<T> {
+        let monitor = Monitor::new(Holder(None));
+        Mutex { monitor, poisoned: Poison::new(), value: UnsafeCell::new(value) }
+    }
+
+    /// The value, if nobody can have the lock any more.
+    ///
+    /// # Errors: it, too, if a thread has panicked while it had the lock.
+    pub fn into_inner(self) -> LockResult<T> {
+        let warn = self.poisoned;
+        warn.warn(self.value.into_inner())
+    }
+}
+
+impl<T: ?Sized> Mutex<T> {
+    /// Waits until nobody else has the lock, and takes it.
+    ///
+    /// Lets other FastThreads run meanwhile; never spins and never blocks the processor.
+    ///
+    /// # Errors: the lock, too, if a thread has panicked while it had it.
+    ///
+    /// # Panics
+    ///
+    /// If the caller is no FastThread, or one of another run, or has the lock already.
+    ///
+    /// # Cost: no system call and no locked operation.
+    #[inline]
+    #[track_caller]
+    pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
+        let processor = here_for("Mutex::lock");
+        let running = processor.running();
+        let is_ours = self.monitor.enter(processor, |inside| match inside.state.0 {
+            None => {
+                inside.state.0 = Some(running);
+                true
+            }
+            Some(holder) if ptr::eq(holder, running) => refuse_again(running),
+            Some(_) => {
+                inside.waiters.push(running);
+                false
+            }
+        });
+        if !is_ours {
+            processor.block(&self.monitor);
+        }
+        self.poisoned.warn(self.guard())
+    }
+
+    /// Takes the lock if nobody has it.
+    ///
+    /// # Panics
+    ///
+    /// If the caller is no FastThread, or one of another run.
+    #[inline]
+    #[track_caller]
+    pub fn try_lock(&self) -> Option<LockResult<MutexGuard<'_, T>>> {
+        let processor = here_for("Mutex::try_lock");
+        let running = processor.running();
+        let is_ours = self.monitor.enter(processor, |inside| {
+            let is_free = inside.state.0.is_none();
+            if is_free {
+                inside.state.0 = Some(running);
+            }
+            is_free
+        });
+        is_ours.then(|| self.poisoned.warn(self.guard()))
+    }
+
+    /// Whether a thread has panicked while it had the lock, and nobody has said since that the
+    /// value is good.
+    pub fn is_poisoned(&self) -> bool {
+        self.poisoned.is_set()
+    }
+
+    /// The value is good again.
+    pub fn clear_poison(&self) {
+        self.poisoned.clear();
+    }
+
+    #[inline(always)]
+    fn guard(&self) -> MutexGuard<'_, T> {
+        let was_panicking = std::thread::panicking();
+        MutexGuard { mutex: self, was_panicking, stays: PhantomData }
+    }
+
+    /// The lock is somebody else's now, or nobody's.
+    #[inline(always)]
+    fn release(&self, processor: &Processor) {
+        let next = self.monitor.enter(processor, |inside| {
+            inside.state.0 = inside.waiters.pop();
+            inside.state.0
+        });
+        if let Some(next) = next {
+            processor.wake(next);
+        }
+    }
+}
+
+impl<'m, T: ?Sized> MutexGuard<'m, T> {
+    /// The mutex that this has locked.
+    #[inline(always)]
+    pub(crate) fn mutex(&self) -> &'m Mutex<T> {
+        self.mutex
+    }
+}
+
+impl<T: ?Sized> Drop for MutexGuard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.mutex.poisoned.settle(self.was_panicking);
+        // There is no processor in the child of a fork(2), and nobody to release it for.
+        if let Some(processor) = here() {
+            self.mutex.release(processor);
+        }
+    }
+}
+
+impl<T: ?Sized> Deref for MutexGuard<'_, T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: this thread has the lock, so nobody else reaches the value.
+        unsafe { &*self.mutex.value.get() }
+    }
+}
+
+impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as for `deref`, and the guard is borrowed alone.
+        unsafe { &mut *self.mutex.value.get() }
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl Waited for Monitor<Holder> {
+    fn describe(&self) -> String {
+        // Whoever asks is on a processor of the run, or the run stands still.
+        match self.seen(|inside| inside.state.0.map(Thread::title)) {
+            Some(holder) => format!("a mutex that {holder} has"),
+            None => "a mutex".to_owned(),
+        }
+    }
+}
+
+#[cold]
+#[track_caller]
+fn refuse_again(thread: &Thread) -> ! {
+    panic!("{} locks a mutex that it has already", thread.title())
+}

@@ -1,0 +1,132 @@
+//! Something that is made once, by whoever needs it first.
+
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::monitor::Monitor;
+use crate::processor::here_for;
+use crate::report::Waited;
+
+/// A value that is made once.
+///
+/// ```
+/// use nearcall_threads::{Once, run};
+/// static TABLE: Once<Vec<u32>> = Once::new();
+/// assert_eq!(run(|| TABLE.value(|| vec![1, 2]).len()).unwrap(), 2);
+/// ```
+pub struct Once<T> {
+    monitor: Monitor<Making>,
+    is_made: AtomicBool,
+    value: UnsafeCell<Option<T>>,
+}
+
+/// Whether a thread is at it.
+#[derive(Debug)]
+struct Making(bool);
+
+/// Ends the making, however it ends.
+struct Turn<'o, T>(&'o Once<T>);
+
+// SAFETY: one thread makes the value, before anybody reads it; it is read by many, so `Sync`, and
+// dropped by who has it, so `Send`.
+unsafe impl<T: Send + Sync> Sync for Once<T> {}
+
+// SAFETY: who has it by value has the value, which is `Send`.
+unsafe impl<T: Send> Send for Once<T> {}
+
+impl<T> Once<T> {
+    /// Not made yet.
+    pub const fn new() -> Once<T> {
+        let monitor = Monitor::new(Making(false));
+        Once { monitor, is_made: AtomicBool::new(false), value: UnsafeCell::new(None) }
+    }
+
+    /// The value. The first who asks makes it; who asks meanwhile waits. If `make` panics, the next
+    /// who asks makes it.
+    ///
+    /// # Panics
+    ///
+    /// With `make`; and, before the value is made, if the caller is no FastThread or one of another
+    /// run.
+    ///
+    /// # Cost: one load, when it is made.
+    #[inline]
+    #[track_caller]
+    pub fn value(&self, make: impl FnOnce() -> T) -> &T {
+        if self.made().is_none() {
+            self.make(make);
+        }
+        self.made().expect("it was made just now")
+    }
+
+    /// The value, if it is made.
+    #[inline]
+    pub fn made(&self) -> Option<&T> {
+        // Acquire: with the store in `make`; makes the value visible, to kernel threads too.
+        if !self.is_made.load(Ordering::Acquire) {
+            return None;
+        }
+        // SAFETY: nobody writes it after it was made.
+        unsafe { &*self.value.get() }.as_ref()
+    }
+
+    #[cold]
+    #[track_caller]
+    fn make(&self, make: impl FnOnce() -> T) {
+        let processor = here_for("Once::value");
+        let is_ours = self.monitor.enter(processor, |inside| {
+            let is_ours = !inside.state.0;
+            if is_ours {
+                inside.state.0 = true;
+            } else {
+                inside.waiters.push(processor.running());
+            }
+            is_ours
+        });
+        if !is_ours {
+            // The turn is handed over: to make it if it was not made.
+            processor.block(&self.monitor);
+        }
+        let _turn = Turn(self);
+        if self.made().is_none() {
+            let value = make();
+            // SAFETY: the turn is this thread's alone, and nobody reads before `is_made`.
+            unsafe { *self.value.get() = Some(value) };
+            // Release: makes the value visible to who sees it made.
+            self.is_made.store(true, Ordering::Release);
+        }
+    }
+}
+
+impl<T> Drop for Turn<'_, T> {
+    fn drop(&mut self) {
+        let processor = here_for("Once::value");
+        let next = self.0.monitor.enter(processor, |inside| {
+            let next = inside.waiters.pop();
+            inside.state.0 = next.is_some();
+            next
+        });
+        if let Some(next) = next {
+            processor.wake(next);
+        }
+    }
+}
+
+impl<T> Default for Once<T> {
+    fn default() -> Once<T> {
+        Once::new()
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Once<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Once").field(&self.made()).finish()
+    }
+}
+
+impl Waited for Monitor<Making> {
+    fn describe(&self) -> String {
+        "a value that another FastThread makes".to_owned()
+    }
+}

@@ -1,0 +1,219 @@
+//! A processor: a kernel thread that runs FastThreads, and which one runs next.
+//!
+//! ```text
+//!   running ──yield──▶ ready list ──▶ running            a thread goes on with the next itself:
+//!      │ block            ▲                              there is no scheduler between two threads
+//!      ▼                  │ wake
+//!   some list of a lock, condition, joined thread …
+//! ```
+//!
+//! A thread stays with the processor that it began on: a reference to a thread-local of the kernel
+//! thread's stays good, and so does everything that is not `Send`. Decides who runs; knows nothing
+//! of locks and results.
+
+use std::cell::Cell;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::Ordering;
+
+use crate::error::Outside;
+use crate::fork_process;
+use crate::report::{Report, Waited, Waiting};
+use crate::stack::Stack;
+use crate::stacks::{self, Stacks};
+use crate::switch::{leave, switch};
+use crate::thread::{Fifo, Thread};
+
+thread_local! {
+    static HERE: Cell<Option<&'static Processor>> = const { Cell::new(None) };
+}
+
+/// A kernel thread that runs FastThreads.
+#[derive(Debug)]
+pub struct Processor {
+    running: Cell<&'static Thread>,
+    ready: Fifo,
+    /// The kernel thread itself, on its own stack: it goes on when no FastThread can.
+    root: &'static Thread,
+    /// Free ones.
+    pub stacks: Stacks,
+    /// Which run this is. No other has the same number.
+    run: u32,
+    /// How many threads were forked here, and how many of them have ended.
+    forked: Cell<u64>,
+    ended: Cell<u64>,
+}
+
+/// The processor that the caller runs on, if it is a FastThread.
+#[inline(always)]
+pub fn here() -> Option<&'static Processor> {
+    HERE.get()
+}
+
+/// The same, for what only a FastThread can do.
+///
+/// # Panics
+///
+/// If the caller is none.
+#[inline(always)]
+#[track_caller]
+pub fn here_for(what: &str) -> &'static Processor {
+    match here() {
+        Some(processor) => processor,
+        None => refuse(what),
+    }
+}
+
+#[cold]
+#[track_caller]
+fn refuse(what: &str) -> ! {
+    panic!("{what}: {}", outside())
+}
+
+/// Why there is no processor here.
+#[cold]
+pub fn outside() -> Outside {
+    if fork_process::is_child() { Outside::ForkedProcess } else { Outside::KernelThread }
+}
+
+/// In the child of a fork(2): no FastThread of its parent's goes on there.
+pub fn forget_here() {
+    HERE.set(None);
+}
+
+impl Processor {
+    /// The processor of a run, for stacks of so many bytes.
+    pub fn new(stack_bytes: usize, run: u32) -> &'static Processor {
+        let root: &'static Thread = Box::leak(Box::new(Thread::new(0, Stack::NONE)));
+        Box::leak(Box::new(Processor {
+            running: Cell::new(root),
+            ready: Fifo::new(),
+            root,
+            stacks: Stacks::new(stack_bytes),
+            run,
+            forked: Cell::new(0),
+            ended: Cell::new(0),
+        }))
+    }
+
+    /// Makes the calling kernel thread this processor, and runs what is ready and what that makes
+    /// ready. True if no thread is left; false if those that are left wait for each other.
+    pub fn run(&'static self) -> bool {
+        HERE.set(Some(self));
+        while let Some(next) = self.ready.pop() {
+            self.go_on(self.root, next);
+        }
+        HERE.set(None);
+        self.forked.get() == self.ended.get()
+    }
+
+    /// The run's number.
+    #[inline(always)]
+    pub fn run_number(&self) -> u32 {
+        self.run
+    }
+
+    /// The thread that runs.
+    #[inline(always)]
+    pub fn running(&self) -> &'static Thread {
+        self.running.get()
+    }
+
+    /// A prepared thread is to run here.
+    #[inline(always)]
+    pub fn begin(&'static self, thread: &'static Thread) {
+        let number = self.forked.get() + 1;
+        self.forked.set(number);
+        thread.number.set(number);
+        thread.home.set(Some(self));
+        // Relaxed: tells no more than itself.
+        thread.run.store(self.run, Ordering::Relaxed);
+        self.ready.push(thread);
+    }
+
+    /// Lets every ready thread run before the caller goes on.
+    #[inline(always)]
+    pub fn yield_now(&self) {
+        if self.ready.is_empty() || std::thread::panicking() {
+            return;
+        }
+        let running = self.running.get();
+        self.ready.push(running);
+        if let Some(next) = self.ready.pop() {
+            self.go_on(running, next);
+        }
+    }
+
+    /// Suspends the running thread, which somebody's list has, until it is made ready.
+    #[inline(always)]
+    pub fn block(&self, waited: &dyn Waited) {
+        if std::thread::panicking() {
+            self.refuse_to_block(waited);
+        }
+        let running = self.running.get();
+        // SAFETY: only the lifetime changes. The thread has borrowed it until this returns, and
+        // then it is forgotten.
+        let waited = unsafe {
+            std::mem::transmute::<NonNull<dyn Waited + '_>, NonNull<dyn Waited + 'static>>(
+                NonNull::from(waited),
+            )
+        };
+        running.waits_for.set(Some(waited));
+        self.go_on(running, self.next());
+        running.waits_for.set(None);
+    }
+
+    /// Makes a blocked thread of this processor ready.
+    #[inline(always)]
+    pub fn wake(&self, thread: &'static Thread) {
+        self.ready.push(thread);
+    }
+
+    /// The running thread has ended. Its record and its stack are somebody else's after this, or
+    /// free already; its frames are used until this jumps, on this processor, so by nobody.
+    #[inline(always)]
+    pub fn end(&self) -> ! {
+        self.ended.set(self.ended.get() + 1);
+        let next = self.next();
+        self.running.set(next);
+        // SAFETY: `next` was prepared or suspended and is in no list now, and threads in lists of
+        // this processor are this kernel thread's. Nobody goes on with a thread that has ended.
+        unsafe { leave(&next.context) }
+    }
+
+    /// Who goes on now: the kernel thread itself if no other can.
+    #[inline(always)]
+    fn next(&self) -> &'static Thread {
+        self.ready.pop().unwrap_or(self.root)
+    }
+
+    #[inline(always)]
+    fn go_on(&self, from: &'static Thread, to: &'static Thread) {
+        if ptr::eq(from, to) {
+            return;
+        }
+        self.running.set(to);
+        // SAFETY: `to` was prepared or suspended and is in no list now, `from` runs, and whoever
+        // goes on with it does so on this processor, so after the jump.
+        unsafe { switch(&from.context, &to.context) };
+    }
+
+    /// Every thread of this run that has not ended.
+    pub fn report(&'static self) -> Report {
+        let mut waiting = Vec::new();
+        stacks::for_each(|thread| {
+            // Relaxed: a thread of this run is this processor's, which wrote it.
+            if thread.run.load(Ordering::Relaxed) == self.run {
+                waiting.push(Waiting::of(thread));
+            }
+        });
+        Report::new(waiting)
+    }
+
+    #[cold]
+    fn refuse_to_block(&self, waited: &dyn Waited) -> ! {
+        // The kernel thread counts its panics; another FastThread's would be mixed up with this.
+        let title = self.running.get().title();
+        eprintln!("{title} would wait for {} while it unwinds: aborting", waited.describe());
+        std::process::abort()
+    }
+}

@@ -1,0 +1,74 @@
+//! Who waits for what: for a deadlock, and on request.
+
+use std::fmt;
+use std::ptr::NonNull;
+
+use crate::thread::Thread;
+
+/// Something that a thread can wait for, as a report says it.
+pub trait Waited {
+    /// After "waits for".
+    fn describe(&self) -> String;
+}
+
+/// The threads that have not ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    threads: Vec<Waiting>,
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Its number: 1 is the first of a run.
+    pub number: u64,
+    /// Its name.
+    pub name: Option<String>,
+    /// What it waits for; nothing if it runs or is ready.
+    pub waits_for: Option<String>,
+}
+
+impl Report {
+    /// Of these threads, by their numbers.
+    pub(crate) fn new(mut threads: Vec<Waiting>) -> Report {
+        threads.sort_by_key(|thread| thread.number);
+        Report { threads }
+    }
+
+    /// The threads, by their numbers.
+    pub fn threads(&self) -> &[Waiting] {
+        &self.threads
+    }
+}
+
+impl Waiting {
+    /// Of a thread of the caller's processor.
+    pub(crate) fn of(thread: &Thread) -> Waiting {
+        let describe = |waited: NonNull<dyn Waited>| {
+            // SAFETY: the thread borrows what it waits for, on its own stack, for as long as it
+            // waits; and it does, because its processor is the caller's.
+            unsafe { waited.as_ref() }.describe()
+        };
+        Waiting {
+            number: thread.number.get(),
+            name: thread.rare.borrow().name.as_deref().map(str::to_owned),
+            waits_for: thread.waits_for.get().map(describe),
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for thread in &self.threads {
+            write!(f, "FastThread {}", thread.number)?;
+            if let Some(name) = &thread.name {
+                write!(f, " `{name}`")?;
+            }
+            match &thread.waits_for {
+                Some(what) => writeln!(f, " waits for {what}")?,
+                None => writeln!(f, " waits for nothing")?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,79 @@
+//! The runs of this process: which ones are not over, and what was left to them from outside.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::stacks::Stacks;
+use crate::thread::Thread;
+
+struct Runs {
+    last: u32,
+    /// Those that are not over. One that ended in a deadlock never is: its threads are still there.
+    live: BTreeSet<u32>,
+    orphans: Vec<Orphan>,
+}
+
+/// A thread whose `Forked` was dropped outside its run.
+struct Orphan {
+    run: u32,
+    thread: &'static Thread,
+    detach: fn(&Stacks, &'static Thread),
+}
+
+// SAFETY: only the thread's own processor takes it out of the list, or whoever finds the run over.
+unsafe impl Send for Orphan {}
+
+static RUNS: Mutex<Runs> = Mutex::new(Runs { last: 0, live: BTreeSet::new(), orphans: Vec::new() });
+
+fn runs() -> MutexGuard<'static, Runs> {
+    RUNS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A run begins. Its number, from 1; no other run has it.
+pub fn begin() -> u32 {
+    let mut runs = runs();
+    runs.last += 1;
+    let run = runs.last;
+    runs.live.insert(run);
+    run
+}
+
+/// A run is over; on its processor.
+pub fn end(run: u32, stacks: &Stacks) {
+    let orphans = {
+        let mut runs = runs();
+        runs.live.remove(&run);
+        let (ours, others) = runs.orphans.drain(..).partition(|orphan| orphan.run == run);
+        runs.orphans = others;
+        let ours: Vec<Orphan> = ours;
+        ours
+    };
+    // Dropping a result may run anything, so not under the lock.
+    for orphan in orphans {
+        (orphan.detach)(stacks, orphan.thread);
+    }
+}
+
+/// Whether a run is over: each of its threads has ended.
+pub fn is_over(run: u32) -> bool {
+    !runs().live.contains(&run)
+}
+
+/// A thread's `Forked` is dropped where the run is not. While the run goes on, its processor sees
+/// to it at the end; after it, the thread has ended and is nobody's but the caller's.
+#[cold]
+pub fn detach_from_outside(
+    run: u32,
+    thread: &'static Thread,
+    detach: fn(&Stacks, &'static Thread),
+) {
+    let mut runs = runs();
+    if runs.live.contains(&run) {
+        runs.orphans.push(Orphan { run, thread, detach });
+        return;
+    }
+    drop(runs);
+    let stacks = Stacks::new(thread.stack.bytes());
+    detach(&stacks, thread);
+    stacks.return_all();
+}

@@ -1,0 +1,209 @@
+//! A lock that many may have to read and one to write.
+
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::sync::LockResult;
+
+use crate::monitor::{Inside, Monitor};
+use crate::mutex::{Poison, Stays};
+use crate::processor::{Processor, here, here_for};
+use crate::report::Waited;
+use crate::thread::Fifo;
+
+/// A value that many FastThreads may read, or one may write.
+///
+/// First come, first served: a reader that comes after a waiting writer waits behind it. A thread
+/// that panics while it may write poisons the lock.
+#[derive(Debug)]
+pub struct RwLock<T: ?Sized> {
+    monitor: Monitor<Holders>,
+    poisoned: Poison,
+    value: UnsafeCell<T>,
+}
+
+/// Who has it.
+#[derive(Debug)]
+struct Holders {
+    readers: usize,
+    is_written: bool,
+}
+
+/// The right to read. Dropping it gives it back.
+#[must_use = "the lock is released when this is dropped"]
+pub struct ReadGuard<'l, T: ?Sized> {
+    lock: &'l RwLock<T>,
+    stays: Stays,
+}
+
+/// The right to write. Dropping it gives it back.
+#[must_use = "the lock is released when this is dropped"]
+pub struct WriteGuard<'l, T: ?Sized> {
+    lock: &'l RwLock<T>,
+    was_panicking: bool,
+    stays: Stays,
+}
+
+// SAFETY: threads read it together, so it is `Sync`; one at a time writes it, so it is `Send`.
+unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
+
+// SAFETY: who has the lock by value has the value, which is `Send`.
+unsafe impl<T: ?Sized + Send> Send for RwLock<T> {}
+
+impl<T> RwLock<T> {
+    /// Nobody has it.
+    pub const fn new(value: T) -> RwLock<T> {
+        let monitor = Monitor::new(Holders { readers: 0, is_written: false });
+        RwLock { monitor, poisoned: Poison::new(), value: UnsafeCell::new(value) }
+    }
+}
+
+impl<T: ?Sized> RwLock<T> {
+    /// Waits until nobody writes or waits to write, and may read then.
+    ///
+    /// # Errors: the lock, too, if a thread has panicked while it wrote.
+    ///
+    /// # Panics
+    ///
+    /// If the caller is no FastThread, or one of another run.
+    #[inline]
+    #[track_caller]
+    pub fn read(&self) -> LockResult<ReadGuard<'_, T>> {
+        self.take(here_for("RwLock::read"), false);
+        self.poisoned.warn(ReadGuard { lock: self, stays: PhantomData })
+    }
+
+    /// Waits until nobody has the lock, and may write then.
+    ///
+    /// # Errors: the lock, too, if a thread has panicked while it wrote.
+    ///
+    /// # Panics
+    ///
+    /// If the caller is no FastThread, or one of another run.
+    #[inline]
+    #[track_caller]
+    pub fn write(&self) -> LockResult<WriteGuard<'_, T>> {
+        self.take(here_for("RwLock::write"), true);
+        let was_panicking = std::thread::panicking();
+        self.poisoned.warn(WriteGuard { lock: self, was_panicking, stays: PhantomData })
+    }
+
+    #[track_caller]
+    fn take(&self, processor: &Processor, is_writer: bool) {
+        let is_ours = self.monitor.enter(processor, |inside| {
+            let is_ours = inside.waiters.is_empty() && inside.state.admit(is_writer);
+            if !is_ours {
+                let running = processor.running();
+                running.is_writer.set(is_writer);
+                inside.waiters.push(running);
+            }
+            is_ours
+        });
+        if !is_ours {
+            processor.block(&self.monitor);
+        }
+    }
+
+    fn release(&self, is_writer: bool) {
+        // There is no processor in the child of a fork(2), and nobody to release it for.
+        let Some(processor) = here() else { return };
+        let admitted = self.monitor.enter(processor, |inside| {
+            if is_writer {
+                inside.state.is_written = false;
+            } else {
+                inside.state.readers -= 1;
+            }
+            admit_next(inside)
+        });
+        while let Some(thread) = admitted.pop() {
+            processor.wake(thread);
+        }
+    }
+}
+
+/// Those of the waiting, in their order, who have the lock now.
+fn admit_next(inside: &mut Inside<Holders>) -> Fifo {
+    let admitted = Fifo::new();
+    while let Some(first) = inside.waiters.first()
+        && inside.state.admit(first.is_writer.get())
+    {
+        inside.waiters.pop();
+        admitted.push(first);
+    }
+    admitted
+}
+
+impl Holders {
+    /// Gives the lock, if it can be given.
+    fn admit(&mut self, is_writer: bool) -> bool {
+        if self.is_written || (is_writer && self.readers > 0) {
+            return false;
+        }
+        if is_writer {
+            self.is_written = true;
+        } else {
+            self.readers += 1;
+        }
+        true
+    }
+}
+
+impl<T: ?Sized> Drop for ReadGuard<'_, T> {
+    fn drop(&mut self) {
+        self.lock.release(false);
+    }
+}
+
+impl<T: ?Sized> Drop for WriteGuard<'_, T> {
+    fn drop(&mut self) {
+        self.lock.poisoned.settle(self.was_panicking);
+        self.lock.release(true);
+    }
+}
+
+impl<T: ?Sized> Deref for ReadGuard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: nobody writes while somebody may read.
+        unsafe { &*self.lock.value.get() }
+    }
+}
+
+impl<T: ?Sized> Deref for WriteGuard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: this thread alone has the lock.
+        unsafe { &*self.lock.value.get() }
+    }
+}
+
+impl<T: ?Sized> DerefMut for WriteGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: this thread alone has the lock, and the guard is borrowed alone.
+        unsafe { &mut *self.lock.value.get() }
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for ReadGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for WriteGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl Waited for Monitor<Holders> {
+    fn describe(&self) -> String {
+        self.seen(|inside| match (inside.state.is_written, inside.state.readers) {
+            (true, _) => "a lock that is written".to_owned(),
+            (false, readers) => format!("a lock with {readers} readers"),
+        })
+    }
+}

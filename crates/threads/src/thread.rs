@@ -1,0 +1,139 @@
+//! A FastThread's record: what is known of it besides its stack.
+//!
+//! Records are never freed. One whose thread has ended waits in a pool, with its stack, for the
+//! next thread. Everything in it belongs to the thread's processor; what others may touch says so.
+
+use std::cell::{Cell, RefCell};
+use std::ptr::{self, NonNull};
+use std::sync::atomic::AtomicU32;
+
+use crate::join::JoinWord;
+use crate::processor::Processor;
+use crate::report::Waited;
+use crate::stack::Stack;
+use crate::switch::Context;
+
+/// What is known of a FastThread. Its first line is all that a switch and an end touch.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Thread {
+    /// Where it goes on; first, because a thread is told this address when it begins.
+    pub context: Context,
+    /// The next in the one list that it is in.
+    pub next: Cell<Option<&'static Thread>>,
+    /// The processor that it stays with.
+    pub home: Cell<Option<&'static Processor>>,
+    /// Its end, and who waits for that.
+    pub join: JoinWord,
+    /// Where its closure lies before it begins, and its result after it has ended.
+    pub payload: Cell<*mut u8>,
+    /// Its number, from 1.
+    pub number: Cell<u64>,
+    /// The run that it is a thread of; 0 when it has ended. Every processor may read it.
+    pub run: AtomicU32,
+    /// Whether there is something in `rare`.
+    pub is_rare: Cell<bool>,
+    /// Whether its stack has been used since it was given back to the system.
+    pub is_touched: Cell<bool>,
+    /// What it waits for, while it does.
+    pub waits_for: Cell<Option<NonNull<dyn Waited>>>,
+    /// A lock is to be its alone; see `RwLock`.
+    pub is_writer: Cell<bool>,
+    /// What most threads have not.
+    pub rare: RefCell<Rare>,
+    /// Its stack.
+    pub stack: Stack,
+    /// Bytes below the top of the stack that stay unused, so that the tops of many stacks do not
+    /// compete for the same lines of a cache.
+    pub offset_bytes: usize,
+}
+
+/// What most threads have not.
+#[derive(Debug, Default)]
+pub struct Rare {
+    /// What it is called.
+    pub name: Option<Box<str>>,
+}
+
+/// Tops of neighbouring stacks lie so far apart in their pages.
+const OFFSET_BYTES: usize = 192;
+
+/// So many different places.
+const OFFSETS: usize = 16;
+
+impl Thread {
+    /// A record for the `index`th stack of a slab; or for a kernel thread, which has its own.
+    pub fn new(index: usize, stack: Stack) -> Thread {
+        Thread {
+            context: Context::default(),
+            next: Cell::new(None),
+            home: Cell::new(None),
+            join: JoinWord::new(),
+            payload: Cell::new(ptr::null_mut()),
+            number: Cell::new(0),
+            run: AtomicU32::new(0),
+            is_rare: Cell::new(false),
+            is_touched: Cell::new(false),
+            waits_for: Cell::new(None),
+            is_writer: Cell::new(false),
+            rare: RefCell::default(),
+            stack,
+            offset_bytes: index % OFFSETS * OFFSET_BYTES,
+        }
+    }
+
+    /// Its number and name, as messages say it.
+    pub fn title(&self) -> String {
+        let number = self.number.get();
+        match &self.rare.borrow().name {
+            Some(name) => format!("FastThread {number} `{name}`"),
+            None => format!("FastThread {number}"),
+        }
+    }
+}
+
+/// Threads in the order in which they came. A thread is in at most one such list.
+#[derive(Debug, Default)]
+pub struct Fifo {
+    first: Cell<Option<&'static Thread>>,
+    last: Cell<Option<&'static Thread>>,
+}
+
+impl Fifo {
+    pub const fn new() -> Fifo {
+        Fifo { first: Cell::new(None), last: Cell::new(None) }
+    }
+
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.first.get().is_none()
+    }
+
+    /// The first, who stays.
+    #[inline(always)]
+    pub fn first(&self) -> Option<&'static Thread> {
+        self.first.get()
+    }
+
+    /// All of them, in their order.
+    pub fn take(&self) -> Fifo {
+        Fifo { first: Cell::new(self.first.take()), last: Cell::new(self.last.take()) }
+    }
+
+    #[inline(always)]
+    pub fn push(&self, thread: &'static Thread) {
+        thread.next.set(None);
+        match self.last.get() {
+            Some(last) if !self.is_empty() => last.next.set(Some(thread)),
+            _ => self.first.set(Some(thread)),
+        }
+        self.last.set(Some(thread));
+    }
+
+    #[inline(always)]
+    pub fn pop(&self) -> Option<&'static Thread> {
+        let first = self.first.get()?;
+        self.first.set(first.next.get());
+        Some(first)
+    }
+}

@@ -1,0 +1,150 @@
+//! What ends a process, or needs all of one: each in a process of its own, which is this program
+//! once more.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Output};
+
+use nearcall_threads::{Mutex, Setup, fork, named, run, yield_now};
+
+/// Tells this program that it is the child.
+const VARIABLE: &str = "NEARCALL_THREADS_ENDING";
+
+const SIGABRT: i32 = 6;
+
+/// Runs the test of this name as a child.
+fn child(test: &str) -> Output {
+    let mut command = Command::new(std::env::current_exe().expect("the path of this test"));
+    command.args(["--exact", test, "--nocapture"]).env(VARIABLE, "1");
+    command.output().expect("a run of this test")
+}
+
+/// Runs this in the child, and nothing after it.
+fn in_child(main: impl FnOnce()) {
+    if std::env::var_os(VARIABLE).is_some() {
+        main();
+        std::process::exit(0);
+    }
+}
+
+#[track_caller]
+fn aborts(test: &str, want: &str) {
+    let output = child(test);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.signal(), Some(SIGABRT), "{said}");
+    assert!(said.contains(want), "{said}");
+}
+
+/// Needs a frame for each level.
+fn deep(levels: u64) -> u64 {
+    let frame = std::hint::black_box([levels; 64]);
+    if levels == 0 { 0 } else { deep(levels - 1) + frame[0] }
+}
+
+#[test]
+fn an_overflow_names_the_thread() {
+    in_child(|| {
+        let thread = || named("deep").fork(|| deep(u64::MAX)).unwrap().join();
+        run(thread).unwrap().unwrap();
+    });
+    let want = "FastThread 2 `deep` has overflowed its stack of 196608 bytes: aborting";
+    aborts("an_overflow_names_the_thread", want);
+}
+
+#[test]
+fn a_fault_that_is_no_overflow_is_not_called_one() {
+    in_child(|| {
+        let fault = || {
+            let nowhere = std::ptr::without_provenance::<u8>(4096);
+            // SAFETY: not sound, on purpose: it is to fault, and in a process of its own.
+            unsafe { nowhere.read_volatile() }
+        };
+        run(fault).unwrap();
+    });
+    let output = child("a_fault_that_is_no_overflow_is_not_called_one");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.signal(), Some(libc::SIGSEGV), "{said}");
+    assert!(!said.contains("overflowed"), "{said}");
+}
+
+#[test]
+fn a_wait_while_unwinding_is_refused() {
+    struct LocksWhenDropped(std::sync::Arc<Mutex<()>>);
+    impl Drop for LocksWhenDropped {
+        fn drop(&mut self) {
+            drop(self.0.lock());
+        }
+    }
+    in_child(|| {
+        let main = || {
+            let mutex = std::sync::Arc::new(Mutex::new(()));
+            let _guard = mutex.lock().unwrap();
+            let theirs = LocksWhenDropped(std::sync::Arc::clone(&mutex));
+            drop(named("unwinds").fork(move || {
+                let _theirs = theirs;
+                panic!("on purpose");
+            }));
+            yield_now();
+        };
+        run(main).unwrap();
+    });
+    let want = "FastThread 2 `unwinds` would wait for a mutex that FastThread 1 `main` has while \
+                it unwinds: aborting";
+    aborts("a_wait_while_unwinding_is_refused", want);
+}
+
+/// In the child of the fork(2): what is refused there, as an exit code.
+fn refused_in_child() -> i32 {
+    let forked = fork(|| ());
+    let is_refused = forked.is_err_and(|error| error.to_string().contains("child of a fork(2)"));
+    let yielded = std::panic::catch_unwind(yield_now);
+    if is_refused && yielded.is_err() { 0 } else { 1 }
+}
+
+#[test]
+fn threads_do_not_go_on_in_the_child_of_a_fork_of_the_process() {
+    let code = run(|| {
+        let other = fork(|| ()).unwrap();
+        // SAFETY: the child calls what allocates, which glibc allows after a fork.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let code = refused_in_child();
+            // SAFETY: ends the child without what the parent would do at its end.
+            unsafe { libc::_exit(code) };
+        }
+        let mut status = 0;
+        // SAFETY: waits for a child of ours.
+        let waited = unsafe { libc::waitpid(child, &mut status, 0) };
+        assert_eq!(waited, child);
+        other.join().unwrap();
+        libc::WEXITSTATUS(status)
+    });
+    assert_eq!(code.unwrap(), 0);
+}
+
+/// As many threads as there is address space for stacks of 1 TiB, and why there was no further one.
+fn fork_until_refused() -> (u32, String) {
+    let mut threads = Vec::new();
+    loop {
+        match fork(|| 1_u32) {
+            Ok(thread) => threads.push(thread),
+            Err(error) => {
+                let sum = threads.iter().map(|thread| thread.join().unwrap()).sum();
+                return (sum, error.to_string());
+            }
+        }
+    }
+}
+
+#[test]
+fn memory_that_is_short_is_an_error_and_the_other_threads_go_on() {
+    let test = "memory_that_is_short_is_an_error_and_the_other_threads_go_on";
+    in_child(|| {
+        let (sum, error) = Setup::default().stack_bytes(1 << 40).run(fork_until_refused).unwrap();
+        assert!((1..200).contains(&sum), "{sum} threads");
+        println!("refused: {error}");
+    });
+    let output = child(test);
+    let said = String::from_utf8_lossy(&output.stdout);
+    let want = "refused: no memory for a stack of 1099511627776 bytes: ";
+    assert!(output.status.success() && said.contains(want), "{said}");
+}
