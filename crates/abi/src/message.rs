@@ -115,6 +115,18 @@ pub enum Message<'p> {
     },
     /// Client: look at this binding's A-stacks; its bells do not seem to arrive. Kind 14.
     Look,
+    /// Server: no room for the out-of-line segment now; it is not mapped. Kind 15.
+    NotMapped {
+        /// Index of the A-stack.
+        astack: u32,
+        /// Of the segment.
+        generation: u32,
+    },
+    /// Server: no room for the lent segment now; it is not mapped. Kind 16.
+    NotLent {
+        /// Of the segment.
+        number: u32,
+    },
 }
 
 /// A class list by value.
@@ -193,6 +205,7 @@ impl<'p> Message<'p> {
                 out.bytes(&bytes.to_le_bytes())?;
             }
             Message::Mapped { astack: first, generation: second }
+            | Message::NotMapped { astack: first, generation: second }
             | Message::Grown { class: first, count: second } => {
                 out.u32(first)?;
                 out.u32(second)?;
@@ -205,6 +218,7 @@ impl<'p> Message<'p> {
             | Message::GrownSegments { class: word }
             | Message::GrownBound { class: word }
             | Message::Lent { number: word }
+            | Message::NotLent { number: word }
             | Message::LendOver { number: word } => out.u32(word)?,
             Message::Revoked | Message::Look => {}
         }
@@ -246,6 +260,8 @@ impl<'p> Message<'p> {
             Message::Lent { .. } => 12,
             Message::LendOver { .. } => 13,
             Message::Look => 14,
+            Message::NotMapped { .. } => 15,
+            Message::NotLent { .. } => 16,
         }
     }
 }
@@ -275,6 +291,8 @@ fn decode_kind<'p>(kind: u32, input: &mut In<'p>) -> Option<Message<'p>> {
         12 => Message::Lent { number: input.u32()? },
         13 => Message::LendOver { number: input.u32()? },
         14 => Message::Look,
+        15 => Message::NotMapped { astack: input.u32()?, generation: input.u32()? },
+        16 => Message::NotLent { number: input.u32()? },
         _ => return None,
     })
 }
@@ -418,7 +436,7 @@ mod tests {
         Message::Import { abi_version, interface_hash, processor, interface_name, classes }
     }
 
-    fn all() -> [Message<'static>; 14] {
+    fn all() -> [Message<'static>; 16] {
         let classes = [AStackClass { block_bytes: 2048, count: 5 }];
         [
             import(Classes::new(&classes).unwrap()),
@@ -435,6 +453,8 @@ mod tests {
             Message::Lent { number: 3 },
             Message::LendOver { number: 3 },
             Message::Look,
+            Message::NotMapped { astack: 1, generation: 2 },
+            Message::NotLent { number: 3 },
         ]
     }
 

@@ -40,6 +40,8 @@ pub mod domain_cache;
 
 pub mod admission;
 
+pub mod quota;
+
 // Apart from the modules, which the model test compiles a second time against loom.
 #[cfg(test)]
 mod tests;

@@ -16,6 +16,7 @@ use nearcall_os::segment::SegmentError;
 use crate::client::bells::Bells;
 use crate::housekeeping::Housekeeping;
 use crate::server::processors::Processors;
+use crate::server::quota::Quotas;
 use crate::server::table::Table;
 use crate::server::trust::TrustClass;
 
@@ -36,8 +37,16 @@ pub struct DomainOptions {
     /// Most threads that run calls. One watches, one is ready to take over, the others are in
     /// procedures that wait or take long. Default 64.
     pub processors_max: u32,
-    /// Most bindings that this domain serves at once. Default 10,000.
+    /// Most bindings that this domain serves at once. Of this and of the following, each of n users
+    /// may hold 1/(n+1) of what is not the others', so that one alone has half. Default 20,000.
     pub bindings_max: u32,
+    /// Most binds that are not complete. Default 256.
+    pub handshakes_max: u32,
+    /// Most bytes of importers' segments that this domain maps. Default 64 GiB.
+    pub mapped_bytes_max: u64,
+    /// Most bytes of its own that this domain holds for importers: A-stacks, results out of line.
+    /// Default 8 GiB.
+    pub own_bytes_max: u64,
 }
 
 #[derive(Debug)]
@@ -54,6 +63,7 @@ pub(crate) struct DomainCore {
     pub table: Table,
     /// Of the servers that this domain calls.
     pub bells: Bells,
+    pub quotas: Arc<Quotas>,
     trust: Mutex<Vec<Arc<TrustClass>>>,
     numbers: AtomicU64,
     is_stopping: AtomicBool,
@@ -61,7 +71,14 @@ pub(crate) struct DomainCore {
 
 impl Default for DomainOptions {
     fn default() -> DomainOptions {
-        DomainOptions { wait: WaitPolicy::default(), processors_max: 64, bindings_max: 10_000 }
+        DomainOptions {
+            wait: WaitPolicy::default(),
+            processors_max: 64,
+            bindings_max: 20_000,
+            handshakes_max: 256,
+            mapped_bytes_max: 64 << 30,
+            own_bytes_max: 8 << 30,
+        }
     }
 }
 
@@ -74,6 +91,7 @@ impl Domain {
     /// The same with knobs.
     pub fn with_options(options: DomainOptions) -> io::Result<Domain> {
         let core = Arc::new(DomainCore {
+            quotas: Arc::new(Quotas::new(&options)),
             options,
             housekeeping: Housekeeping::new()?,
             processors: Processors::new(),

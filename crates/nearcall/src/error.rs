@@ -140,6 +140,9 @@ pub enum NotExecuted {
     ArgumentsRefused,
     /// The deadline passed before the call was posted.
     DeadlinePassed,
+    /// The arguments lie out of line, and the server has no room for them now: its clients of this
+    /// user have their share. Try again later.
+    Overloaded,
 }
 
 /// Why there is no binding.
@@ -178,10 +181,12 @@ pub enum BindError {
         /// The first operation that differs, in words.
         difference: String,
     },
-    /// The server has no room now; try again later.
+    /// The server has no room now, or none for clients of this user; try again later.
     Overloaded {
         /// The name.
         name: String,
+        /// What there is no room for: what was asked for, and the limit.
+        reason: String,
     },
     /// The server did not answer in time.
     TimedOut {
@@ -364,6 +369,7 @@ impl fmt::Display for NotExecuted {
             NotExecuted::Revoked => "the binding is revoked",
             NotExecuted::Refused => "the server is shutting down",
             NotExecuted::ArgumentsRefused => "the server refused the arguments",
+            NotExecuted::Overloaded => "the server has no room for its arguments now",
             NotExecuted::DeadlinePassed => "its deadline passed before it was posted",
         })
     }
@@ -411,8 +417,8 @@ impl fmt::Display for BindError {
             BindError::Hash { interface, difference } => {
                 write!(f, "the server has another version of {interface}: {difference}")
             }
-            BindError::Overloaded { name } => {
-                write!(f, "{name:?} has no room for another binding now")
+            BindError::Overloaded { name, reason } => {
+                write!(f, "{name:?} has no room for another binding now: {reason}")
             }
             BindError::TimedOut { name, waited } => {
                 write!(f, "{name:?} did not answer within {waited:?}")

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use nearcall_abi::message::RefusalCode;
 use nearcall_core::RevokeReason;
+use nearcall_os::clock;
 use nearcall_os::peer::Process;
 use nearcall_os::poll::{Poller, Ready, Waker};
 
@@ -30,9 +30,6 @@ const DEATH: u64 = 1 << 63;
 /// How long an importer may take between two messages of its bind.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Most binds under way at once (CVE-2014-3639: half-open ones must not pile up).
-const HANDSHAKES_MAX: usize = 128;
-
 /// Importers let in, and requests of one binding answered, before the others have their turn.
 pub(crate) const BATCH: usize = 16;
 
@@ -52,6 +49,8 @@ pub(crate) struct Housekeeping {
     waker: Waker,
     watched: Mutex<HashMap<u64, Watched>>,
     handshakes: Mutex<HashMap<u64, UnderWay>>,
+    /// Bindings whose users' requests have taken much time: until when nothing is read from them.
+    paused: Mutex<Vec<(Instant, Arc<ServerBinding>)>>,
     /// A call was captured since the bindings were last looked through for such.
     has_captured: AtomicBool,
     has_ended: AtomicBool,
@@ -82,6 +81,7 @@ impl Housekeeping {
             waker: Waker::new()?,
             watched: Mutex::default(),
             handshakes: Mutex::default(),
+            paused: Mutex::default(),
             has_captured: AtomicBool::new(false),
             has_ended: AtomicBool::new(false),
         };
@@ -204,6 +204,41 @@ impl Housekeeping {
         }
     }
 
+    /// Answers what an importer has asked for, and pauses if its user has taken much of the time.
+    fn attend_importer(&self, binding: &Arc<ServerBinding>) -> bool {
+        let begin_ns = clock::now_ns();
+        let is_served = requests::attend(binding);
+        let now_ns = clock::now_ns();
+        let mut pace = binding.class.pace();
+        pace.spend(now_ns - begin_ns, now_ns);
+        let pause_ns = pace.pause_ns(now_ns);
+        drop(pace);
+        if is_served && pause_ns > 0 && self.poller.remove(&binding.socket).is_ok() {
+            let until = Instant::now() + Duration::from_nanos(pause_ns);
+            self.paused().push((until, Arc::clone(binding)));
+        }
+        is_served
+    }
+
+    /// Reads again from those whose pause is over. How long the next one lasts.
+    fn end_pauses(&self) -> Option<Duration> {
+        let now = Instant::now();
+        let mut paused = self.paused();
+        paused.retain(|(until, binding)| {
+            // A binding that has gone meanwhile is watched no more.
+            let is_over = *until <= now || !binding.state.is_open();
+            if is_over && self.watched().contains_key(&binding.token) {
+                let _ = self.poller.add(&binding.socket, binding.token);
+            }
+            !is_over
+        });
+        paused.iter().map(|(until, _)| until.saturating_duration_since(now)).min()
+    }
+
+    fn paused(&self) -> MutexGuard<'_, Vec<(Instant, Arc<ServerBinding>)>> {
+        self.paused.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// When the next handshake is over time.
     fn next_deadline(&self) -> Option<Duration> {
         let deadline = self.handshakes().values().map(|under_way| under_way.deadline).min();
@@ -275,7 +310,9 @@ fn keep(core: &Arc<DomainCore>) {
     // Relaxed: see `stop`.
     while !house.has_ended.load(Ordering::Relaxed) {
         let until_captures = captures.look_after(house);
-        let timeout = house.next_deadline().into_iter().chain(until_captures).min();
+        let until_unpaused = house.end_pauses();
+        let others = until_captures.into_iter().chain(until_unpaused);
+        let timeout = house.next_deadline().into_iter().chain(others).min();
         if let Err(error) = house.poller.wait(&mut ready, timeout) {
             tracing::error!(%error, "housekeeping cannot wait");
             std::thread::sleep(POLLER_PAUSE);
@@ -290,6 +327,7 @@ fn keep(core: &Arc<DomainCore>) {
         house.end_late_handshakes();
     }
     house.handshakes().clear();
+    house.paused().clear();
     house.forget_all();
     core.table.clear();
 }
@@ -302,7 +340,7 @@ fn attend(core: &Arc<DomainCore>, ready: Ready) {
     match entry {
         Some(Watched::Importers(clerk)) => accept(core, &clerk),
         Some(Watched::Importer(binding)) => {
-            let is_served = !is_death && requests::attend(&binding);
+            let is_served = !is_death && house.attend_importer(&binding);
             if binding.take_look() {
                 core.processors.ask_to_look(&binding);
             }
@@ -324,7 +362,8 @@ fn attend(core: &Arc<DomainCore>, ready: Ready) {
     }
 }
 
-/// Lets importers in, as many as may be under way.
+/// Lets importers in, as many as may be under way: half-open binds must not pile up (as in
+/// CVE-2014-3639).
 fn accept(core: &Arc<DomainCore>, clerk: &Arc<ClerkCore>) {
     let house = &core.housekeeping;
     for _ in 0..BATCH {
@@ -338,10 +377,10 @@ fn accept(core: &Arc<DomainCore>, clerk: &Arc<ClerkCore>) {
                 return;
             }
         };
-        let handshake = Handshake::new(Arc::clone(clerk), stream, core.next_number());
-        if house.handshakes().len() >= HANDSHAKES_MAX {
-            handshake.refuse(RefusalCode::Overloaded, b"too many binds under way");
-        } else if house.watch_socket(handshake.socket(), handshake.token()).is_ok() {
+        let Some(handshake) = Handshake::begin(core, Arc::clone(clerk), stream) else {
+            continue;
+        };
+        if house.watch_socket(handshake.socket(), handshake.token()).is_ok() {
             let deadline = Instant::now() + HANDSHAKE_TIMEOUT;
             // Mostly it has said already what it wants.
             step(core, UnderWay { handshake, deadline });

@@ -5,6 +5,7 @@ pub(crate) mod clerk;
 pub(crate) mod current;
 pub(crate) mod handshake;
 pub(crate) mod processors;
+pub(crate) mod quota;
 pub(crate) mod requests;
 pub(crate) mod residents;
 pub(crate) mod run;

@@ -47,6 +47,8 @@ pub(crate) fn import(
     let (server_own, client_peer) = Segment::heap(bytes.blocks, Sealing::SingleWriter);
     let lane = server.table.load().free_lane();
     let served = Arc::new(ServerBinding::new(ServerParts {
+        quotas: Arc::clone(&server.quotas),
+        charges: Vec::new(),
         key: server.table.new_key(lane),
         token: server.next_number(),
         name: clerk.name().to_owned(),

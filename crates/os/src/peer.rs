@@ -62,6 +62,11 @@ impl Peer {
     }
 }
 
+/// The user at the other end of a socket, as [`Peer::uid`], and nothing else.
+pub fn uid_of(stream: &Stream) -> io::Result<Option<u32>> {
+    Ok(credentials(stream.as_fd())?.uid)
+}
+
 /// The user that this process acts for: what a peer sees as [`Peer::uid`] when it connects.
 pub fn effective_uid() -> u32 {
     rustix::process::geteuid().as_raw()

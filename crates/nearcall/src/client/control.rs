@@ -51,6 +51,9 @@ pub(crate) struct Control {
 /// At most one entry an A-stack: a later message about it replaces the one before.
 #[derive(Debug, Default)]
 struct Inbox {
+    /// Segments for arguments that the server has no room for.
+    not_mapped: HashMap<u32, u32>,
+    not_lent: HashSet<u32>,
     /// A thread is at the socket.
     is_read: bool,
     mapped: HashMap<u32, u32>,
@@ -189,6 +192,9 @@ impl ClientBinding {
             Message::Mapped { astack, generation } if astack < self.astack_count() => {
                 inbox.mapped.insert(astack, generation);
             }
+            Message::NotMapped { astack, generation } if astack < self.astack_count() => {
+                inbox.not_mapped.insert(astack, generation);
+            }
             Message::OutOfLine { astack, generation, bytes } if astack < self.astack_count() => {
                 let descriptor = packet.descriptors.remove(0);
                 let received = usize::try_from(bytes)
@@ -203,6 +209,10 @@ impl ClientBinding {
             // Relaxed: a counter; numbers that were given out before this message are in it.
             Message::Lent { number } if number <= self.control.lends.load(Relaxed) => {
                 inbox.lent.insert(number);
+            }
+            // Relaxed: as above.
+            Message::NotLent { number } if number <= self.control.lends.load(Relaxed) => {
+                inbox.not_lent.insert(number);
             }
             Message::Grown { class, count } => {
                 let replies = packet.descriptors.remove(0);
@@ -328,9 +338,14 @@ impl ClientBinding {
         let sent = self.control.socket.send(&message, &[descriptor.as_fd()]);
         sent.map_err(|error| error.to_string())?;
         let is_mapped = self.await_message(NEVER_NS, EXCHANGE_NS_MAX, |inbox| {
-            inbox.lent.remove(&number).then_some(())
+            let refused = inbox.not_lent.remove(&number).then_some(false);
+            inbox.lent.remove(&number).then_some(true).or(refused)
         });
-        is_mapped.map(|()| segment).map_err(|_| NOT_MAPPED.to_owned())
+        match is_mapped {
+            Ok(true) => Ok(segment),
+            Ok(false) => Err("the server has no room for it now".to_owned()),
+            Err(_) => Err(NOT_MAPPED.to_owned()),
+        }
     }
 
     /// No further call names lent segment `number`.
@@ -376,11 +391,16 @@ impl Grip<'_> {
             Err(error) => return Err(no_memory(error.to_string())),
         }
         let is_mapped = self.binding.await_message(until_ns, EXCHANGE_NS_MAX, |inbox| {
-            let is_ours = inbox.mapped.get(&astack) == Some(&generation);
-            is_ours.then(|| inbox.mapped.remove(&astack))
+            let is_ours = |answers: &mut HashMap<u32, u32>| {
+                let is_ours = answers.get(&astack) == Some(&generation);
+                is_ours.then(|| answers.remove(&astack))
+            };
+            let mapped = is_ours(&mut inbox.mapped).map(|_| true);
+            mapped.or_else(|| is_ours(&mut inbox.not_mapped).map(|_| false))
         });
         match is_mapped {
-            Ok(_) => {}
+            Ok(true) => {}
+            Ok(false) => return Err(self.binding.overloaded(procedure)),
             Err(Missing::Late) => return Err(self.binding.late(procedure)),
             Err(Missing::Never) => return Err(no_memory(NOT_MAPPED.to_owned())),
         }

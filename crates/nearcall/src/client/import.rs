@@ -84,7 +84,8 @@ fn connect(name: &str, options: &ImportOptions) -> Result<Stream, BindError> {
                 }
             },
             Err(SocketError::Busy) => {
-                return Err(BindError::Overloaded { name: name.to_owned() });
+                let reason = "its queue of importers is full".to_owned();
+                return Err(BindError::Overloaded { name: name.to_owned(), reason });
             }
             Err(other) => {
                 let reason = other.to_string();
@@ -174,7 +175,9 @@ impl Import<'_> {
 
     fn receive(&self) -> Result<Packet, BindError> {
         let left = self.options.timeout.saturating_sub(self.begin.elapsed());
-        self.socket.receive_soon(left).map_err(|error| self.wire(error))
+        let received = self.socket.receive_soon(left);
+        // One that has hung up on us may have said why before.
+        received.map_err(|error| self.refused_already().unwrap_or_else(|| self.wire(error)))
     }
 
     /// The message, unless it is a refusal.
@@ -198,7 +201,7 @@ impl Import<'_> {
                 let interface = self.interface.name;
                 BindError::Hash { interface, difference: self.difference(detail) }
             }
-            RefusalCode::Overloaded => BindError::Overloaded { name },
+            RefusalCode::Overloaded => BindError::Overloaded { name, reason },
             RefusalCode::AbiVersion | RefusalCode::Protocol => BindError::Peer { name, reason },
         }
     }

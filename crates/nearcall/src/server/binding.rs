@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use nearcall_abi::message::Message;
 use nearcall_abi::{AStackClass, ProcedureDescriptor, ReplyLine, Status};
 use nearcall_core::claim;
+use nearcall_core::quota::OverShare;
 use nearcall_core::turn::{self, Look};
 use nearcall_core::{BindingState, Mode, PeerFault, RevokeReason, Sequence};
 use nearcall_os::astack::{AStack, AStackTable, NEAR_RECORD_BYTES};
@@ -16,6 +17,7 @@ use nearcall_os::futex;
 use nearcall_os::segment::{Sealing, Segment};
 
 use super::clerk::Importer;
+use super::quota::{Charge, Quotas, Resource};
 use super::requests::Growing;
 use super::trust::TrustClass;
 use crate::client::binding::EXTENSIONS_MAX;
@@ -54,7 +56,10 @@ pub(crate) struct ServerBinding {
     /// The client has asked over the socket that its A-stacks be looked at.
     wants_look: AtomicBool,
     /// What the client lends, by number.
-    lent: Mutex<HashMap<u32, Arc<Segment>>>,
+    lent: Mutex<HashMap<u32, (Arc<Segment>, Charge)>>,
+    quotas: Arc<Quotas>,
+    /// What its user is charged with for as long as it is there.
+    charges: Mutex<Vec<Charge>>,
 }
 
 const _: () = assert!(offset_of!(ServerBinding, entries) == 0);
@@ -81,9 +86,9 @@ pub(crate) struct ServerAStack {
     /// Class of the A-stack: only procedures of that class may come in it.
     pub class: u32,
     /// Out-of-line segment that the client sent for arguments.
-    pub request: Mutex<Option<OutOfLine>>,
+    pub request: Mutex<Option<Charged>>,
     /// Out-of-line segment for results.
-    pub reply: Mutex<Option<OutOfLine>>,
+    pub reply: Mutex<Option<Charged>>,
     /// How many of them there were: a number is never used again.
     pub replies: AtomicU32,
 }
@@ -93,8 +98,13 @@ const _: () = assert!(offset_of!(ServerAStack, index) == 0);
 const _: () = assert!(offset_of!(ServerAStack, class) == 4);
 const _: () = assert!(offset_of!(ServerAStack, class) < NEAR_RECORD_BYTES);
 
+/// An out-of-line segment, and what its user is charged with for it.
+pub(crate) type Charged = (OutOfLine, Charge);
+
 /// What a server binding is made of.
 pub(crate) struct Parts {
+    pub quotas: Arc<Quotas>,
+    pub charges: Vec<Charge>,
     pub key: u64,
     pub token: u64,
     pub name: String,
@@ -128,6 +138,8 @@ impl ServerBinding {
             growing: Mutex::default(),
             wants_look: AtomicBool::new(false),
             lent: Mutex::default(),
+            quotas: parts.quotas,
+            charges: Mutex::new(parts.charges),
         }
     }
 
@@ -167,8 +179,21 @@ impl ServerBinding {
     }
 
     /// What the client lends, by number.
-    pub fn lent(&self) -> MutexGuard<'_, HashMap<u32, Arc<Segment>>> {
+    pub fn lent(&self) -> MutexGuard<'_, HashMap<u32, (Arc<Segment>, Charge)>> {
         self.lent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Charges the importer's user with `amount`.
+    pub fn charge(&self, resource: Resource, amount: u64) -> Result<Charge, OverShare> {
+        let charged = self.quotas.charge(resource, self.class.uid, amount);
+        charged.inspect_err(|over| {
+            tracing::warn!(name = self.name, %resource, %over, "a client has its share already");
+        })
+    }
+
+    /// Keeps what was charged until the binding goes.
+    pub fn keep(&self, charge: Charge) {
+        self.charges.lock().unwrap_or_else(PoisonError::into_inner).push(charge);
     }
 
     /// The last call taken on A-stack `index`.
@@ -300,11 +325,11 @@ impl ServerBinding {
     }
 
     /// A segment of at least `bytes` for results on an A-stack: the one of the last call if it is
-    /// long enough, else a new one, which is sent to the client. `None` without memory, or if the
-    /// client does not take it.
+    /// long enough, else a new one, which is sent to the client. `None` without memory, over its
+    /// user's share, or if the client does not take it.
     pub fn reply_segment(&self, astack: &ServerAStack, bytes: usize) -> Option<OutOfLine> {
         let mut known = astack.reply.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = &*known
+        if let Some((known, _)) = &*known
             && known.segment.bytes() >= bytes
         {
             return Some(known.clone());
@@ -313,13 +338,14 @@ impl ServerBinding {
         // Relaxed: the lock orders it.
         let generation = astack.replies.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         let bytes = bytes.next_power_of_two().max(OUT_OF_LINE_BYTES_MIN);
+        let charge = self.charge(Resource::OwnBytes, bytes as u64).ok()?;
         let made = Segment::create("nearcall-results", bytes, Sealing::SingleWriter);
         let (segment, descriptor) = made.ok()?;
         let (astack, bytes) = (astack.index, bytes as u64);
         let announced = Message::OutOfLine { astack, generation, bytes };
         self.socket.send(&announced, &[descriptor.as_fd()]).ok()?;
         let made = OutOfLine { generation, segment: Arc::new(segment) };
-        *known = Some(made.clone());
+        *known = Some((made.clone(), charge));
         Some(made)
     }
 }
@@ -341,8 +367,8 @@ impl ServerAStack {
     pub fn request_segment(&self, generation: u32) -> Result<Arc<Segment>, PeerFault> {
         let known = self.request.lock().unwrap_or_else(PoisonError::into_inner);
         match &*known {
-            Some(known) if known.generation == generation => Ok(Arc::clone(&known.segment)),
-            Some(known) => {
+            Some((known, _)) if known.generation == generation => Ok(Arc::clone(&known.segment)),
+            Some((known, _)) => {
                 Err(PeerFault::Generation { claimed: generation, known: known.generation })
             }
             None => Err(PeerFault::Generation { claimed: generation, known: 0 }),

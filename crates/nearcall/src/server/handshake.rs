@@ -3,19 +3,22 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
+use std::time::Duration;
 
 use nearcall_abi::bell::LANES;
 use nearcall_abi::message::{Classes, Message, PACKET_BYTES_MAX, ProcedureList, RefusalCode};
 use nearcall_abi::{ABI_VERSION, InterfaceDescriptor};
 use nearcall_core::RevokeReason;
 use nearcall_core::bell::{self, Lane};
+use nearcall_core::quota::OverShare;
 use nearcall_os::astack::AStackTable;
 use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::Stream;
-use nearcall_os::{futex, processor};
+use nearcall_os::{futex, peer, processor};
 
 use super::binding::{Parts, ServerAStack, ServerBinding};
 use super::clerk::{Admission, ClerkCore, Importer, Replies};
+use super::quota::{Charge, Resource};
 use super::trust::TrustClass;
 use crate::domain::DomainCore;
 use crate::region::{self, RegionBytes, Segments};
@@ -27,6 +30,8 @@ pub(crate) struct Handshake {
     socket: Socket,
     /// What housekeeping knows the socket by.
     token: u64,
+    /// One of the binds under way, until this is over.
+    _charge: Charge,
 }
 
 /// How a bind stands.
@@ -45,6 +50,7 @@ struct Admitted {
     class: Arc<TrustClass>,
     lane: u32,
     region: AStackTable<ServerAStack>,
+    charges: Vec<Charge>,
     /// For the importer.
     replies: OwnedFd,
 }
@@ -61,8 +67,21 @@ struct Wish<'p> {
 struct Refused(RefusalCode, Vec<u8>);
 
 impl Handshake {
-    pub fn new(clerk: Arc<ClerkCore>, stream: Stream, token: u64) -> Handshake {
-        Handshake { clerk, socket: Socket::new(stream), token }
+    /// Begins one, if that is within the share of the importer's user. `None`: it was refused.
+    pub fn begin(core: &DomainCore, clerk: Arc<ClerkCore>, stream: Stream) -> Option<Handshake> {
+        let socket = Socket::new(stream);
+        let user = peer::uid_of(socket.stream()).ok()?;
+        match core.quotas.charge(Resource::Handshakes, user, 1) {
+            Ok(charge) => {
+                let token = core.next_number();
+                Some(Handshake { clerk, socket, token, _charge: charge })
+            }
+            Err(over) => {
+                let Refused(code, detail) = Refused::over(Resource::Handshakes, over);
+                refuse(&socket, code, &detail);
+                None
+            }
+        }
     }
 
     pub fn socket(&self) -> &Socket {
@@ -71,12 +90,6 @@ impl Handshake {
 
     pub fn token(&self) -> u64 {
         self.token
-    }
-
-    /// Tells the importer that it is refused.
-    pub fn refuse(&self, code: RefusalCode, detail: &[u8]) {
-        // An importer that does not read its refusal sees the hang-up.
-        let _ = self.socket.send(&Message::Refused { code, detail }, &[]);
     }
 
     /// Looks whether the importer has said what it wants, and answers.
@@ -94,7 +107,7 @@ impl Handshake {
             Err(Refused(code, detail)) => {
                 let name = &self.clerk.name;
                 tracing::info!(name, ?code, "an importer was refused");
-                self.refuse(code, &detail);
+                refuse(&self.socket, code, &detail);
                 Progress::Over(self.socket)
             }
         }
@@ -155,12 +168,18 @@ impl Handshake {
             return Err(Refused(RefusalCode::NotAdmitted, reason.into_bytes()));
         }
         let snapshot = core.table.load();
-        if snapshot.count() >= core.options.bindings_max as usize {
-            return Err(Refused::overloaded());
-        }
         let class = core.trust_class(importer.uid()).map_err(|_| Refused::overloaded())?;
         let classes = self.interface().classes;
         let bytes = RegionBytes::of(classes).expect("the compiler made a class list");
+        let mut charges = Vec::with_capacity(3);
+        for (resource, amount) in [
+            (Resource::Bindings, 1),
+            (Resource::MappedBytes, bytes.heads + bytes.blocks),
+            (Resource::OwnBytes, bytes.blocks),
+        ] {
+            let charge = core.quotas.charge(resource, importer.uid(), amount as u64);
+            charges.push(charge.map_err(|over| Refused::over(resource, over))?);
+        }
         let refused = |which: &'static str| {
             move |fault| Refused::protocol(format!("{which} segment: {fault}"))
         };
@@ -171,12 +190,12 @@ impl Handshake {
         let made = self.clerk.replies().map_err(|_| Refused::overloaded())?;
         let Replies { segment: own, descriptor: replies } = made;
         let region = region::table(classes, Segments { heads, own, peer }, ServerAStack::new);
-        Ok(Admitted { importer, class, lane: snapshot.free_lane(), region, replies })
+        Ok(Admitted { importer, class, lane: snapshot.free_lane(), region, charges, replies })
     }
 
     /// Puts the binding together, serves it, and tells the importer, which runs on `processor`.
     fn complete(self, core: &DomainCore, admitted: Admitted, processor: u32) {
-        let Admitted { importer, class, lane, region, replies } = admitted;
+        let Admitted { importer, class, lane, region, charges, replies } = admitted;
         let binding = Arc::new(ServerBinding::new(Parts {
             key: core.table.new_key(lane),
             token: self.token,
@@ -188,6 +207,8 @@ impl Handshake {
             lane,
             socket: self.socket,
             region,
+            quotas: Arc::clone(&core.quotas),
+            charges,
         }));
         serve(core, &binding);
         if self.clerk.is_withdrawn() || core.is_stopping() {
@@ -205,6 +226,12 @@ impl Handshake {
             self.clerk.make_ready();
         }
     }
+}
+
+/// Tells an importer that it is refused.
+fn refuse(socket: &Socket, code: RefusalCode, detail: &[u8]) {
+    // An importer that does not read its refusal sees the hang-up.
+    let _ = socket.send_within(Duration::ZERO, &Message::Refused { code, detail }, &[]);
 }
 
 /// From here on the binding is served and watched.
@@ -231,7 +258,11 @@ impl Refused {
         Refused(RefusalCode::Protocol, reason.into_bytes())
     }
 
+    fn over(resource: Resource, over: OverShare) -> Refused {
+        Refused(RefusalCode::Overloaded, format!("{resource}: {over}").into_bytes())
+    }
+
     fn overloaded() -> Refused {
-        Refused(RefusalCode::Overloaded, Vec::new())
+        Refused(RefusalCode::Overloaded, b"no memory".to_vec())
     }
 }

@@ -10,6 +10,7 @@ use nearcall_core::RevokeReason;
 use nearcall_os::segment::{Sealing, Segment};
 
 use super::binding::{ServerAStack, ServerBinding};
+use super::quota::{Charge, Resource};
 use crate::client::linkage::OutOfLine;
 use crate::housekeeping::BATCH;
 use crate::region::{self, RegionBytes, Segments};
@@ -20,6 +21,7 @@ use crate::wire::Packet;
 pub(crate) struct Growing {
     class: u32,
     replies: Segment,
+    charge: Charge,
 }
 
 /// Answers what has come. False: the binding is over.
@@ -44,12 +46,24 @@ fn answer(binding: &ServerBinding, mut packet: Packet) -> Result<(), String> {
     match packet.message().map_err(|error| error.to_string())? {
         Message::OutOfLine { astack, generation, bytes } => {
             let descriptor = packet.descriptors.remove(0);
-            map(binding, astack, generation, bytes, descriptor)?;
-            send(binding, &Message::Mapped { astack, generation })
+            let is_mapped = map(binding, astack, generation, bytes, descriptor)?;
+            send(
+                binding,
+                &match is_mapped {
+                    true => Message::Mapped { astack, generation },
+                    false => Message::NotMapped { astack, generation },
+                },
+            )
         }
         Message::Lend { number, bytes } => {
-            map_lent(binding, number, bytes, packet.descriptors.remove(0))?;
-            send(binding, &Message::Lent { number })
+            let is_mapped = map_lent(binding, number, bytes, packet.descriptors.remove(0))?;
+            send(
+                binding,
+                &match is_mapped {
+                    true => Message::Lent { number },
+                    false => Message::NotLent { number },
+                },
+            )
         }
         Message::LendOver { number } => {
             // One whose making failed half-way is not there.
@@ -86,14 +100,14 @@ fn send(binding: &ServerBinding, message: &Message<'_>) -> Result<(), String> {
     binding.socket.send(message, &[]).map_err(|error| error.to_string())
 }
 
-/// Maps a segment for arguments; the one before of that A-stack goes.
+/// Maps a segment for arguments; the one before of that A-stack goes. False: over its user's share.
 fn map(
     binding: &ServerBinding,
     astack: u32,
     generation: u32,
     bytes: u64,
     descriptor: OwnedFd,
-) -> Result<(), String> {
+) -> Result<bool, String> {
     let count = binding.astack_count();
     let limit = u64::from(MESSAGE_BYTES_MAX);
     if astack >= count {
@@ -104,20 +118,24 @@ fn map(
     }
     let slot = &binding.astack(astack).record().request;
     slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let Ok(charge) = binding.charge(Resource::MappedBytes, bytes) else {
+        return Ok(false);
+    };
     let segment = Segment::receive(descriptor, bytes as usize, Sealing::SingleWriter)
         .map_err(|fault| fault.to_string())?;
     let segment = Arc::new(segment);
-    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(OutOfLine { generation, segment });
-    Ok(())
+    let mapped = (OutOfLine { generation, segment }, charge);
+    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(mapped);
+    Ok(true)
 }
 
-/// Maps a segment that the client lends.
+/// Maps a segment that the client lends. False: over its user's share.
 fn map_lent(
     binding: &ServerBinding,
     number: u32,
     bytes: u64,
     descriptor: OwnedFd,
-) -> Result<(), String> {
+) -> Result<bool, String> {
     let limit = u64::from(MESSAGE_BYTES_MAX);
     if bytes > limit {
         return Err(format!("lent segment of {bytes} bytes is over {limit}"));
@@ -126,11 +144,14 @@ fn map_lent(
     if count >= LENT_COUNT_MAX as usize {
         return Err(format!("{count} segments are lent, the limit is {LENT_COUNT_MAX}"));
     }
+    let Ok(charge) = binding.charge(Resource::MappedBytes, bytes) else {
+        return Ok(false);
+    };
     let segment = Segment::receive(descriptor, bytes as usize, Sealing::SingleWriter)
         .map_err(|fault| fault.to_string())?;
     // A call that has the one before keeps it.
-    binding.lent().insert(number, Arc::new(segment));
-    Ok(())
+    binding.lent().insert(number, (Arc::new(segment), charge));
+    Ok(true)
 }
 
 /// Makes our half of an extension. `None`: there is no room for one.
@@ -139,11 +160,12 @@ fn grow(binding: &ServerBinding, class: u32, known: AStackClass) -> Option<()> {
         return None;
     }
     let RegionBytes { blocks, .. } = RegionBytes::of(&[known]).ok()?;
+    let charge = binding.charge(Resource::OwnBytes, blocks as u64).ok()?;
     let made = Segment::create("nearcall-replies", blocks, Sealing::SingleWriter);
     let (replies, descriptor) = made.ok()?;
     let grown = Message::Grown { class, count: known.count };
     binding.socket.send(&grown, &[descriptor.as_fd()]).ok()?;
-    *binding.growing() = Some(Growing { class, replies });
+    *binding.growing() = Some(Growing { class, replies, charge });
     Some(())
 }
 
@@ -158,6 +180,11 @@ fn extend(
     let growing = growing.ok_or_else(|| format!("class {class} is not growing"))?;
     let classes = [binding.classes[class as usize]];
     let bytes = RegionBytes::of(&classes).map_err(|fault| fault.to_string())?;
+    // It was granted: what comes with it is a small part of what its user has for it anyway.
+    if let Ok(charge) = binding.charge(Resource::MappedBytes, (bytes.heads + bytes.blocks) as u64) {
+        binding.keep(charge);
+    }
+    binding.keep(growing.charge);
     let heads = Segment::receive(heads, bytes.heads, Sealing::BothWrite)
         .map_err(|fault| fault.to_string())?;
     let requests = Segment::receive(requests, bytes.blocks, Sealing::SingleWriter)

@@ -45,7 +45,6 @@ pub(crate) struct Snapshot {
     pub epoch: u64,
     /// Every trust class with a binding.
     pub classes: Vec<Arc<TrustClass>>,
-    count: usize,
     groups: [Arc<Group>; GROUPS],
 }
 
@@ -76,26 +75,19 @@ impl Table {
         self.change(|next| {
             let lane = next.lane_mut(binding.lane);
             *lane = lane.iter().cloned().chain([binding]).collect();
-            next.count += 1;
         });
     }
 
     pub fn remove(&self, key: u64) {
         self.change(|next| {
             let lane = next.lane_mut(lane_of(key));
-            let before = lane.len();
             *lane = lane.iter().filter(|binding| binding.key != key).cloned().collect();
-            let removed = before - lane.len();
-            next.count -= removed;
         });
     }
 
     /// Forgets every binding.
     pub fn clear(&self) {
-        self.change(|next| {
-            next.count = 0;
-            next.groups = Default::default();
-        });
+        self.change(|next| next.groups = Default::default());
     }
 
     pub fn set_classes(&self, classes: Vec<Arc<TrustClass>>) {
@@ -133,11 +125,6 @@ impl Snapshot {
         self.groups.iter().flat_map(|group| group.iter()).flat_map(|lane| lane.iter())
     }
 
-    /// How many bindings there are.
-    pub fn count(&self) -> usize {
-        self.count
-    }
-
     /// The bindings that ring this lane of this class: mostly one.
     pub fn rung(&self, class: &TrustClass, lane: u32) -> impl Iterator<Item = &Arc<ServerBinding>> {
         let uid = class.uid;
@@ -173,10 +160,12 @@ mod tests {
     use nearcall_os::socket::Stream;
 
     use super::*;
+    use crate::domain::DomainOptions;
     use crate::raw::{Arguments, Entries, Outcome};
     use crate::region::{self, RegionBytes, Segments};
     use crate::server::binding::{Parts, ServerAStack};
     use crate::server::clerk::Importer;
+    use crate::server::quota::Quotas;
     use crate::wire::Socket;
 
     const CLASSES: &[AStackClass] = &[AStackClass { block_bytes: 0, count: 1 }];
@@ -206,6 +195,8 @@ mod tests {
         let lane = table.load().free_lane();
         let key = table.new_key(lane);
         table.add(Arc::new(ServerBinding::new(Parts {
+            quotas: Arc::new(Quotas::new(&DomainOptions::default())),
+            charges: Vec::new(),
             key,
             token: 0,
             name: String::new(),
@@ -233,19 +224,19 @@ mod tests {
         table.remove(keys[0]);
         let after = table.load();
         assert!(after.binding(keys[0]).is_none() && after.binding(keys[1]).is_some());
-        assert_eq!((snapshot.count(), after.count(), after.bindings().count()), (2, 1, 1));
+        assert_eq!((snapshot.bindings().count(), after.bindings().count()), (2, 1));
         assert!(snapshot.binding(keys[0]).is_some());
     }
 
     #[test]
-    fn a_key_that_is_removed_twice_or_was_never_there_changes_no_count() {
+    fn a_key_that_is_removed_twice_or_was_never_there_changes_nothing() {
         let (table, class) = (Table::default(), class(1));
         let key = add(&table, &class);
         table.remove(table.new_key(lane_of(key)));
-        assert_eq!(table.load().count(), 1);
+        assert_eq!(table.load().bindings().count(), 1);
         table.remove(key);
         table.remove(key);
-        assert_eq!(table.load().count(), 0);
+        assert_eq!(table.load().bindings().count(), 0);
     }
 
     #[test]
@@ -270,9 +261,6 @@ mod tests {
         add(&table, &class(1));
         assert_eq!((table.epoch(), table.load().epoch), (1, 1));
         table.clear();
-        assert_eq!(
-            (table.epoch(), table.load().count(), table.load().bindings().count()),
-            (2, 0, 0)
-        );
+        assert_eq!((table.epoch(), table.load().bindings().count()), (2, 0));
     }
 }

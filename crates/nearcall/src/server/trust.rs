@@ -5,11 +5,13 @@
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicU32;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nearcall_abi::BellLine;
 use nearcall_abi::bell::{
     GateLine, RELIEF_OFFSET_BYTES, ResidentGate, SEGMENT_BYTES, WATCH_OFFSET_BYTES,
 };
+use nearcall_core::quota::Pace;
 use nearcall_os::segment::{Sealing, Segment, SegmentError};
 
 /// One class: its bell, and what new members are given.
@@ -20,6 +22,8 @@ pub(crate) struct TrustClass {
     bell: Segment,
     /// Passed to each importer of the class.
     pub bell_descriptor: OwnedFd,
+    /// How fast its members' requests to housekeeping are answered.
+    pace: Mutex<Pace>,
 }
 
 impl TrustClass {
@@ -27,7 +31,12 @@ impl TrustClass {
     pub fn new(uid: Option<u32>) -> Result<TrustClass, SegmentError> {
         let (bell, bell_descriptor) =
             Segment::create("nearcall-bell", SEGMENT_BYTES, Sealing::BothWrite)?;
-        Ok(TrustClass { uid, bell, bell_descriptor })
+        Ok(TrustClass { uid, bell, bell_descriptor, pace: Mutex::default() })
+    }
+
+    /// How fast its members' requests to housekeeping are answered.
+    pub fn pace(&self) -> MutexGuard<'_, Pace> {
+        self.pace.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The line that the watching processor waits on, with the lanes.

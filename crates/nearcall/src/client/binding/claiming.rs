@@ -158,6 +158,13 @@ impl ClientBinding {
         CallError::NotExecuted { procedure, reason: NotExecuted::Revoked }
     }
 
+    /// The server has no room for the arguments.
+    #[cold]
+    pub fn overloaded(&self, procedure: u32) -> CallError {
+        let procedure = self.procedure_name(procedure);
+        CallError::NotExecuted { procedure, reason: NotExecuted::Overloaded }
+    }
+
     /// The deadline passed before there was a post.
     #[cold]
     pub fn late(&self, procedure: u32) -> CallError {

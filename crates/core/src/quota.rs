@@ -1,0 +1,195 @@
+//! What users of a server may hold of it together, and how much of its time one of them may take
+//! (RELIABILITY section 4). Told the time, reads no clock; decides, holds nothing.
+
+use alloc::collections::BTreeMap;
+use core::fmt;
+
+/// A user: its number, or `None` for all those that the system does not tell.
+pub type User = Option<u32>;
+
+/// One thing that there is only so much of, and who holds how much.
+///
+/// With n users a user may hold 1/(n+1) of what is not the others'. So one user alone never has
+/// more than half, there is always room for the next one, and nobody has to know how many will
+/// come.
+#[derive(Debug)]
+pub struct Shares {
+    limit: u64,
+    held: BTreeMap<User, u64>,
+    total: u64,
+}
+
+/// A user asked for more than its share. It may have it once it, or another one, lets go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OverShare {
+    /// What it would hold.
+    pub claimed: u64,
+    /// What it may hold now.
+    pub limit: u64,
+}
+
+impl Shares {
+    /// Nobody holds any of `limit`.
+    pub fn new(limit: u64) -> Shares {
+        Shares { limit, held: BTreeMap::new(), total: 0 }
+    }
+
+    /// `user` takes `amount` more.
+    ///
+    /// # Errors: [`OverShare`]; it holds what it held.
+    pub fn take(&mut self, user: User, amount: u64) -> Result<(), OverShare> {
+        let own = self.held.get(&user).copied().unwrap_or(0);
+        let user_count = self.held.len() as u64 + u64::from(own == 0);
+        let limit = self.limit.saturating_sub(self.total - own) / (user_count + 1);
+        let claimed = own.saturating_add(amount);
+        if claimed > limit {
+            return Err(OverShare { claimed, limit });
+        }
+        if amount > 0 {
+            self.held.insert(user, claimed);
+            self.total += amount;
+        }
+        Ok(())
+    }
+
+    /// `user` lets `amount` go.
+    ///
+    /// # Panics: if it does not hold as much.
+    pub fn give_back(&mut self, user: User, amount: u64) {
+        let own = self.held.get(&user).copied().unwrap_or(0);
+        let left = own.checked_sub(amount).expect("a user gives back what it took");
+        self.total -= amount;
+        if left == 0 {
+            self.held.remove(&user);
+        } else {
+            self.held.insert(user, left);
+        }
+    }
+
+    /// What all hold together.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+}
+
+/// How fast one user's requests are answered: whoever takes long pauses for some times as long.
+///
+/// A debt of time that drains: what a request took is added to it, [`PAUSE_FACTOR`] times, and a
+/// user that owes more than [`DEBT_NS_MAX`] waits until it does not.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pace {
+    /// When the debt is paid.
+    paid_ns: u64,
+}
+
+/// A user has at most one part in so many of the time.
+const PAUSE_FACTOR: u64 = 4;
+
+/// What a user may owe without a pause: some dozens of usual requests in a row.
+const DEBT_NS_MAX: u64 = 5_000_000;
+
+impl Pace {
+    /// A request took `spent_ns`, up to `now_ns`.
+    pub fn spend(&mut self, spent_ns: u64, now_ns: u64) {
+        let debt_ns = spent_ns.saturating_mul(PAUSE_FACTOR);
+        self.paid_ns = self.paid_ns.max(now_ns).saturating_add(debt_ns);
+    }
+
+    /// How long the user's next request waits.
+    pub fn pause_ns(&self, now_ns: u64) -> u64 {
+        self.paid_ns.saturating_sub(now_ns).saturating_sub(DEBT_NS_MAX)
+    }
+}
+
+impl fmt::Display for OverShare {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is over its user's share, which is {} now", self.claimed, self.limit)
+    }
+}
+
+impl core::error::Error for OverShare {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: User = Some(1);
+    const B: User = Some(2);
+
+    #[test]
+    fn one_user_has_half_at_most_and_the_next_finds_room() {
+        let mut shares = Shares::new(120);
+        assert_eq!(shares.take(A, 61), Err(OverShare { claimed: 61, limit: 60 }));
+        assert_eq!(shares.take(A, 60), Ok(()));
+        assert_eq!(shares.take(A, 1), Err(OverShare { claimed: 61, limit: 60 }));
+        // B: (120 - 60) / 3.
+        assert_eq!(shares.take(B, 21), Err(OverShare { claimed: 21, limit: 20 }));
+        assert_eq!(shares.take(B, 20), Ok(()));
+        // C: (120 - 80) / 4.
+        assert_eq!(shares.take(Some(3), 10), Ok(()));
+        assert_eq!(shares.total(), 90);
+    }
+
+    #[test]
+    fn users_that_are_not_told_share_one_share() {
+        let mut shares = Shares::new(10);
+        assert_eq!(shares.take(None, 5), Ok(()));
+        assert_eq!(shares.take(None, 1), Err(OverShare { claimed: 6, limit: 5 }));
+    }
+
+    #[test]
+    fn what_is_given_back_can_be_taken_again() {
+        let mut shares = Shares::new(10);
+        for _ in 0..100 {
+            shares.take(A, 5).unwrap();
+            shares.give_back(A, 5);
+        }
+        assert_eq!(shares.total(), 0);
+        assert_eq!(shares.take(B, 5), Ok(()));
+    }
+
+    #[test]
+    fn a_refusal_changes_nothing_and_no_amount_overflows() {
+        let mut shares = Shares::new(u64::MAX);
+        shares.take(A, 1).unwrap();
+        assert!(shares.take(A, u64::MAX).is_err());
+        assert_eq!(shares.total(), 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "a user gives back what it took")]
+    fn nobody_gives_back_what_it_does_not_hold() {
+        Shares::new(10).give_back(A, 1);
+    }
+
+    #[test]
+    fn whoever_asks_now_and_then_never_waits() {
+        let mut pace = Pace::default();
+        for round in 0..1_000u64 {
+            let now_ns = round * 1_000_000;
+            assert_eq!(pace.pause_ns(now_ns), 0);
+            pace.spend(100_000, now_ns);
+        }
+    }
+
+    #[test]
+    fn whoever_asks_without_pause_has_a_quarter_of_the_time() {
+        let mut pace = Pace::default();
+        let (mut now_ns, mut spent_ns) = (0u64, 0u64);
+        while now_ns < 1_000_000_000 {
+            now_ns += pace.pause_ns(now_ns) + 100_000;
+            spent_ns += 100_000;
+            pace.spend(100_000, now_ns);
+        }
+        let part = now_ns / spent_ns;
+        assert!((3..=4).contains(&part), "one part in {part}");
+    }
+
+    #[test]
+    fn one_request_that_takes_long_has_its_user_wait() {
+        let mut pace = Pace::default();
+        pace.spend(100_000_000, 100_000_000);
+        assert_eq!(pace.pause_ns(100_000_000), 400_000_000 - DEBT_NS_MAX);
+        assert_eq!(pace.pause_ns(500_000_000), 0);
+    }
+}
