@@ -150,3 +150,31 @@ fn an_orderly_end_under_load_ends_every_call() {
         }
     });
 }
+
+/// How many of our segments a process has mapped.
+fn segments(pid: u32) -> usize {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap();
+    maps.lines().filter(|line| line.contains("memfd:nearcall")).count()
+}
+
+#[test]
+fn a_server_that_sleeps_lets_go_of_clients_that_have_gone() {
+    check(|world| {
+        let server = world.serve("sleeping");
+        let pid = server.pid().unwrap();
+        let client = world.import(&server);
+        client.null().unwrap();
+        let before = segments(pid);
+        let others: Vec<_> = (0..20).map(|_| world.import(&server)).collect();
+        for other in &others {
+            other.null().unwrap();
+        }
+        // One that was ready for the next client may have been taken.
+        assert!(segments(pid) + 1 >= before + 20 * 3);
+        drop(others);
+        // Nobody calls: what the sleeping processors know must go all the same.
+        while segments(pid) > before + 1 {
+            std::thread::yield_now();
+        }
+    });
+}

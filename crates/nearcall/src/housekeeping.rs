@@ -40,6 +40,9 @@ const CAPTURED_SLICE_MIN: Duration = Duration::from_millis(1);
 /// Longest such time.
 const CAPTURED_SLICE_MAX: Duration = Duration::from_millis(128);
 
+/// How long server processors that sleep may keep what they know of bindings that have gone.
+const STALE_TIME: Duration = Duration::from_millis(50);
+
 /// How long to leave a poller alone that does not work.
 const POLLER_PAUSE: Duration = Duration::from_millis(100);
 
@@ -53,6 +56,8 @@ pub(crate) struct Housekeeping {
     paused: Mutex<Vec<(Instant, Arc<ServerBinding>)>>,
     /// A call was captured since the bindings were last looked through for such.
     has_captured: AtomicBool,
+    /// Since when a binding is gone that server processors may still know. The thread's own.
+    stale_since: Mutex<Option<Instant>>,
     has_ended: AtomicBool,
 }
 
@@ -83,6 +88,7 @@ impl Housekeeping {
             handshakes: Mutex::default(),
             paused: Mutex::default(),
             has_captured: AtomicBool::new(false),
+            stale_since: Mutex::default(),
             has_ended: AtomicBool::new(false),
         };
         housekeeping.poller.add(&housekeeping.waker, WAKER)?;
@@ -179,6 +185,7 @@ impl Housekeeping {
     /// Forgets a binding that this domain served.
     fn forget_importer(&self, core: &DomainCore, gone: &ServerBinding) {
         core.table.remove(gone.key);
+        self.stale_since().get_or_insert_with(Instant::now);
         self.take(gone.token);
         let _ = self.poller.remove(&gone.socket);
         let _ = self.poller.remove(gone.importer.process());
@@ -251,6 +258,23 @@ impl Housekeeping {
         self.handshakes().retain(|_, under_way| under_way.deadline > now);
     }
 
+    /// Has server processors that sleep let go of the bindings that have gone, many at once. How
+    /// long until it is time, if there are any.
+    fn let_go_of_gone(&self, core: &DomainCore) -> Option<Duration> {
+        let since = (*self.stale_since())?;
+        let left = STALE_TIME.saturating_sub(since.elapsed());
+        if !left.is_zero() {
+            return Some(left);
+        }
+        *self.stale_since() = None;
+        core.processors.announce();
+        None
+    }
+
+    fn stale_since(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.stale_since.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn watched(&self) -> MutexGuard<'_, HashMap<u64, Watched>> {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -311,8 +335,9 @@ fn keep(core: &Arc<DomainCore>) {
     while !house.has_ended.load(Ordering::Relaxed) {
         let until_captures = captures.look_after(house);
         let until_unpaused = house.end_pauses();
-        let others = until_captures.into_iter().chain(until_unpaused);
-        let timeout = house.next_deadline().into_iter().chain(others).min();
+        let until_gone = house.let_go_of_gone(core);
+        let untils = [house.next_deadline(), until_captures, until_unpaused, until_gone];
+        let timeout = untils.into_iter().flatten().min();
         if let Err(error) = house.poller.wait(&mut ready, timeout) {
             tracing::error!(%error, "housekeeping cannot wait");
             std::thread::sleep(POLLER_PAUSE);

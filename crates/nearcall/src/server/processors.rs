@@ -288,6 +288,8 @@ impl Processors {
                 return true;
             }
             let snapshot = core.table.load();
+            // Not what it knew when it watched: bindings that have gone since would stay.
+            current::serve_from(&snapshot);
             self.sleep(&snapshot, Role::Relief, counts);
             for class in &snapshot.classes {
                 bell::open_gate(&class.relief().gate);

@@ -115,6 +115,8 @@ impl Resident<'_> {
             return;
         }
         self.snapshot = self.core.table.load();
+        // What it knew when it served last would stay as long as it sleeps.
+        current::serve_from(&self.snapshot);
         processors.sleep(&self.snapshot, Role::Resident(self.processor), counts);
         // A binding that rings may be newer than what we slept with.
         self.snapshot = self.core.table.load();
