@@ -8,6 +8,7 @@ pub(crate) mod control;
 pub(crate) mod deadline;
 pub(crate) mod hasty;
 pub(crate) mod import;
+pub(crate) mod interrupt;
 pub(crate) mod lent;
 pub(crate) mod linkage;
 pub(crate) mod rebind;

@@ -38,7 +38,7 @@ pub enum CallError {
     CallAborted {
         /// The procedure.
         procedure: &'static str,
-        /// The deadline that passed.
+        /// The deadline that passed, or how long it was until the wait was interrupted.
         deadline: Duration,
         /// The life of the server that it is in.
         incarnation: u64,

@@ -19,11 +19,12 @@ mod variable;
 
 pub use nearcall_abi::MESSAGE_BYTES_MAX;
 
+pub use crate::client::interrupt::Interruptible;
 pub use arguments::{Arguments, Entries, Outcome, Refusal, Replied, Results};
 pub use call::Call;
 pub use client::Client;
 pub use element::{Element, element_bytes};
-pub use incoming::Incoming;
+pub use incoming::{Incoming, Payload};
 pub use malformed::Malformed;
 pub use marshal::{DEPTH_MAX, Marshal, Reader, Writer};
 pub use opaque::{Opaque, OpaqueOut};

@@ -12,6 +12,7 @@ use nearcall_os::{clock, futex, processor};
 
 use super::binding::{ClientBinding, Grip, was_claimed};
 use super::deadline::Deadline;
+use super::interrupt;
 use crate::error::{CallError, NotExecuted};
 use crate::server::current;
 use crate::spinning::{self, Spinner};
@@ -77,8 +78,11 @@ impl Wait<'_> {
                     {
                         break ended;
                     }
+                    if interrupt::is_interrupted() {
+                        break self.give_up(clock::now_ns() - start_ns);
+                    }
                 }
-                Step::GiveUp => break self.give_up(),
+                Step::GiveUp => break self.give_up(self.deadline.ns),
             }
             match turn::poll(self.turn(), self.sequence) {
                 Poll::Pending => {}
@@ -150,12 +154,13 @@ impl Wait<'_> {
         }
     }
 
-    fn give_up(&self) -> Result<(), NoReply> {
+    /// Aborts the call, which had `waited_ns` to return.
+    fn give_up(&self, waited_ns: u64) -> Result<(), NoReply> {
         match turn::abort(self.turn(), self.sequence) {
             Ok(()) => {
                 // If nobody has claimed it yet, the server is to look, so that we get it back.
                 self.grip.binding.ring();
-                let deadline = Duration::from_nanos(self.deadline.ns);
+                let deadline = Duration::from_nanos(waited_ns);
                 let procedure = self.name();
                 let incarnation = self.grip.binding.incarnation;
                 Err(NoReply::Captured(CallError::CallAborted { procedure, deadline, incarnation }))

@@ -136,15 +136,31 @@ impl<'a> Arguments<'a> {
         self.call.inbound().get_image::<AT, BYTES, T>()
     }
 
+    /// Copies the first bytes of the fixed part, for a stub that is interpreted.
+    ///
+    /// # Panics
+    ///
+    /// Past the A-stack's end.
+    #[inline]
+    pub fn copy_fixed(&self, target: &mut [u8]) {
+        self.call.inbound().copy_out(0, target);
+    }
+
     /// The variable part, which begins at byte `AT`.
     #[inline]
     pub fn variable<const AT: usize>(&self) -> Result<Incoming<'a>, Malformed> {
+        self.variable_at(AT)
+    }
+
+    /// The same for a stub that is interpreted.
+    #[inline]
+    pub fn variable_at(&self, at: usize) -> Result<Incoming<'a>, Malformed> {
         let end = self.call.message_bytes as usize;
-        let Some(bytes) = end.checked_sub(AT) else {
-            return Err(Malformed::Length { claimed: AT as u64, limit: end as u64 });
+        let Some(bytes) = end.checked_sub(at) else {
+            return Err(Malformed::Length { claimed: at as u64, limit: end as u64 });
         };
         match &self.call.request {
-            None => Ok(Incoming::in_place(self.call.inbound(), AT, end).of_call(self.call)),
+            None => Ok(Incoming::in_place(self.call.inbound(), at, end).of_call(self.call)),
             Some(segment) => {
                 let incoming = Incoming::out_of_line(segment.span(), bytes)?;
                 self.call.behind.set_end(bytes);
@@ -158,10 +174,22 @@ impl<'a> Arguments<'a> {
     #[inline]
     pub fn lent_results<const AT: usize>(&mut self, bound: u32) -> OpaqueOut<'a> {
         const { assert!(AT.is_multiple_of(8) && AT >= nearcall_abi::INLINE_BYTES as usize) };
-        let at = AT - nearcall_abi::INLINE_BYTES as usize;
+        self.lent_results_at(AT, bound)
+    }
+
+    /// The same for a stub that is interpreted.
+    ///
+    /// # Panics
+    ///
+    /// If `at` lies in the head line, or past the A-stack's end.
+    #[inline]
+    pub fn lent_results_at(&mut self, at: usize, bound: u32) -> OpaqueOut<'a> {
+        let offset = at.checked_sub(nearcall_abi::INLINE_BYTES as usize);
+        let offset = offset.expect("lent results lie in the block");
         let block = self.call.outgoing().block;
-        let room = block.slice(at, block.bytes() - at).expect("the fixed part fits its block");
-        self.call.lent_at.set(AT as u32);
+        let room = block.bytes().checked_sub(offset).and_then(|rest| block.slice(offset, rest));
+        let room = room.expect("the fixed part fits its block");
+        self.call.lent_at.set(at as u32);
         OpaqueOut::new(room, bound.min(MESSAGE_BYTES_MAX), self.call)
     }
 
@@ -212,15 +240,23 @@ impl<'a> Results<'a> {
         bytes: u64,
     ) -> Result<Variable<'_, '_>, Box<Refusal>> {
         const { assert!(AT.is_multiple_of(8)) };
+        self.variable_at(AT, bytes)
+    }
+
+    /// The same for a stub that is interpreted; `at` is a multiple of 8, and within the A-stack.
+    ///
+    /// # Errors: as [`Results::variable`].
+    #[inline]
+    pub fn variable_at(&mut self, at: usize, bytes: u64) -> Result<Variable<'_, '_>, Box<Refusal>> {
         let lent = u64::from(self.lent_bytes()).next_multiple_of(8);
-        let end = AT as u64 + lent + bytes;
+        let end = at as u64 + lent + bytes;
         let is_in_place = self.call.reply.borrow().is_none();
         if is_in_place && end <= self.call.astack.capacity_bytes() as u64 {
             self.variable_end = end as u32;
             let outgoing = self.call.outgoing();
-            return Ok(Variable::in_place(outgoing, AT + lent as usize, end as usize));
+            return Ok(Variable::in_place(outgoing, at + lent as usize, end as usize));
         }
-        self.variable_out_of_line(AT, lent, bytes)
+        self.variable_out_of_line(at, lent, bytes)
     }
 
     #[cold]

@@ -108,12 +108,24 @@ impl<'b, 'd> Call<'b, 'd> {
         bytes: u64,
     ) -> Result<Variable<'_, 'd>, Box<CallError>> {
         const { assert!(AT.is_multiple_of(8)) };
-        let end = AT as u64 + bytes;
+        self.variable_at(AT, bytes)
+    }
+
+    /// The same for a stub that is interpreted; `at` is a multiple of 8, and within the A-stack.
+    ///
+    /// # Errors: as [`Call::variable`].
+    #[inline]
+    pub fn variable_at(
+        &mut self,
+        at: usize,
+        bytes: u64,
+    ) -> Result<Variable<'_, 'd>, Box<CallError>> {
+        let end = at as u64 + bytes;
         if end <= self.held.astack.capacity_bytes() as u64 {
             self.variable_end = end as u32;
-            return Ok(Variable::in_place(self.outgoing(), AT, end as usize));
+            return Ok(Variable::in_place(self.outgoing(), at, end as usize));
         }
-        self.variable_out_of_line(AT, bytes)
+        self.variable_out_of_line(at, bytes)
     }
 
     #[cold]

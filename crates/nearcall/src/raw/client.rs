@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use nearcall_abi::InterfaceDescriptor;
+use nearcall_abi::message::CLASSES_MAX;
 
 use super::call::Call;
 use crate::binding::Binding;
@@ -115,18 +116,34 @@ impl Client {
         &self,
         procedure: u32,
     ) -> Result<Call<'_, 'd>, Box<CallError>> {
+        const { assert!(CLASS < CLASSES_MAX) };
+        self.claim_of_class(CLASS, procedure)
+    }
+
+    /// The same for a stub that is interpreted: it learns the class when it runs.
+    ///
+    /// # Panics
+    ///
+    /// If an interface cannot have so many classes.
+    #[inline(always)]
+    pub fn claim_of_class<'d>(
+        &self,
+        class: usize,
+        procedure: u32,
+    ) -> Result<Call<'_, 'd>, Box<CallError>> {
         if let Some(until_ns) = current::until_ns() {
-            return self.claim_nested::<CLASS>(procedure, until_ns);
+            return self.claim_nested(class, procedure, until_ns);
         }
-        let (held, deadline) = self.binding.inner().claim::<CLASS>(procedure, self.deadline)?;
+        let (held, deadline) = self.binding.inner().claim(class, procedure, self.deadline)?;
         Ok(Call::new(held, procedure, deadline))
     }
 
     /// For a call that this thread serves, and whose client waits until then.
     #[cold]
     #[inline(never)]
-    fn claim_nested<'d, const CLASS: usize>(
+    fn claim_nested<'d>(
         &self,
+        class: usize,
         procedure: u32,
         until_ns: u64,
     ) -> Result<Call<'_, 'd>, Box<CallError>> {
@@ -134,7 +151,7 @@ impl Client {
         let Some(deadline) = self.deadline.within(until_ns) else {
             return Err(Box::new(binding.late(procedure)));
         };
-        let (held, deadline) = binding.claim::<CLASS>(procedure, deadline)?;
+        let (held, deadline) = binding.claim(class, procedure, deadline)?;
         Ok(Call::new(held, procedure, deadline))
     }
 }

@@ -39,7 +39,7 @@ enum Place<'a> {
 
 /// One payload: contiguous, or in two pieces where it begins in the head line.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Payload<'a> {
+pub struct Payload<'a> {
     first: Span<'a>,
     second: Span<'a>,
     /// The call whose client may still be copying it, and where in the part it begins.
@@ -102,6 +102,12 @@ impl<'a> Incoming<'a> {
         let payload = self.take(bytes, bound)?;
         target.clear();
         payload.append_to(target)
+    }
+
+    /// Bytes that the stub copies itself, once, to where they stay: their length is judged before
+    /// it makes room for them.
+    pub fn payload(&mut self, bytes: u32, bound: u32) -> Result<Payload<'a>, Malformed> {
+        self.take(bytes, bound)
     }
 
     /// `count` numbers, copied once, to where they stay.
@@ -189,12 +195,25 @@ impl<'a> Payload<'a> {
         Payload { first: span, second: slice(span, 0, 0), behind: None }
     }
 
+    /// How many bytes there are.
     #[inline]
     pub fn len(&self) -> usize {
         self.first.bytes() + self.second.bytes()
     }
 
-    /// Copies all of it; `target` has its length.
+    /// There are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Copies all of it.
+    ///
+    /// # Errors: a client that was still copying it has stopped.
+    ///
+    /// # Panics
+    ///
+    /// If `target` has not its length.
     #[inline]
     pub fn copy_out(&self, target: &mut [u8]) -> Result<(), Malformed> {
         if self.behind.is_some() {
@@ -210,7 +229,7 @@ impl<'a> Payload<'a> {
         Ok(())
     }
 
-    pub fn append_to(&self, target: &mut Vec<u8>) -> Result<(), Malformed> {
+    pub(super) fn append_to(&self, target: &mut Vec<u8>) -> Result<(), Malformed> {
         target.reserve(self.len());
         if self.behind.is_some() {
             return self.pieces(|range| self.first.append_to(range.start, range.len(), target));

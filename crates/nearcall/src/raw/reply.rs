@@ -83,6 +83,16 @@ impl<'b> Reply<'b> {
         self.inbound().get_image::<AT, BYTES, T>()
     }
 
+    /// Copies the first bytes of the fixed part, for a stub that is interpreted.
+    ///
+    /// # Panics
+    ///
+    /// Past the A-stack's end.
+    #[inline]
+    pub fn copy_fixed(&self, target: &mut [u8]) {
+        self.inbound().copy_out(0, target);
+    }
+
     /// 0 if the procedure returned, n if it raised the n-th of its exceptions.
     #[inline(always)]
     pub fn raised(&self) -> u32 {
@@ -94,13 +104,21 @@ impl<'b> Reply<'b> {
     /// # Errors: [`CallError::Peer`] if the message is too short to have one.
     #[inline(always)]
     pub fn variable<const AT: usize>(&self) -> Result<Incoming<'_>, Box<CallError>> {
+        self.variable_at(AT)
+    }
+
+    /// The same for a stub that is interpreted.
+    ///
+    /// # Errors: as [`Reply::variable`].
+    #[inline(always)]
+    pub fn variable_at(&self, at: usize) -> Result<Incoming<'_>, Box<CallError>> {
         let end = self.message_bytes as usize;
-        let Some(bytes) = end.checked_sub(AT) else {
+        let Some(bytes) = end.checked_sub(at) else {
             let limit = self.message_bytes.into();
-            return Err(Box::new(self.malformed(Malformed::Length { claimed: AT as u64, limit })));
+            return Err(Box::new(self.malformed(Malformed::Length { claimed: at as u64, limit })));
         };
         match &self.out_of_line {
-            None => Ok(Incoming::in_place(self.inbound(), AT, end)),
+            None => Ok(Incoming::in_place(self.inbound(), at, end)),
             Some(segment) => Incoming::out_of_line(segment.span(), bytes)
                 .map_err(|malformed| Box::new(self.malformed(malformed))),
         }

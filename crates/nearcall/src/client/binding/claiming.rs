@@ -5,7 +5,6 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use nearcall_abi::message::CLASSES_MAX;
 use nearcall_core::bias::Claim;
 use nearcall_os::fence;
 use nearcall_os::futex::Watched;
@@ -13,7 +12,7 @@ use nearcall_os::futex::Watched;
 use super::{ClientBinding, Held, NUMBER, thread_number};
 use crate::binding::WhenExhausted;
 use crate::client::deadline::{Deadline, left_ns};
-use crate::client::hasty;
+use crate::client::{hasty, interrupt};
 use crate::error::{CallError, NotExecuted, UsageError};
 
 /// Longest sleep while waiting for an A-stack, before the binding is looked at again.
@@ -23,22 +22,22 @@ const CLAIM_SLICE: Duration = Duration::from_millis(20);
 const REAP_SLICE: Duration = Duration::from_micros(100);
 
 impl ClientBinding {
-    /// Takes an A-stack for `procedure`, which is of class `CLASS` (L20): without a locked
+    /// Takes an A-stack for `procedure`, which is of class `class` (L20): without a locked
     /// operation for the thread that it is kept for, by one compare-and-swap for others.
     ///
     /// With it comes the deadline as it stands then.
     ///
     /// # Errors: `NotExecuted` if the binding is revoked, `NoAStack` if none comes free in time.
     #[inline(always)]
-    pub fn claim<const CLASS: usize>(
+    pub fn claim(
         &self,
+        class: usize,
         procedure: u32,
         deadline: Deadline,
     ) -> Result<(Held<'_>, Deadline), Box<CallError>> {
-        const { assert!(CLASS < CLASSES_MAX) };
-        let (index, word) = match self.biases[CLASS].claim(NUMBER.get()) {
+        let (index, word) = match self.biases[class].claim(NUMBER.get()) {
             Claim::Kept(index) if self.state.is_open() => (index, deadline.word),
-            claimed => self.claim_otherwise(claimed, CLASS as u32, procedure, deadline)?,
+            claimed => self.claim_otherwise(claimed, class as u32, procedure, deadline)?,
         };
         Ok((self.grip(index).hold(), Deadline { word, ..deadline }))
     }
@@ -121,7 +120,7 @@ impl ClientBinding {
                 return Err(Box::new(self.full(procedure, class, all_are_ours)));
             }
             let left_ns = left_ns(until_ns);
-            if left_ns == 0 {
+            if left_ns == 0 || interrupt::is_interrupted() {
                 let procedure = self.procedure_name(procedure);
                 return Err(Box::new(CallError::NoAStack { procedure }));
             }

@@ -116,7 +116,7 @@ struct Half<'b> {
 
 impl<'b> Half<'b> {
     fn post(binding: &'b Binding) -> Half<'b> {
-        let (held, _) = binding.inner().claim::<0>(0, Deadline::default()).unwrap();
+        let (held, _) = binding.inner().claim(0, 0, Deadline::default()).unwrap();
         let segment = held.request_segment(BYTES as usize, 0, NEVER_NS).unwrap();
         segment.segment.span_mut().unwrap().copy_in(0, &[1; BYTES as usize]);
         let line: &RequestLine = held.astack.own_line();
