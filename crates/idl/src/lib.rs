@@ -5,7 +5,7 @@
 //! model       what the file means                        -
 //! layout      sizes, offsets, which class of A-stack     model -> layout
 //! plan        the steps of every stub, as data           layout -> plan
-//! back/rust   prints steps; decides nothing              plan  -> text
+//! back        prints steps; decides nothing              plan  -> text
 //! build       for build scripts                          file  -> file
 //! ```
 //!

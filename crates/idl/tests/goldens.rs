@@ -1,9 +1,11 @@
-//! What the compiler makes of the files under `tests/idl/plan` and `tests/idl/rust`, to the letter.
+//! What the compiler makes of the files under `tests/idl/plan`, `tests/idl/python` and
+//! `tests/idl/rust`, to the letter.
 //! `UPDATE_EXPECT=1 cargo test` writes the goldens anew.
 
 use std::path::{Path, PathBuf};
 
 use expect_test::expect_file;
+use nearcall_idl::back::python::compile_python;
 use nearcall_idl::back::rust::compile_rust;
 use nearcall_idl::diagnostic::Severity;
 use nearcall_idl::diagnostic::render::texts;
@@ -48,6 +50,11 @@ fn plans_are_as_agreed() {
 #[test]
 fn rust_is_as_agreed() {
     check("rust", "rs", 4, compile_rust);
+}
+
+#[test]
+fn python_is_as_agreed() {
+    check("python", "py", 1, compile_python);
 }
 
 #[test]

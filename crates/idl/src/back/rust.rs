@@ -4,7 +4,7 @@
 //! names, traits, doc comments. The output is safe code that names `::core`, `::std` and
 //! `::nearcall` by absolute paths; docs/design/0002 says what it asks of the runtime.
 
-mod casing;
+pub(super) mod casing;
 mod client;
 mod constants;
 mod constructed;
@@ -13,7 +13,7 @@ mod interface;
 mod limits;
 mod lints;
 mod marshal;
-mod names;
+pub(super) mod names;
 mod posting;
 mod server;
 mod stub;

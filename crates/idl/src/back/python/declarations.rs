@@ -1,0 +1,239 @@
+//! Constants, aliases and classes, and the table of types that the native half reads.
+
+use crate::back::python::Python;
+use crate::back::python::expressions::{primitive_code, word_code};
+use crate::back::python::names::{constant_names, member_names};
+use crate::back::python::text::{Text, quoted, tuple};
+use crate::layout::{Shape, members, shape};
+use crate::model::{
+    Bitmask, Bitset, Constant, DeclarationId, Enum, Kind, Member, Primitive, Type, Union,
+    UnionDefault, Value,
+};
+
+impl Python<'_> {
+    /// Prints one declaration; interfaces come later.
+    pub fn declaration(&self, id: DeclarationId, text: &mut Text) {
+        match &self.model.declaration(id).kind {
+            Kind::Constant(constant) => self.constant(id, constant, text),
+            Kind::Alias(behind) => {
+                let name = self.names.declaration(id);
+                text.line("");
+                text.comment(&self.model.declaration(id).doc);
+                let annotation = quoted(&self.annotation(behind));
+                text.line(&format!("{name}: _typing.TypeAlias = {annotation}"));
+            }
+            Kind::Struct(own) => self.structure(id, own.base, &own.members, text),
+            Kind::Exception(own) => self.exception(id, own, text),
+            Kind::Union(union) => self.union(id, union, text),
+            Kind::Enum(shape) => self.enumeration(id, shape, text),
+            Kind::Bitmask(shape) => self.bitmask(id, shape, text),
+            Kind::Bitset(shape) => self.bitset(id, shape, text),
+            Kind::Interface(_) => {}
+        }
+    }
+
+    fn constant(&self, id: DeclarationId, constant: &Constant, text: &mut Text) {
+        let declaration = self.model.declaration(id);
+        let value = match (&constant.value, self.model.resolved(&constant.declared)) {
+            (Value::Char(letter), _) => quoted(&letter.to_string()),
+            (Value::Boolean(true), _) => String::from("True"),
+            (Value::Boolean(false), _) => String::from("False"),
+            (Value::Enumerator(owner, index), _) => self.enumerator(*owner, *index),
+            // Sixteen bytes in a message; here the number that the file says.
+            (value, _) => self.number_of(value),
+        };
+        text.line("");
+        text.comment(&declaration.doc);
+        text.line(&format!("{}: _typing.Final = {value}", self.names.declaration(id)));
+    }
+
+    fn enumerator(&self, id: DeclarationId, index: u32) -> String {
+        let Kind::Enum(shape) = &self.model.declaration(id).kind else {
+            return index.to_string();
+        };
+        let names = constant_names(shape.enumerators.iter().map(|one| one.name.as_str()));
+        format!("{}.{}", self.names.declaration(id), names[index as usize])
+    }
+
+    fn class(
+        &self,
+        id: DeclarationId,
+        (what, decorator, base): (&str, Option<&str>, &str),
+        text: &mut Text,
+        content: impl FnOnce(&mut Text),
+    ) {
+        let declaration = self.model.declaration(id);
+        text.part();
+        if let Some(decorator) = decorator {
+            text.line(decorator);
+        }
+        text.block(&format!("class {}({base}):", self.names.declaration(id)), |text| {
+            text.docstring(&declaration.doc, &format!("{what} `{}`.", declaration.name));
+            content(text);
+        });
+    }
+
+    fn record(
+        &self,
+        id: DeclarationId,
+        (what, base): (&str, &str),
+        text: &mut Text,
+        fields: impl FnOnce(&mut Text),
+    ) {
+        let decorator = Some("@_dataclasses.dataclass(slots=True, eq=False)");
+        self.class(id, (what, decorator, base), text, |text| {
+            text.line("");
+            fields(text);
+        });
+    }
+
+    fn structure(
+        &self,
+        id: DeclarationId,
+        base: Option<DeclarationId>,
+        own: &[Member],
+        text: &mut Text,
+    ) {
+        let names = self.fields(id);
+        let names = &names[names.len() - own.len()..];
+        let base = base.map_or("_raw.Record", |base| self.names.declaration(base));
+        self.record(id, ("Struct", base), text, |text| self.members(own, names, text));
+    }
+
+    fn members(&self, own: &[Member], names: &[String], text: &mut Text) {
+        for (member, name) in own.iter().zip(names) {
+            text.comment(&member.doc);
+            text.line(&format!("{name}: {}", self.member_annotation(member)));
+        }
+    }
+
+    fn exception(&self, id: DeclarationId, own: &[Member], text: &mut Text) {
+        let decorator = Some("@_dataclasses.dataclass(eq=False)");
+        self.class(id, ("Exception", decorator, "_nearcall.Raised"), text, |text| {
+            text.line("");
+            self.members(own, &self.fields(id), text);
+        });
+    }
+
+    fn union(&self, id: DeclarationId, union: &Union, text: &mut Text) {
+        let mut values: Vec<String> = Vec::new();
+        let cases = union.cases.iter().map(|case| self.member_annotation(&case.member));
+        let none = (union.default == UnionDefault::Implicit).then(|| String::from("None"));
+        for annotation in cases.chain(none) {
+            if !values.contains(&annotation) {
+                values.push(annotation);
+            }
+        }
+        let discriminator = self.annotation(&union.discriminator);
+        self.record(id, ("Union", "_raw.Record"), text, |text| {
+            for (case, index) in union.cases.iter().zip(0u32..) {
+                let labels = case.labels.iter().map(|label| self.number_of(label));
+                let default = UnionDefault::Case(index) == union.default;
+                let default = default.then(|| String::from("default"));
+                let labels: Vec<String> = labels.chain(default).collect();
+                text.line(&format!("#: {}: {}", labels.join(", "), case.member.name));
+            }
+            text.line(&format!("discriminator: {discriminator}"));
+            text.line(&format!("value: {}", values.join(" | ")));
+        });
+    }
+
+    fn enumeration(&self, id: DeclarationId, shape: &Enum, text: &mut Text) {
+        self.class(id, ("Enum", None, "_enum.IntEnum"), text, |text| {
+            text.line("");
+            let names = constant_names(shape.enumerators.iter().map(|one| one.name.as_str()));
+            for (enumerator, name) in shape.enumerators.iter().zip(names) {
+                text.comment(&enumerator.doc);
+                text.line(&format!("{name} = {}", enumerator.value));
+            }
+        });
+    }
+
+    fn bitmask(&self, id: DeclarationId, shape: &Bitmask, text: &mut Text) {
+        self.class(id, ("Bitmask", None, "_enum.IntFlag"), text, |text| {
+            text.line("");
+            let names = constant_names(shape.flags.iter().map(|(name, _)| name.as_str()));
+            for ((_, position), name) in shape.flags.iter().zip(names) {
+                text.line(&format!("{name} = 1 << {position}"));
+            }
+        });
+    }
+
+    fn bitset(&self, id: DeclarationId, shape: &Bitset, text: &mut Text) {
+        self.record(id, ("Bitset", "_raw.Record"), text, |text| {
+            let names = member_names(shape.fields.iter().map(|field| field.name.as_str()), false);
+            for (field, name) in shape.fields.iter().zip(names) {
+                let annotation = if field.declared == Primitive::Boolean { "bool" } else { "int" };
+                text.line(&format!("{name}: {annotation}"));
+            }
+        });
+    }
+
+    /// Names of all members, inherited ones first.
+    pub fn fields(&self, id: DeclarationId) -> Vec<String> {
+        let all = members(self.model, id);
+        let is_exception = matches!(self.model.declaration(id).kind, Kind::Exception(_));
+        member_names(all.iter().map(|member| member.name.as_str()), is_exception)
+    }
+
+    /// The table of types: a row for each class.
+    pub fn table(&self, text: &mut Text) {
+        text.part();
+        text.block("_TYPES = _raw.Types((", |text| {
+            for id in &self.tabled {
+                text.line(&format!("{},", tuple(&self.type_row(*id))));
+            }
+        });
+        text.line("))");
+    }
+
+    fn type_row(&self, id: DeclarationId) -> Vec<String> {
+        let class = self.names.declaration(id).to_owned();
+        let word = |is_signed| match shape(self.model, &Type::Named(id)) {
+            Shape::Scalar(scalar) => word_code(scalar, is_signed),
+            // Enums, bitmasks and bitsets are words.
+            _ => quoted(""),
+        };
+        match &self.model.declaration(id).kind {
+            Kind::Union(union) => {
+                let cases = union.cases.iter().map(|case| {
+                    let labels = case.labels.iter().map(|label| self.number_of(label));
+                    let labels = tuple(&labels.collect::<Vec<_>>());
+                    tuple(&[labels, self.member_expression(&case.member)])
+                });
+                let cases = tuple(&cases.collect::<Vec<_>>());
+                let default = match union.default {
+                    UnionDefault::Case(index) => index.to_string(),
+                    UnionDefault::Covered => String::from("None"),
+                    UnionDefault::Implicit => String::from("-1"),
+                };
+                let discriminator = self.expression(&union.discriminator, &[]);
+                vec![quoted("union"), class, discriminator, cases, default]
+            }
+            Kind::Enum(shape) => {
+                let is_signed = shape.enumerators.iter().any(|one| one.value < 0);
+                vec![quoted("enum"), class, word(is_signed)]
+            }
+            Kind::Bitmask(shape) => {
+                let bits = shape.flags.iter().fold(0u64, |bits, (_, at)| bits | 1 << at);
+                vec![quoted("bitmask"), class, word(false), bits.to_string()]
+            }
+            Kind::Bitset(shape) => {
+                let names = shape.fields.iter().map(|field| field.name.as_str());
+                let names = member_names(names, false);
+                let fields = shape.fields.iter().zip(names).map(|(field, name)| {
+                    let (position, width) = (field.position.to_string(), field.width.to_string());
+                    tuple(&[quoted(&name), position, width, quoted(primitive_code(field.declared))])
+                });
+                vec![quoted("bitset"), class, word(false), tuple(&fields.collect::<Vec<_>>())]
+            }
+            _ => {
+                let all = members(self.model, id);
+                let fields = all.iter().zip(self.fields(id));
+                let fields = fields
+                    .map(|(member, name)| tuple(&[quoted(&name), self.member_expression(member)]));
+                vec![quoted("struct"), class, tuple(&fields.collect::<Vec<_>>())]
+            }
+        }
+    }
+}

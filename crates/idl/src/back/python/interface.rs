@@ -1,0 +1,236 @@
+//! Interfaces: the table of the plan, the two clients and the server.
+
+use crate::back::python::Python;
+use crate::back::python::messages::Part;
+use crate::back::python::names::{InterfaceNames, parameter_names};
+use crate::back::python::text::{Text, quoted, tuple};
+use crate::hash::hex;
+use crate::layout::{Root, members};
+use crate::model::{AttributeHalf, DeclarationId, Direction, Interface, Operation};
+use crate::plan::ProcedurePlan;
+
+impl Python<'_> {
+    /// Prints an interface.
+    pub fn interface(&self, id: DeclarationId, interface: &Interface, text: &mut Text) {
+        let names = self.names.interface(id);
+        let name = &self.model.declaration(id).name.to_string();
+        self.interface_table(id, interface, text);
+        let doc = &self.model.declaration(id).doc;
+        let calls = format!("Calls `{name}` in the domain that exports it.");
+        self.stubs(&names.client, ("_raw.Client", doc, &calls), names, text, |text| {
+            self.functions(names, interface, text, |text, index, operation| {
+                self.call_stub(names, (index, operation), false, text);
+            });
+        });
+        let awaits = format!("Calls `{name}`; every call is awaited.");
+        self.stubs(&names.waiting, ("_raw.AsyncClient", doc, &awaits), names, text, |text| {
+            self.functions(names, interface, text, |text, index, operation| {
+                self.call_stub(names, (index, operation), true, text);
+            });
+        });
+        let does = format!("What a domain that exports `{name}` does.");
+        self.stubs(&names.server, ("_raw.Server", &None, &does), names, text, |text| {
+            self.functions(names, interface, text, |text, index, operation| {
+                text.line("@_abc.abstractmethod");
+                let name = &names.functions[index];
+                text.block(&self.server_signature(name, operation), |text| {
+                    text.docstring(&operation.doc, &format!("The procedure `{name}`."));
+                });
+            });
+        });
+    }
+
+    fn stubs(
+        &self,
+        name: &str,
+        (base, comment, otherwise): (&str, &Option<String>, &str),
+        names: &InterfaceNames,
+        text: &mut Text,
+        content: impl FnOnce(&mut Text),
+    ) {
+        text.part();
+        text.block(&format!("class {name}({base}):"), |text| {
+            text.docstring(comment, otherwise);
+            text.line("");
+            text.line("__slots__ = ()");
+            text.line(&format!("_interface = {}", names.table));
+            content(text);
+        });
+    }
+
+    fn functions(
+        &self,
+        names: &InterfaceNames,
+        interface: &Interface,
+        text: &mut Text,
+        print: impl Fn(&mut Text, usize, &Operation),
+    ) {
+        for (operation, index) in interface.operations.iter().zip(0..names.functions.len()) {
+            text.line("");
+            print(text, index, operation);
+        }
+    }
+
+    fn call_stub(
+        &self,
+        names: &InterfaceNames,
+        (index, operation): (usize, &Operation),
+        is_awaited: bool,
+        text: &mut Text,
+    ) {
+        let name = &names.functions[index];
+        text.block(&self.signature(name, operation, is_awaited), |text| {
+            text.docstring(&operation.doc, &does(operation));
+            let parameters = operation.parameters.iter().zip(parameter_names(operation));
+            let given = parameters.filter(|(one, _)| one.direction != Direction::Out);
+            let arguments: String = given.map(|(_, name)| format!(", {name}")).collect();
+            let awaited = if is_awaited { "await " } else { "" };
+            let call = format!("{awaited}self._call({index}{arguments})");
+            if self.results(operation).is_empty() {
+                return text.line(&call);
+            }
+            let annotation = self.result_annotation(operation);
+            text.line(&format!("_results: {annotation} = {call}"));
+            text.line("return _results");
+        });
+    }
+
+    fn signature(&self, name: &str, operation: &Operation, is_awaited: bool) -> String {
+        let parameters = operation.parameters.iter().zip(parameter_names(operation));
+        let given = parameters.filter(|(one, _)| one.direction != Direction::Out);
+        let parameters: String = given
+            .map(|(one, name)| format!(", {name}: {}", self.argument_annotation(&one.declared)))
+            .collect();
+        let define = if is_awaited { "async def" } else { "def" };
+        format!("{define} {name}(self{parameters}) -> {}:", self.result_annotation(operation))
+    }
+
+    /// What arrives, and whatever may be sent back.
+    fn server_signature(&self, name: &str, operation: &Operation) -> String {
+        let parameters = operation.parameters.iter().zip(parameter_names(operation));
+        let given = parameters.filter(|(one, _)| one.direction != Direction::Out);
+        let parameters: String = given
+            .map(|(one, name)| format!(", {name}: {}", self.annotation(&one.declared)))
+            .collect();
+        let results = self.results(operation).into_iter();
+        let results = results.map(|part| self.argument_annotation(part.declared));
+        let results = tuple_annotation(results.collect());
+        format!("def {name}(self{parameters}) -> {results}:")
+    }
+
+    /// What a call evaluates to: the returned value, then what the procedure may change.
+    fn results<'o>(&self, operation: &'o Operation) -> Vec<Part<'o>> {
+        let returned = operation.returns.iter().map(|declared| Part {
+            root: Root::Returned,
+            name: String::from("returned"),
+            declared,
+            annotations: &[],
+        });
+        returned.chain(parameters(operation, Direction::In)).collect()
+    }
+
+    fn result_annotation(&self, operation: &Operation) -> String {
+        let results = self.results(operation).into_iter();
+        tuple_annotation(results.map(|part| self.annotation(part.declared)).collect())
+    }
+
+    fn interface_table(&self, id: DeclarationId, interface: &Interface, text: &mut Text) {
+        let (names, plan) = (self.names.interface(id), self.interface_plan(id));
+        let classes = plan
+            .classes
+            .iter()
+            .map(|class| tuple(&[class.block_bytes.to_string(), class.count.to_string()]));
+        let classes = tuple(&classes.collect::<Vec<_>>());
+        let name = quoted(&self.model.declaration(id).name.to_string());
+        text.part();
+        text.block(&format!("{} = _raw.Interface(", names.table), |text| {
+            let hash = quoted(&hex(&plan.hash));
+            text.line(&format!("_TYPES, {name}, {hash}, {classes},"));
+            text.block("(", |text| {
+                let procedures = interface.operations.iter().zip(&plan.procedures);
+                for ((operation, plan), function) in procedures.zip(&names.functions) {
+                    self.procedure_table(operation, plan, function, text);
+                }
+            });
+            text.line("),");
+        });
+        text.line(")");
+    }
+
+    fn procedure_table(
+        &self,
+        operation: &Operation,
+        plan: &ProcedurePlan,
+        function: &str,
+        text: &mut Text,
+    ) {
+        let flag = |flag| String::from(if flag { "True" } else { "False" });
+        let head = [
+            quoted(&operation.name),
+            quoted(&hex(&plan.hash)),
+            plan.class.to_string(),
+            flag(operation.is_oneway),
+            flag(operation.is_idempotent),
+            quoted(function),
+        ];
+        let given: Vec<Part<'_>> = parameters(operation, Direction::Out).collect();
+        let request = self.message(&given, &plan.client.request, &plan.server.request);
+        let results = self.results(operation);
+        let reply = self.message(&results, &plan.server.reply, &plan.client.reply);
+        text.block("(", |text| {
+            text.line(&format!("{},", head.join(", ")));
+            text.line(&format!("{request},"));
+            text.line(&format!("{reply},"));
+            text.block("(", |text| {
+                let steps = plan.server.raised.iter().zip(&plan.client.raised);
+                for (id, (writing, reading)) in operation.raises.iter().zip(steps) {
+                    let all = members(self.model, *id);
+                    let all = all.into_iter().zip(self.fields(*id)).zip(0u32..);
+                    let parts = all.map(|((member, name), index)| Part {
+                        root: Root::Member(index),
+                        name,
+                        declared: &member.declared,
+                        annotations: &member.annotations,
+                    });
+                    let message = self.message(&parts.collect::<Vec<_>>(), writing, reading);
+                    text.line(&format!("({}, {message}),", self.row(*id)));
+                }
+            });
+            text.line("),");
+        });
+        text.line("),");
+    }
+}
+
+/// What stands for so many results.
+fn tuple_annotation(mut all: Vec<String>) -> String {
+    match all.len() {
+        0 => String::from("None"),
+        1 => all.remove(0),
+        _ => format!("tuple[{}]", all.join(", ")),
+    }
+}
+
+/// Parameters that do not go this way alone.
+fn parameters(operation: &Operation, but: Direction) -> impl Iterator<Item = Part<'_>> {
+    let names = parameter_names(operation).into_iter();
+    let all = operation.parameters.iter().zip(names).zip(0u32..);
+    let all = all.filter(move |((parameter, _), _)| parameter.direction != but);
+    all.map(|((parameter, name), index)| Part {
+        root: Root::Parameter(index),
+        name,
+        declared: &parameter.declared,
+        annotations: &parameter.annotations,
+    })
+}
+
+/// What a procedure without a comment does.
+fn does(operation: &Operation) -> String {
+    let name = &operation.name;
+    let attribute = |prefix| name.strip_prefix(prefix).unwrap_or(name);
+    match operation.attribute {
+        Some(AttributeHalf::Getter) => format!("Reads `{}`.", attribute("_get_")),
+        Some(AttributeHalf::Setter) => format!("Writes `{}`.", attribute("_set_")),
+        None => format!("Calls `{name}`."),
+    }
+}
