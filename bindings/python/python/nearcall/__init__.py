@@ -1,0 +1,67 @@
+"""Call a procedure in another process as if it were here.
+
+``nearcall compile --language python calls.idl`` writes a module with a client and a server for
+each interface::
+
+    client = CallsClient.import_("calls")
+    client.add(2, 3)
+
+    class Calls(CallsServer):
+        def add(self, a: int, b: int) -> int:
+            return a + b
+
+    with nearcall.export("calls", Calls()):
+        ...
+"""
+
+import atexit as _atexit
+
+from nearcall._native import Binding, Clerk, shut_down
+from nearcall.errors import (
+    BindError,
+    CallAborted,
+    CallError,
+    CallFailed,
+    Error,
+    ExportError,
+    NoAStack,
+    NoSuchName,
+    NotAdmitted,
+    NotExecuted,
+    Panicked,
+    Peer,
+    Raised,
+    Ran,
+    ResultsRefused,
+    UsageError,
+)
+from nearcall.raw import AsyncClient, Client, Exported, Server, export
+
+__all__ = [
+    "AsyncClient",
+    "BindError",
+    "Binding",
+    "CallAborted",
+    "CallError",
+    "CallFailed",
+    "Clerk",
+    "Client",
+    "Error",
+    "ExportError",
+    "Exported",
+    "NoAStack",
+    "NoSuchName",
+    "NotAdmitted",
+    "NotExecuted",
+    "Panicked",
+    "Peer",
+    "Raised",
+    "Ran",
+    "ResultsRefused",
+    "Server",
+    "UsageError",
+    "export",
+    "shut_down",
+]
+
+_atexit.register(shut_down)

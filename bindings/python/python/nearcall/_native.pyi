@@ -1,0 +1,53 @@
+from typing import Any, final
+
+@final
+class Types:
+    def __new__(cls, rows: tuple[tuple[Any, ...], ...]) -> Types: ...
+
+@final
+class Interface:
+    def __new__(
+        cls,
+        types: Types,
+        name: str,
+        hash: str,
+        classes: tuple[tuple[int, int], ...],
+        procedures: tuple[tuple[Any, ...], ...],
+    ) -> Interface: ...
+    @property
+    def name(self) -> str: ...
+
+@final
+class Binding:
+    def __new__(
+        cls, interface: Interface, name: str, timeout: float | None = None
+    ) -> Binding: ...
+    def with_deadline(self, seconds: float) -> Binding: ...
+    def call(self, procedure: int, /, *arguments: object) -> Any: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def incarnation(self) -> int: ...
+    @property
+    def is_revoked(self) -> bool: ...
+    @property
+    def captured_count(self) -> int: ...
+    @property
+    def astack_count(self) -> int: ...
+
+@final
+class Clerk:
+    def __new__(
+        cls,
+        interface: Interface,
+        name: str,
+        server: object,
+        is_open_to_anyone: bool = False,
+    ) -> Clerk: ...
+    def withdraw(self) -> None: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def binding_count(self) -> int: ...
+
+def shut_down() -> None: ...

@@ -1,0 +1,138 @@
+"""What generated modules are made of. Write against the generated classes instead."""
+
+from __future__ import annotations
+
+import abc
+import asyncio
+import concurrent.futures
+import functools
+import typing
+
+import numpy
+
+from nearcall._native import Binding, Clerk, Interface, Types
+
+if typing.TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+    #: Whatever has the buffer protocol. NumPy says of its arrays from Python 3.12 on that they do.
+    Buffer: typing.TypeAlias = ReadableBuffer | numpy.ndarray[typing.Any, typing.Any]
+
+__all__ = ["AsyncClient", "Buffer", "Client", "Exported", "Interface", "Record", "Server", "Types"]
+
+#: Most calls of this process that are awaited at once; more wait for one of them.
+AWAITED_CALLS_MAX = 64
+
+
+class Record:
+    """A struct, a union or a bitset: equal if all members are, arrays element by element."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        names = [name for one in type(self).__mro__ for name in getattr(one, "__slots__", ())]
+        return all(_are_same(getattr(self, name), getattr(other, name)) for name in names)
+
+
+def _are_same(one: object, other: object) -> bool:
+    if isinstance(one, numpy.ndarray) or isinstance(other, numpy.ndarray):
+        return numpy.array_equal(typing.cast(typing.Any, one), typing.cast(typing.Any, other))
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_are_same, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_are_same(one[key], other[key]) for key in one)
+    return one == other
+
+
+class _Bound:
+    """A binding to one interface."""
+
+    __slots__ = ("_binding",)
+    _interface: typing.ClassVar[Interface]
+
+    def __init__(self, binding: Binding) -> None:
+        self._binding = binding
+
+    @classmethod
+    def import_(cls, name: str, *, timeout: float | None = None) -> typing.Self:
+        """Binds to the domain that exports ``name``; waits for it at most ``timeout`` seconds."""
+        return cls(Binding(cls._interface, name, timeout))
+
+    @property
+    def binding(self) -> Binding:
+        """The binding."""
+        return self._binding
+
+    def with_deadline(self, seconds: float) -> typing.Self:
+        """The same, but every call waits at most so many seconds, and then is aborted."""
+        return type(self)(self._binding.with_deadline(seconds))
+
+
+class Client(_Bound):
+    """Calls an interface. Any number of threads may."""
+
+    __slots__ = ("_call",)
+
+    def __init__(self, binding: Binding) -> None:
+        super().__init__(binding)
+        self._call: typing.Callable[..., typing.Any] = binding.call
+
+
+class AsyncClient(_Bound):
+    """Calls an interface; every call is awaited, and waits in a thread of its own meanwhile.
+
+    A call goes on when the task that awaits it is cancelled; its results are dropped.
+    """
+
+    __slots__ = ()
+
+    async def _call(self, procedure: int, *arguments: object) -> typing.Any:
+        loop = asyncio.get_running_loop()
+        call = self._binding.call
+        return await loop.run_in_executor(_threads(), call, procedure, *arguments)
+
+
+@functools.cache
+def _threads() -> concurrent.futures.ThreadPoolExecutor:
+    return concurrent.futures.ThreadPoolExecutor(AWAITED_CALLS_MAX, "nearcall")
+
+
+class Server(abc.ABC):
+    """What a domain that exports an interface does. Procedures run on threads of the domain's,
+    several at once."""
+
+    __slots__ = ()
+    _interface: typing.ClassVar[Interface]
+
+
+class Exported:
+    """An exported interface. Leaving it as a context withdraws the name."""
+
+    __slots__ = ("_clerk",)
+
+    def __init__(self, clerk: Clerk) -> None:
+        self._clerk = clerk
+
+    @property
+    def clerk(self) -> Clerk:
+        """The clerk, who admits importers."""
+        return self._clerk
+
+    def withdraw(self) -> None:
+        """Withdraws the name and revokes its bindings; calls that run are finished."""
+        self._clerk.withdraw()
+
+    def __enter__(self) -> Exported:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self.withdraw()
+
+
+def export(name: str, server: Server, *, is_open_to_anyone: bool = False) -> Exported:
+    """Exports ``server`` under ``name``: to processes of this user, or to whoever may open the
+    socket."""
+    return Exported(Clerk(type(server)._interface, name, server, is_open_to_anyone))

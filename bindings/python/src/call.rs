@@ -1,0 +1,243 @@
+//! Calling: a binding, and one call through it.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use nearcall::raw::{Client, Interruptible, Reply};
+use nearcall::{CallError, Domain, ImportOptions};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use send_wrapper::SendWrapper;
+
+use crate::errors;
+use crate::messages::{self, Filled, Fixed, Side};
+use crate::read::Unread;
+use crate::table::{Message, Plan, Procedure};
+use crate::tables::Interface;
+
+/// This process's part, once something was imported or exported.
+static DOMAIN: OnceLock<(u32, Domain)> = OnceLock::new();
+
+/// The client's key to an interface in another domain.
+#[pyclass(frozen, module = "nearcall._native")]
+pub struct Binding {
+    client: Client,
+    plan: Arc<Plan>,
+}
+
+/// This process's part. Its threads are not there in a child that was forked.
+pub fn domain() -> PyResult<&'static Domain> {
+    let own = std::process::id();
+    let (owner, domain) = match DOMAIN.get() {
+        Some(made) => made,
+        None => {
+            let made = Domain::new()?;
+            DOMAIN.get_or_init(|| (own, made))
+        }
+    };
+    match *owner == own {
+        true => Ok(domain),
+        false => Err(PyRuntimeError::new_err(format!(
+            "process {own} was forked from {owner}, which had used nearcall: \
+             start it with multiprocessing's \"spawn\", or import nothing before the fork"
+        ))),
+    }
+}
+
+/// Ends this process's part in an orderly way: calls that run are finished.
+#[pyfunction]
+pub fn shut_down(py: Python<'_>) {
+    if let Some((owner, domain)) = DOMAIN.get()
+        && *owner == std::process::id()
+    {
+        py.detach(|| domain.shut_down());
+    }
+}
+
+#[pymethods]
+impl Binding {
+    /// Binds to the domain that exports `name`; waits at most `timeout` seconds.
+    #[new]
+    #[pyo3(signature = (interface, name, timeout=None))]
+    fn new(
+        py: Python<'_>,
+        interface: &Interface,
+        name: &str,
+        timeout: Option<f64>,
+    ) -> PyResult<Binding> {
+        let domain = domain()?;
+        let mut options = ImportOptions::default();
+        if let Some(timeout) = timeout {
+            options.timeout = duration(timeout)?;
+        }
+        let plan = Arc::clone(&interface.plan);
+        let descriptor = plan.descriptor;
+        let bound = py
+            .detach(|| nearcall::Binding::import_with(domain, name, descriptor, options))
+            .map_err(|error| errors::of_bind(py, &error))?;
+        Ok(Binding { client: Client::new(bound, descriptor), plan })
+    }
+
+    /// The same binding, whose calls wait at most so many seconds.
+    fn with_deadline(&self, seconds: f64) -> PyResult<Binding> {
+        let client = self.client.with_deadline(duration(seconds)?);
+        Ok(Binding { client, plan: Arc::clone(&self.plan) })
+    }
+
+    /// Calls the procedure of this index.
+    #[pyo3(signature = (procedure, *arguments))]
+    fn call<'py>(
+        &self,
+        py: Python<'py>,
+        procedure: usize,
+        arguments: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let Some(plan) = self.plan.procedures.get(procedure) else {
+            return Err(PyIndexError::new_err(format!("there is no procedure {procedure}")));
+        };
+        if arguments.len() != plan.request.parts.len() {
+            let (given, wanted) = (arguments.len(), plan.request.parts.len());
+            let message = format!("{} takes {wanted} arguments, not {given}", plan.name);
+            return Err(PyTypeError::new_err(message));
+        }
+        let table = &self.plan.table;
+        let filled = messages::fill(&plan.request, table, Side::Client, arguments.iter_borrowed());
+        let filled = filled.map_err(|(wrong, label)| errors::of_argument(py, wrong, label))?;
+        let interruptible = Interruptible::begin(errors::is_interrupted);
+        let index = procedure as u32;
+        let reply = py.detach(|| SendWrapper::new(exchange(&self.client, plan, index, &filled)));
+        drop(interruptible);
+        if let Some(raised) = errors::take_raised() {
+            return Err(raised);
+        }
+        match reply.take() {
+            Ok(Some(reply)) => self.results(py, plan, reply),
+            Ok(None) => Ok(py.None().into_bound(py)),
+            Err(error) => Err(errors::of_call(py, &error)),
+        }
+    }
+
+    /// The name that it was imported by.
+    #[getter]
+    fn name(&self) -> &str {
+        self.client.binding().name()
+    }
+
+    /// Which life of the server it is bound to: a later export has a larger number.
+    #[getter]
+    fn incarnation(&self) -> u64 {
+        self.client.binding().incarnation()
+    }
+
+    /// The server has ended, or one of the two sides has given the binding up.
+    #[getter]
+    fn is_revoked(&self) -> bool {
+        self.client.binding().is_revoked()
+    }
+
+    /// How many A-stacks the server holds whose calls were aborted.
+    #[getter]
+    fn captured_count(&self) -> u32 {
+        self.client.binding().captured_count()
+    }
+
+    /// How many A-stacks there are, of all classes.
+    #[getter]
+    fn astack_count(&self) -> u32 {
+        self.client.binding().astack_count()
+    }
+}
+
+fn duration(seconds: f64) -> PyResult<Duration> {
+    Duration::try_from_secs_f64(seconds)
+        .map_err(|error| PyValueError::new_err(format!("{seconds} seconds: {error}")))
+}
+
+/// Everything of a call that needs no interpreter.
+fn exchange<'b>(
+    client: &'b Client,
+    procedure: &Procedure,
+    index: u32,
+    filled: &Filled,
+) -> Result<Option<Reply<'b>>, Box<CallError>> {
+    let message = &procedure.request;
+    let mut call = client.claim_of_class(procedure.class, index)?;
+    if !filled.fixed.is_empty() {
+        call.put_bytes::<0>(&filled.fixed);
+    }
+    if message.has_payloads {
+        let mut variable = call.variable_at(message.variable_at, filled.variable_bytes())?;
+        for payload in &filled.payloads {
+            variable.put(payload.bytes());
+        }
+    }
+    let fixed_bytes = message.fixed_bytes as u32;
+    if procedure.is_oneway {
+        return call.post_oneway(fixed_bytes).map(|()| None);
+    }
+    call.post(fixed_bytes).map(Some)
+}
+
+impl Binding {
+    fn results<'py>(
+        &self,
+        py: Python<'py>,
+        procedure: &Procedure,
+        reply: Reply<'_>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let raised = reply.raised() as usize;
+        if raised == 0 {
+            let message = &procedure.reply;
+            let values = match self.values(py, message, &reply) {
+                Ok(values) => values,
+                Err(unread) => return Err(unread_error(py, &reply, unread)),
+            };
+            return match values.as_slice() {
+                [] => Ok(py.None().into_bound(py)),
+                [one] => Ok(one.clone()),
+                all => Ok(PyTuple::new(py, all)?.into_any()),
+            };
+        }
+        let Some((row, message)) = procedure.raised.get(raised - 1) else {
+            return Err(errors::of_call(py, &reply.unknown_exception()));
+        };
+        match self.values(py, message, &reply) {
+            Ok(values) => {
+                let class = self.plan.table[*row].class.bind(py);
+                Err(PyErr::from_value(class.call1(PyTuple::new(py, values)?)?))
+            }
+            Err(unread) => Err(unread_error(py, &reply, unread)),
+        }
+    }
+
+    fn values<'py>(
+        &self,
+        py: Python<'py>,
+        message: &Message,
+        reply: &Reply<'_>,
+    ) -> Result<smallvec::SmallVec<[Bound<'py, PyAny>; 4]>, Unread> {
+        if message.parts.is_empty() {
+            return Ok(smallvec::SmallVec::new());
+        }
+        let mut fixed = Fixed::from_elem(0, message.fixed_bytes);
+        reply.copy_fixed(&mut fixed);
+        let incoming = match message.has_payloads {
+            true => Some(
+                reply
+                    .variable_at(message.variable_at)
+                    .map_err(|error| Unread::Python(errors::of_call(py, &error)))?,
+            ),
+            false => None,
+        };
+        messages::values(py, message, &self.plan.table, &fixed, incoming)
+    }
+}
+
+/// What the server sent is no value of its type: the binding is revoked.
+fn unread_error(py: Python<'_>, reply: &Reply<'_>, unread: Unread) -> PyErr {
+    match unread {
+        Unread::Malformed(malformed) => errors::of_call(py, &reply.malformed(malformed)),
+        Unread::Python(error) => error,
+    }
+}

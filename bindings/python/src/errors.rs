@@ -1,0 +1,92 @@
+//! Why a call has no results, as exceptions of `nearcall.errors`.
+
+use std::cell::RefCell;
+
+use nearcall::{BindError, CallError, ExportError, Ran};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::write::Wrong;
+
+thread_local! {
+    /// What a signal handler raised while this thread waited.
+    static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// Whether this thread's wait is to end: a signal handler of Python has raised. Called without the
+/// interpreter's lock.
+pub fn is_interrupted() -> bool {
+    let raised = Python::attach(|py| py.check_signals().err());
+    let is_raised = raised.is_some();
+    if is_raised {
+        RAISED.set(raised);
+    }
+    is_raised
+}
+
+/// What a signal handler raised while the call waited that has just ended.
+pub fn take_raised() -> Option<PyErr> {
+    RAISED.take()
+}
+
+/// An exception of the package.
+fn exception(py: Python<'_>, class: &str, message: String, ran: &str) -> PyResult<PyErr> {
+    let errors = py.import("nearcall.errors")?;
+    let keywords = PyDict::new(py);
+    keywords.set_item("ran", errors.getattr("Ran")?.getattr(ran)?)?;
+    let made = errors.getattr(class)?.call((message,), Some(&keywords))?;
+    Ok(PyErr::from_value(made))
+}
+
+fn made(py: Python<'_>, class: &str, message: String, ran: &str) -> PyErr {
+    exception(py, class, message, ran).unwrap_or_else(|error| error)
+}
+
+/// Why a call has no results.
+pub fn of_call(py: Python<'_>, error: &CallError) -> PyErr {
+    let class = match error {
+        CallError::Usage(_) => "UsageError",
+        CallError::NoAStack { .. } => "NoAStack",
+        CallError::NotExecuted { .. } => "NotExecuted",
+        CallError::CallFailed { .. } => "CallFailed",
+        CallError::CallAborted { .. } => "CallAborted",
+        CallError::Panicked { .. } => "Panicked",
+        CallError::ResultsRefused { .. } => "ResultsRefused",
+        CallError::Peer { .. } => "Peer",
+        _ => "CallError",
+    };
+    let ran = match error.ran() {
+        Ran::No => "NO",
+        Ran::Maybe => "MAYBE",
+        Ran::Yes => "YES",
+    };
+    made(py, class, error.to_string(), ran)
+}
+
+/// Why an argument is not sent.
+pub fn of_argument(py: Python<'_>, wrong: Wrong, label: &'static str) -> PyErr {
+    match wrong.named(label) {
+        Wrong::Usage(usage) => made(py, "UsageError", usage.to_string(), "NO"),
+        Wrong::Python(error) => {
+            let note = format!("of the argument {label}");
+            // A note is for people: the exception stands without it.
+            let _ = error.value(py).call_method1("add_note", (note,));
+            error
+        }
+    }
+}
+
+/// Why there is no binding.
+pub fn of_bind(py: Python<'_>, error: &BindError) -> PyErr {
+    let class = match error {
+        BindError::NoSuchName { .. } => "NoSuchName",
+        BindError::NotAdmitted { .. } => "NotAdmitted",
+        _ => "BindError",
+    };
+    made(py, class, error.to_string(), "NO")
+}
+
+/// Why an interface is not exported.
+pub fn of_export(py: Python<'_>, error: &ExportError) -> PyErr {
+    made(py, "ExportError", error.to_string(), "NO")
+}

@@ -1,0 +1,41 @@
+//! The native half of the Python package `nearcall`: it interprets the plans that generated modules
+//! carry as tables.
+//!
+//! ```text
+//! CallsClient.add(2, 3)            generated: which procedure, which arguments
+//!  └ Binding.call                  call.rs
+//!     ├ write                      arguments to bytes, each checked by its type in the table
+//!     ├ nearcall::raw              claim, put, post, without the interpreter's lock
+//!     └ read                       bytes to results, each judged: a server may lie
+//! ```
+//!
+//! Knows no interface: `table.rs` has what a generated module says, once it was checked. What
+//! crosses is read from a private copy, and what is not of its type is a typed exception: a hostile
+//! peer cannot crash the interpreter.
+
+#![deny(unsafe_code)]
+
+mod call;
+mod errors;
+mod messages;
+mod read;
+mod serve;
+mod table;
+mod tables;
+#[allow(unsafe_code)]
+mod view;
+mod words;
+mod write;
+
+use pyo3::prelude::*;
+
+/// `nearcall._native`
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::call::{Binding, shut_down};
+    #[pymodule_export]
+    use super::serve::Clerk;
+    #[pymodule_export]
+    use super::tables::{Interface, Types};
+}

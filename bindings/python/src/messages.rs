@@ -1,0 +1,361 @@
+//! Messages: which value goes where, both ways.
+
+use nearcall::raw::{Incoming, MESSAGE_BYTES_MAX, Malformed, UNBOUNDED, check_received};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::{PyByteArray, PyBytes, PyString};
+use smallvec::{SmallVec, smallvec};
+
+use crate::read::{self, Reader, Unread, check_text};
+use crate::table::{Form, Kind, Message, Numbers, Part, Place, Table, Type};
+use crate::view::View;
+use crate::words::wrong_type;
+use crate::write::{self, Writer, Wrong, check_bound, check_class};
+
+/// The bytes of a message until they are put on an A-stack.
+pub struct Filled {
+    pub fixed: Fixed,
+    pub payloads: SmallVec<[Payload; 4]>,
+    /// What the server writes in place.
+    pub lent: Option<View>,
+}
+
+/// The fixed part: most are short.
+pub type Fixed = SmallVec<[u8; 64]>;
+
+/// One payload.
+pub enum Payload {
+    /// Made for the message.
+    Made(Vec<u8>),
+    /// Where it lies.
+    Lying(View),
+    /// Text where it lies.
+    Text(PyBackedStr),
+}
+
+/// Who writes a message.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    Client,
+    Server,
+}
+
+impl Payload {
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Payload::Made(bytes) => bytes,
+            Payload::Lying(view) => view.bytes(),
+            Payload::Text(text) => text.as_bytes(),
+        }
+    }
+}
+
+impl Filled {
+    /// Bytes of the variable part: each payload is padded to 8.
+    pub fn variable_bytes(&self) -> u64 {
+        self.payloads.iter().map(|one| (one.bytes().len() as u64).next_multiple_of(8)).sum()
+    }
+}
+
+/// Writes a message from the values of its parts.
+pub fn fill<'v, 'py: 'v>(
+    message: &Message,
+    table: &Table,
+    side: Side,
+    values: impl Iterator<Item = Borrowed<'v, 'py, PyAny>>,
+) -> Result<Filled, (Wrong, &'static str)> {
+    let fixed = smallvec![0; message.fixed_bytes];
+    let mut filled = Filled { fixed, payloads: SmallVec::new(), lent: None };
+    for (part, value) in message.parts.iter().zip(values) {
+        let mut filler = Filler { table, side, filled: &mut filled };
+        let put = filler.put(&value, &part.declared, &part.place);
+        put.map_err(|wrong| (wrong, part.name))?;
+    }
+    Ok(filled)
+}
+
+/// Fills one part.
+struct Filler<'f> {
+    table: &'f Table,
+    side: Side,
+    filled: &'f mut Filled,
+}
+
+impl Filler<'_> {
+    fn put(
+        &mut self,
+        value: &Bound<'_, PyAny>,
+        declared: &Type,
+        place: &Place,
+    ) -> Result<(), Wrong> {
+        match place {
+            Place::Word { at } => {
+                write::word(value, declared, self.table, &mut self.filled.fixed[*at..])
+            }
+            Place::Image { at, bytes } => {
+                let image = self.marshalled(value, declared)?;
+                if image.len() != *bytes {
+                    return Err(Wrong::bound(image.len(), *bytes));
+                }
+                self.filled.fixed[*at..*at + bytes].copy_from_slice(&image);
+                Ok(())
+            }
+            Place::Payload { at, form } => self.payload(value, declared, (*at, *form)),
+            Place::Members(places) => self.members(value, declared, places),
+        }
+    }
+
+    fn members(
+        &mut self,
+        value: &Bound<'_, PyAny>,
+        declared: &Type,
+        places: &[Place],
+    ) -> Result<(), Wrong> {
+        let Type::Declared(row) = declared else {
+            return Err(wrong_type(value, "a struct"));
+        };
+        let declared = &self.table[*row];
+        let Kind::Struct { members } = &declared.kind else {
+            return Err(wrong_type(value, "a struct"));
+        };
+        check_class(value, declared.class.bind(value.py()))?;
+        for (member, place) in members.iter().zip(places) {
+            let inner = value.getattr(&member.name)?;
+            let put = self.put(&inner, &member.declared, place);
+            put.map_err(|wrong| wrong.named(member.label))?;
+        }
+        Ok(())
+    }
+
+    fn marshalled(&self, value: &Bound<'_, PyAny>, declared: &Type) -> Result<Vec<u8>, Wrong> {
+        let mut writer = Writer::new(self.table);
+        writer.value(value, declared)?;
+        Ok(writer.bytes)
+    }
+
+    fn payload(
+        &mut self,
+        value: &Bound<'_, PyAny>,
+        declared: &Type,
+        (at, form): (usize, Form),
+    ) -> Result<(), Wrong> {
+        let (length, payload) = match (form, declared) {
+            (Form::Text, _) => {
+                write::text(value, declared)?;
+                let text: PyBackedStr = value.extract()?;
+                (text.len(), Payload::Text(text))
+            }
+            (Form::Octets | Form::Lent, Type::Octets { bound }) => {
+                let view = write::octets(value, *bound)?;
+                (view.bytes().len(), Payload::Lying(view))
+            }
+            (Form::Elements, Type::Numbers { numbers, bound }) => {
+                self.numbers(value, numbers, *bound)?
+            }
+            (Form::Elements, Type::Sequence { element, bound }) => {
+                let items = write::items(value)?;
+                check_bound(items.len(), *bound)?;
+                let mut writer = Writer::new(self.table);
+                writer.elements(&items, element)?;
+                (items.len(), Payload::Made(writer.bytes))
+            }
+            _ => {
+                let bytes = self.marshalled(value, declared)?;
+                (bytes.len(), Payload::Made(bytes))
+            }
+        };
+        let bytes = payload.bytes().len();
+        if bytes > MESSAGE_BYTES_MAX as usize {
+            return Err(Wrong::bound(bytes, MESSAGE_BYTES_MAX as usize));
+        }
+        self.filled.fixed[at..at + 4].copy_from_slice(&(length as u32).to_le_bytes());
+        match payload {
+            Payload::Lying(view) if form == Form::Lent && self.side == Side::Server => {
+                self.filled.lent = Some(view);
+            }
+            payload => self.filled.payloads.push(payload),
+        }
+        Ok(())
+    }
+
+    fn numbers(
+        &self,
+        value: &Bound<'_, PyAny>,
+        numbers: &Numbers,
+        bound: u32,
+    ) -> Result<(usize, Payload), Wrong> {
+        if let Some(view) = write::view_of_numbers(value, numbers, true)? {
+            let count = view.shape()[0];
+            check_bound(count, bound)?;
+            return Ok((count, Payload::Lying(view)));
+        }
+        let mut writer = Writer::new(self.table);
+        let count = writer.numbers(value, numbers, bound)?;
+        Ok((count as usize, Payload::Made(writer.bytes)))
+    }
+}
+
+/// Reads the values of a message. `fixed` is a private copy of the fixed part.
+pub fn values<'py>(
+    py: Python<'py>,
+    message: &Message,
+    table: &Table,
+    fixed: &[u8],
+    incoming: Option<Incoming<'_>>,
+) -> Result<SmallVec<[Bound<'py, PyAny>; 4]>, Unread> {
+    let mut taker = Taker { py, table, fixed, incoming };
+    let read = |taker: &mut Taker<'_, 'py>, part: &Part| taker.get(&part.declared, &part.place);
+    let lent = match message.lent {
+        Some(index) => Some(read(&mut taker, &message.parts[index])?),
+        None => None,
+    };
+    let mut values = SmallVec::new();
+    for (part, index) in message.parts.iter().zip(0..) {
+        values.push(match &lent {
+            Some(lent) if message.lent == Some(index) => lent.clone(),
+            _ => read(&mut taker, part)?,
+        });
+    }
+    Ok(values)
+}
+
+/// Reads one part after the other.
+struct Taker<'m, 'py> {
+    py: Python<'py>,
+    table: &'m Table,
+    fixed: &'m [u8],
+    incoming: Option<Incoming<'m>>,
+}
+
+impl<'py> Taker<'_, 'py> {
+    fn get(&mut self, declared: &Type, place: &Place) -> Result<Bound<'py, PyAny>, Unread> {
+        match place {
+            Place::Word { at } => read::word(self.py, declared, self.table, &self.fixed[*at..]),
+            Place::Image { at, bytes } => self.parsed(&self.fixed[*at..*at + bytes], declared),
+            Place::Payload { at, form } => {
+                let mut length = [0; 4];
+                length.copy_from_slice(&self.fixed[*at..*at + 4]);
+                self.payload(declared, *form, u32::from_le_bytes(length))
+            }
+            Place::Members(places) => {
+                let Type::Declared(row) = declared else {
+                    return Err(Malformed::range(0u8).into());
+                };
+                let table = self.table;
+                let Kind::Struct { members } = &table[*row].kind else {
+                    return Err(Malformed::range(0u8).into());
+                };
+                let pairs = members.iter().zip(places);
+                let values = pairs.map(|(member, place)| self.get(&member.declared, place));
+                let values = values.collect::<Result<Vec<_>, _>>()?;
+                let values = pyo3::types::PyTuple::new(self.py, values)?;
+                Ok(table[*row].class.bind(self.py).call1(values)?)
+            }
+        }
+    }
+
+    fn parsed(&self, bytes: &[u8], declared: &Type) -> Result<Bound<'py, PyAny>, Unread> {
+        let mut reader = Reader::new(self.py, self.table, bytes);
+        let value = reader.value(declared)?;
+        reader.finish()?;
+        Ok(value)
+    }
+
+    fn payload(
+        &mut self,
+        declared: &Type,
+        form: Form,
+        length: u32,
+    ) -> Result<Bound<'py, PyAny>, Unread> {
+        let py = self.py;
+        let Some(incoming) = &mut self.incoming else {
+            return Err(Malformed::Length { claimed: length.into(), limit: 0 }.into());
+        };
+        match (form, declared) {
+            (Form::Text, _) => {
+                let bound = if let Type::Text { bound } = declared { *bound } else { UNBOUNDED };
+                let text = incoming.text(length, bound)?;
+                let text = check_text(text.as_bytes(), declared)?;
+                Ok(PyString::new(py, text).into_any())
+            }
+            (Form::Octets, Type::Octets { bound }) => {
+                let payload = incoming.payload(length, *bound)?;
+                let copy = |target: &mut [u8]| payload.copy_out(target);
+                octets(py, payload.len(), copy)
+            }
+            (Form::Lent, Type::Octets { bound }) => {
+                let opaque = incoming.lend(length, *bound)?;
+                octets(py, opaque.len(), |target: &mut [u8]| {
+                    opaque.copy_to(0, target);
+                    Ok(())
+                })
+            }
+            (Form::Elements, Type::Numbers { numbers, bound }) => {
+                let bytes = element_bytes(length, *bound, numbers.width)?;
+                let payload = incoming.payload(bytes, UNBOUNDED)?;
+                let copy = |target: &mut [u8]| {
+                    payload.copy_out(target)?;
+                    read::check_numbers(target, numbers)
+                };
+                let memory = made(payload.len(), copy, |bytes, copy| {
+                    PyByteArray::new_with(py, bytes, copy)
+                })?;
+                read::array(memory, numbers, Some(length as usize))
+            }
+            (Form::Elements, Type::Sequence { element, bound }) => {
+                let width = if matches!(**element, Type::Extended) { 16 } else { 1 };
+                let bytes = element_bytes(length, *bound, width)?;
+                let bytes = incoming.bytes(bytes, UNBOUNDED)?;
+                let mut reader = Reader::new(py, self.table, &bytes);
+                let list = reader.list(length as usize, element)?;
+                reader.finish()?;
+                Ok(list)
+            }
+            _ => {
+                let bytes = incoming.bytes(length, UNBOUNDED)?;
+                self.parsed(&bytes, declared)
+            }
+        }
+    }
+}
+
+/// Bytes of so many elements, judged.
+fn element_bytes(count: u32, bound: u32, width: usize) -> Result<u32, Malformed> {
+    check_received(count as usize, bound)?;
+    let claimed = u64::from(count) * width as u64;
+    let limit = MESSAGE_BYTES_MAX.into();
+    u32::try_from(claimed).map_err(|_| Malformed::Length { claimed, limit })
+}
+
+fn octets<'py>(
+    py: Python<'py>,
+    bytes: usize,
+    copy: impl FnOnce(&mut [u8]) -> Result<(), Malformed>,
+) -> Result<Bound<'py, PyAny>, Unread> {
+    let made = made(bytes, copy, |bytes, copy| PyBytes::new_with(py, bytes, copy))?;
+    Ok(made.into_any())
+}
+
+/// Copies straight into the memory of a new object.
+fn made<'c, T>(
+    bytes: usize,
+    copy: impl FnOnce(&mut [u8]) -> Result<(), Malformed> + 'c,
+    make: impl FnOnce(usize, &mut dyn FnMut(&mut [u8]) -> PyResult<()>) -> PyResult<T>,
+) -> Result<T, Unread> {
+    let mut malformed = None;
+    let mut copy = Some(copy);
+    let mut once = |target: &mut [u8]| match copy.take().map(|copy| copy(target)) {
+        Some(Err(found)) => {
+            malformed = Some(found);
+            Err(PyRuntimeError::new_err("malformed"))
+        }
+        _ => Ok(()),
+    };
+    let object = make(bytes, &mut once);
+    match malformed {
+        Some(malformed) => Err(malformed.into()),
+        None => Ok(object?),
+    }
+}

@@ -1,0 +1,243 @@
+//! Serving: procedures written in Python, entered from the domain's processors.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use nearcall::raw::{Arguments, Entries, Outcome, Results};
+use nearcall::{ExportOptions, InterfaceDescriptor, Policy, Refusal};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::call::domain;
+use crate::errors;
+use crate::messages::{self, Filled, Fixed, Side};
+use crate::read::Unread;
+use crate::table::{Message, Plan, Procedure};
+use crate::tables::Interface;
+use crate::write::Wrong;
+
+/// An exported interface.
+#[pyclass(frozen, module = "nearcall._native")]
+pub struct Clerk {
+    clerk: Mutex<Option<nearcall::Clerk>>,
+}
+
+/// The entry stubs over a server's methods.
+struct ServedObject {
+    plan: Arc<Plan>,
+    /// Bound methods, in the order of the procedures.
+    functions: Vec<Py<PyAny>>,
+}
+
+/// Why a procedure has no results.
+enum Unserved {
+    /// The client, or the results, broke a rule of the interface.
+    Refused(Box<Refusal>),
+    /// The procedure, or its results, raised what the interface does not know.
+    Python(PyErr),
+}
+
+#[pymethods]
+impl Clerk {
+    /// Exports `server` under `name`: to processes of this user, or to whoever may open the socket.
+    #[new]
+    #[pyo3(signature = (interface, name, server, is_open_to_anyone=false))]
+    fn new(
+        py: Python<'_>,
+        interface: &Interface,
+        name: &str,
+        server: &Bound<'_, PyAny>,
+        is_open_to_anyone: bool,
+    ) -> PyResult<Clerk> {
+        let domain = domain()?;
+        let plan = Arc::clone(&interface.plan);
+        let functions = plan
+            .procedures
+            .iter()
+            .map(|procedure| Ok::<_, PyErr>(server.getattr(procedure.function.bind(py))?.unbind()));
+        let functions = functions.collect::<Result<_, _>>()?;
+        let entries = ServedObject { plan, functions };
+        let mut options = ExportOptions::default();
+        options.policy = if is_open_to_anyone { Policy::Anyone } else { Policy::OwnerOnly };
+        let clerk = py
+            .detach(|| nearcall::Clerk::export_with(domain, name, entries, options))
+            .map_err(|error| errors::of_export(py, &error))?;
+        Ok(Clerk { clerk: Mutex::new(Some(clerk)) })
+    }
+
+    /// Withdraws the name and revokes its bindings; calls that run are finished.
+    fn withdraw(&self, py: Python<'_>) {
+        let clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner).take();
+        py.detach(|| drop(clerk));
+    }
+
+    /// The socket file that stands for the name.
+    #[getter]
+    fn path(&self) -> PyResult<String> {
+        self.with(|clerk| clerk.path().display().to_string())
+    }
+
+    /// How many bindings there are to it now.
+    #[getter]
+    fn binding_count(&self) -> PyResult<usize> {
+        self.with(nearcall::Clerk::binding_count)
+    }
+}
+
+impl Clerk {
+    fn with<T>(&self, ask: impl FnOnce(&nearcall::Clerk) -> T) -> PyResult<T> {
+        let clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner);
+        let clerk = clerk.as_ref();
+        clerk.map(ask).ok_or_else(|| PyRuntimeError::new_err("the clerk was withdrawn"))
+    }
+}
+
+impl Entries for ServedObject {
+    fn interface(&self) -> &'static InterfaceDescriptor {
+        self.plan.descriptor
+    }
+
+    fn enter(&self, procedure: usize, arguments: Arguments<'_>) -> Outcome {
+        let served = Python::try_attach(|py| {
+            let function = self.functions[procedure].bind(py);
+            let done = self.run(py, &self.plan.procedures[procedure], function, arguments);
+            done.map_err(|unserved| match unserved {
+                Unserved::Refused(refusal) => Some(refusal),
+                Unserved::Python(error) => {
+                    error.write_unraisable(py, Some(function));
+                    None
+                }
+            })
+        });
+        match served {
+            Some(Ok(replied)) => Ok(replied),
+            Some(Err(Some(refusal))) => Err(refusal),
+            // To the client it is what a panic is: the procedure ran and has no results. The hook
+            // that prints panics has nothing to add to the traceback.
+            Some(Err(None)) | None => std::panic::resume_unwind(Box::new("raised in Python")),
+        }
+    }
+}
+
+impl ServedObject {
+    fn run(
+        &self,
+        py: Python<'_>,
+        procedure: &Procedure,
+        function: &Bound<'_, PyAny>,
+        mut arguments: Arguments<'_>,
+    ) -> Result<nearcall::raw::Replied, Unserved> {
+        let given = self.given(py, &procedure.request, &arguments)?;
+        let given = PyTuple::new(py, given)?;
+        let answer = match function.call1(given) {
+            Ok(answer) => answer,
+            Err(error) => return self.raise(py, procedure, error, arguments),
+        };
+        let message = &procedure.reply;
+        let filled = match message.parts.len() {
+            0 => messages::fill(message, &self.plan.table, Side::Server, std::iter::empty()),
+            1 => {
+                let only = std::iter::once(answer.as_borrowed());
+                messages::fill(message, &self.plan.table, Side::Server, only)
+            }
+            wanted => {
+                let all = answer.cast::<PyTuple>().map_err(PyErr::from)?;
+                if all.len() != wanted {
+                    let (name, found) = (procedure.name, all.len());
+                    let message = format!("{name} returns {wanted} values, not {found}");
+                    return Err(PyTypeError::new_err(message).into());
+                }
+                messages::fill(message, &self.plan.table, Side::Server, all.iter_borrowed())
+            }
+        };
+        let filled = filled.map_err(refused)?;
+        if let Some(lent) = &filled.lent {
+            let mut room = arguments.lent_results_at(message.variable_at, u32::MAX);
+            room.put(lent.bytes()).map_err(|refusal| Unserved::Refused(Box::new(refusal)))?;
+        }
+        let results = put(arguments.results(), message, &filled)?;
+        results.reply(message.fixed_bytes as u32).map_err(Unserved::Refused)
+    }
+
+    /// The arguments, copied from the A-stack.
+    fn given<'py>(
+        &self,
+        py: Python<'py>,
+        message: &Message,
+        arguments: &Arguments<'_>,
+    ) -> Result<smallvec::SmallVec<[Bound<'py, PyAny>; 4]>, Unserved> {
+        let mut fixed = Fixed::from_elem(0, message.fixed_bytes);
+        arguments.copy_fixed(&mut fixed);
+        let incoming = match message.has_payloads {
+            true => Some(arguments.variable_at(message.variable_at).map_err(malformed)?),
+            false => None,
+        };
+        let values = messages::values(py, message, &self.plan.table, &fixed, incoming);
+        values.map_err(|unread| match unread {
+            Unread::Malformed(found) => malformed(found),
+            Unread::Python(error) => Unserved::Python(error),
+        })
+    }
+
+    /// An exception of the interface goes back as such.
+    fn raise(
+        &self,
+        py: Python<'_>,
+        procedure: &Procedure,
+        error: PyErr,
+        arguments: Arguments<'_>,
+    ) -> Result<nearcall::raw::Replied, Unserved> {
+        let table = &self.plan.table;
+        let value = error.value(py);
+        for ((row, message), number) in procedure.raised.iter().zip(1u16..) {
+            if !value.is_instance(table[*row].class.bind(py))? {
+                continue;
+            }
+            let names = message.parts.iter().map(|part| value.getattr(part.name));
+            let members = names.collect::<PyResult<Vec<_>>>()?;
+            let members = members.iter().map(|member| member.as_borrowed());
+            let filled = messages::fill(message, table, Side::Server, members);
+            let filled = filled.map_err(refused)?;
+            let results = put(arguments.exception(), message, &filled)?;
+            let raised = results.raise(number, message.fixed_bytes as u32);
+            return raised.map_err(Unserved::Refused);
+        }
+        Err(Unserved::Python(error))
+    }
+}
+
+/// Puts what was filled where the client finds it.
+fn put<'a>(
+    mut results: Results<'a>,
+    message: &Message,
+    filled: &Filled,
+) -> Result<Results<'a>, Unserved> {
+    if !filled.fixed.is_empty() {
+        results.put_bytes::<0>(&filled.fixed);
+    }
+    if !filled.payloads.is_empty() {
+        let variable = results.variable_at(message.variable_at, filled.variable_bytes());
+        let mut variable = variable.map_err(Unserved::Refused)?;
+        for payload in &filled.payloads {
+            variable.put(payload.bytes());
+        }
+    }
+    Ok(results)
+}
+
+fn malformed(found: nearcall::raw::Malformed) -> Unserved {
+    Unserved::Refused(found.into())
+}
+
+fn refused((wrong, label): (Wrong, &'static str)) -> Unserved {
+    match wrong.named(label) {
+        Wrong::Usage(usage) => Unserved::Refused(Box::new(Refusal::Results(usage))),
+        Wrong::Python(error) => Unserved::Python(error),
+    }
+}
+
+impl From<PyErr> for Unserved {
+    fn from(error: PyErr) -> Unserved {
+        Unserved::Python(error)
+    }
+}

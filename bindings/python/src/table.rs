@@ -1,0 +1,250 @@
+//! What a generated module says of its types and messages, once it was checked: nothing that a
+//! call could trip over is left.
+
+use std::collections::HashMap;
+
+use nearcall::InterfaceDescriptor;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::words::{Number, Word};
+
+/// A type as it is used.
+#[derive(Debug)]
+pub enum Type {
+    Word(Word),
+    /// `long double`: 16 bytes that nobody looks at.
+    Extended,
+    /// The bound is in bytes.
+    Text {
+        bound: u32,
+    },
+    /// The bound is in characters.
+    WideText {
+        bound: u32,
+    },
+    /// A sequence of octets.
+    Octets {
+        bound: u32,
+    },
+    /// So many octets.
+    OctetArray {
+        count: usize,
+    },
+    /// A sequence of numbers, or of arrays of them.
+    Numbers {
+        numbers: Numbers,
+        bound: u32,
+    },
+    /// An array of numbers.
+    NumberArray {
+        numbers: Numbers,
+    },
+    Sequence {
+        element: Box<Type>,
+        bound: u32,
+    },
+    Array {
+        element: Box<Type>,
+        count: usize,
+    },
+    Map {
+        key: Box<Type>,
+        value: Box<Type>,
+        bound: u32,
+    },
+    Optional(Box<Type>),
+    Ranged {
+        inner: Box<Type>,
+        range: Range,
+    },
+    /// A row of the table.
+    Declared(usize),
+}
+
+/// Numbers that lie as in memory: for an array all of them, for a sequence one element.
+#[derive(Debug)]
+pub struct Numbers {
+    pub word: Word,
+    /// What NumPy calls one.
+    pub dtype: &'static str,
+    /// Of an element, outermost first; none if it is a number.
+    pub dimensions: Vec<usize>,
+    /// Bytes of an element.
+    pub width: usize,
+    /// What each has to keep.
+    pub ranges: Vec<Range>,
+}
+
+/// Values that a place may have.
+#[derive(Clone, Copy, Debug)]
+pub struct Range {
+    pub least: Option<Number>,
+    pub greatest: Option<Number>,
+}
+
+/// A row of the table of types.
+#[derive(Debug)]
+pub struct Declared {
+    pub class: Py<PyAny>,
+    pub kind: Kind,
+}
+
+/// What a row declares.
+#[derive(Debug)]
+pub enum Kind {
+    /// A struct or an exception.
+    Struct {
+        members: Vec<Member>,
+    },
+    Union {
+        discriminator: Type,
+        cases: Vec<Type>,
+        labels: HashMap<i128, usize>,
+        rest: Rest,
+    },
+    Enum {
+        word: Word,
+        values: HashMap<i128, Py<PyAny>>,
+    },
+    Bitmask {
+        word: Word,
+        bits: u64,
+    },
+    Bitset {
+        word: Word,
+        fields: Vec<Field>,
+    },
+}
+
+#[derive(Debug)]
+pub struct Member {
+    pub name: Py<PyString>,
+    pub label: &'static str,
+    pub declared: Type,
+}
+
+/// What a discriminator without a label selects.
+#[derive(Clone, Copy, Debug)]
+pub enum Rest {
+    Case(usize),
+    /// No value at all.
+    Nothing,
+    /// There is none.
+    Covered,
+}
+
+/// A field of a bitset.
+#[derive(Debug)]
+pub struct Field {
+    pub name: Py<PyString>,
+    pub label: &'static str,
+    pub position: u32,
+    pub width: u32,
+    pub word: Word,
+}
+
+/// The table of types.
+pub type Table = Vec<Declared>;
+
+/// One procedure.
+#[derive(Debug)]
+pub struct Procedure {
+    pub name: &'static str,
+    pub function: Py<PyString>,
+    pub class: usize,
+    pub is_oneway: bool,
+    pub request: Message,
+    pub reply: Message,
+    /// Which exception, and its members.
+    pub raised: Vec<(usize, Message)>,
+}
+
+/// One message.
+#[derive(Debug)]
+pub struct Message {
+    pub fixed_bytes: usize,
+    pub variable_at: usize,
+    pub parts: Vec<Part>,
+    /// The part that the server writes in place: its payload comes first.
+    pub lent: Option<usize>,
+    pub has_payloads: bool,
+}
+
+/// One value of a message.
+#[derive(Debug)]
+pub struct Part {
+    pub name: &'static str,
+    pub declared: Type,
+    pub place: Place,
+}
+
+/// Where a value goes.
+#[derive(Debug)]
+pub enum Place {
+    Word {
+        at: usize,
+    },
+    Image {
+        at: usize,
+        bytes: usize,
+    },
+    /// A payload, whose length stands at `at`.
+    Payload {
+        at: usize,
+        form: Form,
+    },
+    /// Member by member.
+    Members(Vec<Place>),
+}
+
+/// How a payload is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Text,
+    Octets,
+    Lent,
+    Elements,
+    Marshalled,
+}
+
+/// An interface: its descriptor, its procedures, its types.
+#[derive(Debug)]
+pub struct Plan {
+    pub descriptor: &'static InterfaceDescriptor,
+    pub procedures: Vec<Procedure>,
+    pub table: std::sync::Arc<Table>,
+}
+
+impl Range {
+    /// Does it have this value? A NaN is in no range.
+    pub fn has(&self, value: Number) -> bool {
+        self.least.is_none_or(|least| compares(least, value))
+            && self.greatest.is_none_or(|greatest| compares(value, greatest))
+    }
+}
+
+fn compares(less: Number, more: Number) -> bool {
+    match (less, more) {
+        (Number::Integer(less), Number::Integer(more)) => less <= more,
+        (less, more) => wide(less) <= wide(more),
+    }
+}
+
+fn wide(number: Number) -> f64 {
+    match number {
+        Number::Integer(value) => value as f64,
+        Number::Float(value) => value,
+    }
+}
+
+impl Place {
+    /// Is it, or is below it, a payload?
+    pub fn has_payload(&self) -> bool {
+        match self {
+            Place::Payload { .. } => true,
+            Place::Members(inner) => inner.iter().any(Place::has_payload),
+            Place::Word { .. } | Place::Image { .. } => false,
+        }
+    }
+}

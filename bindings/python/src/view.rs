@@ -1,0 +1,64 @@
+//! Memory of Python objects, read where it lies: `bytes`, `array`, `memoryview`, NumPy arrays.
+//!
+//! The one place of the package with unsafe code.
+
+use pyo3::buffer::{ElementType, PyUntypedBuffer};
+use pyo3::prelude::*;
+
+use crate::words::Word;
+
+/// A view of an object's memory, which stays where it is for as long as the view is there.
+pub struct View {
+    held: PyUntypedBuffer,
+}
+
+impl View {
+    /// The memory of an object that has the buffer protocol, in one piece and in the order of C.
+    /// `None` if it has not.
+    pub fn of(value: &Bound<'_, PyAny>) -> Option<View> {
+        let held = PyUntypedBuffer::get(value).ok()?;
+        Some(View { held })
+    }
+
+    /// In one piece, row by row.
+    pub fn is_contiguous(&self) -> bool {
+        self.held.is_c_contiguous()
+    }
+
+    /// Its elements are numbers of this word.
+    pub fn is_of(&self, word: Word) -> bool {
+        let bytes = usize::from(self.held.item_size() == word.bytes()) * word.bytes();
+        match (ElementType::from_format(self.held.format()), word) {
+            (ElementType::UnsignedInteger { bytes: found }, Word::Unsigned(_)) => found == bytes,
+            (ElementType::SignedInteger { bytes: found }, Word::Signed(_)) => found == bytes,
+            (ElementType::Float { bytes: found }, Word::Float | Word::Double) => found == bytes,
+            _ => false,
+        }
+    }
+
+    /// Its shape, outermost first.
+    pub fn shape(&self) -> &[usize] {
+        self.held.shape()
+    }
+
+    /// What its elements are, for errors.
+    pub fn format(&self) -> String {
+        self.held.format().to_string_lossy().into_owned()
+    }
+
+    /// The bytes. The object must not be written to before the call that they are for returns: what
+    /// is then sent is torn. Empty if they do not lie in one piece.
+    pub fn bytes(&self) -> &[u8] {
+        let (start, bytes) = (self.held.buf_ptr().cast_const().cast::<u8>(), self.held.len_bytes());
+        if bytes == 0 || start.is_null() || !self.is_contiguous() {
+            return &[];
+        }
+        // SAFETY: the exporter keeps `len_bytes` bytes from `buf_ptr` on where they are, and
+        // initialized, until the view is released, which `self` does when it is dropped; a
+        // contiguous view has all its items there. `u8` has no alignment and no invalid value.
+        // That nobody writes meanwhile is asked of Python code: the GIL may be free while these
+        // bytes are copied, as it is in NumPy's own copies; they are copied once, to shared memory,
+        // and nothing here or in the runtime decides anything by their values.
+        unsafe { std::slice::from_raw_parts(start, bytes) }
+    }
+}

@@ -1,0 +1,179 @@
+//! Values that are one word: a number, a boolean, a character.
+
+use nearcall::raw::{Malformed, boolean, character};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
+
+use crate::write::Wrong;
+
+/// Which word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    Boolean,
+    /// One byte of ISO 8859-1.
+    Char,
+    /// A Unicode scalar value.
+    WideChar,
+    Unsigned(u8),
+    Signed(u8),
+    Float,
+    Double,
+}
+
+/// What a word holds, for ranges and labels.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub enum Number {
+    Integer(i128),
+    Float(f64),
+}
+
+impl Word {
+    /// As tables call it.
+    pub fn of(code: &str) -> Option<Word> {
+        Some(match code {
+            "boolean" => Word::Boolean,
+            "char" => Word::Char,
+            "wchar" => Word::WideChar,
+            "octet" | "u1" => Word::Unsigned(1),
+            "u2" => Word::Unsigned(2),
+            "u4" => Word::Unsigned(4),
+            "u8" => Word::Unsigned(8),
+            "i1" => Word::Signed(1),
+            "i2" => Word::Signed(2),
+            "i4" => Word::Signed(4),
+            "i8" => Word::Signed(8),
+            "f4" => Word::Float,
+            "f8" => Word::Double,
+            _ => return None,
+        })
+    }
+
+    /// Bytes of it.
+    pub fn bytes(self) -> usize {
+        match self {
+            Word::Boolean | Word::Char => 1,
+            Word::WideChar | Word::Float => 4,
+            Word::Double => 8,
+            Word::Unsigned(bytes) | Word::Signed(bytes) => bytes.into(),
+        }
+    }
+
+    /// What NumPy calls it, if it is a number.
+    pub fn dtype(self) -> Option<&'static str> {
+        Some(match self {
+            Word::Unsigned(1) => "u1",
+            Word::Unsigned(2) => "<u2",
+            Word::Unsigned(4) => "<u4",
+            Word::Unsigned(_) => "<u8",
+            Word::Signed(1) => "i1",
+            Word::Signed(2) => "<i2",
+            Word::Signed(4) => "<i4",
+            Word::Signed(_) => "<i8",
+            Word::Float => "<f4",
+            Word::Double => "<f8",
+            Word::Boolean | Word::Char | Word::WideChar => return None,
+        })
+    }
+
+    /// Stores a value at the beginning of `target`, which has room for it.
+    pub fn write(self, value: &Bound<'_, PyAny>, target: &mut [u8]) -> Result<(), Wrong> {
+        let bytes = self.bytes();
+        let target = &mut target[..bytes];
+        match self {
+            Word::Boolean => target[0] = value.extract::<bool>()?.into(),
+            Word::Char => {
+                let letter = letter(value)?;
+                let byte = u8::try_from(u32::from(letter));
+                target[0] = byte.map_err(|_| Wrong::range(letter))?;
+            }
+            Word::WideChar => target.copy_from_slice(&u32::from(letter(value)?).to_le_bytes()),
+            Word::Unsigned(_) | Word::Signed(_) => self.write_integer(integer(value)?, target)?,
+            Word::Float => {
+                let wide: f64 = value.extract()?;
+                let narrow = wide as f32;
+                if narrow.is_infinite() && wide.is_finite() {
+                    return Err(Wrong::range(wide.to_bits()));
+                }
+                target.copy_from_slice(&narrow.to_le_bytes());
+            }
+            Word::Double => target.copy_from_slice(&value.extract::<f64>()?.to_le_bytes()),
+        }
+        Ok(())
+    }
+
+    /// Stores a number, if its type has it.
+    pub fn write_integer(self, value: i128, target: &mut [u8]) -> Result<(), Wrong> {
+        let bits = 8 * self.bytes() as u32;
+        let (least, most) = match self {
+            Word::Signed(_) => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
+            _ => (0, (1i128 << bits) - 1),
+        };
+        if value < least || value > most {
+            return Err(Wrong::range(value as u64));
+        }
+        let bytes = target.len();
+        target.copy_from_slice(&value.to_le_bytes()[..bytes]);
+        Ok(())
+    }
+
+    /// The number in a word that is as long as this one; not judged.
+    pub fn number(self, source: &[u8]) -> Number {
+        let mut wide = [0; 8];
+        wide[..self.bytes()].copy_from_slice(&source[..self.bytes()]);
+        let bits = u64::from_le_bytes(wide);
+        let unused = 64 - 8 * self.bytes() as u32;
+        match self {
+            Word::Signed(_) => Number::Integer((((bits << unused) as i64) >> unused).into()),
+            Word::Float => Number::Float(f32::from_bits(bits as u32).into()),
+            Word::Double => Number::Float(f64::from_bits(bits)),
+            _ => Number::Integer(bits.into()),
+        }
+    }
+
+    /// The value of a word that a peer wrote.
+    pub fn read<'py>(self, py: Python<'py>, source: &[u8]) -> Result<Bound<'py, PyAny>, Malformed> {
+        Ok(match (self, self.number(source)) {
+            (Word::Boolean, Number::Integer(value)) => {
+                PyBool::new(py, boolean(value as u8)?).to_owned().into_any()
+            }
+            (Word::Char | Word::WideChar, Number::Integer(value)) => {
+                let letter = character(value as u32)?;
+                PyString::new(py, letter.encode_utf8(&mut [0; 4])).into_any()
+            }
+            (Word::Unsigned(8), Number::Integer(value)) => PyInt::new(py, value as u64).into_any(),
+            (_, Number::Integer(value)) => PyInt::new(py, value as i64).into_any(),
+            (_, Number::Float(value)) => PyFloat::new(py, value).into_any(),
+        })
+    }
+}
+
+/// An integer of Python; of one that no 128 bits hold, one that no word holds either.
+pub fn integer(value: &Bound<'_, PyAny>) -> Result<i128, Wrong> {
+    if let Ok(value) = value.extract::<i64>() {
+        return Ok(value.into());
+    }
+    if let Ok(value) = value.extract::<u64>() {
+        return Ok(value.into());
+    }
+    match value.cast::<PyInt>() {
+        Ok(_) => Err(Wrong::range(u64::MAX)),
+        Err(_) => Err(wrong_type(value, "an int")),
+    }
+}
+
+/// What a value should have been.
+pub fn wrong_type(value: &Bound<'_, PyAny>, wanted: &str) -> Wrong {
+    let found = value.get_type().name().map(|name| name.to_string());
+    let found = found.unwrap_or_else(|_| String::from("something else"));
+    Wrong::Python(PyTypeError::new_err(format!("{found} where {wanted} is wanted")))
+}
+
+fn letter(value: &Bound<'_, PyAny>) -> Result<char, Wrong> {
+    let text = value.cast::<PyString>().map_err(|_| wrong_type(value, "a str"))?.to_str()?;
+    let mut letters = text.chars();
+    match (letters.next(), letters.next()) {
+        (Some(letter), None) => Ok(letter),
+        _ => Err(wrong_type(value, "a str of one character")),
+    }
+}

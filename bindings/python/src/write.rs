@@ -1,0 +1,467 @@
+//! Values of Python to bytes. Everything is checked by its type in the table before anything is
+//! posted.
+
+use nearcall::raw::DEPTH_MAX;
+use nearcall::{OverBound, UsageError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyMapping, PySequence, PyString, PyTuple};
+
+use crate::table::{Kind, Numbers, Range, Rest, Table, Type};
+use crate::view::View;
+use crate::words::{Word, integer, wrong_type};
+
+/// Deepest nesting that is tried, of whatever kind: a value that holds itself has no end.
+pub const NESTED_MAX: usize = 4 * DEPTH_MAX;
+
+/// Why a value is not sent.
+#[derive(Debug)]
+pub enum Wrong {
+    /// It is not a value of its type.
+    Usage(UsageError),
+    /// Python says so.
+    Python(PyErr),
+}
+
+/// Where values are appended in the conventional way.
+pub struct Writer<'t> {
+    table: &'t Table,
+    pub bytes: Vec<u8>,
+    depth: usize,
+}
+
+impl Wrong {
+    /// A number that its type has not.
+    pub fn range(value: impl Into<u64>) -> Wrong {
+        Wrong::Usage(UsageError::OutOfRange { parameter: "", value: value.into() })
+    }
+
+    /// A count over a bound.
+    pub fn bound(value: usize, limit: usize) -> Wrong {
+        let (value, limit) = (value as u64, limit as u64);
+        Wrong::Usage(UsageError::OverBound(OverBound { parameter: "", value, limit }))
+    }
+
+    /// With the parameter's name, if none was said.
+    pub fn named(self, label: &'static str) -> Wrong {
+        match self {
+            Wrong::Usage(UsageError::OverBound(over)) if over.parameter.is_empty() => {
+                Wrong::Usage(UsageError::OverBound(OverBound { parameter: label, ..over }))
+            }
+            Wrong::Usage(UsageError::OutOfRange { parameter: "", value }) => {
+                Wrong::Usage(UsageError::OutOfRange { parameter: label, value })
+            }
+            other => other,
+        }
+    }
+}
+
+impl From<PyErr> for Wrong {
+    fn from(error: PyErr) -> Wrong {
+        Wrong::Python(error)
+    }
+}
+
+/// Judges a count by its bound.
+pub fn check_bound(count: usize, bound: u32) -> Result<(), Wrong> {
+    if count > bound as usize { Err(Wrong::bound(count, bound as usize)) } else { Ok(()) }
+}
+
+/// The text of a value, judged.
+pub fn text<'v>(value: &'v Bound<'_, PyAny>, declared: &Type) -> Result<&'v str, Wrong> {
+    let text = value.cast::<PyString>().map_err(|_| wrong_type(value, "a str"))?.to_str()?;
+    match declared {
+        Type::Text { bound } => check_bound(text.len(), *bound)?,
+        Type::WideText { bound } => check_bound(text.chars().count(), *bound)?,
+        _ => {}
+    }
+    Ok(text)
+}
+
+/// Stores a value that is one word at the beginning of `target`.
+pub fn word(
+    value: &Bound<'_, PyAny>,
+    declared: &Type,
+    table: &Table,
+    target: &mut [u8],
+) -> Result<(), Wrong> {
+    match declared {
+        Type::Word(word) => word.write(value, target),
+        Type::Ranged { inner, range } => {
+            word(value, inner, table, target)?;
+            check_range(inner, table, target, range)
+        }
+        Type::Declared(row) => declared_word(value, &table[*row].kind, target),
+        _ => Err(wrong_type(value, "a word")),
+    }
+}
+
+fn declared_word(value: &Bound<'_, PyAny>, kind: &Kind, target: &mut [u8]) -> Result<(), Wrong> {
+    match kind {
+        Kind::Enum { word, values } => {
+            let number = integer(value)?;
+            if !values.contains_key(&number) {
+                return Err(Wrong::range(number as u64));
+            }
+            word.write_integer(number, &mut target[..word.bytes()])
+        }
+        Kind::Bitmask { word, bits } => {
+            let number = integer(value)?;
+            if number < 0 || number & !i128::from(*bits) != 0 {
+                return Err(Wrong::range(number as u64));
+            }
+            word.write_integer(number, &mut target[..word.bytes()])
+        }
+        Kind::Bitset { word, fields } => {
+            let mut all = 0u64;
+            for field in fields {
+                let part = value.getattr(&field.name)?;
+                let part = match field.word {
+                    Word::Boolean => part.extract::<bool>()?.into(),
+                    _ => integer(&part)?,
+                };
+                let count = 1i128 << field.width;
+                let (least, end) = match field.word {
+                    Word::Signed(_) => (-count / 2, count / 2),
+                    _ => (0, count),
+                };
+                if part < least || part >= end {
+                    return Err(Wrong::range(part as u64).named(field.label));
+                }
+                all |= ((part & (count - 1)) as u64) << field.position;
+            }
+            target[..word.bytes()].copy_from_slice(&all.to_le_bytes()[..word.bytes()]);
+            Ok(())
+        }
+        Kind::Struct { .. } | Kind::Union { .. } => Err(wrong_type(value, "a word")),
+    }
+}
+
+/// Judges a word that was just written.
+fn check_range(declared: &Type, table: &Table, source: &[u8], range: &Range) -> Result<(), Wrong> {
+    let Some(word) = word_of(declared, table) else {
+        return Ok(());
+    };
+    let number = word.number(source);
+    if range.has(number) {
+        return Ok(());
+    }
+    let mut bits = [0; 8];
+    bits[..word.bytes()].copy_from_slice(&source[..word.bytes()]);
+    Err(Wrong::range(u64::from_le_bytes(bits)))
+}
+
+/// The word of a type that is one.
+pub fn word_of(declared: &Type, table: &Table) -> Option<Word> {
+    match declared {
+        Type::Word(word) => Some(*word),
+        Type::Ranged { inner, .. } => word_of(inner, table),
+        Type::Declared(row) => match &table[*row].kind {
+            Kind::Enum { word, .. } | Kind::Bitmask { word, .. } | Kind::Bitset { word, .. } => {
+                Some(*word)
+            }
+            Kind::Struct { .. } | Kind::Union { .. } => None,
+        },
+        _ => None,
+    }
+}
+
+/// Octets where they lie.
+pub fn octets(value: &Bound<'_, PyAny>, bound: u32) -> Result<View, Wrong> {
+    let view = View::of(value).ok_or_else(|| wrong_type(value, "bytes or a buffer of bytes"))?;
+    if !view.is_of(Word::Unsigned(1)) || !view.is_contiguous() {
+        return Err(wrong_type(value, "bytes, or a buffer of unsigned bytes in one piece,"));
+    }
+    check_bound(view.bytes().len(), bound)?;
+    Ok(view)
+}
+
+/// Numbers where they lie, if they lie as they are sent.
+pub fn view_of_numbers(
+    value: &Bound<'_, PyAny>,
+    numbers: &Numbers,
+    is_sequence: bool,
+) -> Result<Option<View>, Wrong> {
+    let Some(view) = View::of(value) else {
+        return Ok(None);
+    };
+    let wanted = numbers.dtype.trim_start_matches('<');
+    if !view.is_of(numbers.word) {
+        let found = view.format();
+        return Err(wrong_type(value, &format!("a buffer of {wanted}, not of {found:?},")));
+    }
+    let own = if is_sequence { view.shape().get(1..) } else { Some(view.shape()) };
+    if own != Some(&numbers.dimensions) {
+        let shape = format!("a buffer of shape {:?}, not {:?},", numbers.dimensions, view.shape());
+        return Err(wrong_type(value, &shape));
+    }
+    if !view.is_contiguous() {
+        let advice = format!("a buffer of {wanted} in one piece (see numpy.ascontiguousarray)");
+        return Err(wrong_type(value, &advice));
+    }
+    check_numbers(view.bytes(), numbers)?;
+    Ok(Some(view))
+}
+
+fn check_numbers(bytes: &[u8], numbers: &Numbers) -> Result<(), Wrong> {
+    if numbers.ranges.is_empty() {
+        return Ok(());
+    }
+    for number in bytes.chunks_exact(numbers.word.bytes()) {
+        if numbers.ranges.iter().any(|range| !range.has(numbers.word.number(number))) {
+            let mut bits = [0; 8];
+            bits[..number.len()].copy_from_slice(number);
+            return Err(Wrong::range(u64::from_le_bytes(bits)));
+        }
+    }
+    Ok(())
+}
+
+impl<'t> Writer<'t> {
+    /// An empty one.
+    pub fn new(table: &'t Table) -> Writer<'t> {
+        Writer { table, bytes: Vec::new(), depth: 0 }
+    }
+
+    /// Appends a value.
+    pub fn value(&mut self, value: &Bound<'_, PyAny>, declared: &Type) -> Result<(), Wrong> {
+        match declared {
+            Type::Word(_) | Type::Ranged { .. } => self.word(value, declared),
+            Type::Extended => self.exactly(&octets(value, 16)?, 16),
+            Type::Text { .. } | Type::WideText { .. } => {
+                let text = text(value, declared)?;
+                self.count(text.len())?;
+                self.bytes.extend_from_slice(text.as_bytes());
+                Ok(())
+            }
+            Type::Octets { bound } => {
+                let view = octets(value, *bound)?;
+                self.count(view.bytes().len())?;
+                self.bytes.extend_from_slice(view.bytes());
+                Ok(())
+            }
+            Type::OctetArray { count } => self.exactly(&octets(value, u32::MAX)?, *count),
+            Type::Numbers { numbers, bound } => {
+                let at = self.bytes.len();
+                self.count(0)?;
+                let count = self.numbers(value, numbers, *bound)?;
+                self.bytes[at..at + 4].copy_from_slice(&count.to_le_bytes());
+                Ok(())
+            }
+            Type::NumberArray { numbers } => self.number_array(value, numbers),
+            Type::Sequence { element, bound } => {
+                let items = items(value)?;
+                check_bound(items.len(), *bound)?;
+                self.count(items.len())?;
+                self.nested(|writer| writer.elements(&items, element))
+            }
+            Type::Array { element, count } => {
+                let items = items(value)?;
+                if items.len() != *count {
+                    return Err(wrong_type(value, &format!("a sequence of {count}")));
+                }
+                self.elements(&items, element)
+            }
+            Type::Map { key, value: held, bound } => self.map(value, (key, held), *bound),
+            Type::Optional(inner) => {
+                self.bytes.push((!value.is_none()).into());
+                match value.is_none() {
+                    true => Ok(()),
+                    false => self.nested(|writer| writer.value(value, inner)),
+                }
+            }
+            Type::Declared(row) => self.declared(value, *row, declared),
+        }
+    }
+
+    fn word(&mut self, value: &Bound<'_, PyAny>, declared: &Type) -> Result<(), Wrong> {
+        let mut room = [0; 8];
+        word(value, declared, self.table, &mut room)?;
+        let bytes = word_of(declared, self.table).map_or(0, Word::bytes);
+        self.bytes.extend_from_slice(&room[..bytes]);
+        Ok(())
+    }
+
+    fn count(&mut self, count: usize) -> Result<(), Wrong> {
+        let count = u32::try_from(count).map_err(|_| Wrong::bound(count, u32::MAX as usize))?;
+        self.bytes.extend_from_slice(&count.to_le_bytes());
+        Ok(())
+    }
+
+    fn exactly(&mut self, view: &View, count: usize) -> Result<(), Wrong> {
+        if view.bytes().len() != count {
+            return Err(Wrong::bound(view.bytes().len(), count));
+        }
+        self.bytes.extend_from_slice(view.bytes());
+        Ok(())
+    }
+
+    fn nested(&mut self, inner: impl FnOnce(&mut Self) -> Result<(), Wrong>) -> Result<(), Wrong> {
+        if self.depth == NESTED_MAX {
+            return Err(Wrong::bound(NESTED_MAX + 1, NESTED_MAX));
+        }
+        self.depth += 1;
+        let done = inner(self);
+        self.depth -= 1;
+        done
+    }
+
+    /// Appends each of a list.
+    pub fn elements(&mut self, items: &[Bound<'_, PyAny>], of: &Type) -> Result<(), Wrong> {
+        items.iter().try_for_each(|item| self.value(item, of))
+    }
+
+    /// Appends elements as they lie in memory, and says how many.
+    pub fn numbers(
+        &mut self,
+        value: &Bound<'_, PyAny>,
+        numbers: &Numbers,
+        bound: u32,
+    ) -> Result<u32, Wrong> {
+        if let Some(view) = view_of_numbers(value, numbers, true)? {
+            let count = view.shape()[0];
+            check_bound(count, bound)?;
+            self.bytes.extend_from_slice(view.bytes());
+            return Ok(count as u32);
+        }
+        let items = items(value)?;
+        check_bound(items.len(), bound)?;
+        for item in &items {
+            self.numbers_within(item, numbers, &numbers.dimensions)?;
+        }
+        Ok(items.len() as u32)
+    }
+
+    fn number_array(&mut self, value: &Bound<'_, PyAny>, numbers: &Numbers) -> Result<(), Wrong> {
+        if let Some(view) = view_of_numbers(value, numbers, false)? {
+            self.bytes.extend_from_slice(view.bytes());
+            return Ok(());
+        }
+        self.numbers_within(value, numbers, &numbers.dimensions)
+    }
+
+    /// Numbers of lists within lists.
+    fn numbers_within(
+        &mut self,
+        value: &Bound<'_, PyAny>,
+        numbers: &Numbers,
+        dimensions: &[usize],
+    ) -> Result<(), Wrong> {
+        let Some((count, rest)) = dimensions.split_first() else {
+            let mut room = [0; 8];
+            numbers.word.write(value, &mut room)?;
+            let room = &room[..numbers.word.bytes()];
+            check_numbers(room, numbers)?;
+            self.bytes.extend_from_slice(room);
+            return Ok(());
+        };
+        let items = items(value)?;
+        if items.len() != *count {
+            return Err(wrong_type(value, &format!("a sequence of {count}")));
+        }
+        items.iter().try_for_each(|item| self.numbers_within(item, numbers, rest))
+    }
+
+    fn map(
+        &mut self,
+        value: &Bound<'_, PyAny>,
+        (key, held): (&Type, &Type),
+        bound: u32,
+    ) -> Result<(), Wrong> {
+        let items = match value.cast::<PyDict>() {
+            Ok(map) => map.items(),
+            Err(_) => {
+                let map = value.cast::<PyMapping>().map_err(|_| wrong_type(value, "a mapping"))?;
+                map.items()?
+            }
+        };
+        check_bound(items.len(), bound)?;
+        self.count(items.len())?;
+        self.nested(|writer| {
+            for pair in items.iter() {
+                let pair = pair.cast_into::<PyTuple>().map_err(PyErr::from)?;
+                writer.value(&pair.get_item(0)?, key)?;
+                writer.value(&pair.get_item(1)?, held)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn declared(
+        &mut self,
+        value: &Bound<'_, PyAny>,
+        row: usize,
+        declared: &Type,
+    ) -> Result<(), Wrong> {
+        let table = self.table;
+        let class = table[row].class.bind(value.py());
+        match &table[row].kind {
+            Kind::Enum { .. } | Kind::Bitmask { .. } | Kind::Bitset { .. } => {
+                self.word(value, declared)
+            }
+            Kind::Struct { members } => {
+                check_class(value, class)?;
+                if members.is_empty() {
+                    self.bytes.push(0);
+                }
+                self.nested(|writer| {
+                    members.iter().try_for_each(|member| {
+                        let inner = value.getattr(&member.name)?;
+                        let written = writer.value(&inner, &member.declared);
+                        written.map_err(|wrong| wrong.named(member.label))
+                    })
+                })
+            }
+            Kind::Union { discriminator, cases, labels, rest } => {
+                check_class(value, class)?;
+                let at = self.bytes.len();
+                self.value(&value.getattr("discriminator")?, discriminator)?;
+                let word = word_of(discriminator, table);
+                let number = word.map(|word| word.number(&self.bytes[at..]));
+                let held = value.getattr("value")?;
+                match selected(number, labels, *rest) {
+                    Some(case) => self.nested(|writer| writer.value(&held, &cases[case])),
+                    None if held.is_none() => Ok(()),
+                    None => Err(wrong_type(&held, "None, for a discriminator without a case,")),
+                }
+            }
+        }
+    }
+}
+
+/// The case that a discriminator selects, if it selects one.
+pub fn selected(
+    number: Option<crate::words::Number>,
+    labels: &std::collections::HashMap<i128, usize>,
+    rest: Rest,
+) -> Option<usize> {
+    let label = match number {
+        Some(crate::words::Number::Integer(label)) => labels.get(&label).copied(),
+        _ => None,
+    };
+    match rest {
+        Rest::Case(case) => Some(label.unwrap_or(case)),
+        Rest::Nothing | Rest::Covered => label,
+    }
+}
+
+/// Refuses what is no instance of its class.
+pub fn check_class(value: &Bound<'_, PyAny>, class: &Bound<'_, PyAny>) -> Result<(), Wrong> {
+    if value.is_instance(class)? {
+        return Ok(());
+    }
+    let name = class.getattr("__name__")?.to_string();
+    Err(wrong_type(value, &format!("a {name}")))
+}
+
+/// The items of a sequence; text and bytes are none.
+pub fn items<'py>(value: &Bound<'py, PyAny>) -> Result<Vec<Bound<'py, PyAny>>, Wrong> {
+    if let Ok(list) = value.cast::<PyList>() {
+        return Ok(list.iter().collect());
+    }
+    let is_text = value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>();
+    let sequence = value.cast::<PySequence>().ok().filter(|_| !is_text);
+    match sequence {
+        Some(sequence) => Ok(sequence.try_iter()?.collect::<PyResult<_>>()?),
+        None => Err(wrong_type(value, "a sequence")),
+    }
+}

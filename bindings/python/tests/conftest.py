@@ -1,0 +1,99 @@
+"""Servers in processes of their own. The gate says where they and the compiler are."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pathlib
+import subprocess
+import sys
+import types
+import typing
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+PROGRAMS = pathlib.Path(os.environ.get("NEARCALL_PROGRAMS", ROOT / "target/debug"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def names(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Names that nobody else uses."""
+    directory = tmp_path_factory.mktemp("names")
+    directory.chmod(0o700)
+    os.environ["XDG_RUNTIME_DIR"] = str(directory)
+
+
+@pytest.fixture(scope="session")
+def shapes(tmp_path_factory: pytest.TempPathFactory) -> types.ModuleType:
+    """What the compiler makes of ``shapes.idl``."""
+    output = tmp_path_factory.mktemp("generated") / "shapes.py"
+    compile_python(ROOT / "tests/idl/python/shapes.idl", output)
+    sys.path.insert(0, str(output.parent))
+    spec = importlib.util.spec_from_file_location("shapes", output)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["shapes"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def compile_python(interface: pathlib.Path, output: pathlib.Path) -> None:
+    """Runs the compiler."""
+    command = [PROGRAMS / "nearcall", "compile", "--language", "python", interface, "-o", output]
+    command += ["-I", ROOT / "tests/idl/good"]
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+
+
+class Process:
+    """A server in a process of its own, until its standard input ends."""
+
+    def __init__(self, *command: object) -> None:
+        words = [str(word) for word in command]
+        pipe = subprocess.PIPE
+        self.child = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+        assert self.child.stdout is not None
+        ready = self.child.stdout.readline()
+        if ready != "ready\n":
+            _, said = self.child.communicate(timeout=10)
+            pytest.fail(f"{words} did not start: {ready}{said}")
+
+    def end(self) -> str:
+        """Ends it; what it said on standard error."""
+        _, said = self.child.communicate(timeout=10)
+        return said
+
+
+@pytest.fixture
+def start(shapes: types.ModuleType) -> typing.Iterator[typing.Callable[..., Process]]:
+    """Starts servers, and ends them."""
+    started: list[Process] = []
+
+    def start(*command: object) -> Process:
+        started.append(Process(*command))
+        return started[-1]
+
+    yield start
+    for process in started:
+        if process.child.poll() is None:
+            process.end()
+
+
+@pytest.fixture
+def rust(start: typing.Callable[..., Process], shapes: types.ModuleType) -> typing.Any:
+    """A client of a server in Rust."""
+    start(PROGRAMS / "shapes-server", "rust")
+    return shapes.ShapesClient.import_("rust")
+
+
+@pytest.fixture
+def python(start: typing.Callable[..., Process], shapes: types.ModuleType) -> typing.Any:
+    """A client of a server in Python."""
+    start(sys.executable, ROOT / "bindings/python/tests/server.py", shapes.__file__, "python")
+    return shapes.ShapesClient.import_("python")
+
+
+@pytest.fixture(params=["rust", "python"])
+def client(request: pytest.FixtureRequest) -> typing.Any:
+    """A client of either."""
+    return request.getfixturevalue(request.param)

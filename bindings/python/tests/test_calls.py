@@ -1,0 +1,186 @@
+"""Waiting, failing, giving up: what a call does besides moving values."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+import time
+import types
+import typing
+
+import pytest
+
+import nearcall
+from conftest import PROGRAMS, ROOT, Process
+
+Shapes = types.ModuleType
+
+
+def test_a_name_that_nobody_exports(shapes: Shapes) -> None:
+    with pytest.raises(nearcall.NoSuchName, match="nobody"):
+        shapes.ShapesClient.import_("nobody")
+
+
+def test_another_interface_is_refused(
+    start: typing.Callable[..., Process], shapes: Shapes
+) -> None:
+    start(PROGRAMS / "shapes-server", "other")
+    with pytest.raises(nearcall.BindError, match="shapes::Base"):
+        shapes.BaseClient.import_("other")
+
+
+def test_a_name_is_exported_once(start: typing.Callable[..., Process], shapes: Shapes) -> None:
+    start(PROGRAMS / "shapes-server", "once")
+    with pytest.raises(nearcall.ExportError, match="already exported"):
+        nearcall.export("once", idle_server(shapes))
+
+
+def idle_server(shapes: Shapes) -> typing.Any:
+    class Idle(shapes.BaseServer):  # type: ignore[name-defined, misc]
+        def null(self) -> None:
+            pass
+
+        def add(self, a: int, b: int) -> int:
+            return a + b
+
+    return Idle()
+
+
+def test_a_server_of_this_process(shapes: Shapes) -> None:
+    with nearcall.export("own", idle_server(shapes)) as exported:
+        client = shapes.BaseClient.import_("own")
+        assert client.add(2, 3) == 5
+        assert exported.clerk.binding_count == 1
+        assert client.binding.name == "own" and client.binding.astack_count > 0
+    # A call may still be posted while the withdrawal is on its way.
+    with pytest.raises(nearcall.CallError):
+        client.add(2, 3)
+    assert client.binding.is_revoked
+    with pytest.raises(nearcall.NotExecuted) as raised:
+        client.add(2, 3)
+    assert raised.value.ran is nearcall.Ran.NO
+
+
+def test_what_a_server_lacks_is_told_when_it_is_made(shapes: Shapes) -> None:
+    with pytest.raises(TypeError, match="abstract"):
+        shapes.BaseServer()
+
+
+def test_an_error_of_the_server_is_a_panic(client: typing.Any) -> None:
+    with pytest.raises(nearcall.Panicked) as raised:
+        client.fail()
+    assert raised.value.ran is nearcall.Ran.YES
+    client.null()
+
+
+def test_a_server_in_python_shows_its_traceback(
+    start: typing.Callable[..., Process], shapes: Shapes
+) -> None:
+    script = ROOT / "bindings/python/tests/server.py"
+    process = start(sys.executable, script, shapes.__file__, "shown")
+    with pytest.raises(nearcall.Panicked):
+        shapes.ShapesClient.import_("shown").fail()
+    assert "RuntimeError: asked to" in process.end()
+
+
+def test_a_deadline_aborts(rust: typing.Any) -> None:
+    hasty = rust.with_deadline(0.05)
+    hasty.null()
+    with pytest.raises(nearcall.CallAborted) as raised:
+        hasty.wait(500)
+    assert raised.value.ran is nearcall.Ran.MAYBE
+    assert rust.binding.captured_count == 1
+
+
+def test_the_death_of_a_server_ends_its_call(
+    start: typing.Callable[..., Process], shapes: Shapes
+) -> None:
+    process = start(PROGRAMS / "shapes-server", "mortal")
+    client = shapes.ShapesClient.import_("mortal")
+    threading.Timer(0.2, process.child.kill).start()
+    with pytest.raises(nearcall.CallFailed) as raised:
+        client.wait(60_000)
+    assert raised.value.ran is nearcall.Ran.MAYBE
+    with pytest.raises(nearcall.NotExecuted):
+        client.null()
+
+
+def test_other_threads_run_while_a_call_waits(rust: typing.Any) -> None:
+    waiting = threading.Thread(target=rust.wait, args=(300,))
+    waiting.start()
+    turns = 0
+    while waiting.is_alive():
+        turns += 1
+        time.sleep(0.001)
+    assert turns > 50
+
+
+def test_threads_share_a_client(rust: typing.Any) -> None:
+    wrong: list[tuple[int, int]] = []
+
+    def call(own: int) -> None:
+        for value in range(500):
+            if rust.add(own, value) != own + value:
+                wrong.append((own, value))
+
+    threads = [threading.Thread(target=call, args=(1000 * own,)) for own in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_control_c_interrupts_a_call(rust: typing.Any) -> None:
+    own = threading.main_thread().ident
+    assert own is not None
+    threading.Timer(0.2, signal.pthread_kill, (own, signal.SIGINT)).start()
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        rust.wait(3_000)
+    assert time.monotonic() - begun < 2
+    assert rust.binding.captured_count == 1
+    assert rust.add(2, 3) == 5
+
+
+def test_calls_are_awaited_together(rust: typing.Any, shapes: Shapes) -> None:
+    client = shapes.ShapesAsyncClient(rust.binding)
+
+    async def both() -> list[int]:
+        waiting = asyncio.create_task(client.wait(300))
+        sums = [await client.add(value, 1) for value in range(10)]
+        assert not waiting.done()
+        await waiting
+        return sums
+
+    assert asyncio.run(both()) == list(range(1, 11))
+
+
+def test_an_awaited_call_raises(rust: typing.Any, shapes: Shapes) -> None:
+    client = shapes.ShapesAsyncClient(rust.binding)
+
+    async def call() -> None:
+        with pytest.raises(shapes.Gone):
+            await client.swap(b"")
+        with pytest.raises(nearcall.CallAborted):
+            await client.with_deadline(0.05).wait(500)
+
+    asyncio.run(call())
+
+
+def test_a_child_that_was_forked_is_told(rust: typing.Any, shapes: Shapes) -> None:
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            shapes.ShapesClient.import_("rust")
+            os.write(write, b"imported")
+        except RuntimeError as error:
+            os.write(write, str(error).encode())
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert b"was forked" in os.read(read, 1000)

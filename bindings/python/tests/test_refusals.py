@@ -1,0 +1,137 @@
+"""What is not of its type is refused by name before anything is sent; what a server sends that is
+not of its type is an exception, and never a crash."""
+
+from __future__ import annotations
+
+import math
+import types
+import typing
+
+import numpy
+import pytest
+
+import nearcall
+from conftest import PROGRAMS, Process
+
+Shapes = types.ModuleType
+
+
+def refused(call: typing.Callable[[], object], *words: str) -> None:
+    with pytest.raises(nearcall.UsageError) as raised:
+        call()
+    for word in words:
+        assert word in str(raised.value)
+    assert raised.value.ran is nearcall.Ran.NO
+
+
+def test_bounds_name_parameter_value_and_limit(rust: typing.Any, shapes: Shapes) -> None:
+    refused(lambda: rust.text("123456789", ""), "narrow", "9", "8")
+    refused(lambda: rust.text("ééééé", ""), "narrow", "10", "8")
+    refused(lambda: rust.text("", "1234"), "wide", "4", "3")
+    refused(lambda: rust.narrow(numpy.zeros(5, numpy.float32)), "given", "5", "4")
+    refused(lambda: rust.narrow([0.0] * 5), "given", "5", "4")
+    refused(lambda: rust.choose(shapes.Choice(3, "longer")), "given", "6", "5")
+    rust.null()
+
+
+def test_numbers_outside_of_their_type(rust: typing.Any, shapes: Shapes) -> None:
+    for number in (2**31, -(2**31) - 1, 2**64, 10**40):
+        refused(lambda: rust.add(number, 0), "a is", "outside its range")
+    refused(lambda: rust.percent(101, []), "given is 101")
+    refused(lambda: rust.percent(0, [1, 101]), "all is 101")
+    refused(lambda: rust.percent(0, numpy.array([-1], numpy.int32)), "all")
+    refused(lambda: rust.narrow([1e300]), "given")
+    refused(lambda: rust.letters(["€"], []), "given")
+    refused(lambda: rust.letters([], [5]), "levels is 5")
+
+
+def test_wrong_types_are_type_errors(rust: typing.Any, shapes: Shapes) -> None:
+    wrong: list[typing.Callable[[], object]] = [
+        lambda: rust.add("1", 2),
+        lambda: rust.add(1.5, 2),
+        lambda: rust.add(1),
+        lambda: rust.text(b"", ""),
+        lambda: rust.bytes_("text"),
+        lambda: rust.bytes_(numpy.zeros(2)),
+        lambda: rust.scale(numpy.zeros(2, numpy.float32), 1.0),
+        lambda: rust.scale(numpy.zeros((2, 2)), 1.0),
+        lambda: rust.scale(numpy.zeros(4)[::2], 1.0),
+        lambda: rust.scale("12", 1.0),
+        lambda: rust.turn(numpy.zeros((3, 2)), []),
+        lambda: rust.turn([[0.0] * 3] * 3, []),
+        lambda: rust.grow(shapes.Choice(1, 1)),
+        lambda: rust.choose(shapes.Choice(1, "text")),
+        lambda: rust.letters(["ab"], []),
+    ]
+    for call in wrong:
+        with pytest.raises(TypeError):
+            call()
+    assert rust.add(1, 2) == 3
+
+
+def test_what_has_no_end_is_refused(rust: typing.Any, shapes: Shapes) -> None:
+    tree = shapes.Tree(1, [])
+    tree.below.append(tree)
+    refused(lambda: rust.grow(tree))
+
+
+def test_half_a_character_is_no_text(rust: typing.Any) -> None:
+    with pytest.raises(UnicodeEncodeError):
+        rust.text("\ud800", "")
+
+
+def test_nan_is_a_number_like_others(rust: typing.Any) -> None:
+    assert math.isnan(rust.scale([math.nan], 1.0)[0])
+
+
+@pytest.fixture
+def hostile(
+    start: typing.Callable[..., Process], shapes: Shapes
+) -> typing.Callable[[], typing.Any]:
+    start(PROGRAMS / "hostile-server", "hostile")
+    return lambda: shapes.ShapesClient.import_("hostile")
+
+
+def lies(shapes: Shapes) -> dict[str, typing.Callable[[typing.Any], object]]:
+    """Calls whose results are no values of their types."""
+    words = (
+        True, 1, "c", "d", 1, 1, 1, 1, 1.0, 1.0, shapes.Level.LOW, shapes.Rights.READ,
+        shapes.Packed(0, False, 0),
+    )  # fmt: skip
+    return {
+        "an exception that is not declared": lambda client: client.null(),
+        "one more exception": lambda client: client.swap(b"1"),
+        "a message that ends early": lambda client: client.text("", ""),
+        "a length over the message": lambda client: client.bytes_(b""),
+        "booleans and enumerators": lambda client: client.words(*words),
+        "more elements than bytes": lambda client: client.scale([], 1.0),
+        "trees too deep": lambda client: client.grow(shapes.Tree(1, [])),
+        "text over its bound": lambda client: client.choose(shapes.Choice(1, 1)),
+        "no UTF-8": lambda client: client.choose(shapes.Choice(3, "hello")),
+        "out of range": lambda client: client.percent(1, []),
+        "letters from nowhere": lambda client: client.letters([], []),
+        "matrices from nowhere": lambda client: client.turn([[0.0] * 3] * 2, []),
+        "people from nowhere": lambda client: client.meet(
+            shapes.Person("", [], {}, None, shapes.Choice(1, 1), [], shapes.Point(0.0, 0.0)),
+            shapes.Maybe(False, None),
+        ),
+    }
+
+
+def test_a_lying_server_is_blamed(
+    hostile: typing.Callable[[], typing.Any], shapes: Shapes
+) -> None:
+    for what, call in lies(shapes).items():
+        client = hostile()
+        with pytest.raises(nearcall.Peer) as raised:
+            call(client)
+        assert raised.value.ran is nearcall.Ran.MAYBE, what
+        assert client.binding.is_revoked, what
+        with pytest.raises(nearcall.NotExecuted):
+            client.level()
+
+
+def test_a_server_whose_results_are_wrong_is_told(python: typing.Any) -> None:
+    with pytest.raises(nearcall.ResultsRefused):
+        python.percent(100, [100])
+    assert python.percent(1, [1]) == 2

@@ -1,0 +1,5 @@
+//! What the servers share: the stubs.
+
+#![forbid(unsafe_code)]
+
+include!(concat!(env!("OUT_DIR"), "/shapes.rs"));
