@@ -54,6 +54,12 @@ const NEEDS: &[Need] = &[
         look: || tool("objdump", &["--version"]),
     },
     Need {
+        name: "Python 3.11",
+        needed_for: "cargo xtask python",
+        is_required: false,
+        look: || tool("python3", &["--version"]).filter(|line| version_in(line) >= Some((3, 11))),
+    },
+    Need {
         name: "nightly Rust",
         needed_for: "sanitizers",
         is_required: false,

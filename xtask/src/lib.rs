@@ -12,5 +12,6 @@ pub mod cost;
 pub mod doctor;
 pub mod model;
 pub mod peers;
+pub mod python;
 pub mod step;
 pub mod test;

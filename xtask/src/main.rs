@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use xtask::step::Failed;
-use xtask::{bless, check, cost, doctor, model, peers, step, test, tidy};
+use xtask::{bless, check, cost, doctor, model, peers, python, step, test, tidy};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The project's own commands", bin_name = "cargo xtask")]
@@ -25,7 +25,9 @@ enum Command {
     Cost,
     /// Formatting and clippy of bench/peers, a workspace of its own. When it is touched
     Peers,
-    /// check, then test, then peers, then cost
+    /// The Python package: formatting, clippy, and its tests, in an environment of their own
+    Python,
+    /// check, then test, then python, then peers, then cost
     Ci,
     /// Only the checks of the tree itself: floors, unsafe fence, lengths, names, paths
     Tidy,
@@ -47,10 +49,12 @@ fn main() -> ExitCode {
         Command::Test => test::run(&root),
         Command::Ci => check::run(&root)
             .and_then(|()| test::run(&root))
+            .and_then(|()| python::run(&root))
             .and_then(|()| peers::run(&root))
             .and_then(|()| cost::run(&root, false)),
         Command::Cost => cost::run(&root, false),
         Command::Peers => peers::run(&root),
+        Command::Python => python::run(&root),
         Command::Tidy => tidy::run(&root),
         Command::Model => model::run(&root),
         Command::Bless { kind } => bless::run(&root, kind),

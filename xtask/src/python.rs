@@ -1,0 +1,92 @@
+//! `cargo xtask python`: formatting and clippy of `bindings/python`, which is a workspace of its
+//! own, so that no other command needs Python; then its tests, in an environment of their own.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::check;
+use crate::step::{self, Failed};
+
+/// Where its workspace is.
+const PLACE: &str = "bindings/python";
+
+/// What the tests need besides the package.
+const TOOLS: &[&str] = &["mypy>=1.18", "pytest>=8"];
+
+/// Makes the environment below `target`, builds the package into it, and runs its tests against
+/// servers of this workspace. Without Python that is said, and nothing is counted.
+pub fn run(root: &Path) -> Result<(), Failed> {
+    if !has_python() {
+        println!("skipped: no python3 of 3.11 or later with venv and pip; 0 tests run");
+        return Ok(());
+    }
+    let place = root.join(PLACE);
+    let format = step::cargo(&place, &["fmt", "--", "--check", "--verbose"]);
+    step::counted(format, "files", check::files_formatted())?;
+    let clippy =
+        ["clippy", "--locked", "--message-format=json-render-diagnostics", "--", "-D", "warnings"];
+    step::counted(step::cargo(&place, &clippy), "targets", step::targets_of(&place))?;
+
+    let programs = ["build", "--package", "nearcall-cli", "--package", "python-tests"];
+    done(&mut step::cargo(root, &programs))?;
+    let environment = root.join("target/python/environment");
+    if !environment.join("bin/python").exists() {
+        done(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
+    }
+    let python = environment.join("bin/python");
+    let mut install = Command::new(&python);
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    install.args(TOOLS).arg(&place);
+    install.env("CARGO_TARGET_DIR", root.join("target/python"));
+    done(&mut install)?;
+
+    let mut tests = Command::new(&python);
+    // Not the sources beside the tests: what was installed.
+    tests.args(["-P", "-m", "pytest", "-q", "tests"]);
+    tests.current_dir(&place).env("NEARCALL_PROGRAMS", root.join("target/debug"));
+    step::counted(tests, "tests passed", step::summed(tests_passed))
+}
+
+/// How many tests pytest's last line says have passed; none if any was skipped.
+fn tests_passed(line: &str) -> usize {
+    let mut words = line.split([' ', ',']).filter(|word| !word.is_empty());
+    let (count, what) = (words.next(), words.next());
+    match (count.and_then(|count| count.parse().ok()), what) {
+        (Some(count), Some("passed")) if !line.contains("skipped") => count,
+        _ => 0,
+    }
+}
+
+fn has_python() -> bool {
+    let asks = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
+    let mut command = Command::new("python3");
+    command.args(["-c", asks]).stdin(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// A step that counts nothing.
+fn done(command: &mut Command) -> Result<(), Failed> {
+    let program = command.get_program().to_owned();
+    let words = command.get_args().map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ");
+    let shown = format!("{} {words}", program.to_string_lossy());
+    match command.stdin(Stdio::null()).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(Failed(format!("`{shown}` failed ({status})"))),
+        Err(error) => Err(Failed(format!("`{shown}` did not start: {error}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_line_that_counts_is_counted() {
+        assert_eq!(tests_passed("81 passed in 43.80s"), 81);
+        assert_eq!(tests_passed("81 passed, 1 warning in 43.80s"), 81);
+        assert_eq!(tests_passed("80 passed, 1 skipped in 1.00s"), 0);
+        assert_eq!(tests_passed("2 failed, 78 passed, 1 error in 56.00s"), 0);
+        assert_eq!(tests_passed("no tests ran in 0.01s"), 0);
+    }
+}
