@@ -15,6 +15,7 @@ use crate::messages::{self, Filled, Fixed, Side};
 use crate::read::Unread;
 use crate::table::{Message, Plan, Procedure};
 use crate::tables::Interface;
+use crate::view::Lent;
 
 /// This process's part, once something was imported or exported.
 static DOMAIN: OnceLock<(u32, Domain)> = OnceLock::new();
@@ -118,6 +119,13 @@ impl Binding {
         }
     }
 
+    /// Memory of so many bytes that the server can read in place: an `@opaque` argument that is
+    /// built there is not copied at all.
+    fn lend(&self, py: Python<'_>, bytes: usize) -> PyResult<Lent> {
+        let lent = py.detach(|| self.client.binding().lend(bytes));
+        lent.map(Lent::new).map_err(|error| errors::of_call(py, &error))
+    }
+
     /// The name that it was imported by.
     #[getter]
     fn name(&self) -> &str {
@@ -169,7 +177,7 @@ fn exchange<'b>(
     if message.has_payloads {
         let mut variable = call.variable_at(message.variable_at, filled.variable_bytes())?;
         for payload in &filled.payloads {
-            variable.put(payload.bytes());
+            variable.put_opaque(client.opaque(payload.argument())?);
         }
     }
     let fixed_bytes = message.fixed_bytes as u32;

@@ -66,7 +66,11 @@ pub fn of_call(py: Python<'_>, error: &CallError) -> PyErr {
 /// Why an argument is not sent.
 pub fn of_argument(py: Python<'_>, wrong: Wrong, label: &'static str) -> PyErr {
     match wrong.named(label) {
-        Wrong::Usage(usage) => made(py, "UsageError", usage.to_string(), "NO"),
+        Wrong::Bound(over) => made(py, "UsageError", over.to_string(), "NO"),
+        Wrong::Range { parameter, shown, .. } => {
+            let message = format!("{parameter} is {shown}, which is outside its range");
+            made(py, "UsageError", message, "NO")
+        }
         Wrong::Python(error) => {
             let note = format!("of the argument {label}");
             // A note is for people: the exception stands without it.

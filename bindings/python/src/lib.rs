@@ -38,4 +38,6 @@ mod _native {
     use super::serve::Clerk;
     #[pymodule_export]
     use super::tables::{Interface, Types};
+    #[pymodule_export]
+    use super::view::Lent;
 }

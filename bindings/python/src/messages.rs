@@ -1,5 +1,6 @@
 //! Messages: which value goes where, both ways.
 
+use nearcall::OpaqueIn;
 use nearcall::raw::{Incoming, MESSAGE_BYTES_MAX, Malformed, UNBOUNDED, check_received};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -9,7 +10,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::read::{self, Reader, Unread, check_text};
 use crate::table::{Form, Kind, Message, Numbers, Part, Place, Table, Type};
-use crate::view::View;
+use crate::view::{Lent, View};
 use crate::words::wrong_type;
 use crate::write::{self, Writer, Wrong, check_bound, check_class};
 
@@ -32,6 +33,8 @@ pub enum Payload {
     Lying(View),
     /// Text where it lies.
     Text(PyBackedStr),
+    /// Where the server sees it already.
+    Lent(Py<Lent>),
 }
 
 /// Who writes a message.
@@ -42,12 +45,13 @@ pub enum Side {
 }
 
 impl Payload {
-    /// Its bytes.
-    pub fn bytes(&self) -> &[u8] {
+    /// What is copied, or what says where it is lent.
+    pub fn argument(&self) -> OpaqueIn<'_> {
         match self {
-            Payload::Made(bytes) => bytes,
-            Payload::Lying(view) => view.bytes(),
-            Payload::Text(text) => text.as_bytes(),
+            Payload::Made(bytes) => OpaqueIn::from(bytes),
+            Payload::Lying(view) => OpaqueIn::from(view.bytes()),
+            Payload::Text(text) => OpaqueIn::from(text.as_bytes()),
+            Payload::Lent(lent) => lent.get().argument(),
         }
     }
 }
@@ -55,7 +59,7 @@ impl Payload {
 impl Filled {
     /// Bytes of the variable part: each payload is padded to 8.
     pub fn variable_bytes(&self) -> u64 {
-        self.payloads.iter().map(|one| (one.bytes().len() as u64).next_multiple_of(8)).sum()
+        self.payloads.iter().map(|payload| payload.argument().payload_bytes()).sum()
     }
 }
 
@@ -148,8 +152,17 @@ impl Filler<'_> {
                 (text.len(), Payload::Text(text))
             }
             (Form::Octets | Form::Lent, Type::Octets { bound }) => {
-                let view = write::octets(value, *bound)?;
-                (view.bytes().len(), Payload::Lying(view))
+                match value.cast::<Lent>().ok().filter(|_| form == Form::Lent) {
+                    Some(lent) if self.side == Side::Client => {
+                        let bytes = lent.get().argument().len();
+                        check_bound(bytes, *bound)?;
+                        (bytes, Payload::Lent(lent.clone().unbind()))
+                    }
+                    _ => {
+                        let view = write::octets(value, *bound)?;
+                        (view.bytes().len(), Payload::Lying(view))
+                    }
+                }
             }
             (Form::Elements, Type::Numbers { numbers, bound }) => {
                 self.numbers(value, numbers, *bound)?
@@ -166,11 +179,15 @@ impl Filler<'_> {
                 (bytes.len(), Payload::Made(bytes))
             }
         };
-        let bytes = payload.bytes().len();
+        let bytes = payload.argument().len();
         if bytes > MESSAGE_BYTES_MAX as usize {
             return Err(Wrong::bound(bytes, MESSAGE_BYTES_MAX as usize));
         }
-        self.filled.fixed[at..at + 4].copy_from_slice(&(length as u32).to_le_bytes());
+        let word = match &payload {
+            Payload::Lent(lent) => lent.get().argument().length_word(),
+            _ => length as u32,
+        };
+        self.filled.fixed[at..at + 4].copy_from_slice(&word.to_le_bytes());
         match payload {
             Payload::Lying(view) if form == Form::Lent && self.side == Side::Server => {
                 self.filled.lent = Some(view);

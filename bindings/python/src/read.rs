@@ -203,7 +203,7 @@ impl<'p, 'py> Reader<'p, 'py> {
             Type::OctetArray { count } => Ok(PyBytes::new(self.py, self.take(*count)?).into_any()),
             Type::Numbers { numbers, bound } => {
                 let count = self.bounded(*bound)?;
-                let bytes = count.checked_mul(numbers.width).unwrap_or(usize::MAX);
+                let bytes = count.saturating_mul(numbers.width);
                 self.numbers(bytes, numbers, Some(count))
             }
             Type::NumberArray { numbers } => self.numbers(numbers.width, numbers, None),

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nearcall::raw::{Arguments, Entries, Outcome, Results};
-use nearcall::{ExportOptions, InterfaceDescriptor, Policy, Refusal};
+use nearcall::{ExportOptions, InterfaceDescriptor, Policy, Refusal, UsageError};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -219,7 +219,7 @@ fn put<'a>(
         let variable = results.variable_at(message.variable_at, filled.variable_bytes());
         let mut variable = variable.map_err(Unserved::Refused)?;
         for payload in &filled.payloads {
-            variable.put(payload.bytes());
+            variable.put_opaque(payload.argument());
         }
     }
     Ok(results)
@@ -231,9 +231,16 @@ fn malformed(found: nearcall::raw::Malformed) -> Unserved {
 
 fn refused((wrong, label): (Wrong, &'static str)) -> Unserved {
     match wrong.named(label) {
-        Wrong::Usage(usage) => Unserved::Refused(Box::new(Refusal::Results(usage))),
+        Wrong::Bound(over) => results_refused(UsageError::OverBound(over)),
+        Wrong::Range { parameter, bits, .. } => {
+            results_refused(UsageError::OutOfRange { parameter, value: bits })
+        }
         Wrong::Python(error) => Unserved::Python(error),
     }
+}
+
+fn results_refused(breach: UsageError) -> Unserved {
+    Unserved::Refused(Box::new(Refusal::Results(breach)))
 }
 
 impl From<PyErr> for Unserved {

@@ -1,8 +1,14 @@
-//! Memory of Python objects, read where it lies: `bytes`, `array`, `memoryview`, NumPy arrays.
+//! Memory that Python and we both see: that of its objects, read where it lies (`bytes`, `array`,
+//! `memoryview`, NumPy arrays), and lent memory, which Python fills where the server reads it.
 //!
 //! The one place of the package with unsafe code.
 
+use std::ffi::{c_int, c_void};
+
+use nearcall::OpaqueIn;
 use pyo3::buffer::{ElementType, PyUntypedBuffer};
+use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
 use pyo3::prelude::*;
 
 use crate::words::Word;
@@ -60,5 +66,58 @@ impl View {
         // bytes are copied, as it is in NumPy's own copies; they are copied once, to shared memory,
         // and nothing here or in the runtime decides anything by their values.
         unsafe { std::slice::from_raw_parts(start, bytes) }
+    }
+}
+
+/// Memory that the server of one binding reads in place, as an `@opaque` argument: fill it through
+/// the buffer protocol (`numpy.frombuffer`, `memoryview`), then pass it, any number of times.
+#[pyclass(frozen, module = "nearcall._native")]
+pub struct Lent {
+    lent: nearcall::Lent,
+    /// Where its bytes begin: taken once, so that no reference to them is made while Python writes.
+    start: usize,
+}
+
+impl Lent {
+    /// Hands it to Python.
+    pub fn new(mut lent: nearcall::Lent) -> Lent {
+        let start = lent.as_mut_ptr() as usize;
+        Lent { lent, start }
+    }
+
+    /// As an argument: all of it.
+    pub fn argument(&self) -> OpaqueIn<'_> {
+        OpaqueIn::from(&self.lent)
+    }
+}
+
+#[pymethods]
+impl Lent {
+    fn __len__(&self) -> usize {
+        self.argument().len()
+    }
+
+    /// # Safety
+    ///
+    /// - S1 room: `view` points to a `Py_buffer` that may be written, or is null.
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
+        if view.is_null() {
+            return Err(PyBufferError::new_err("there is no view to fill"));
+        }
+        let own = slf.get();
+        let (start, bytes) = (own.start as *mut c_void, own.__len__() as ffi::Py_ssize_t);
+        // SAFETY: `view` may be written by S1. `start` and the next `bytes` bytes stay mapped and
+        // writable as long as `slf` lives, to which the view takes a reference. Rust has no
+        // reference to them: `Lent` derefs to them in `new` alone, before Python sees it. The
+        // server only reads them, by accesses that allow for changes.
+        let filled = unsafe { ffi::PyBuffer_FillInfo(view, slf.as_ptr(), start, bytes, 0, flags) };
+        match filled {
+            0 => Ok(()),
+            _ => Err(PyErr::fetch(slf.py())),
+        }
     }
 }

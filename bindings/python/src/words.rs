@@ -85,7 +85,10 @@ impl Word {
             Word::Char => {
                 let letter = letter(value)?;
                 let byte = u8::try_from(u32::from(letter));
-                target[0] = byte.map_err(|_| Wrong::range(letter))?;
+                let shown = || format!("{letter:?}");
+                let bits = u32::from(letter).into();
+                target[0] =
+                    byte.map_err(|_| Wrong::Range { parameter: "", shown: shown(), bits })?;
             }
             Word::WideChar => target.copy_from_slice(&u32::from(letter(value)?).to_le_bytes()),
             Word::Unsigned(_) | Word::Signed(_) => self.write_integer(integer(value)?, target)?,
@@ -93,7 +96,7 @@ impl Word {
                 let wide: f64 = value.extract()?;
                 let narrow = wide as f32;
                 if narrow.is_infinite() && wide.is_finite() {
-                    return Err(Wrong::range(wide.to_bits()));
+                    return Err(Wrong::range(Number::Float(wide)));
                 }
                 target.copy_from_slice(&narrow.to_le_bytes());
             }
@@ -110,7 +113,7 @@ impl Word {
             _ => (0, (1i128 << bits) - 1),
         };
         if value < least || value > most {
-            return Err(Wrong::range(value as u64));
+            return Err(Wrong::range(Number::Integer(value)));
         }
         let bytes = target.len();
         target.copy_from_slice(&value.to_le_bytes()[..bytes]);
@@ -148,7 +151,7 @@ impl Word {
     }
 }
 
-/// An integer of Python; of one that no 128 bits hold, one that no word holds either.
+/// An integer of Python, if it fits any word.
 pub fn integer(value: &Bound<'_, PyAny>) -> Result<i128, Wrong> {
     if let Ok(value) = value.extract::<i64>() {
         return Ok(value.into());
@@ -157,7 +160,12 @@ pub fn integer(value: &Bound<'_, PyAny>) -> Result<i128, Wrong> {
         return Ok(value.into());
     }
     match value.cast::<PyInt>() {
-        Ok(_) => Err(Wrong::range(u64::MAX)),
+        // Python may refuse to write a very long one down.
+        Ok(_) => {
+            let shown = value.str().map(|text| text.to_string());
+            let shown = shown.unwrap_or_else(|_| String::from("a number of many digits"));
+            Err(Wrong::Range { parameter: "", shown, bits: u64::MAX })
+        }
         Err(_) => Err(wrong_type(value, "an int")),
     }
 }

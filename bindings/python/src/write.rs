@@ -2,13 +2,15 @@
 //! posted.
 
 use nearcall::raw::DEPTH_MAX;
-use nearcall::{OverBound, UsageError};
+use std::collections::HashMap;
+
+use nearcall::OverBound;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyMapping, PySequence, PyString, PyTuple};
 
 use crate::table::{Kind, Numbers, Range, Rest, Table, Type};
 use crate::view::View;
-use crate::words::{Word, integer, wrong_type};
+use crate::words::{Number, Word, integer, wrong_type};
 
 /// Deepest nesting that is tried, of whatever kind: a value that holds itself has no end.
 pub const NESTED_MAX: usize = 4 * DEPTH_MAX;
@@ -16,8 +18,10 @@ pub const NESTED_MAX: usize = 4 * DEPTH_MAX;
 /// Why a value is not sent.
 #[derive(Debug)]
 pub enum Wrong {
-    /// It is not a value of its type.
-    Usage(UsageError),
+    /// There is too much of it.
+    Bound(OverBound),
+    /// It is a number, or a letter, that its type has not.
+    Range { parameter: &'static str, shown: String, bits: u64 },
     /// Python says so.
     Python(PyErr),
 }
@@ -31,24 +35,28 @@ pub struct Writer<'t> {
 
 impl Wrong {
     /// A number that its type has not.
-    pub fn range(value: impl Into<u64>) -> Wrong {
-        Wrong::Usage(UsageError::OutOfRange { parameter: "", value: value.into() })
+    pub fn range(number: Number) -> Wrong {
+        let (shown, bits) = match number {
+            Number::Integer(value) => (value.to_string(), value as u64),
+            Number::Float(value) => (value.to_string(), value.to_bits()),
+        };
+        Wrong::Range { parameter: "", shown, bits }
     }
 
     /// A count over a bound.
     pub fn bound(value: usize, limit: usize) -> Wrong {
         let (value, limit) = (value as u64, limit as u64);
-        Wrong::Usage(UsageError::OverBound(OverBound { parameter: "", value, limit }))
+        Wrong::Bound(OverBound { parameter: "", value, limit })
     }
 
     /// With the parameter's name, if none was said.
     pub fn named(self, label: &'static str) -> Wrong {
         match self {
-            Wrong::Usage(UsageError::OverBound(over)) if over.parameter.is_empty() => {
-                Wrong::Usage(UsageError::OverBound(OverBound { parameter: label, ..over }))
+            Wrong::Bound(over) if over.parameter.is_empty() => {
+                Wrong::Bound(OverBound { parameter: label, ..over })
             }
-            Wrong::Usage(UsageError::OutOfRange { parameter: "", value }) => {
-                Wrong::Usage(UsageError::OutOfRange { parameter: label, value })
+            Wrong::Range { parameter: "", shown, bits } => {
+                Wrong::Range { parameter: label, shown, bits }
             }
             other => other,
         }
@@ -100,14 +108,14 @@ fn declared_word(value: &Bound<'_, PyAny>, kind: &Kind, target: &mut [u8]) -> Re
         Kind::Enum { word, values } => {
             let number = integer(value)?;
             if !values.contains_key(&number) {
-                return Err(Wrong::range(number as u64));
+                return Err(Wrong::range(Number::Integer(number)));
             }
             word.write_integer(number, &mut target[..word.bytes()])
         }
         Kind::Bitmask { word, bits } => {
             let number = integer(value)?;
             if number < 0 || number & !i128::from(*bits) != 0 {
-                return Err(Wrong::range(number as u64));
+                return Err(Wrong::range(Number::Integer(number)));
             }
             word.write_integer(number, &mut target[..word.bytes()])
         }
@@ -125,7 +133,7 @@ fn declared_word(value: &Bound<'_, PyAny>, kind: &Kind, target: &mut [u8]) -> Re
                     _ => (0, count),
                 };
                 if part < least || part >= end {
-                    return Err(Wrong::range(part as u64).named(field.label));
+                    return Err(Wrong::range(Number::Integer(part)).named(field.label));
                 }
                 all |= ((part & (count - 1)) as u64) << field.position;
             }
@@ -142,12 +150,7 @@ fn check_range(declared: &Type, table: &Table, source: &[u8], range: &Range) -> 
         return Ok(());
     };
     let number = word.number(source);
-    if range.has(number) {
-        return Ok(());
-    }
-    let mut bits = [0; 8];
-    bits[..word.bytes()].copy_from_slice(&source[..word.bytes()]);
-    Err(Wrong::range(u64::from_le_bytes(bits)))
+    if range.has(number) { Ok(()) } else { Err(Wrong::range(number)) }
 }
 
 /// The word of a type that is one.
@@ -207,10 +210,9 @@ fn check_numbers(bytes: &[u8], numbers: &Numbers) -> Result<(), Wrong> {
         return Ok(());
     }
     for number in bytes.chunks_exact(numbers.word.bytes()) {
-        if numbers.ranges.iter().any(|range| !range.has(numbers.word.number(number))) {
-            let mut bits = [0; 8];
-            bits[..number.len()].copy_from_slice(number);
-            return Err(Wrong::range(u64::from_le_bytes(bits)));
+        let number = numbers.word.number(number);
+        if numbers.ranges.iter().any(|range| !range.has(number)) {
+            return Err(Wrong::range(number));
         }
     }
     Ok(())
@@ -430,12 +432,12 @@ impl<'t> Writer<'t> {
 
 /// The case that a discriminator selects, if it selects one.
 pub fn selected(
-    number: Option<crate::words::Number>,
-    labels: &std::collections::HashMap<i128, usize>,
+    number: Option<Number>,
+    labels: &HashMap<i128, usize>,
     rest: Rest,
 ) -> Option<usize> {
     let label = match number {
-        Some(crate::words::Number::Integer(label)) => labels.get(&label).copied(),
+        Some(Number::Integer(label)) => labels.get(&label).copied(),
         _ => None,
     };
     match rest {

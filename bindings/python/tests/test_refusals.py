@@ -3,7 +3,10 @@ not of its type is an exception, and never a crash."""
 
 from __future__ import annotations
 
+import importlib.util
 import math
+import pathlib
+import sys
 import types
 import typing
 
@@ -11,6 +14,7 @@ import numpy
 import pytest
 
 import nearcall
+from nearcall import raw
 from conftest import PROGRAMS, Process
 
 Shapes = types.ModuleType
@@ -36,12 +40,12 @@ def test_bounds_name_parameter_value_and_limit(rust: typing.Any, shapes: Shapes)
 
 def test_numbers_outside_of_their_type(rust: typing.Any, shapes: Shapes) -> None:
     for number in (2**31, -(2**31) - 1, 2**64, 10**40):
-        refused(lambda: rust.add(number, 0), "a is", "outside its range")
+        refused(lambda: rust.add(number, 0), f"a is {number}, which is outside its range")
     refused(lambda: rust.percent(101, []), "given is 101")
     refused(lambda: rust.percent(0, [1, 101]), "all is 101")
-    refused(lambda: rust.percent(0, numpy.array([-1], numpy.int32)), "all")
+    refused(lambda: rust.percent(0, numpy.array([-1], numpy.int32)), "all is -1")
     refused(lambda: rust.narrow([1e300]), "given")
-    refused(lambda: rust.letters(["€"], []), "given")
+    refused(lambda: rust.letters(["€"], []), "given is '€'")
     refused(lambda: rust.letters([], [5]), "levels is 5")
 
 
@@ -135,3 +139,77 @@ def test_a_server_whose_results_are_wrong_is_told(python: typing.Any) -> None:
     with pytest.raises(nearcall.ResultsRefused):
         python.percent(100, [100])
     assert python.percent(1, [1]) == 2
+
+
+def test_a_lying_client_is_refused(
+    client: typing.Any, shapes: Shapes, tmp_path: pathlib.Path
+) -> None:
+    """A client whose tables say octets where the interface says text, and so on: the same hash, and
+    arguments that are no values of their types."""
+    text = pathlib.Path(shapes.__file__ or "").read_text()
+    lies = {
+        '(("narrow", ("string", 8), ("text",': '(("narrow", ("sequence", "octet", None), ("octets",',
+        '(("a", "boolean", ("word",': '(("a", "octet", ("word",',
+        '("k", 0, ("word",': '("k", "u4", ("word",',
+        '("l", 1, ("word",': '("l", "u1", ("word",',
+        '(("given", 3, ("marshalled",': '(("given", ("sequence", "octet", None), ("octets",',
+    }
+    for true, lie in lies.items():
+        assert true in text, true
+        text = text.replace(true, lie)
+    (tmp_path / "lying.py").write_text(text)
+    spec = importlib.util.spec_from_file_location("lying", tmp_path / "lying.py")
+    assert spec is not None and spec.loader is not None
+    lying = importlib.util.module_from_spec(spec)
+    sys.modules["lying"] = lying
+    spec.loader.exec_module(lying)
+    liar = lying.ShapesClient.import_(client.binding.name)
+
+    def words(a: int, k: int, l: int) -> object:
+        packed = lying.Packed(0, False, 0)
+        return liar.words(a, 0, "c", "d", 0, 0, 0, 0, 0.0, 0.0, k, l, packed)
+
+    assert words(1, 7, 1)
+    assert liar.text(b"true", "") == "true"
+    calls: list[typing.Callable[[], object]] = [
+        lambda: words(2, 0, 0),
+        lambda: words(0, 5, 0),
+        lambda: words(0, 0, 4),
+        lambda: liar.text(b"\xff", ""),
+        lambda: liar.text(b"123456789", ""),
+        lambda: liar.choose(b""),
+        lambda: liar.choose(bytes([3, 0, 0, 0, 255, 255, 255, 255])),
+        lambda: liar.choose(bytes([1, 0, 0, 0, 1, 0, 0, 0, 9])),
+    ]
+    for call in calls:
+        with pytest.raises(nearcall.NotExecuted) as raised:
+            call()
+        assert raised.value.ran is nearcall.Ran.NO
+    assert client.add(2, 3) == 5
+
+
+def test_a_table_that_does_not_hold_together_is_refused() -> None:
+    types_ = raw.Types((("struct", object, (("a", "i4"),)),))
+
+    def interface(part: tuple[object, ...], fixed_bytes: int = 4, variable_at: int = 0) -> object:
+        message = (fixed_bytes, variable_at, (part,))
+        row = ("f", "0", 0, False, False, "f", message, (0, 0, ()), ())
+        return raw.Interface(types_, "I", "0", ((64, 1),), (row,))
+
+    assert interface(("a", "i4", ("word", 0)))
+    wrong: list[typing.Callable[[], object]] = [
+        lambda: interface(("a", "i4", ("word", 1))),
+        lambda: interface(("a", "i4", ("word", 2**63))),
+        lambda: interface(("a", "i4", ("word", 0)), fixed_bytes=113),
+        lambda: interface(("a", 1, ("word", 0))),
+        lambda: interface(("a", 0, ("word", 0))),
+        lambda: interface(("a", 0, ("members", ()))),
+        lambda: interface(("a", "i4", ("members", (("word", 0),)))),
+        lambda: interface(("a", ("string", None), ("octets", 0))),
+        lambda: interface(("a", ("sequence", "octet", None), ("lent", 0)), variable_at=8),
+        lambda: interface(("a", "i9", ("word", 0))),
+        lambda: interface(("a", ("array", "f8", (2**40, 2**40)), ("image", 0, 4))),
+    ]
+    for make in wrong:
+        with pytest.raises((ValueError, OverflowError)):
+            make()

@@ -67,6 +67,28 @@ def test_opaque_bytes_and_exceptions(client: typing.Any, shapes: Shapes) -> None
     assert refused.ran is nearcall.Ran.YES and isinstance(refused, nearcall.Raised)
 
 
+def test_lent_memory_is_filled_in_place(client: typing.Any) -> None:
+    lent = client.binding.lend(1 << 20)
+    numbers = numpy.frombuffer(lent, numpy.float64)
+    assert len(lent) == 1 << 20 and numbers.shape == (1 << 17,) and not numbers.any()
+    for value in (0.1, 0.2):
+        numbers[:] = value
+        first, second = client.swap(lent)
+        assert first + second == numbers.tobytes()
+    del lent
+    numbers[0] = 3.0
+
+
+def test_lent_memory_is_of_one_binding(client: typing.Any) -> None:
+    lent = client.binding.lend(64)
+    memoryview(lent)[:1] = b"x"
+    other = type(client).import_(client.binding.name)
+    with pytest.raises(nearcall.UsageError, match="lent over another binding"):
+        other.swap(lent)
+    with pytest.raises(nearcall.UsageError, match="limit"):
+        client.binding.lend(2 << 30)
+
+
 @pytest.mark.parametrize("count", [0, 3, 1000, 300_000])
 def test_numbers_of_any_container(client: typing.Any, count: int) -> None:
     given = numpy.arange(count, dtype=numpy.float64)

@@ -16,7 +16,7 @@ each interface::
 
 import atexit as _atexit
 
-from nearcall._native import Binding, Clerk, shut_down
+from nearcall._native import Binding, Clerk, Lent, shut_down
 from nearcall.errors import (
     BindError,
     CallAborted,
@@ -49,6 +49,7 @@ __all__ = [
     "Error",
     "ExportError",
     "Exported",
+    "Lent",
     "NoAStack",
     "NoSuchName",
     "NotAdmitted",
