@@ -35,6 +35,17 @@ fn rust_goes_to_standard_output_or_where_it_is_told_to() {
 }
 
 #[test]
+fn another_language_is_written_when_it_is_named() {
+    let directory = directory();
+    let (code, output, errors) = run(&directory, &["compile", "-l", "python", "good.idl"]);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    assert!(output.contains("class AdderClient(_raw.Client):"), "{output}");
+    let (code, output, errors) = run(&directory, &["compile", "-l", "cobol", "good.idl"]);
+    assert_eq!((code, output.as_str()), (2, ""));
+    assert!(errors.contains("[possible values: python, rust]"), "{errors}");
+}
+
+#[test]
 fn a_bad_file_leaves_what_was_there() {
     let directory = directory();
     fs::write(directory.path().join("bad.rs"), "old").unwrap();
