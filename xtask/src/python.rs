@@ -39,6 +39,10 @@ pub fn run(root: &Path) -> Result<(), Failed> {
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
     install.args(TOOLS).arg(&place);
     install.env("CARGO_TARGET_DIR", root.join("target/python"));
+    // What is tested is not how fast it is.
+    install
+        .env("CARGO_PROFILE_RELEASE_LTO", "off")
+        .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
     done(&mut install)?;
 
     let mut tests = Command::new(&python);
