@@ -79,17 +79,26 @@ def start(shapes: types.ModuleType) -> typing.Iterator[typing.Callable[..., Proc
             process.end()
 
 
+@pytest.fixture(scope="session")
+def servers(shapes: types.ModuleType) -> typing.Iterator[None]:
+    """A server in Rust and one in Python, for tests that leave them as they are."""
+    rust = Process(PROGRAMS / "shapes-server", "rust")
+    script = ROOT / "bindings/python/tests/server.py"
+    python = Process(sys.executable, script, shapes.__file__, "python")
+    yield
+    rust.end()
+    python.end()
+
+
 @pytest.fixture
-def rust(start: typing.Callable[..., Process], shapes: types.ModuleType) -> typing.Any:
-    """A client of a server in Rust."""
-    start(PROGRAMS / "shapes-server", "rust")
+def rust(servers: None, shapes: types.ModuleType) -> typing.Any:
+    """A client of the server in Rust, with a binding of its own."""
     return shapes.ShapesClient.import_("rust")
 
 
 @pytest.fixture
-def python(start: typing.Callable[..., Process], shapes: types.ModuleType) -> typing.Any:
-    """A client of a server in Python."""
-    start(sys.executable, ROOT / "bindings/python/tests/server.py", shapes.__file__, "python")
+def python(servers: None, shapes: types.ModuleType) -> typing.Any:
+    """A client of the server in Python, with a binding of its own."""
     return shapes.ShapesClient.import_("python")
 
 
