@@ -288,15 +288,15 @@ fn procedure(
 ) -> PyResult<(ProcedureDescriptor, Procedure)> {
     let (name, hash): (String, String) = (at(row, 0)?, at(row, 1)?);
     let class: u8 = at(row, 2)?;
-    let (is_oneway, is_idempotent) = (at(row, 3)?, at(row, 4)?);
+    let (is_oneway, is_idempotent, is_leaf) = (at(row, 3)?, at(row, 4)?, at(row, 5)?);
     let name = leaked(&name);
     let block = classes.get(usize::from(class)).ok_or_else(|| refused("class", class))?;
     let capacity = INLINE_BYTES + block.block_bytes as usize;
-    let function: String = at(row, 5)?;
+    let function: String = at(row, 6)?;
     let read = |index| message(&inner(row, index)?, table, capacity);
-    let (request, mut reply) = (read(6)?, read(7)?);
+    let (request, mut reply) = (read(7)?, read(8)?);
     reply.lent = reply.parts.iter().position(is_lent);
-    let raised = inner(row, 8)?;
+    let raised = inner(row, 9)?;
     let raised = raised.iter().map(|one| {
         let one = one.cast_into::<PyTuple>()?;
         let exception: usize = at(&one, 0)?;
@@ -305,7 +305,7 @@ fn procedure(
     });
     let raised = raised.collect::<PyResult<Vec<_>>>()?;
     let hash = hash_of(&hash)?;
-    let descriptor = ProcedureDescriptor { name, hash, class, is_oneway, is_idempotent };
+    let descriptor = ProcedureDescriptor { name, hash, class, is_oneway, is_idempotent, is_leaf };
     let function = PyString::intern(row.py(), &function).unbind();
     let class = class.into();
     Ok((descriptor, Procedure { name, function, class, is_oneway, request, reply, raised }))

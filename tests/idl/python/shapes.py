@@ -137,14 +137,14 @@ _BASE = _raw.Interface(
     _TYPES, "shapes::Base", "697e57ab89ed47e8195704cc5c33702c", ((0, 5),),
     (
         (
-            "null", "7c47dd2e3de9c34bba5f5a83a969a3d7", 0, False, False, "null",
+            "null", "7c47dd2e3de9c34bba5f5a83a969a3d7", 0, False, False, False, "null",
             (0, 0, ()),
             (0, 0, ()),
             (
             ),
         ),
         (
-            "add", "35cec7cc2070720c82413be4b49edf65", 0, False, False, "add",
+            "add", "35cec7cc2070720c82413be4b49edf65", 0, False, False, False, "add",
             (8, 0, (("a", "i4", ("word", 0)), ("b", "i4", ("word", 4)))),
             (4, 0, (("returned", "i4", ("word", 0)),)),
             (
@@ -205,56 +205,56 @@ _SHAPES = _raw.Interface(
     _TYPES, "shapes::Shapes", "0f6ff7d2f72810e858e6c14ca06c4d8a", ((0, 5), (2048, 5)),
     (
         (
-            "null", "7c47dd2e3de9c34bba5f5a83a969a3d7", 0, False, False, "null",
+            "null", "7c47dd2e3de9c34bba5f5a83a969a3d7", 0, False, False, False, "null",
             (0, 0, ()),
             (0, 0, ()),
             (
             ),
         ),
         (
-            "add", "35cec7cc2070720c82413be4b49edf65", 0, False, False, "add",
+            "add", "35cec7cc2070720c82413be4b49edf65", 0, False, False, False, "add",
             (8, 0, (("a", "i4", ("word", 0)), ("b", "i4", ("word", 4)))),
             (4, 0, (("returned", "i4", ("word", 0)),)),
             (
             ),
         ),
         (
-            "_get_level", "00ec7aa37e9691879477428bfbc1f110", 0, False, False, "level",
+            "_get_level", "00ec7aa37e9691879477428bfbc1f110", 0, False, False, False, "level",
             (0, 0, ()),
             (4, 0, (("returned", "i4", ("word", 0)),)),
             (
             ),
         ),
         (
-            "_set_level", "c1dc1967f489f22f4d06725d2381dd01", 0, False, False, "set_level",
+            "_set_level", "c1dc1967f489f22f4d06725d2381dd01", 0, False, False, False, "set_level",
             (4, 0, (("value", "i4", ("word", 0)),)),
             (0, 0, ()),
             (
             ),
         ),
         (
-            "words", "d53453f06a2d4e2a0e24fdd1cd612327", 0, False, False, "words",
+            "words", "d53453f06a2d4e2a0e24fdd1cd612327", 0, False, False, False, "words",
             (45, 0, (("a", "boolean", ("word", 40)), ("b", "octet", ("word", 41)), ("c", "char", ("word", 42)), ("d", "wchar", ("word", 24)), ("e", "i1", ("word", 43)), ("f", "u2", ("word", 36)), ("g", "i8", ("word", 0)), ("h", "u8", ("word", 8)), ("i", "f4", ("word", 28)), ("j", "f8", ("word", 16)), ("k", 0, ("word", 32)), ("l", 1, ("word", 44)), ("m", 2, ("word", 38)))),
             (45, 0, (("a", "boolean", ("word", 40)), ("b", "octet", ("word", 41)), ("c", "char", ("word", 42)), ("d", "wchar", ("word", 24)), ("e", "i1", ("word", 43)), ("f", "u2", ("word", 36)), ("g", "i8", ("word", 0)), ("h", "u8", ("word", 8)), ("i", "f4", ("word", 28)), ("j", "f8", ("word", 16)), ("k", 0, ("word", 32)), ("l", 1, ("word", 44)), ("m", 2, ("word", 38)))),
             (
             ),
         ),
         (
-            "text", "ea39192f0f1594de676ef2719d9c13c9", 1, False, False, "text",
+            "text", "ea39192f0f1594de676ef2719d9c13c9", 1, False, False, False, "text",
             (8, 8, (("narrow", ("string", 8), ("text", 0)), ("wide", ("wstring", 3), ("text", 4)))),
             (4, 8, (("returned", ("string", None), ("text", 0)),)),
             (
             ),
         ),
         (
-            "bytes", "adaf5000246735d2e6902bbb92e15496", 1, False, False, "bytes_",
+            "bytes", "adaf5000246735d2e6902bbb92e15496", 1, False, False, False, "bytes_",
             (4, 8, (("given", ("sequence", "octet", None), ("octets", 0)),)),
             (4, 8, (("returned", ("sequence", "octet", None), ("octets", 0)),)),
             (
             ),
         ),
         (
-            "swap", "1ac86a3d77e1ce97eb529845392dc9e3", 1, False, False, "swap",
+            "swap", "1ac86a3d77e1ce97eb529845392dc9e3", 1, False, False, False, "swap",
             (4, 48, (("given", ("sequence", "octet", None), ("lent", 0)),)),
             (8, 48, (("returned", ("sequence", "octet", None), ("octets", 0)), ("back", ("sequence", "octet", None), ("lent", 4)))),
             (
@@ -263,84 +263,84 @@ _SHAPES = _raw.Interface(
             ),
         ),
         (
-            "scale", "72e823871368ad6a7e675cc176d4e10c", 1, False, False, "scale",
+            "scale", "72e823871368ad6a7e675cc176d4e10c", 1, False, False, False, "scale",
             (12, 16, (("given", ("sequence", "f8", None), ("elements", 8)), ("factor", "f8", ("word", 0)))),
             (4, 8, (("returned", ("sequence", "f8", None), ("elements", 0)),)),
             (
             ),
         ),
         (
-            "narrow", "ed7963b6209353cc7e835b2880f10611", 0, False, False, "narrow",
+            "narrow", "ed7963b6209353cc7e835b2880f10611", 0, False, False, False, "narrow",
             (4, 8, (("given", ("sequence", "f4", 4), ("elements", 0)),)),
             (0, 0, ()),
             (
             ),
         ),
         (
-            "turn", "13c9d0cd24addedb2633797e986a603e", 1, False, False, "turn",
+            "turn", "13c9d0cd24addedb2633797e986a603e", 1, False, False, False, "turn",
             (56, 56, (("one", ("array", "f8", (2, 3)), ("image", 8, 48)), ("all", ("sequence", ("array", "f8", (2, 3)), None), ("elements", 0)))),
             (4, 8, (("returned", ("sequence", ("array", "f8", (2, 3)), None), ("elements", 0)),)),
             (
             ),
         ),
         (
-            "meet", "049c5f5c91ecc44a71ae3fadbd749dba", 1, False, False, "meet",
+            "meet", "049c5f5c91ecc44a71ae3fadbd749dba", 1, False, False, False, "meet",
             (8, 8, (("given", 6, ("marshalled", 4)), ("maybe", 4, ("marshalled", 0)))),
             (24, 24, (("returned", 6, ("marshalled", 4)), ("where", 5, ("members", (("word", 8), ("word", 16)))), ("maybe", 4, ("marshalled", 0)))),
             (
             ),
         ),
         (
-            "grow", "e65aa9ae593b2a8bc3c2b8ba45272278", 1, False, False, "grow",
+            "grow", "e65aa9ae593b2a8bc3c2b8ba45272278", 1, False, False, False, "grow",
             (4, 8, (("given", 7, ("marshalled", 0)),)),
             (4, 8, (("returned", 7, ("marshalled", 0)),)),
             (
             ),
         ),
         (
-            "choose", "7f53941d6d46c3a26e408f8788f6c595", 0, False, False, "choose",
+            "choose", "7f53941d6d46c3a26e408f8788f6c595", 0, False, False, False, "choose",
             (4, 8, (("given", 3, ("marshalled", 0)),)),
             (4, 8, (("returned", 3, ("marshalled", 0)),)),
             (
             ),
         ),
         (
-            "letters", "dd0000e0b2eca27f0d8236603e8eea9f", 1, False, False, "letters",
+            "letters", "dd0000e0b2eca27f0d8236603e8eea9f", 1, False, False, False, "letters",
             (8, 8, (("given", ("sequence", "char", None), ("elements", 0)), ("levels", ("sequence", 0, None), ("marshalled", 4)))),
             (4, 8, (("returned", ("sequence", "char", None), ("elements", 0)),)),
             (
             ),
         ),
         (
-            "percent", "2a1562732e6740a22ba62256cbc53533", 1, False, False, "percent",
+            "percent", "2a1562732e6740a22ba62256cbc53533", 1, False, False, False, "percent",
             (8, 8, (("given", ("range", "i4", 0, 100), ("word", 0)), ("all", ("sequence", ("range", "i4", 0, 100), None), ("elements", 4)))),
             (4, 0, (("returned", ("range", "i4", 0, 100), ("word", 0)),)),
             (
             ),
         ),
         (
-            "wait", "4da2098271d31f6406509dd81d750b7e", 0, False, False, "wait",
+            "wait", "4da2098271d31f6406509dd81d750b7e", 0, False, False, False, "wait",
             (4, 0, (("milliseconds", "u4", ("word", 0)),)),
             (0, 0, ()),
             (
             ),
         ),
         (
-            "fail", "7c47dd2e3de9c34bba5f5a83a969a3d7", 0, False, False, "fail",
+            "fail", "7c47dd2e3de9c34bba5f5a83a969a3d7", 0, False, False, False, "fail",
             (0, 0, ()),
             (0, 0, ()),
             (
             ),
         ),
         (
-            "post", "bc13d33e9a02aeeff2452a7bf7d7e4da", 0, True, False, "post",
+            "post", "bc13d33e9a02aeeff2452a7bf7d7e4da", 0, True, False, False, "post",
             (4, 0, (("value", "i4", ("word", 0)),)),
             (0, 0, ()),
             (
             ),
         ),
         (
-            "posted", "00ec7aa37e9691879477428bfbc1f110", 0, False, False, "posted",
+            "posted", "00ec7aa37e9691879477428bfbc1f110", 0, False, False, False, "posted",
             (0, 0, ()),
             (4, 0, (("returned", "i4", ("word", 0)),)),
             (

@@ -401,6 +401,7 @@ pub mod again {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: true,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "look",
@@ -411,6 +412,7 @@ pub mod again {
                 class: 1,
                 is_oneway: false,
                 is_idempotent: true,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "once",
@@ -421,6 +423,7 @@ pub mod again {
                 class: 0,
                 is_oneway: false,
                 is_idempotent: false,
+                is_leaf: false,
             },
             ::nearcall::ProcedureDescriptor {
                 name: "note",
@@ -431,6 +434,7 @@ pub mod again {
                 class: 0,
                 is_oneway: true,
                 is_idempotent: true,
+                is_leaf: false,
             },
         ],
         classes: &[

@@ -171,6 +171,7 @@ impl Python<'_> {
             plan.class.to_string(),
             flag(operation.is_oneway),
             flag(operation.is_idempotent),
+            flag(operation.is_leaf),
             quoted(function),
         ];
         let given: Vec<Part<'_>> = parameters(operation, Direction::Out).collect();
