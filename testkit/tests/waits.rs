@@ -144,3 +144,21 @@ fn a_oneway_call_does_not_wait_behind_a_slow_one() {
         });
     });
 }
+
+#[test]
+fn a_wait_ends_when_it_is_interrupted() {
+    use nearcall::CallError;
+    use nearcall::raw::Interruptible;
+
+    each_world(SERVER, |world| {
+        let server = world.serve("interrupted");
+        let client = world.import(&server);
+        let interruptible = Interruptible::begin(|| true);
+        let aborted = client.doze(300).unwrap_err();
+        assert!(matches!(aborted, CallError::CallAborted { .. }), "{aborted}");
+        drop(interruptible);
+        // The A-stack is captured until the procedure returns; others are free.
+        assert_eq!(client.binding().captured_count(), 1);
+        assert!(client.doze(10).unwrap() > 0);
+    });
+}
