@@ -4,11 +4,11 @@ use std::path::Path;
 
 use crate::step::{self, Failed};
 
-/// Runs the models of `nearcall-core`, and the test that weakens each row and demands that a model
-/// then fails.
+/// Runs the models of `nearcall-core` and of `nearcall-threads`, and the tests that weaken each row
+/// and demand that a model then fails.
 pub fn run(root: &Path) -> Result<(), Failed> {
-    let arguments =
-        ["test", "--package", "nearcall-core", "--test", "model", "--", "--show-output"];
-    let command = step::cargo(root, &arguments);
+    let packages = ["--package", "nearcall-core", "--package", "nearcall-threads"];
+    let arguments = [&["test"], &packages[..], &["--test", "model", "--", "--show-output"]];
+    let command = step::cargo(root, &arguments.concat());
     step::counted(command, "tests passed", step::summed(step::tests_passed))
 }

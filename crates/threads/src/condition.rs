@@ -54,7 +54,7 @@ impl Condition {
     /// # Panics
     ///
     /// If the condition is of another run.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn wait<'m, T: ?Sized>(&self, guard: MutexGuard<'m, T>) -> LockResult<MutexGuard<'m, T>> {
         let processor = here_for("Condition::wait");
@@ -72,7 +72,7 @@ impl Condition {
     /// # Panics
     ///
     /// As [`Condition::wait`].
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn wait_while<'m, T: ?Sized>(
         &self,
@@ -90,7 +90,7 @@ impl Condition {
     /// # Panics
     ///
     /// If the caller is no FastThread, or one of another run.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn signal(&self) {
         let processor = here_for("Condition::signal");

@@ -24,7 +24,7 @@ use crate::report::Waited;
 use crate::runs;
 use crate::stacks::Stacks;
 use crate::switch::Context;
-use crate::thread::Thread;
+use crate::thread::{Rare, Thread};
 
 /// What a thread leaves behind.
 pub(crate) type Outcome<T> = Result<T, Box<dyn Any + Send>>;
@@ -170,12 +170,13 @@ where
     end::<T>(thread)
 }
 
-/// The end of a thread whose result is in place.
+/// The end of a thread whose result is in place. What is rare never comes back here, so that
+/// nothing has to be saved for it.
 #[inline(always)]
 fn end<T>(thread: &'static Thread) -> ! {
     let Some(processor) = here() else { refuse_to_end() };
-    if thread.is_rare.replace(false) {
-        *thread.rare.borrow_mut() = Default::default();
+    if thread.is_rare.get() {
+        end_rare::<T>(thread);
     }
     // Relaxed: tells no more than itself.
     thread.run.store(0, Ordering::Relaxed);
@@ -183,22 +184,50 @@ fn end<T>(thread: &'static Thread) -> ! {
         End::Keep => {}
         End::Wake(joiner) => processor.wake(joiner),
         End::Drop => {
-            // SAFETY: the result is in place, and nobody else has or will have it.
-            drop_unwanted(unsafe { take::<T>(thread) });
+            if mem::needs_drop::<T>() || has_panicked::<T>(thread) {
+                end_dropping::<T>(processor, thread);
+            }
             processor.stacks.give(thread);
         }
     }
     processor.end()
 }
 
+/// The end of a thread that has a name or thread-locals.
+#[cold]
+fn end_rare<T>(thread: &'static Thread) -> ! {
+    // A value that is dropped may make another one.
+    while thread.is_rare.replace(false) {
+        let Rare { mut locals, .. } = thread.rare.take();
+        while let Some(value) = locals.pop() {
+            let dropped = catch_unwind(AssertUnwindSafe(|| drop(value)));
+            mem::forget(dropped);
+        }
+    }
+    end::<T>(thread)
+}
+
+/// The end of a thread that nobody joins, and whose result has something to drop.
+#[cold]
+fn end_dropping<T>(processor: &Processor, thread: &'static Thread) -> ! {
+    // SAFETY: the result is in place, and nobody else has or will have it.
+    drop_unwanted(unsafe { take::<T>(thread) });
+    processor.stacks.give(thread);
+    processor.end()
+}
+
+/// Whether a thread that has ended did so by a panic.
+#[inline(always)]
+fn has_panicked<T>(thread: &Thread) -> bool {
+    // SAFETY: the result is in place, and nobody has taken it.
+    unsafe { &*thread.payload.get().cast::<Outcome<T>>() }.is_err()
+}
+
 /// Drops a result that nobody joins. If that panics, its message was printed; there is nobody whom
 /// it could reach.
-#[inline(always)]
 fn drop_unwanted<T>(outcome: Outcome<T>) {
-    if mem::needs_drop::<T>() || outcome.is_err() {
-        let dropped = catch_unwind(AssertUnwindSafe(|| drop(outcome)));
-        mem::forget(dropped);
-    }
+    let dropped = catch_unwind(AssertUnwindSafe(|| drop(outcome)));
+    mem::forget(dropped);
 }
 
 /// # Safety

@@ -1,10 +1,10 @@
 //! FastThreads: threads that a program switches itself, at the cost of a few procedure calls.
 //!
 //! ```text
-//!  fork join named ── run                what programs call
-//!  Mutex Condition Semaphore RwLock Once
+//!  fork join named sleep block ── run    what programs call
+//!  Mutex Condition Semaphore RwLock Once Local
 //!         └── monitor                    one primitive under all of them
-//!  processor ── thread join              who runs next; a thread's record; its end
+//!  processor ── thread join inbox        who runs next; a thread's record; its end; others' wakes
 //!  switch                                from one stack to another
 //!  stacks ── stack overflow              where stacks come from, and what ends them
 //! ```
@@ -27,9 +27,15 @@ mod once;
 mod rwlock;
 mod semaphore;
 
+mod block;
+mod local;
+mod sleep;
+
+mod inbox;
 mod join;
 mod processor;
 mod switch;
+mod sync;
 mod thread;
 
 mod fork_process;
@@ -41,15 +47,18 @@ mod stacks;
 mod error;
 mod report;
 
+pub use block::block;
 pub use condition::Condition;
 pub use error::{ForkError, JoinError, Outside, RunError};
 pub use fork::{Forked, Named, fork, name, named};
+pub use local::Local;
 pub use mutex::{Mutex, MutexGuard};
 pub use once::Once;
 pub use report::{Report, Waiting};
 pub use run::{Setup, run};
 pub use rwlock::{ReadGuard, RwLock, WriteGuard};
 pub use semaphore::Semaphore;
+pub use sleep::{sleep, sleep_until};
 pub use stack::{STACK_BYTES_MAX, STACK_BYTES_MIN};
 
 /// Lets every FastThread that is ready run before the caller goes on.

@@ -119,7 +119,7 @@ impl<T: ?Sized> Mutex<T> {
     /// If the caller is no FastThread, or one of another run, or has the lock already.
     ///
     /// # Cost: no system call and no locked operation.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let processor = here_for("Mutex::lock");
@@ -200,7 +200,7 @@ impl<'m, T: ?Sized> MutexGuard<'m, T> {
 }
 
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
         self.mutex.poisoned.settle(self.was_panicking);
         // There is no processor in the child of a fork(2), and nobody to release it for.

@@ -14,10 +14,13 @@
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use crate::error::Outside;
 use crate::fork_process;
+use crate::inbox::Inbox;
 use crate::report::{Report, Waited, Waiting};
+use crate::sleep::Sleepers;
 use crate::stack::Stack;
 use crate::stacks::{self, Stacks};
 use crate::switch::{leave, switch};
@@ -41,7 +44,20 @@ pub struct Processor {
     /// How many threads were forked here, and how many of them have ended.
     forked: Cell<u64>,
     ended: Cell<u64>,
+    /// Those that wait for a time.
+    pub sleepers: Sleepers,
+    /// Switches until the inbox and the clock are looked at.
+    until_look: Cell<u32>,
+    /// How many threads wait for another kernel thread.
+    outside: Cell<usize>,
+    /// Whom those have made ready.
+    inbox: Inbox,
+    /// The kernel thread, to be woken.
+    kernel_thread: std::thread::Thread,
 }
+
+/// While threads are ready, the inbox and the clock are looked at after so many switches.
+const SWITCHES_PER_LOOK: u32 = 32;
 
 /// The processor that the caller runs on, if it is a FastThread.
 #[inline(always)]
@@ -81,7 +97,7 @@ pub fn forget_here() {
 }
 
 impl Processor {
-    /// The processor of a run, for stacks of so many bytes.
+    /// The processor that the calling kernel thread is for a run, for stacks of so many bytes.
     pub fn new(stack_bytes: usize, run: u32) -> &'static Processor {
         let root: &'static Thread = Box::leak(Box::new(Thread::new(0, Stack::NONE)));
         Box::leak(Box::new(Processor {
@@ -92,6 +108,11 @@ impl Processor {
             run,
             forked: Cell::new(0),
             ended: Cell::new(0),
+            sleepers: Sleepers::default(),
+            until_look: Cell::new(SWITCHES_PER_LOOK),
+            outside: Cell::new(0),
+            inbox: Inbox::new(),
+            kernel_thread: std::thread::current(),
         }))
     }
 
@@ -99,9 +120,7 @@ impl Processor {
     /// ready. True if no thread is left; false if those that are left wait for each other.
     pub fn run(&'static self) -> bool {
         HERE.set(Some(self));
-        while let Some(next) = self.ready.pop() {
-            self.go_on(self.root, next);
-        }
+        self.go_on(self.root, self.next());
         HERE.set(None);
         self.forked.get() == self.ended.get()
     }
@@ -120,11 +139,10 @@ impl Processor {
 
     /// A prepared thread is to run here.
     #[inline(always)]
-    pub fn begin(&'static self, thread: &'static Thread) {
+    pub fn begin(&self, thread: &'static Thread) {
         let number = self.forked.get() + 1;
         self.forked.set(number);
         thread.number.set(number);
-        thread.home.set(Some(self));
         // Relaxed: tells no more than itself.
         thread.run.store(self.run, Ordering::Relaxed);
         self.ready.push(thread);
@@ -133,14 +151,12 @@ impl Processor {
     /// Lets every ready thread run before the caller goes on.
     #[inline(always)]
     pub fn yield_now(&self) {
-        if self.ready.is_empty() || std::thread::panicking() {
+        if std::thread::panicking() {
             return;
         }
         let running = self.running.get();
         self.ready.push(running);
-        if let Some(next) = self.ready.pop() {
-            self.go_on(running, next);
-        }
+        self.go_on(running, self.next());
     }
 
     /// Suspends the running thread, which somebody's list has, until it is made ready.
@@ -180,10 +196,91 @@ impl Processor {
         unsafe { leave(&next.context) }
     }
 
+    /// The same as [`Processor::block`] for a thread that another kernel thread makes ready.
+    pub fn block_outside(&self, waited: &dyn Waited) {
+        self.outside.set(self.outside.get() + 1);
+        self.block(waited);
+        self.outside.set(self.outside.get() - 1);
+    }
+
+    /// Makes a thread of this processor that is in `block_outside` ready; from any kernel thread.
+    pub fn wake_from_outside(&self, thread: &'static Thread) {
+        let link = |before: usize| {
+            let before = ptr::with_exposed_provenance::<Thread>(before);
+            // SAFETY: 0, or the address of a record that was pushed here; records stay for good.
+            thread.next.set(unsafe { before.as_ref() });
+        };
+        if self.inbox.push(ptr::from_ref(thread).expose_provenance(), link) {
+            self.kernel_thread.unpark();
+        }
+    }
+
     /// Who goes on now: the kernel thread itself if no other can.
     #[inline(always)]
     fn next(&self) -> &'static Thread {
-        self.ready.pop().unwrap_or(self.root)
+        let left = self.until_look.get() - 1;
+        self.until_look.set(left);
+        if left == 0 {
+            self.look();
+        }
+        match self.ready.pop() {
+            Some(next) => next,
+            None => self.idle(),
+        }
+    }
+
+    /// Makes those ready whom other kernel threads or the clock have made ready.
+    #[cold]
+    fn look(&self) {
+        self.until_look.set(SWITCHES_PER_LOOK);
+        let last = ptr::with_exposed_provenance::<Thread>(self.inbox.take());
+        // SAFETY: 0, or the address of a record that was pushed; records stay for good.
+        let mut last: Option<&'static Thread> = unsafe { last.as_ref() };
+        let mut first = None;
+        while let Some(thread) = last {
+            last = thread.next.replace(first);
+            first = Some(thread);
+        }
+        while let Some(thread) = first {
+            first = thread.next.get();
+            self.ready.push(thread);
+        }
+        if self.sleepers.next().is_some() {
+            let now = Instant::now();
+            while let Some(thread) = self.sleepers.pop(now) {
+                self.ready.push(thread);
+            }
+        }
+    }
+
+    /// Sleeps until a thread is ready, on the stack of whoever was the last to run (U28), which may
+    /// be the next.
+    #[cold]
+    fn idle(&self) -> &'static Thread {
+        loop {
+            self.look();
+            if let Some(next) = self.ready.pop() {
+                return next;
+            }
+            let next_deadline = self.sleepers.next();
+            if next_deadline.is_none() && self.outside.get() == 0 {
+                return self.root;
+            }
+            if self.inbox.fall_asleep() {
+                self.sleep_until(next_deadline);
+                self.inbox.wake_up();
+            }
+        }
+    }
+
+    /// Sleeps until something is in the inbox, at most until the deadline. May wake for nothing.
+    fn sleep_until(&self, deadline: Option<Instant>) {
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        match left {
+            _ if !self.inbox.is_asleep() => {}
+            None => std::thread::park(),
+            Some(left) => std::thread::park_timeout(left),
+        }
     }
 
     #[inline(always)]
@@ -198,7 +295,7 @@ impl Processor {
     }
 
     /// Every thread of this run that has not ended.
-    pub fn report(&'static self) -> Report {
+    pub fn report(&self) -> Report {
         let mut waiting = Vec::new();
         stacks::for_each(|thread| {
             // Relaxed: a thread of this run is this processor's, which wrote it.

@@ -6,7 +6,7 @@ use crate::fork_process;
 use crate::overflow;
 use crate::processor::{Processor, here};
 use crate::runs;
-use crate::stack::{STACK_BYTES_MAX, STACK_BYTES_MIN};
+use crate::stack::{STACK_BYTES_MAX, STACK_BYTES_MIN, STACK_BYTES_STEP};
 
 /// How a run is to be.
 #[derive(Clone, Debug)]
@@ -60,8 +60,7 @@ impl Setup {
         }
         fork_process::watch();
         let _overflow = overflow::watch();
-        // The kernel's unit of protection.
-        let stack_bytes = self.stack_bytes.next_multiple_of(4096);
+        let stack_bytes = self.stack_bytes.next_multiple_of(STACK_BYTES_STEP);
         let run = runs::begin();
         let processor = Processor::new(stack_bytes, run);
         let first = fork_on(processor, Some("main"), main);

@@ -36,7 +36,7 @@ impl Semaphore {
     /// # Panics
     ///
     /// If the caller is no FastThread, or one of another run.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn acquire(&self) {
         let processor = here_for("Semaphore::acquire");
@@ -57,7 +57,7 @@ impl Semaphore {
     /// # Panics
     ///
     /// As [`Semaphore::acquire`].
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn try_acquire(&self) -> bool {
         let processor = here_for("Semaphore::try_acquire");
@@ -69,7 +69,7 @@ impl Semaphore {
     /// # Panics
     ///
     /// As [`Semaphore::acquire`].
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn release(&self) {
         let processor = here_for("Semaphore::release");

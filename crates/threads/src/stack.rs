@@ -16,8 +16,15 @@ use rustix::io::Errno;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags};
 
 /// Bytes below each stack that nobody can touch. More than any frame that is not probed page by
-/// page.
-pub const GUARD_BYTES: usize = 64 << 10;
+/// page; and an odd number of pages, as stacks are an even one. Were the stacks a power of two
+/// apart, all of them would compete for the same few entries of the processor's page tables, and a
+/// fork would take twice as long.
+const GUARD_BYTES: usize = 17 * PAGE_BYTES;
+
+const PAGE_BYTES: usize = 4096;
+
+/// A stack is a multiple of this.
+pub const STACK_BYTES_STEP: usize = 2 * PAGE_BYTES;
 
 /// Smallest stack: what a panic's message and a backtrace need.
 pub const STACK_BYTES_MIN: usize = 64 << 10;

@@ -8,7 +8,7 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::AtomicU32;
 
 use crate::join::JoinWord;
-use crate::processor::Processor;
+use crate::local::Value;
 use crate::report::Waited;
 use crate::stack::Stack;
 use crate::switch::Context;
@@ -21,8 +21,6 @@ pub struct Thread {
     pub context: Context,
     /// The next in the one list that it is in.
     pub next: Cell<Option<&'static Thread>>,
-    /// The processor that it stays with.
-    pub home: Cell<Option<&'static Processor>>,
     /// Its end, and who waits for that.
     pub join: JoinWord,
     /// Where its closure lies before it begins, and its result after it has ended.
@@ -53,6 +51,8 @@ pub struct Thread {
 pub struct Rare {
     /// What it is called.
     pub name: Option<Box<str>>,
+    /// Its thread-locals, in the order in which they were made.
+    pub locals: Vec<Value>,
 }
 
 /// Tops of neighbouring stacks lie so far apart in their pages.
@@ -67,7 +67,6 @@ impl Thread {
         Thread {
             context: Context::default(),
             next: Cell::new(None),
-            home: Cell::new(None),
             join: JoinWord::new(),
             payload: Cell::new(ptr::null_mut()),
             number: Cell::new(0),

@@ -1,8 +1,8 @@
 //! Memory orderings: every one is a row of its module's table, or says why it needs none.
 //!
-//! In core, `ord!("O1", Release)` names the row; rows and uses must match, the row's order must be
-//! the one that is used, and the partner that a row names must stand in some table. Elsewhere a
-//! bare ordering has a comment.
+//! In core and in the inbox of FastThreads, `ord!("O1", Release)` names the row; rows and uses must
+//! match, the row's order must be the one that is used, and the partner that a row names must stand
+//! in some table. Elsewhere a bare ordering has a comment.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +12,8 @@ use super::tree::{File, Tree, comment_for};
 
 const ORDERINGS: &[&str] = &["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
 
-/// The protocol, whose orderings are rows.
-const TABLED: &str = "crates/core/src/";
+/// The protocol, and the words of FastThreads that kernel threads share: their orderings are rows.
+const TABLED: &[&str] = &["crates/core/src/", "crates/threads/src/inbox.rs"];
 
 /// The one file of the protocol that may name orderings freely: it wraps the atomics.
 const FREE: &str = "crates/core/src/sync.rs";
@@ -23,7 +23,8 @@ const COMMENTED: &[&str] = &["crates/os/src/", "crates/nearcall/src/", "crates/t
 
 pub fn check(tree: &Tree) -> Report {
     let mut report = Report::new("orderings");
-    let core: Vec<_> = tree.rust().filter(|file| file.path.starts_with(TABLED)).collect();
+    let is_tabled = |file: &&File| TABLED.iter().any(|place| file.path.starts_with(place));
+    let core: Vec<_> = tree.rust().filter(is_tabled).collect();
     let tables: BTreeMap<_, _> = core.iter().map(|file| (&file.path, table(file))).collect();
     let known: BTreeSet<_> = tables.values().flat_map(BTreeMap::keys).cloned().collect();
     let (mut uses, mut bare) = (0, 0);

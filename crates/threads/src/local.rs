@@ -1,0 +1,67 @@
+//! Thread-locals of FastThreads. Those of `std` belong to the kernel thread, so that all its
+//! FastThreads share them.
+
+use std::any::Any;
+use std::ptr;
+
+use crate::processor::here_for;
+
+/// A value of which each FastThread has its own.
+///
+/// It is made when a thread uses it first, and dropped when the thread ends, the last one first.
+///
+/// ```
+/// use std::cell::Cell;
+/// use nearcall_threads::{Local, fork, run};
+/// static COUNT: Local<Cell<u32>> = Local::new(|| Cell::new(0));
+/// run(|| {
+///     COUNT.with(|count| count.set(1));
+///     assert_eq!(fork(|| COUNT.with(Cell::get)).unwrap().join().unwrap(), 0);
+/// })
+/// .unwrap();
+/// ```
+#[derive(Debug)]
+pub struct Local<T: 'static> {
+    make: fn() -> T,
+    /// So that two of them never have one address.
+    _place: u8,
+}
+
+/// One thread's value: whose it is, and it.
+pub(crate) type Value = (usize, Box<dyn Any>);
+
+impl<T: 'static> Local<T> {
+    /// To be made by `make`.
+    pub const fn new(make: fn() -> T) -> Local<T> {
+        Local { make, _place: 0 }
+    }
+
+    /// Shows the calling thread's value to `look`.
+    ///
+    /// # Panics
+    ///
+    /// If the caller is no FastThread; and with `make` and `look`.
+    ///
+    /// # Cost: a look at each value that the thread has; an allocation the first time.
+    pub fn with<R>(&'static self, look: impl FnOnce(&T) -> R) -> R {
+        let thread = here_for("Local::with").running();
+        let key = ptr::from_ref(self) as usize;
+        let find = || {
+            let rare = thread.rare.borrow();
+            let found = rare.locals.iter().find(|(its_key, _)| *its_key == key);
+            found.map(|(_, value)| ptr::from_ref(value.as_ref()))
+        };
+        let value = find().unwrap_or_else(|| {
+            // Without a borrow: it may use others.
+            let value: Box<dyn Any> = Box::new((self.make)());
+            let place = ptr::from_ref(value.as_ref());
+            thread.rare.borrow_mut().locals.push((key, value));
+            thread.is_rare.set(true);
+            place
+        });
+        // SAFETY: the value is in a box of the thread's, which nobody takes out before the thread
+        // ends; and the thread is the caller, so it does not end meanwhile.
+        let value = unsafe { &*value };
+        look(value.downcast_ref().expect("the key is of one value, so of one type"))
+    }
+}

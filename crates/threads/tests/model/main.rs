@@ -1,0 +1,118 @@
+//! The words that kernel threads share, under every interleaving and every order of memory that
+//! their rows allow (loom): the library's own sources over atomics of the model's.
+
+#[path = "../../src/inbox.rs"]
+#[allow(dead_code)]
+mod inbox;
+mod rows;
+mod sync;
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::thread;
+
+use inbox::Inbox;
+
+/// The model's threads have these addresses, as far as an inbox is concerned.
+const FIRST: usize = 2;
+
+/// A processor's inbox, and what others do for two of its threads before they make them ready.
+struct World {
+    inbox: Inbox,
+    /// Written by who makes the thread ready, read by the processor, with no order of its own.
+    done: [UnsafeCell<u32>; 2],
+    links: [UnsafeCell<usize>; 2],
+}
+
+impl World {
+    fn new() -> Arc<World> {
+        let done = [UnsafeCell::new(0), UnsafeCell::new(0)];
+        let links = [UnsafeCell::new(0), UnsafeCell::new(0)];
+        Arc::new(World { inbox: Inbox::new(), done, links })
+    }
+
+    /// Another kernel thread does something for thread `index` and makes it ready.
+    fn make_ready(&self, index: usize, processor: &thread::Thread) {
+        // SAFETY: nobody else looks before the thread is in the inbox; loom checks it.
+        self.done[index].with_mut(|done| unsafe { *done = 1 });
+        let link = |before| {
+            // SAFETY: as above.
+            self.links[index].with_mut(|link| unsafe { *link = before });
+        };
+        if self.inbox.push(FIRST + index, link) {
+            processor.unpark();
+        }
+    }
+
+    /// The processor takes what is there; how many threads that is.
+    fn look(&self) -> usize {
+        let mut count = 0;
+        let mut last = self.inbox.take();
+        while last != 0 {
+            let index = last - FIRST;
+            // SAFETY: the thread is the processor's now; loom checks it.
+            assert_eq!(self.done[index].with(|done| unsafe { *done }), 1);
+            // SAFETY: as above.
+            last = self.links[index].with(|link| unsafe { *link });
+            count += 1;
+        }
+        count
+    }
+
+    /// The processor goes on until it has had so many threads; sleeps while there is none.
+    fn run(&self, threads: usize) {
+        let mut had = self.look();
+        while had < threads {
+            if self.inbox.fall_asleep() {
+                if self.inbox.is_asleep() {
+                    thread::park();
+                }
+                self.inbox.wake_up();
+            }
+            had += self.look();
+        }
+        assert_eq!(had, threads);
+    }
+}
+
+/// One is made ready while the processor looks, falls asleep or sleeps.
+fn one_waker() {
+    loom::model(|| {
+        let world = World::new();
+        let (theirs, processor) = (Arc::clone(&world), thread::current());
+        let waker = thread::spawn(move || theirs.make_ready(0, &processor));
+        world.run(1);
+        waker.join().unwrap();
+    });
+}
+
+/// Two are made ready at once.
+fn two_wakers() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(2);
+    model.check(|| {
+        let world = World::new();
+        let wakers = [0, 1].map(|index| {
+            let (theirs, processor) = (Arc::clone(&world), thread::current());
+            thread::spawn(move || theirs.make_ready(index, &processor))
+        });
+        world.run(2);
+        for waker in wakers {
+            waker.join().unwrap();
+        }
+    });
+}
+
+/// Every model, by the name of its test.
+const MODELS: &[(&str, fn())] =
+    &[("a_wake_is_not_lost", one_waker), ("two_wakes_are_not_lost", two_wakers)];
+
+#[test]
+fn a_wake_is_not_lost() {
+    one_waker();
+}
+
+#[test]
+fn two_wakes_are_not_lost() {
+    two_wakers();
+}

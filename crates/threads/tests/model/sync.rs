@@ -1,0 +1,61 @@
+//! The library's `sync`, with loom's atomics, and with one row weakened when asked.
+
+use core::sync::atomic::Ordering;
+
+use loom::sync::atomic;
+
+/// An atomic of loom's with a turnstile before it: see the same in `nearcall-core`'s models.
+#[derive(Debug)]
+pub struct AtomicUsize {
+    turnstile: atomic::AtomicU32,
+    cell: atomic::AtomicUsize,
+}
+
+impl AtomicUsize {
+    pub fn new(value: usize) -> AtomicUsize {
+        let turnstile = atomic::AtomicU32::new(0);
+        AtomicUsize { turnstile, cell: atomic::AtomicUsize::new(value) }
+    }
+
+    fn cell(&self) -> &atomic::AtomicUsize {
+        self.turnstile.fetch_add(1, Ordering::Relaxed);
+        &self.cell
+    }
+
+    pub fn load(&self, order: Ordering) -> usize {
+        self.cell().load(order)
+    }
+
+    pub fn swap(&self, value: usize, order: Ordering) -> usize {
+        self.cell().swap(value, order)
+    }
+
+    pub fn compare_exchange(
+        &self,
+        from: usize,
+        to: usize,
+        order: Ordering,
+        failure: Ordering,
+    ) -> Result<usize, usize> {
+        self.cell().compare_exchange(from, to, order, failure)
+    }
+}
+
+/// The variable that names, to a model in a process of its own, the row to weaken to Relaxed.
+pub const VARIABLE: &str = "NEARCALL_THREADS_WEAKENED";
+
+/// The order of a row, in this process.
+pub fn order(row: &str, order: Ordering) -> Ordering {
+    match std::env::var(VARIABLE) {
+        Ok(weakened) if weakened == row => Ordering::Relaxed,
+        _ => order,
+    }
+}
+
+macro_rules! ord {
+    ($row:literal, $order:ident) => {
+        crate::sync::order($row, core::sync::atomic::Ordering::$order)
+    };
+}
+
+pub(crate) use ord;
