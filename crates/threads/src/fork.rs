@@ -53,8 +53,8 @@ pub struct Named<'n>(&'n str);
 ///
 /// # Errors: see [`ForkError`]. Nothing is left behind.
 ///
-/// # Cost: no allocation while a stack is free in the processor's pool; five or six procedure
-/// calls' time with the thread's begin and end (`bench threads`).
+/// # Cost: no allocation while a stack is free in the processor's pool; eight procedure calls' time
+/// with the thread's begin and end (`bench threads`).
 ///
 /// ```
 /// let sum = nearcall_threads::run(|| {

@@ -19,12 +19,13 @@ use std::time::Instant;
 use crate::error::Outside;
 use crate::fork_process;
 use crate::inbox::Inbox;
+use crate::ready::{Policy, ReadyList};
 use crate::report::{Report, Waited, Waiting};
 use crate::sleep::Sleepers;
 use crate::stack::Stack;
 use crate::stacks::{self, Stacks};
 use crate::switch::{leave, switch};
-use crate::thread::{Fifo, Thread};
+use crate::thread::Thread;
 
 thread_local! {
     static HERE: Cell<Option<&'static Processor>> = const { Cell::new(None) };
@@ -34,7 +35,7 @@ thread_local! {
 #[derive(Debug)]
 pub struct Processor {
     running: Cell<&'static Thread>,
-    ready: Fifo,
+    ready: ReadyList,
     /// The kernel thread itself, on its own stack: it goes on when no FastThread can.
     root: &'static Thread,
     /// Free ones.
@@ -98,11 +99,15 @@ pub fn forget_here() {
 
 impl Processor {
     /// The processor that the calling kernel thread is for a run, for stacks of so many bytes.
-    pub fn new(stack_bytes: usize, run: u32) -> &'static Processor {
+    pub fn new(
+        run: u32,
+        stack_bytes: usize,
+        policy: Option<Box<dyn Policy>>,
+    ) -> &'static Processor {
         let root: &'static Thread = Box::leak(Box::new(Thread::new(0, Stack::NONE)));
         Box::leak(Box::new(Processor {
             running: Cell::new(root),
-            ready: Fifo::new(),
+            ready: ReadyList::new(policy),
             root,
             stacks: Stacks::new(stack_bytes),
             run,
@@ -265,6 +270,9 @@ impl Processor {
             let next_deadline = self.sleepers.next();
             if next_deadline.is_none() && self.outside.get() == 0 {
                 return self.root;
+            }
+            if self.stacks.trim(self.running.get()) {
+                continue;
             }
             if self.inbox.fall_asleep() {
                 self.sleep_until(next_deadline);

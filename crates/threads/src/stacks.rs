@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::io::Errno;
@@ -12,6 +13,12 @@ use crate::thread::Thread;
 
 /// A processor takes so many at once from what is everybody's.
 const TAKEN_AT_ONCE: usize = 32;
+
+/// A processor that is idle keeps so many stacks as they are.
+const KEPT: usize = 32;
+
+/// It looks whether a thread is ready after so many that it has given back.
+const GIVEN_AT_ONCE: usize = 1024;
 
 /// A thread that has ended, and whose result is gone.
 #[derive(Clone, Copy)]
@@ -47,13 +54,16 @@ fn pool() -> MutexGuard<'static, Pool> {
 #[derive(Debug)]
 pub struct Stacks {
     free: Cell<Option<&'static Thread>>,
+    /// So many of the first may have been touched since they were given back to the system; of the
+    /// others none was, because the list ends where it ended then, or earlier.
+    touched_max: Cell<usize>,
     bytes: usize,
 }
 
 impl Stacks {
     /// None yet, of `bytes` each.
     pub const fn new(bytes: usize) -> Stacks {
-        Stacks { free: Cell::new(None), bytes }
+        Stacks { free: Cell::new(None), touched_max: Cell::new(0), bytes }
     }
 
     /// Bytes of each.
@@ -82,6 +92,7 @@ impl Stacks {
     pub fn give(&self, thread: &'static Thread) {
         thread.next.set(self.free.get());
         self.free.set(Some(thread));
+        self.touched_max.set(self.touched_max.get() + 1);
     }
 
     /// Gets some from the pool, or new ones.
@@ -97,6 +108,27 @@ impl Stacks {
             self.give(thread);
         }
         self.free.get().ok_or(Errno::NOMEM)
+    }
+
+    /// Gives back to the system what was touched of stacks that were not used lately. `running` is
+    /// the thread whose stack the caller is on. True: there is more to give back.
+    pub fn trim(&self, running: &Thread) -> bool {
+        let mut next = self.free.get();
+        let mut given = 0;
+        for rank in 0..self.touched_max.get() {
+            let Some(thread) = next else { break };
+            next = thread.next.get();
+            if rank < KEPT || !thread.is_touched.get() || ptr::eq(thread, running) {
+                continue;
+            }
+            if given == GIVEN_AT_ONCE {
+                return true;
+            }
+            give_back(thread);
+            given += 1;
+        }
+        self.touched_max.set(self.touched_max.get().min(KEPT));
+        false
     }
 
     /// All of them become everybody's, without what was touched of them. None is in use any more.

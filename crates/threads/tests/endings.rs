@@ -3,8 +3,9 @@
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
+use std::time::Duration;
 
-use nearcall_threads::{Mutex, Setup, fork, named, run, yield_now};
+use nearcall_threads::{Mutex, Setup, fork, named, run, sleep, yield_now};
 
 /// Tells this program that it is the child.
 const VARIABLE: &str = "NEARCALL_THREADS_ENDING";
@@ -147,4 +148,38 @@ fn memory_that_is_short_is_an_error_and_the_other_threads_go_on() {
     let said = String::from_utf8_lossy(&output.stdout);
     let want = "refused: no memory for a stack of 1099511627776 bytes: ";
     assert!(output.status.success() && said.contains(want), "{said}");
+}
+
+/// Memory of this process, in pages.
+fn resident_pages() -> usize {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+    statm.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+/// Touches 100 KiB of a stack.
+#[inline(never)]
+fn touch() {
+    std::hint::black_box([7_u8; 100 << 10]);
+}
+
+#[test]
+fn an_idle_processor_gives_back_what_stacks_have_touched() {
+    let test = "an_idle_processor_gives_back_what_stacks_have_touched";
+    in_child(|| {
+        let pages = run(|| {
+            let threads: Vec<_> = (0..500).map(|_| fork(touch).unwrap()).collect();
+            threads.iter().for_each(|thread| thread.join().unwrap());
+            let touched = resident_pages();
+            // Idle long enough to have had the time, on a machine that has others to do.
+            (0..1000).for_each(|_| sleep(Duration::from_micros(100)));
+            (touched, resident_pages())
+        });
+        let (touched, left) = pages.unwrap();
+        // 500 stacks of 25 pages each; at most 32 are kept.
+        assert!(touched - left >= 450 * 25, "{touched} pages, then {left}");
+        println!("given back");
+    });
+    let output = child(test);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("given back"), "{output:?}");
 }

@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use nearcall_threads::{
-    Condition, ForkError, JoinError, Local, Mutex, Once, Outside, RunError, RwLock,
+    Condition, ForkError, JoinError, Local, Mutex, Once, Outside, Policy, Ready, RunError, RwLock,
     STACK_BYTES_MIN, Semaphore, Setup, block, fork, name, named, report, run, sleep, sleep_until,
     yield_now,
 };
@@ -572,4 +572,47 @@ fn a_local_is_the_thread_s_own_and_dropped_at_its_end() {
         assert_eq!((count(), count()), (1, 2));
     });
     assert_eq!(DROPPED.load(Relaxed), 3);
+}
+
+#[test]
+fn the_application_may_decide_who_runs_next() {
+    /// Names in their order, and nameless threads after them.
+    #[derive(Default)]
+    struct ByName(Vec<Ready>);
+    impl Policy for ByName {
+        fn add(&mut self, thread: Ready) {
+            self.0.push(thread);
+            self.0.sort_by_key(|thread| std::cmp::Reverse((thread.name(), thread.number())));
+        }
+        fn next(&mut self) -> Option<Ready> {
+            self.0.pop()
+        }
+    }
+    let order = Setup::default().policy(ByName::default()).run(|| {
+        let order = Arc::new(Mutex::new(String::new()));
+        let threads = ["c", "a", "d", "b"].map(|name| {
+            let order = Arc::clone(&order);
+            named(name).fork(move || order.lock().unwrap().push_str(name)).unwrap()
+        });
+        threads.iter().for_each(|thread| thread.join().unwrap());
+        order.lock().unwrap().clone()
+    });
+    assert_eq!(order.unwrap(), "abcd");
+}
+
+#[test]
+fn a_policy_that_loses_a_thread_ends_the_run_in_a_report() {
+    struct Loses;
+    impl Policy for Loses {
+        fn add(&mut self, thread: Ready) {
+            drop(thread);
+        }
+        fn next(&mut self) -> Option<Ready> {
+            None
+        }
+    }
+    let Err(RunError::Deadlock(report)) = Setup::default().policy(Loses).run(|| ()) else {
+        panic!("the first thread has run");
+    };
+    assert_eq!(report.to_string(), "FastThread 1 `main` waits for nothing\n");
 }
