@@ -23,8 +23,8 @@ use crate::thread::{Fifo, Thread};
 ///         self.0.pop()
 ///     }
 /// }
-/// let three = Setup::default().policy(Last::default()).run(|| fork(|| 3).unwrap().join().unwrap());
-/// assert_eq!(three.unwrap(), 3);
+/// let setup = Setup::default().policy(Last::default());
+/// assert_eq!(setup.run(|| fork(|| 3).unwrap().join().unwrap()).unwrap(), 3);
 /// ```
 pub trait Policy {
     /// A thread is ready.

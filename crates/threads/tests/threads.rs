@@ -4,13 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::mpsc;
-use std::time::{Duration, Instant};
 
 use nearcall_threads::{
-    Condition, ForkError, JoinError, Local, Mutex, Once, Outside, Policy, Ready, RunError, RwLock,
-    STACK_BYTES_MIN, Semaphore, Setup, block, fork, name, named, report, run, sleep, sleep_until,
-    yield_now,
+    Condition, ForkError, JoinError, Mutex, Once, Outside, Policy, Ready, RunError, RwLock,
+    STACK_BYTES_MIN, Semaphore, Setup, fork, name, named, report, run, yield_now,
 };
 
 /// Runs `main` and expects that the run comes to an end.
@@ -467,111 +464,6 @@ fn a_hundred_thousand_threads_wait_and_are_woken() {
         *shared.0.lock().unwrap()
     });
     assert_eq!(woken.unwrap(), THREADS);
-}
-
-#[test]
-fn sleepers_wake_by_their_deadlines_and_not_before() {
-    let (order, elapsed) = check(|| {
-        let order = Arc::new(Mutex::new(Vec::new()));
-        let begin = Instant::now();
-        let threads: Vec<_> = [3_u64, 1, 2]
-            .map(|step| {
-                let order = Arc::clone(&order);
-                fork(move || {
-                    sleep_until(begin + Duration::from_millis(20 * step));
-                    order.lock().unwrap().push(step);
-                })
-            })
-            .into();
-        threads.into_iter().for_each(|thread| thread.unwrap().join().unwrap());
-        (order.lock().unwrap().clone(), begin.elapsed())
-    });
-    assert_eq!(order, [1, 2, 3]);
-    assert!(elapsed >= Duration::from_millis(60), "{elapsed:?}");
-}
-
-#[test]
-fn a_sleeper_wakes_among_threads_that_are_always_ready() {
-    check(|| {
-        let sleeper = fork(|| {
-            sleep(Duration::from_millis(1));
-            AWAKE.store(1, Relaxed);
-        });
-        while AWAKE.load(Relaxed) == 0 {
-            yield_now();
-        }
-        sleeper.unwrap().join().unwrap();
-    });
-    static AWAKE: AtomicU32 = AtomicU32::new(0);
-}
-
-#[test]
-fn threads_run_while_one_of_them_blocks() {
-    let received = check(|| {
-        let (sender, receiver) = mpsc::channel();
-        let blocked = fork(move || block(move || receiver.recv().unwrap()).unwrap()).unwrap();
-        yield_now();
-        // It would wait for ever if its processor were blocked.
-        sender.send(5).unwrap();
-        blocked.join().unwrap()
-    });
-    assert_eq!(received, 5);
-}
-
-#[test]
-fn what_blocks_may_borrow_and_its_panic_comes_back() {
-    check(|| {
-        let mut text = String::new();
-        block(|| text.push_str("borrowed")).unwrap();
-        assert_eq!(text, "borrowed");
-        let panics = fork(|| block(|| -> u32 { panic!("on purpose") }).unwrap());
-        let joined = panics.unwrap().join();
-        assert_eq!(joined.unwrap_err().to_string(), "the FastThread panicked: on purpose");
-    });
-}
-
-#[test]
-fn more_threads_block_than_there_are_kernel_threads_for_them() {
-    let sum: u32 = check(|| {
-        let forked = (0..200_u32).map(|number| fork(move || block(move || number).unwrap()));
-        let threads: Vec<_> = forked.collect();
-        threads.into_iter().map(|thread| thread.unwrap().join().unwrap()).sum()
-    });
-    assert_eq!(sum, 199 * 200 / 2);
-}
-
-#[test]
-fn what_blocks_is_no_fastthread() {
-    let forked = check(|| block(|| fork(|| ()).map(drop)).unwrap());
-    assert!(matches!(forked, Err(ForkError::Outside(Outside::KernelThread))), "{forked:?}");
-}
-
-#[test]
-fn a_local_is_the_thread_s_own_and_dropped_at_its_end() {
-    static DROPPED: AtomicU32 = AtomicU32::new(0);
-    struct Counts(Cell<u32>);
-    impl Drop for Counts {
-        fn drop(&mut self) {
-            DROPPED.fetch_add(1, Relaxed);
-        }
-    }
-    static COUNT: Local<Counts> = Local::new(|| Counts(Cell::new(0)));
-    let count = || {
-        COUNT.with(|count| {
-            count.0.set(count.0.get() + 1);
-            yield_now();
-            count.0.get()
-        })
-    };
-    check(move || {
-        let threads = [fork(count).unwrap(), fork(count).unwrap()];
-        for thread in threads {
-            assert_eq!(thread.join().unwrap(), 1);
-        }
-        assert_eq!(DROPPED.load(Relaxed), 2);
-        assert_eq!((count(), count()), (1, 2));
-    });
-    assert_eq!(DROPPED.load(Relaxed), 3);
 }
 
 #[test]
