@@ -23,6 +23,8 @@ pub enum Status {
     Panicked,
     /// Ran, and its results did not fit: over a bound of the interface, or no memory for them.
     ResultsRefused,
+    /// Not run: the server's policy does not let this client call this procedure.
+    NotPermitted,
 }
 
 impl Status {
@@ -36,6 +38,7 @@ impl Status {
             Status::NoProcedure => 0x1_0002,
             Status::Panicked => 0x1_0003,
             Status::ResultsRefused => 0x1_0004,
+            Status::NotPermitted => 0x1_0005,
         }
     }
 
@@ -49,6 +52,7 @@ impl Status {
             0x1_0002 => Status::NoProcedure,
             0x1_0003 => Status::Panicked,
             0x1_0004 => Status::ResultsRefused,
+            0x1_0005 => Status::NotPermitted,
             _ => return None,
         })
     }
@@ -69,6 +73,7 @@ mod tests {
             Status::NoProcedure,
             Status::Panicked,
             Status::ResultsRefused,
+            Status::NotPermitted,
         ];
         for status in all {
             assert_eq!(Status::from_word(status.to_word()), Some(status));
@@ -77,7 +82,7 @@ mod tests {
 
     #[test]
     fn an_unknown_word_is_no_status() {
-        assert_eq!(Status::from_word(0x1_0005), None);
+        assert_eq!(Status::from_word(0x1_0006), None);
         assert_eq!(Status::from_word(u32::MAX), None);
     }
 }

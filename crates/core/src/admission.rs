@@ -12,6 +12,7 @@
 //! Nothing is read through this word: a call that slips past it ends as any call does whose
 //! server has gone.
 
+use alloc::vec::Vec;
 use core::fmt;
 
 use nearcall_abi::{AStackClass, SegmentLayout};
@@ -42,6 +43,31 @@ pub enum RevokeReason {
 }
 
 const OPEN: u32 = 0;
+
+/// The procedures that a client may call: a bit each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Permitted(Vec<u64>);
+
+impl Permitted {
+    /// Those of these indices.
+    pub fn of(procedures: impl IntoIterator<Item = u32>) -> Permitted {
+        let mut words = Vec::new();
+        for procedure in procedures {
+            let (word, bit) = (procedure as usize / 64, procedure % 64);
+            if words.len() <= word {
+                words.resize(word + 1, 0);
+            }
+            words[word] |= 1 << bit;
+        }
+        Permitted(words)
+    }
+
+    /// Whether this one is among them. Cost: one bit test.
+    pub fn allows(&self, procedure: u32) -> bool {
+        let word = self.0.get(procedure as usize / 64).copied().unwrap_or(0);
+        word >> (procedure % 64) & 1 != 0
+    }
+}
 
 /// The first procedure in which two interfaces differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,6 +227,15 @@ mod tests {
     fn an_older_version_has_a_common_start() {
         assert_eq!(common_count(&[OPEN_FILE], &[OPEN_FILE, READ]), 1);
         assert_eq!(common_count(&[READ], &[WIDER_READ]), 0);
+    }
+
+    #[test]
+    fn only_what_is_permitted_is() {
+        let permitted = Permitted::of([0, 63, 64, 200]);
+        let allowed: Vec<u32> = (0..1_000).filter(|index| permitted.allows(*index)).collect();
+        assert_eq!(allowed, [0, 63, 64, 200]);
+        assert!(!permitted.allows(u32::MAX));
+        assert!(!Permitted::of([]).allows(0));
     }
 
     #[test]

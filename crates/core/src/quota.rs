@@ -1,5 +1,5 @@
-//! What users of a server may hold of it together, and how much of its time one of them may take
-//! (RELIABILITY section 4). Told the time, reads no clock; decides, holds nothing.
+//! What users of a server may hold of it together, how much of its time one of them may take, and
+//! how much is written about it (RELIABILITY sections 4 and 5). Told the time, reads no clock; decides, holds nothing.
 
 use alloc::collections::BTreeMap;
 use core::fmt;
@@ -101,6 +101,34 @@ impl Pace {
     }
 }
 
+/// How many records about one user are written: a burst, and then so many a second. The others are
+/// counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Meter {
+    /// When everything written so far would have been at the even pace.
+    paid_ns: u64,
+    dropped: u64,
+}
+
+/// Records that may come at once.
+const BURST: u64 = 64;
+
+/// Between two records that come one after the other, on average.
+const RECORD_NS: u64 = 100_000_000;
+
+impl Meter {
+    /// Whether a record is written now, and then how many were not since the last one.
+    pub fn admit(&mut self, now_ns: u64) -> Option<u64> {
+        let paid_ns = self.paid_ns.max(now_ns);
+        if paid_ns - now_ns >= BURST * RECORD_NS {
+            self.dropped += 1;
+            return None;
+        }
+        self.paid_ns = paid_ns + RECORD_NS;
+        Some(core::mem::take(&mut self.dropped))
+    }
+}
+
 impl fmt::Display for OverShare {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} is over its user's share, which is {} now", self.claimed, self.limit)
@@ -183,6 +211,16 @@ mod tests {
         }
         let part = now_ns / spent_ns;
         assert!((3..=4).contains(&part), "one part in {part}");
+    }
+
+    #[test]
+    fn records_come_in_a_burst_and_then_at_their_pace_and_what_is_dropped_is_counted() {
+        let mut meter = Meter::default();
+        let written = (0..1_000).filter(|_| meter.admit(7).is_some()).count() as u64;
+        assert_eq!(written, BURST);
+        assert_eq!(meter.admit(7 + RECORD_NS), Some(1_000 - BURST));
+        assert_eq!(meter.admit(7 + RECORD_NS), None);
+        assert_eq!(meter.admit(7 + 1_000 * RECORD_NS), Some(1));
     }
 
     #[test]

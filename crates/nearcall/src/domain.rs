@@ -11,8 +11,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nearcall_core::WaitPolicy;
+use nearcall_os::peer;
 use nearcall_os::segment::SegmentError;
 
+use crate::audit::Audit;
 use crate::client::bells::Bells;
 use crate::housekeeping::Housekeeping;
 use crate::server::processors::Processors;
@@ -47,6 +49,9 @@ pub struct DomainOptions {
     /// Most bytes of its own that this domain holds for importers: A-stacks, results out of line.
     /// Default 8 GiB.
     pub own_bytes_max: u64,
+    /// Other processes of this one's user may look into it. Default true; false holds for the whole
+    /// process, and is what makes a user's processes safe from each other.
+    pub is_dumpable: bool,
 }
 
 #[derive(Debug)]
@@ -64,6 +69,7 @@ pub(crate) struct DomainCore {
     /// Of the servers that this domain calls.
     pub bells: Bells,
     pub quotas: Arc<Quotas>,
+    pub audit: Arc<Audit>,
     trust: Mutex<Vec<Arc<TrustClass>>>,
     numbers: AtomicU64,
     is_stopping: AtomicBool,
@@ -78,6 +84,7 @@ impl Default for DomainOptions {
             handshakes_max: 256,
             mapped_bytes_max: 64 << 30,
             own_bytes_max: 8 << 30,
+            is_dumpable: true,
         }
     }
 }
@@ -90,8 +97,12 @@ impl Domain {
 
     /// The same with knobs.
     pub fn with_options(options: DomainOptions) -> io::Result<Domain> {
+        if !options.is_dumpable {
+            peer::forbid_dumps()?;
+        }
         let core = Arc::new(DomainCore {
             quotas: Arc::new(Quotas::new(&options)),
+            audit: Arc::default(),
             options,
             housekeeping: Housekeeping::new()?,
             processors: Processors::new(),

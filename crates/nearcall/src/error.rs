@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use nearcall_core::fault::PeerFault;
 
+use crate::server::rules::UnknownProcedure;
+
 /// Why a call has no results.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -138,6 +140,8 @@ pub enum NotExecuted {
     Refused,
     /// The server refused the arguments: to it they are not what the interface promises.
     ArgumentsRefused,
+    /// The server's policy does not let this client call this procedure.
+    NotPermitted,
     /// The deadline passed before the call was posted.
     DeadlinePassed,
     /// The arguments lie out of line, and the server has no room for them now: its clients of this
@@ -224,6 +228,8 @@ pub enum ExportError {
         /// The process that does, if the system tells.
         pid: Option<u32>,
     },
+    /// A rule of the policy is not one for this interface.
+    Policy(UnknownProcedure),
     /// The system refused the socket.
     System {
         /// What for.
@@ -370,6 +376,7 @@ impl fmt::Display for NotExecuted {
             NotExecuted::Refused => "the server is shutting down",
             NotExecuted::ArgumentsRefused => "the server refused the arguments",
             NotExecuted::Overloaded => "the server has no room for its arguments now",
+            NotExecuted::NotPermitted => "the server's policy does not permit it",
             NotExecuted::DeadlinePassed => "its deadline passed before it was posted",
         })
     }
@@ -441,6 +448,7 @@ impl fmt::Display for ExportError {
             ExportError::AlreadyExported { name, pid: None } => {
                 write!(f, "{name:?} is already exported")
             }
+            ExportError::Policy(unknown) => unknown.fmt(f),
             ExportError::System { doing, reason } => write!(f, "{doing}: {reason}"),
         }
     }

@@ -186,6 +186,7 @@ impl Housekeeping {
     fn forget_importer(&self, core: &DomainCore, gone: &ServerBinding) {
         core.table.remove(gone.key);
         self.stale_since().get_or_insert_with(Instant::now);
+        gone.give_back();
         self.take(gone.token);
         let _ = self.poller.remove(&gone.socket);
         let _ = self.poller.remove(gone.importer.process());

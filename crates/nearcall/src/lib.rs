@@ -19,6 +19,7 @@
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
+mod audit;
 mod binding;
 mod client;
 mod domain;
@@ -46,5 +47,6 @@ pub use nearcall_core::{PeerFault, WaitPolicy};
 pub use raw::{Opaque, OpaqueOut, Pending, Refusal};
 pub use server::clerk::{Admission, Clerk, ExportOptions, Importer, Policy};
 pub use server::current::{CurrentCall, current_call};
+pub use server::rules::{Rule, Rules, UnknownProcedure, Verdict, Who};
 pub use spinning::spun;
 pub use types::{Char, LongDouble};

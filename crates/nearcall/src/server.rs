@@ -8,6 +8,7 @@ pub(crate) mod processors;
 pub(crate) mod quota;
 pub(crate) mod requests;
 pub(crate) mod residents;
+pub(crate) mod rules;
 pub(crate) mod run;
 pub(crate) mod table;
 pub(crate) mod trust;

@@ -49,6 +49,8 @@ pub(crate) fn import(
     let served = Arc::new(ServerBinding::new(ServerParts {
         quotas: Arc::clone(&server.quotas),
         charges: Vec::new(),
+        permitted: None,
+        audit: Arc::clone(&server.audit),
         key: server.table.new_key(lane),
         token: server.next_number(),
         name: clerk.name().to_owned(),

@@ -62,6 +62,13 @@ impl Peer {
     }
 }
 
+/// Makes this process one that no other of its user can look into: its descriptors and its memory
+/// are out of reach of `ptrace` and `pidfd_getfd`.
+pub fn forbid_dumps() -> io::Result<()> {
+    let none = rustix::process::DumpableBehavior::NotDumpable;
+    Ok(rustix::process::set_dumpable_behavior(none)?)
+}
+
 /// The user at the other end of a socket, as [`Peer::uid`], and nothing else.
 pub fn uid_of(stream: &Stream) -> io::Result<Option<u32>> {
     Ok(credentials(stream.as_fd())?.uid)
@@ -70,6 +77,18 @@ pub fn uid_of(stream: &Stream) -> io::Result<Option<u32>> {
 /// The user that this process acts for: what a peer sees as [`Peer::uid`] when it connects.
 pub fn effective_uid() -> u32 {
     rustix::process::geteuid().as_raw()
+}
+
+impl Peer {
+    /// Its control group, as a path of the unified hierarchy; `None` if it has ended, is of another
+    /// pid namespace, or has none.
+    pub fn cgroup(&self) -> Option<String> {
+        let text = std::fs::read_to_string(format!("/proc/{}/cgroup", self.pid?)).ok()?;
+        // It was that process's: it has not ended, so that no other had its number meanwhile.
+        let is_its_own = !self.process.has_exited();
+        let path = text.lines().find_map(|line| line.strip_prefix("0::"));
+        path.filter(|_| is_its_own).map(str::to_owned)
+    }
 }
 
 impl Process {

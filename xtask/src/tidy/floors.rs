@@ -16,7 +16,7 @@ const FLOORS: &[&[&str]] = &[
     &["nearcall-core", "nearcall-os", "nearcall-idl"],
     &["nearcall-threads"],
     &["nearcall"],
-    &["nearcall-grpc", "nearcall-firefly", "nearcall-c"],
+    &["nearcall-grpc", "nearcall-firefly", "nearcall-c", "nearcall-policy"],
     &["nearcall-cli"],
 ];
 
@@ -29,6 +29,7 @@ const RUNTIME: &[&str] = &[
     "nearcall-grpc",
     "nearcall-firefly",
     "nearcall-c",
+    "nearcall-policy",
 ];
 
 const COMPILER: &str = "nearcall-idl";

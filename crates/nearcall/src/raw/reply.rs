@@ -189,6 +189,7 @@ fn not_returned(grip: Grip<'_>, procedure: u32, word: u32) -> CallError {
         Some(Status::Refused) => not_executed(NotExecuted::Refused),
         Some(Status::Malformed) => not_executed(NotExecuted::ArgumentsRefused),
         Some(Status::NoProcedure) => not_executed(NotExecuted::ArgumentsRefused),
+        Some(Status::NotPermitted) => not_executed(NotExecuted::NotPermitted),
         Some(Status::Panicked) => CallError::Panicked { procedure: name },
         Some(Status::ResultsRefused) => CallError::ResultsRefused { procedure: name },
         Some(Status::Returned | Status::Raised(_)) | None => {

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use nearcall_abi::message::Message;
 use nearcall_abi::{AStackClass, ProcedureDescriptor, ReplyLine, Status};
+use nearcall_core::admission::Permitted;
 use nearcall_core::claim;
 use nearcall_core::quota::OverShare;
 use nearcall_core::turn::{self, Look};
@@ -20,6 +21,7 @@ use super::clerk::Importer;
 use super::quota::{Charge, Quotas, Resource};
 use super::requests::Growing;
 use super::trust::TrustClass;
+use crate::audit::{Audit, Subject};
 use crate::client::binding::EXTENSIONS_MAX;
 use crate::client::linkage::OutOfLine;
 use crate::raw::Entries;
@@ -32,7 +34,8 @@ pub(crate) const OUT_OF_LINE_BYTES_MIN: usize = 64 << 10;
 #[repr(C, align(64))]
 pub(crate) struct ServerBinding {
     pub entries: Arc<dyn Entries>,
-    /// Of `entries`, asked for once.
+    /// Those that may be called without a further look: all, or, of a client that may not call all,
+    /// none.
     pub procedures: &'static [ProcedureDescriptor],
     /// Number of the binding in this domain, never used again; not 0.
     pub key: u64,
@@ -60,6 +63,8 @@ pub(crate) struct ServerBinding {
     quotas: Arc<Quotas>,
     /// What its user is charged with for as long as it is there.
     charges: Mutex<Vec<Charge>>,
+    permitted: Option<Permitted>,
+    audit: Arc<Audit>,
 }
 
 const _: () = assert!(offset_of!(ServerBinding, entries) == 0);
@@ -105,6 +110,9 @@ pub(crate) type Charged = (OutOfLine, Charge);
 pub(crate) struct Parts {
     pub quotas: Arc<Quotas>,
     pub charges: Vec<Charge>,
+    /// Procedures that the client may call; `None`: all.
+    pub permitted: Option<Permitted>,
+    pub audit: Arc<Audit>,
     pub key: u64,
     pub token: u64,
     pub name: String,
@@ -123,7 +131,12 @@ impl ServerBinding {
             key: parts.key,
             token: parts.token,
             name: parts.name,
-            procedures: parts.entries.interface().procedures,
+            procedures: match &parts.permitted {
+                None => parts.entries.interface().procedures,
+                Some(_) => &[],
+            },
+            permitted: parts.permitted,
+            audit: parts.audit,
             entries: parts.entries,
             importer: parts.importer,
             class: parts.class,
@@ -183,12 +196,29 @@ impl ServerBinding {
         self.lent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Every procedure of the interface.
+    pub fn all_procedures(&self) -> &'static [ProcedureDescriptor] {
+        self.entries.interface().procedures
+    }
+
+    /// Whether the client may call this procedure.
+    pub fn permits(&self, procedure: u32) -> bool {
+        self.permitted.as_ref().is_none_or(|permitted| permitted.allows(procedure))
+    }
+
     /// Charges the importer's user with `amount`.
     pub fn charge(&self, resource: Resource, amount: u64) -> Result<Charge, OverShare> {
         let charged = self.quotas.charge(resource, self.class.uid, amount);
         charged.inspect_err(|over| {
             tracing::warn!(name = self.name, %resource, %over, "a client has its share already");
         })
+    }
+
+    /// Nobody serves it any more: its user has its share back, although a sleeping processor may
+    /// still know the binding.
+    pub fn give_back(&self) {
+        self.charges.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.lent().clear();
     }
 
     /// Keeps what was charged until the binding goes.
@@ -284,6 +314,9 @@ impl ServerBinding {
         if !self.state.revoke(reason) {
             return;
         }
+        let interface = self.entries.interface().name;
+        let subject = Subject { name: &self.name, interface, importer: &self.importer };
+        self.audit.revoked(subject, reason);
         if reason == RevokeReason::ShutDown {
             self.refuse_posted();
             self.hang_up_when_idle();

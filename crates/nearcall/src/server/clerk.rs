@@ -16,6 +16,7 @@ use nearcall_os::peer::{self, Peer, Process};
 use nearcall_os::segment::{Sealing, Segment, SegmentError};
 use nearcall_os::socket::{Listener, SocketError, Stream};
 
+use super::rules::{Decision, Rules, permitted};
 use crate::domain::Domain;
 use crate::error::ExportError;
 use crate::name::{self, Scope};
@@ -37,18 +38,22 @@ pub struct Clerk {
 pub struct ExportOptions {
     /// Where the name goes; `None`: the user scope, or for root without one the system scope.
     pub scope: Option<Scope>,
-    /// Who may bind; by default processes of this domain's own user.
+    /// Who may bind; by default processes of this domain's own user, and in the system scope nobody.
     pub policy: Policy,
 }
 
 /// Who may bind.
 #[derive(Default)]
 pub enum Policy {
-    /// Processes whose uid is this domain's.
+    /// In the system scope nobody, elsewhere as [`Policy::OwnerOnly`].
     #[default]
+    OfScope,
+    /// Processes whose uid is this domain's.
     OwnerOnly,
     /// Whoever may open the socket.
     Anyone,
+    /// Whom these rules admit.
+    Rules(Rules),
     /// Asked for every import, on the housekeeping thread: it must not block, and not call.
     Ask(Box<dyn Fn(&Importer) -> Admission + Send + Sync>),
 }
@@ -58,6 +63,8 @@ pub enum Policy {
 pub enum Admission {
     /// Bind it. That authorises every procedure of the interface (L7).
     Admit,
+    /// Bind it, and let it call the procedures of these names.
+    AdmitOnly(Vec<String>),
     /// Refuse it, for this reason, which the importer is told.
     Refuse(String),
 }
@@ -75,6 +82,7 @@ pub(crate) struct ClerkCore {
     /// Later exports have larger numbers (L53: a binding never reaches another life).
     pub incarnation: u64,
     policy: Policy,
+    is_of_system: bool,
     socket: NamedSocket,
     is_withdrawn: AtomicBool,
     /// The segment for the next importer, if it is made already.
@@ -126,13 +134,18 @@ impl Clerk {
         };
         let path = name::socket_path(&scope, name).map_err(ExportError::Name)?;
         domain.core().check_open().map_err(system("export"))?;
-        let is_private = matches!(options.policy, Policy::OwnerOnly);
+        if let Policy::Rules(rules) = &options.policy {
+            rules.check(entries.interface()).map_err(ExportError::Policy)?;
+        }
+        let is_private = matches!(options.policy, Policy::OfScope | Policy::OwnerOnly);
+        let is_of_system = scope == Scope::System;
         let socket = claim_name(name, &scope, path, is_private)?;
         let core = Arc::new(ClerkCore {
             name: name.to_owned(),
             entries: Arc::new(entries),
             incarnation: clock::now_ns(),
             policy: options.policy,
+            is_of_system,
             socket,
             is_withdrawn: AtomicBool::new(false),
             replies: Mutex::default(),
@@ -217,13 +230,28 @@ impl ClerkCore {
     }
 
     /// Asks the policy.
-    pub fn admit(&self, importer: &Importer) -> Admission {
+    pub fn decide(&self, importer: &Importer) -> Decision {
+        let interface = self.entries.interface();
+        let decided = |rule: &str, verdict| Decision { rule: rule.to_owned(), verdict };
         match &self.policy {
-            Policy::Anyone => Admission::Admit,
-            Policy::Ask(ask) => ask(importer),
-            Policy::OwnerOnly if importer.uid() == Some(peer::effective_uid()) => Admission::Admit,
-            Policy::OwnerOnly => {
-                Admission::Refuse("only the server's own user may bind".to_owned())
+            Policy::Anyone => decided("anyone", Ok(None)),
+            Policy::Rules(rules) => rules.judge(importer, interface),
+            Policy::Ask(ask) => decided(
+                "asked",
+                match ask(importer) {
+                    Admission::Admit => Ok(None),
+                    Admission::AdmitOnly(names) => Ok(Some(permitted(interface, &names))),
+                    Admission::Refuse(reason) => Err(reason),
+                },
+            ),
+            Policy::OfScope if self.is_of_system => {
+                let reason = "in the system scope nobody may bind without a policy";
+                decided("default", Err(reason.to_owned()))
+            }
+            Policy::OfScope | Policy::OwnerOnly => {
+                let is_owner = importer.uid() == Some(peer::effective_uid());
+                let refusal = || "only the server's own user may bind".to_owned();
+                decided("owner", is_owner.then_some(None).ok_or_else(refusal))
             }
         }
     }
@@ -255,6 +283,16 @@ impl Importer {
     /// Its number, for people: another process may have it by now.
     pub fn pid(&self) -> Option<u32> {
         self.peer.pid
+    }
+
+    /// Whether it is in this group, beside its own one.
+    pub fn is_in_group(&self, group: u32) -> bool {
+        self.peer.groups.contains(&group)
+    }
+
+    /// Its control group, as a path; `None` if the system does not tell.
+    pub fn cgroup(&self) -> Option<String> {
+        self.peer.cgroup()
     }
 
     /// Its pidfd: what identifies it.
@@ -339,7 +377,9 @@ impl fmt::Debug for ClerkCore {
 impl fmt::Debug for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Policy::OfScope => "OfScope",
             Policy::OwnerOnly => "OwnerOnly",
+            Policy::Rules(_) => "Rules",
             Policy::Anyone => "Anyone",
             Policy::Ask(_) => "Ask",
         })

@@ -9,6 +9,7 @@ use nearcall_abi::bell::LANES;
 use nearcall_abi::message::{Classes, Message, PACKET_BYTES_MAX, ProcedureList, RefusalCode};
 use nearcall_abi::{ABI_VERSION, InterfaceDescriptor};
 use nearcall_core::RevokeReason;
+use nearcall_core::admission::Permitted;
 use nearcall_core::bell::{self, Lane};
 use nearcall_core::quota::OverShare;
 use nearcall_os::astack::AStackTable;
@@ -17,9 +18,11 @@ use nearcall_os::socket::Stream;
 use nearcall_os::{futex, peer, processor};
 
 use super::binding::{Parts, ServerAStack, ServerBinding};
-use super::clerk::{Admission, ClerkCore, Importer, Replies};
+use super::clerk::{ClerkCore, Importer, Replies};
 use super::quota::{Charge, Resource};
+use super::rules::Decision;
 use super::trust::TrustClass;
+use crate::audit::Subject;
 use crate::domain::DomainCore;
 use crate::region::{self, RegionBytes, Segments};
 use crate::wire::{Packet, Socket};
@@ -50,6 +53,8 @@ struct Admitted {
     class: Arc<TrustClass>,
     lane: u32,
     region: AStackTable<ServerAStack>,
+    /// Procedures that it may call; `None`: all.
+    permitted: Option<Permitted>,
     charges: Vec<Charge>,
     /// For the importer.
     replies: OwnedFd,
@@ -105,8 +110,7 @@ impl Handshake {
                 Progress::Bound
             }
             Err(Refused(code, detail)) => {
-                let name = &self.clerk.name;
-                tracing::info!(name, ?code, "an importer was refused");
+                self.note_refusal(core, code, &detail);
                 refuse(&self.socket, code, &detail);
                 Progress::Over(self.socket)
             }
@@ -164,9 +168,14 @@ impl Handshake {
     ) -> Result<Admitted, Refused> {
         let importer = Importer::of(self.socket.stream())
             .map_err(|error| Refused::protocol(format!("identity of the importer: {error}")))?;
-        if let Admission::Refuse(reason) = self.clerk.admit(&importer) {
-            return Err(Refused(RefusalCode::NotAdmitted, reason.into_bytes()));
-        }
+        let Decision { rule, verdict } = self.clerk.decide(&importer);
+        let permitted = match verdict {
+            Ok(permitted) => permitted,
+            Err(reason) => {
+                core.audit.refused(self.subject(&importer), &rule, &reason);
+                return Err(Refused(RefusalCode::NotAdmitted, reason.into_bytes()));
+            }
+        };
         let snapshot = core.table.load();
         let class = core.trust_class(importer.uid()).map_err(|_| Refused::overloaded())?;
         let classes = self.interface().classes;
@@ -190,12 +199,31 @@ impl Handshake {
         let made = self.clerk.replies().map_err(|_| Refused::overloaded())?;
         let Replies { segment: own, descriptor: replies } = made;
         let region = region::table(classes, Segments { heads, own, peer }, ServerAStack::new);
-        Ok(Admitted { importer, class, lane: snapshot.free_lane(), region, charges, replies })
+        core.audit.bound(self.subject(&importer), &rule);
+        let lane = snapshot.free_lane();
+        Ok(Admitted { importer, class, lane, region, permitted, charges, replies })
+    }
+
+    /// Writes a refusal down; the policy's are, with their rule.
+    fn note_refusal(&self, core: &DomainCore, code: RefusalCode, detail: &[u8]) {
+        let reason = match code {
+            RefusalCode::NotAdmitted => return,
+            RefusalCode::Hash => "another version of the interface".into(),
+            RefusalCode::OtherInterface => "another interface".into(),
+            _ => String::from_utf8_lossy(detail),
+        };
+        if let Ok(importer) = Importer::of(self.socket.stream()) {
+            core.audit.refused(self.subject(&importer), "bind", &reason);
+        }
+    }
+
+    fn subject<'s>(&'s self, importer: &'s Importer) -> Subject<'s> {
+        Subject { name: &self.clerk.name, interface: self.interface().name, importer }
     }
 
     /// Puts the binding together, serves it, and tells the importer, which runs on `processor`.
     fn complete(self, core: &DomainCore, admitted: Admitted, processor: u32) {
-        let Admitted { importer, class, lane, region, charges, replies } = admitted;
+        let Admitted { importer, class, lane, region, permitted, charges, replies } = admitted;
         let binding = Arc::new(ServerBinding::new(Parts {
             key: core.table.new_key(lane),
             token: self.token,
@@ -209,6 +237,8 @@ impl Handshake {
             region,
             quotas: Arc::clone(&core.quotas),
             charges,
+            permitted,
+            audit: Arc::clone(&core.audit),
         }));
         serve(core, &binding);
         if self.clerk.is_withdrawn() || core.is_stopping() {

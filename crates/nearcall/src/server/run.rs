@@ -56,22 +56,22 @@ pub(crate) fn run_and(
     let is_plain = words.origin() & (flag::OUT_OF_LINE | flag::DEADLINE) == 0;
     let fits = words.message_bytes() as usize <= astack.capacity_bytes();
     let is_usual = is_plain && fits && wanted == Some(astack.record().class);
-    let judged = if is_usual { Some(None) } else { judge(binding, astack, words) };
-    let is_sound = judged.is_some();
+    let judged = if is_usual { Ok(None) } else { judge(binding, astack, words) };
+    let refused = judged.as_ref().err().copied();
     let call = ServedCall {
         binding,
         astack,
         message_bytes: words.message_bytes(),
-        request: judged.flatten(),
+        request: judged.unwrap_or(None),
         reply: RefCell::new(None),
         lent_bytes: Cell::new(0),
         lent_at: Cell::new(0),
         behind: Behind::of(words),
         lent: Kept::default(),
     };
-    let replied = match is_sound {
-        true => enter(&call, words.selector() as usize),
-        false => Replied::refused(Status::Malformed),
+    let replied = match refused {
+        None => enter(&call, words.selector() as usize),
+        Some(status) => Replied::refused(status),
     };
     let flags = match call.reply.into_inner() {
         Some(reply) => {
@@ -120,21 +120,29 @@ pub(crate) fn let_go(binding: &ServerBinding, index: u32, sequence: Sequence) {
     }
 }
 
-/// Judges the words of a call that is not as most are: its arguments lie out of line, or it has a
-/// deadline. The segment that the arguments lie in, if they are out of line; `None` after a fault.
+/// Judges the words of a call that is not as most are: its arguments lie out of line, it has a
+/// deadline, or its client may not call everything. The segment that the arguments lie in, if they
+/// are out of line.
+///
+/// # Errors: what the client is told.
 #[cold]
 #[inline(never)]
 fn judge(
     binding: &ServerBinding,
     astack: AStack<'_, ServerAStack>,
     words: HeadWords,
-) -> Option<Option<Arc<Segment>>> {
-    let found =
-        find_arguments(binding, astack, words).map_err(|fault| binding.fault(fault)).ok()?;
+) -> Result<Option<Arc<Segment>>, Status> {
+    let found = find_arguments(binding, astack, words).map_err(|fault| {
+        binding.fault(fault);
+        Status::Malformed
+    })?;
+    if !binding.permits(words.selector()) {
+        return Err(Status::NotPermitted);
+    }
     if let Some(left_ns) = deadline::from_word(words.origin()) {
         current::set_time_left(left_ns);
     }
-    Some(found)
+    Ok(found)
 }
 
 fn find_arguments(
@@ -142,10 +150,11 @@ fn find_arguments(
     astack: AStack<'_, ServerAStack>,
     words: HeadWords,
 ) -> Result<Option<Arc<Segment>>, PeerFault> {
-    let count = binding.procedures.len() as u32;
+    let procedures = binding.all_procedures();
+    let count = procedures.len() as u32;
     let procedure = ClaimedIndex(words.selector()).check_procedure(count)?.as_u32() as usize;
     let class = astack.record().class;
-    let wanted = u32::from(binding.procedures[procedure].class);
+    let wanted = u32::from(procedures[procedure].class);
     if class != wanted {
         return Err(PeerFault::ClassOfProcedure { claimed: class, wanted });
     }
@@ -180,7 +189,7 @@ fn enter(call: &ServedCall<'_>, procedure: usize) -> Replied {
 #[cold]
 #[inline(never)]
 fn refused(binding: &ServerBinding, procedure: usize, refusal: &Refusal) -> Replied {
-    let procedure = binding.procedures[procedure].name;
+    let procedure = binding.all_procedures()[procedure].name;
     tracing::warn!(name = binding.name, procedure, %refusal, "a call was refused");
     Replied::refused(refusal.status())
 }

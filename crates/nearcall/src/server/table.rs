@@ -197,6 +197,8 @@ mod tests {
         table.add(Arc::new(ServerBinding::new(Parts {
             quotas: Arc::new(Quotas::new(&DomainOptions::default())),
             charges: Vec::new(),
+            permitted: None,
+            audit: Arc::default(),
             key,
             token: 0,
             name: String::new(),

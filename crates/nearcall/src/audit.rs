@@ -1,0 +1,71 @@
+//! Audit records: every bind, every refusal of one, and every end of a binding, as events of the
+//! target `nearcall::audit`. How they are written, as lines of JSON or otherwise, is the
+//! subscriber's business. Records about one user come in bursts and then at a pace; what is left
+//! out is counted in the next one.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use nearcall_core::RevokeReason;
+use nearcall_core::quota::{Meter, User};
+use nearcall_os::clock;
+
+use crate::server::clerk::Importer;
+
+/// The target of the events.
+pub(crate) const TARGET: &str = "nearcall::audit";
+
+/// How much was written about whom.
+#[derive(Debug, Default)]
+pub(crate) struct Audit {
+    meters: Mutex<HashMap<User, Meter>>,
+}
+
+/// What a record is about.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject<'s> {
+    /// The name that was imported.
+    pub name: &'s str,
+    pub interface: &'static str,
+    pub importer: &'s Importer,
+}
+
+macro_rules! record {
+    ($subject:expr, $dropped:expr, $event:literal, $($field:ident = $value:expr),*) => {{
+        let Subject { name, interface, importer } = $subject;
+        let (uid, gid, pid) = (importer.uid(), importer.gid(), importer.pid());
+        tracing::info!(
+            target: TARGET,
+            event = $event, name, interface, uid, gid, pid, $($field = $value,)* dropped = $dropped
+        );
+    }};
+}
+
+impl Audit {
+    /// It was bound, by this rule.
+    pub fn bound(&self, subject: Subject<'_>, rule: &str) {
+        if let Some(dropped) = self.admit(subject.importer) {
+            record!(subject, dropped, "bound", rule = rule);
+        }
+    }
+
+    /// It was not, by this rule or for another reason.
+    pub fn refused(&self, subject: Subject<'_>, rule: &str, reason: &str) {
+        if let Some(dropped) = self.admit(subject.importer) {
+            record!(subject, dropped, "refused", rule = rule, reason = reason);
+        }
+    }
+
+    /// Its binding has ended.
+    pub fn revoked(&self, subject: Subject<'_>, reason: RevokeReason) {
+        let reason = reason.to_string();
+        if let Some(dropped) = self.admit(subject.importer) {
+            record!(subject, dropped, "revoked", reason = reason.as_str());
+        }
+    }
+
+    fn admit(&self, importer: &Importer) -> Option<u64> {
+        let mut meters = self.meters.lock().unwrap_or_else(PoisonError::into_inner);
+        meters.entry(importer.uid()).or_default().admit(clock::now_ns())
+    }
+}

@@ -1,0 +1,204 @@
+//! Policy files: who may bind to what, in TOML, for [`nearcall::Policy::Rules`].
+//!
+//! ```toml
+//! # The first rule that fits decides. If none does, the importer is refused.
+//! [[rule]]
+//! id = "operators"                  # what audit records call it
+//! interface = "files::Files"        # what is not said fits everybody
+//! group = 27
+//! verdict = "admit"
+//!
+//! [[rule]]
+//! id = "readers"
+//! cgroup = "/user.slice"
+//! operations = ["open", "read"]     # and no others
+//! verdict = "admit"
+//! ```
+//!
+//! Apart from `nearcall`, which parses no text. A key that is not known is an error: a policy that
+//! says something must not be taken for one that does not.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use nearcall::{Rule, Rules, Verdict, Who};
+use serde::Deserialize;
+
+/// Why a file is no policy.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum PolicyError {
+    /// It cannot be read.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The system's word.
+        reason: std::io::Error,
+    },
+    /// It is not TOML, or has a key or a value that a policy does not have; says where.
+    Text(toml::de::Error),
+    /// Two rules have one name.
+    Repeated {
+        /// The name.
+        id: String,
+    },
+    /// A rule refuses and names what may be called.
+    RefusedOperations {
+        /// The rule.
+        id: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    rule: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    id: String,
+    interface: Option<String>,
+    uid: Option<u32>,
+    gid: Option<u32>,
+    group: Option<u32>,
+    cgroup: Option<String>,
+    operations: Option<Vec<String>>,
+    verdict: Decided,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Decided {
+    Admit,
+    Refuse,
+}
+
+/// The rules in a file.
+///
+/// # Errors: see [`PolicyError`].
+pub fn load(path: &Path) -> Result<Rules, PolicyError> {
+    let text = std::fs::read_to_string(path);
+    let text = text.map_err(|reason| PolicyError::File { path: path.to_owned(), reason })?;
+    parse(&text)
+}
+
+/// The rules in a text.
+///
+/// # Errors: see [`PolicyError`].
+pub fn parse(text: &str) -> Result<Rules, PolicyError> {
+    let file: File = toml::from_str(text).map_err(PolicyError::Text)?;
+    let mut rules: Vec<Rule> = Vec::with_capacity(file.rule.len());
+    for entry in file.rule {
+        if rules.iter().any(|rule| rule.id == entry.id) {
+            return Err(PolicyError::Repeated { id: entry.id });
+        }
+        rules.push(rule(entry)?);
+    }
+    Ok(Rules { rules })
+}
+
+fn rule(entry: Entry) -> Result<Rule, PolicyError> {
+    let Entry { id, interface, uid, gid, group, cgroup, operations, verdict } = entry;
+    let verdict = match (verdict, operations) {
+        (Decided::Admit, None) => Verdict::Admit,
+        (Decided::Admit, Some(operations)) => Verdict::AdmitOnly(operations),
+        (Decided::Refuse, None) => Verdict::Refuse,
+        (Decided::Refuse, Some(_)) => return Err(PolicyError::RefusedOperations { id }),
+    };
+    Ok(Rule { id, who: Who { interface, uid, gid, group, cgroup }, verdict })
+}
+
+impl fmt::Display for PolicyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PolicyError::File { path, reason } => write!(f, "{}: {reason}", path.display()),
+            PolicyError::Text(error) => error.fmt(f),
+            PolicyError::Repeated { id } => write!(f, "two rules have the id {id:?}"),
+            PolicyError::RefusedOperations { id } => {
+                write!(f, "rule {id:?} refuses and has operations; only one that admits has them")
+            }
+        }
+    }
+}
+
+impl std::error::Error for PolicyError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_refused(text: &str, says: &str) {
+        let error = parse(text).unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+
+    #[test]
+    fn rules_come_in_the_order_of_the_file() {
+        let rules = parse(
+            r#"
+            [[rule]]
+            id = "out"
+            uid = 7
+            verdict = "refuse"
+            [[rule]]
+            id = "in"
+            interface = "files::Files"
+            gid = 8
+            group = 9
+            cgroup = "/system.slice"
+            operations = ["open", "read"]
+            verdict = "admit"
+            "#,
+        );
+        let who = Who {
+            interface: Some("files::Files".to_owned()),
+            uid: None,
+            gid: Some(8),
+            group: Some(9),
+            cgroup: Some("/system.slice".to_owned()),
+        };
+        let only = Verdict::AdmitOnly(vec!["open".to_owned(), "read".to_owned()]);
+        let out = Who { uid: Some(7), ..Who::default() };
+        let want = [
+            Rule { id: "out".to_owned(), who: out, verdict: Verdict::Refuse },
+            Rule { id: "in".to_owned(), who, verdict: only },
+        ];
+        assert_eq!(rules.unwrap().rules, want);
+    }
+
+    #[test]
+    fn an_empty_policy_admits_nobody() {
+        assert_eq!(parse("").unwrap(), Rules::default());
+    }
+
+    #[test]
+    fn what_is_misspelt_is_not_passed_over() {
+        check_refused("[[rule]]\nid = \"a\"\nuserid = 1\nverdict = \"admit\"", "userid");
+        check_refused("[[rules]]\nid = \"a\"\nverdict = \"admit\"", "rules");
+        check_refused("[[rule]]\nid = \"a\"\nverdict = \"allow\"", "allow");
+        check_refused("[[rule]]\nid = \"a\"", "verdict");
+        check_refused("[[rule]]\nid = \"a\"\nuid = -1\nverdict = \"admit\"", "-1");
+        check_refused("rule", "line 1");
+    }
+
+    #[test]
+    fn a_name_is_one_rules_and_only_admission_has_operations() {
+        let a = "[[rule]]\nid = \"a\"\nverdict = \"admit\"\n";
+        check_refused(&format!("{a}{a}"), "two rules have the id \"a\"");
+        let refused = "[[rule]]\nid = \"a\"\nverdict = \"refuse\"\noperations = []";
+        check_refused(refused, "refuses and has operations");
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_named() {
+        let error = load(Path::new("/no/such/policy.toml")).unwrap_err();
+        assert!(error.to_string().starts_with("/no/such/policy.toml: "), "{error}");
+    }
+}

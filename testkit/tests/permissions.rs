@@ -1,0 +1,198 @@
+//! Who may bind and call what, and what is written down about it.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use nearcall::name::Scope;
+use nearcall::{
+    BindError, Binding, CallError, Clerk, Domain, DomainOptions, ExportError, ExportOptions,
+    NotExecuted, Policy, Rule, Rules, Verdict, Who,
+};
+use testkit::contract::{self, import_options};
+use testkit::stubs::contract::{CONTRACT, ContractClient};
+use tracing::field::{Field, Visit};
+use tracing::span;
+
+fn own_uid() -> Option<u32> {
+    Some(nearcall_os::peer::effective_uid())
+}
+
+fn rule(id: &str, who: Who, verdict: Verdict) -> Rule {
+    Rule { id: id.to_owned(), who, verdict }
+}
+
+fn export(domain: &Domain, directory: &Path, policy: Policy) -> Result<Clerk, ExportError> {
+    let mut options = ExportOptions::default();
+    options.scope = Some(Scope::Directory(directory.to_owned()));
+    options.policy = policy;
+    Clerk::export_with(domain, "keeper", contract::entries(domain, directory), options)
+}
+
+fn import(domain: &Domain, directory: &Path) -> Result<ContractClient, BindError> {
+    let options = import_options(directory);
+    Binding::import_with(domain, "keeper", &CONTRACT, options).map(ContractClient::new)
+}
+
+/// Whether rules admit this process.
+fn is_admitted(rules: Vec<Rule>) -> bool {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let domain = Domain::new().expect("a domain");
+    let policy = Policy::Rules(Rules { rules });
+    let _clerk = export(&domain, directory.path(), policy).expect("an export");
+    match import(&domain, directory.path()) {
+        Ok(client) => client.null().map(|()| true).expect("it was admitted"),
+        Err(BindError::NotAdmitted { .. }) => false,
+        Err(other) => panic!("{other}"),
+    }
+}
+
+#[test]
+fn the_first_rule_that_fits_decides_and_none_refuses() {
+    let mine = || Who { uid: own_uid(), ..Who::default() };
+    let other = || Who { uid: own_uid().map(|uid| uid + 1), ..Who::default() };
+    let admit = |who| rule("a", who, Verdict::Admit);
+    let refuse = |who| rule("r", who, Verdict::Refuse);
+    let cases = [
+        (vec![], false),
+        (vec![admit(Who::default())], true),
+        (vec![admit(mine())], true),
+        (vec![admit(other())], false),
+        (vec![refuse(mine()), admit(Who::default())], false),
+        (vec![refuse(other()), admit(mine())], true),
+        (vec![admit(mine()), refuse(mine())], true),
+        (vec![admit(Who { interface: Some("contract::Contract".to_owned()), ..mine() })], true),
+        (vec![admit(Who { interface: Some("other::Other".to_owned()), ..mine() })], false),
+        (vec![admit(Who { gid: Some(4_000_000), ..mine() })], false),
+        (vec![admit(Who { group: Some(4_000_000), ..mine() })], false),
+        (vec![admit(Who { cgroup: Some("/no/such/group".to_owned()), ..mine() })], false),
+        // The number that the kernel shows for users it has none for is nobody.
+        (vec![admit(Who { uid: Some(65534), ..Who::default() })], false),
+    ];
+    for (rules, want) in cases {
+        assert_eq!(is_admitted(rules.clone()), want, "{rules:?}");
+    }
+}
+
+#[test]
+fn a_client_calls_what_it_may_and_nothing_else() {
+    let directory = tempfile::tempdir().unwrap();
+    let domain = Domain::new().unwrap();
+    let only = Verdict::AdmitOnly(vec!["pid".to_owned(), "echo".to_owned()]);
+    let rules = Rules { rules: vec![rule("some", Who::default(), only)] };
+    let _clerk = export(&domain, directory.path(), Policy::Rules(rules)).unwrap();
+    let client = import(&domain, directory.path()).unwrap();
+    for data in [&[1, 2, 3][..], &[7; 100_000]] {
+        assert_eq!(client.echo(data).unwrap(), data);
+        assert_eq!(client.pid().unwrap(), std::process::id());
+        let error = client.null().unwrap_err();
+        let want = NotExecuted::NotPermitted;
+        assert!(matches!(error, CallError::NotExecuted { reason, .. } if reason == want));
+    }
+    assert!(!client.binding().is_revoked(), "to ask is no fault");
+}
+
+#[test]
+fn a_rule_for_a_procedure_that_is_not_there_exports_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let domain = Domain::new().unwrap();
+    let only = Verdict::AdmitOnly(vec!["pidd".to_owned()]);
+    let rules = Rules { rules: vec![rule("some", Who::default(), only)] };
+    let error = export(&domain, directory.path(), Policy::Rules(rules)).unwrap_err();
+    let want = r#"rule "some" names "pidd", which contract::Contract does not have"#;
+    assert_eq!(error.to_string(), want);
+}
+
+/// Keeps the audit records, as text.
+#[derive(Clone, Default)]
+struct Records(Arc<Mutex<Vec<String>>>);
+
+struct Text(String);
+
+impl Visit for Text {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        if field.name() != "pid" && field.name() != "gid" {
+            self.0 += &format!("{}={value:?} ", field.name());
+        }
+    }
+}
+
+impl tracing::Subscriber for Records {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        metadata.target() == "nearcall::audit"
+    }
+
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        let mut text = Text(String::new());
+        event.record(&mut text);
+        self.0.lock().unwrap().push(text.0.trim_end().to_owned());
+    }
+
+    fn enter(&self, _: &span::Id) {}
+
+    fn exit(&self, _: &span::Id) {}
+}
+
+#[test]
+fn every_bind_refusal_and_end_is_written_down_and_a_flood_is_counted() {
+    let records = Records::default();
+    tracing::subscriber::set_global_default(records.clone()).expect("the only one");
+    let directory = tempfile::tempdir().unwrap();
+    let mut options = DomainOptions::default();
+    options.bindings_max = 2;
+    let server = Domain::with_options(options).unwrap();
+    let rules = Rules { rules: vec![rule("all", Who::default(), Verdict::Admit)] };
+    let clerk = export(&server, directory.path(), Policy::Rules(rules)).unwrap();
+    // The other tests of this program bind, too.
+    let mine = || {
+        let all = records.0.lock().unwrap();
+        all.iter().filter(|text| text.contains("rule=\"all\"")).cloned().collect::<Vec<_>>()
+    };
+    let domain = Domain::new().unwrap();
+    let client = import(&domain, directory.path()).unwrap();
+    client.null().unwrap();
+    let uid = own_uid().unwrap();
+    let bound = format!(
+        "event=\"bound\" name=\"keeper\" interface=\"contract::Contract\" uid={uid} \
+         rule=\"all\" dropped=0"
+    );
+    assert_eq!(mine(), [bound]);
+    let refused = || {
+        let all = records.0.lock().unwrap();
+        all.iter().filter(|text| text.contains("share")).cloned().collect::<Vec<_>>()
+    };
+    // Its end is written down when the server has seen it.
+    drop(client);
+    let has_ended = || {
+        let all = records.0.lock().unwrap();
+        let ended = |text: &String| text.contains("event=\"revoked\"");
+        all.iter().any(|text| ended(text) && text.contains(&format!("uid={uid} ")))
+    };
+    while !has_ended() {
+        std::thread::yield_now();
+    }
+    // What it held is given back a little later.
+    let client = loop {
+        match import(&domain, directory.path()) {
+            Ok(client) => break client,
+            Err(BindError::Overloaded { .. }) => std::thread::yield_now(),
+            Err(other) => panic!("{other}"),
+        }
+    };
+    for _ in 0..200 {
+        assert!(matches!(import(&domain, directory.path()), Err(BindError::Overloaded { .. })));
+    }
+    let some = refused();
+    assert!(some[0].contains("event=\"refused\""), "{}", some[0]);
+    assert!((1..200).contains(&some.len()), "{} records of 200 refusals", some.len());
+    drop(clerk);
+    drop(client);
+    drop(server);
+}
