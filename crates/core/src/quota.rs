@@ -1,5 +1,6 @@
 //! What users of a server may hold of it together, how much of its time one of them may take, and
-//! how much is written about it (RELIABILITY sections 4 and 5). Told the time, reads no clock; decides, holds nothing.
+//! how much is written about it (RELIABILITY sections 4 and 5). Told the time, reads no clock;
+//! decides, holds nothing.
 
 use alloc::collections::BTreeMap;
 use core::fmt;

@@ -131,27 +131,32 @@ impl Client {
         class: usize,
         procedure: u32,
     ) -> Result<Call<'_, 'd>, Box<CallError>> {
-        if let Some(until_ns) = current::until_ns() {
-            return self.claim_nested(class, procedure, until_ns);
-        }
-        let (held, deadline) = self.binding.inner().claim(class, procedure, self.deadline)?;
+        let deadline = match current::until_ns() {
+            None => self.deadline,
+            Some(until_ns) => self.nested_deadline(procedure, until_ns)?,
+        };
+        let (held, deadline) = self.binding.inner().claim(class, procedure, deadline)?;
         Ok(Call::new(held, procedure, deadline))
     }
 
-    /// For a call that this thread serves, and whose client waits until then.
-    #[cold]
-    #[inline(never)]
-    fn claim_nested<'d>(
-        &self,
-        class: usize,
-        procedure: u32,
-        until_ns: u64,
-    ) -> Result<Call<'_, 'd>, Box<CallError>> {
-        let binding = self.binding.inner();
-        let Some(deadline) = self.deadline.within(until_ns) else {
-            return Err(Box::new(binding.late(procedure)));
-        };
-        let (held, deadline) = binding.claim(class, procedure, deadline)?;
-        Ok(Call::new(held, procedure, deadline))
+    /// For a call that this thread makes in a procedure whose client waits until then.
+    #[inline(always)]
+    fn nested_deadline(&self, procedure: u32, until_ns: u64) -> Result<Deadline, Box<CallError>> {
+        match nested_ns(self.deadline, until_ns) {
+            0 => Err(Box::new(self.binding.inner().late(procedure))),
+            ns => Ok(Deadline { ns, word: word_of(ns) }),
+        }
     }
+}
+
+/// What there is of both; 0: it has passed. A word, so that a stub has it in a register.
+#[inline(never)]
+fn nested_ns(deadline: Deadline, until_ns: u64) -> u64 {
+    deadline.within(until_ns).map_or(0, |within| within.ns)
+}
+
+/// As above.
+#[inline(never)]
+fn word_of(ns: u64) -> u32 {
+    Deadline::of_ns(ns).word
 }

@@ -38,7 +38,7 @@ pub struct Clerk {
 pub struct ExportOptions {
     /// Where the name goes; `None`: the user scope, or for root without one the system scope.
     pub scope: Option<Scope>,
-    /// Who may bind; by default processes of this domain's own user, and in the system scope nobody.
+    /// Who may bind; by default processes of this domain's own user, in the system scope nobody.
     pub policy: Policy,
 }
 

@@ -56,22 +56,21 @@ pub(crate) fn run_and(
     let is_plain = words.origin() & (flag::OUT_OF_LINE | flag::DEADLINE) == 0;
     let fits = words.message_bytes() as usize <= astack.capacity_bytes();
     let is_usual = is_plain && fits && wanted == Some(astack.record().class);
-    let judged = if is_usual { Ok(None) } else { judge(binding, astack, words) };
-    let refused = judged.as_ref().err().copied();
+    let (request, refusal) = if is_usual { (None, 0) } else { judge(binding, astack, words) };
     let call = ServedCall {
         binding,
         astack,
         message_bytes: words.message_bytes(),
-        request: judged.unwrap_or(None),
+        request,
         reply: RefCell::new(None),
         lent_bytes: Cell::new(0),
         lent_at: Cell::new(0),
         behind: Behind::of(words),
         lent: Kept::default(),
     };
-    let replied = match refused {
-        None => enter(&call, words.selector() as usize),
-        Some(status) => Replied::refused(status),
+    let replied = match refusal {
+        0 => enter(&call, words.selector() as usize),
+        word => Replied::refused(Status::from_word(word).unwrap_or(Status::Malformed)),
     };
     let flags = match call.reply.into_inner() {
         Some(reply) => {
@@ -122,27 +121,29 @@ pub(crate) fn let_go(binding: &ServerBinding, index: u32, sequence: Sequence) {
 
 /// Judges the words of a call that is not as most are: its arguments lie out of line, it has a
 /// deadline, or its client may not call everything. The segment that the arguments lie in, if they
-/// are out of line.
-///
-/// # Errors: what the client is told.
+/// are out of line; and the word of the status that the call is refused with, or 0. Two machine
+/// words, so that most calls have them in registers.
 #[cold]
 #[inline(never)]
 fn judge(
     binding: &ServerBinding,
     astack: AStack<'_, ServerAStack>,
     words: HeadWords,
-) -> Result<Option<Arc<Segment>>, Status> {
-    let found = find_arguments(binding, astack, words).map_err(|fault| {
-        binding.fault(fault);
-        Status::Malformed
-    })?;
+) -> (Option<Arc<Segment>>, u32) {
+    let found = match find_arguments(binding, astack, words) {
+        Ok(found) => found,
+        Err(fault) => {
+            binding.fault(fault);
+            return (None, Status::Malformed.to_word());
+        }
+    };
     if !binding.permits(words.selector()) {
-        return Err(Status::NotPermitted);
+        return (None, Status::NotPermitted.to_word());
     }
     if let Some(left_ns) = deadline::from_word(words.origin()) {
         current::set_time_left(left_ns);
     }
-    Ok(found)
+    (found, 0)
 }
 
 fn find_arguments(
