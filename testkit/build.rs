@@ -1,6 +1,7 @@
-//! Compiles the interfaces of the two-domain tests.
+//! Compiles the interfaces of the two-domain tests and of the campaign.
 
 fn main() {
     nearcall_idl::build("faults.idl");
     nearcall_idl::build("contract.idl");
+    nearcall_idl::build("effects.idl");
 }

@@ -1,13 +1,15 @@
 //! Two-domain tests: written once, run over a heap twin as threads and over sealed segments as
-//! processes.
+//! processes. And the campaign: what the table of `docs/RELIABILITY.md` demands, row by row.
 //!
 //! ```text
 //! tests/*.rs ── each_world(|world| …) ─┬─ Threads    Binding::import_twin in this process
 //!                                      └─ Processes  the program testkit-server, over a socket
+//! bin/campaign ── campaign::run ── a row each ── the program itself, as a player that is killed
 //! ```
 
 #![forbid(unsafe_code)]
 
+pub mod campaign;
 pub mod contract;
 pub mod random_interface;
 pub mod server;
@@ -22,4 +24,9 @@ pub mod faults {
 /// Stubs of `contract.idl`.
 pub mod stubs {
     include!(concat!(env!("OUT_DIR"), "/contract.rs"));
+}
+
+/// Stubs of `effects.idl`.
+pub mod effects {
+    include!(concat!(env!("OUT_DIR"), "/effects.rs"));
 }

@@ -7,6 +7,7 @@
 pub mod tidy;
 
 pub mod bless;
+pub mod campaign;
 pub mod check;
 pub mod cost;
 pub mod doctor;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use xtask::step::Failed;
-use xtask::{bless, check, cost, doctor, model, peers, python, step, test, tidy};
+use xtask::{bless, campaign, check, cost, doctor, model, peers, python, step, test, tidy};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The project's own commands", bin_name = "cargo xtask")]
@@ -33,6 +33,18 @@ enum Command {
     Tidy,
     /// The model tests of the protocol under loom. When a shared word is touched
     Model,
+    /// Domains die, stall and lie: the acceptance table of docs/RELIABILITY.md
+    Campaign {
+        /// Only these rows: T7, or T1,T2
+        #[arg(long, value_delimiter = ',')]
+        only: Vec<String>,
+        /// Decides whatever is chosen at random
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Take the time that the longer version takes
+        #[arg(long)]
+        nightly: bool,
+    },
     /// Rewrite the goldens and show what changed. Review the difference
     Bless {
         /// Only goldens of this kind
@@ -57,6 +69,9 @@ fn main() -> ExitCode {
         Command::Python => python::run(&root),
         Command::Tidy => tidy::run(&root),
         Command::Model => model::run(&root),
+        Command::Campaign { only, seed, nightly: is_nightly } => {
+            campaign::run(&root, &campaign::Selection { only, seed, is_nightly })
+        }
         Command::Bless { kind } => bless::run(&root, kind),
         Command::Doctor => doctor::run(),
     };

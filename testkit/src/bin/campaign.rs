@@ -1,0 +1,43 @@
+//! `campaign [--only T7] [--seed N] [--nightly]`: the rows of the acceptance table, a line each.
+
+#![forbid(unsafe_code)]
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use testkit::campaign::{self, ROWS, Setup, player};
+
+#[derive(Parser)]
+#[command(name = "campaign", about = "Domains die, stall and lie")]
+struct Arguments {
+    /// Only these rows: T7, or T1,T2
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+    /// Decides whatever is chosen at random
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Take the time that the longer version takes
+    #[arg(long)]
+    nightly: bool,
+    /// The root of the workspace
+    #[arg(long, default_value = ".")]
+    root: PathBuf,
+}
+
+fn main() -> ExitCode {
+    if let Some(code) = player::play_if_told() {
+        return code;
+    }
+    let Arguments { only, seed, nightly, root } = Arguments::parse();
+    let unknown = only.iter().find(|id| !ROWS.iter().any(|row| row.id == id.as_str()));
+    if let Some(unknown) = unknown {
+        let known: Vec<_> = ROWS.iter().map(|row| row.id).collect();
+        eprintln!("error: row {unknown} is none of {}", known.join(" "));
+        return ExitCode::from(2);
+    }
+    let setup = Setup { seed, is_nightly: nightly, root };
+    let wanted = ROWS.iter().filter(|row| only.is_empty() || only.iter().any(|id| id == row.id));
+    let failed = wanted.filter(|row| !campaign::run(row, &setup)).count();
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

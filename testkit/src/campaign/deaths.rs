@@ -1,0 +1,262 @@
+//! One domain is killed at an instruction, and the others are asked what they were told.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use nearcall::{Clerk, Domain};
+use nearcall_core::{Phase, TurnWord};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use super::effects;
+use super::hand;
+use super::oracle::{CallName, Effects, Told, judge};
+use super::player::{Held, Player, Role, bind_in, died_of_plant, heard};
+use super::report::Stopped;
+use crate::effects::effects::EffectsClient;
+
+/// Longest that anybody may take to do anything.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What came of one life.
+#[derive(Debug, Default)]
+pub struct Life {
+    /// It died where it was to die.
+    pub was_killed: bool,
+    /// From when its end was seen to when the survivor was told; only of a server.
+    pub told_after: Option<Duration>,
+    /// What must not be.
+    pub violations: Vec<String>,
+}
+
+/// What a survivor was told by one server.
+#[derive(Debug)]
+pub struct Answers {
+    /// Of each call.
+    pub history: Vec<(CallName, Told)>,
+    /// When of the last one.
+    pub at: Instant,
+    /// Replies that stand in the A-stacks and were not delivered.
+    pub lost: u64,
+}
+
+/// A client's domain that outlives servers.
+#[derive(Debug)]
+pub struct Survivor {
+    domain: Domain,
+    directory: tempfile::TempDir,
+    calls: u64,
+}
+
+/// A server's domain that outlives clients.
+#[derive(Debug)]
+pub struct Host {
+    _domain: Domain,
+    _clerk: Clerk,
+    /// An honest client of it.
+    neighbour: EffectsClient,
+    directory: tempfile::TempDir,
+    clients: u64,
+    held: Held,
+}
+
+const NAME: &str = "mortal";
+
+/// In which a server lets go of a client that has gone.
+const SETTLED: Duration = Duration::from_millis(200);
+
+/// Number of the client that outlives servers, in the effects.
+const SURVIVOR: u64 = 0;
+
+/// Calls that the survivor makes of each server.
+const CALLS: u64 = 3;
+
+impl Survivor {
+    /// Who calls servers that die.
+    pub fn new() -> io::Result<Survivor> {
+        Ok(Survivor { domain: Domain::new()?, directory: tempfile::tempdir()?, calls: 0 })
+    }
+
+    /// Where names are.
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// A server that waits for us.
+    pub fn server(&self) -> io::Result<Player> {
+        Player::start(Role::Serve, self.directory(), NAME, "")
+    }
+
+    /// Binds, calls until a call fails, and gives the binding up.
+    pub fn call(&mut self) -> Answers {
+        let mut told = Answers { history: Vec::new(), at: Instant::now(), lost: 0 };
+        let bound = bind_in(&self.domain, self.directory.path(), NAME, TIMEOUT);
+        told.at = Instant::now();
+        let Ok(client) = bound else {
+            return told;
+        };
+        let client = client.with_deadline(TIMEOUT);
+        let mut returned = 0;
+        for _ in 0..CALLS {
+            self.calls += 1;
+            let outcome = client.effect(SURVIVOR, self.calls);
+            told.at = Instant::now();
+            let call = CallName { client: SURVIVOR, number: self.calls };
+            told.history.push((call, Told::of(&outcome)));
+            if outcome.is_err() {
+                break;
+            }
+            returned += 1;
+        }
+        told.lost = published(std::process::id()).saturating_sub(returned);
+        told
+    }
+
+    /// A server is started that dies at `offset`, and is called.
+    pub fn outlive(&mut self, offset: u64) -> Result<Life, Stopped> {
+        let mut server = self.server()?;
+        server.plant(offset)?;
+        let process = process(server.pid())?;
+        let (answers, ended) = std::thread::scope(|threads| {
+            let watch = threads.spawn(|| end_of(&process));
+            let answers = self.call();
+            let status = if answers.are_all() { server.end() } else { server.ended_in_time() };
+            let ended = watch.join().expect("the watch");
+            (answers, ended.and_then(|at| Ok((at, status?))))
+        });
+        let (ended, status) = ended?;
+        let mut life = Life { was_killed: died_of_plant(status), ..Life::default() };
+        if life.was_killed && !answers.are_all() {
+            life.told_after = Some(answers.at.saturating_duration_since(ended));
+        }
+        let is_whole = answers.are_all() && status.success();
+        if !life.was_killed && !is_whole {
+            life.violations.push(format!("a server that was not killed ended with {status}"));
+        }
+        if answers.lost > 0 {
+            life.violations.push(format!("{} replies were there and not delivered", answers.lost));
+        }
+        life.violations.extend(judge(&answers.history, &self.effects()));
+        Ok(life)
+    }
+
+    fn effects(&self) -> Effects {
+        effects::written(self.directory.path())
+    }
+}
+
+impl Answers {
+    /// Every call returned.
+    fn are_all(&self) -> bool {
+        let returned = self.history.iter().filter(|(_, told)| *told == Told::Returned);
+        returned.count() as u64 == CALLS
+    }
+}
+
+/// How many replies stand in the A-stacks of the bindings that this process has imported: each
+/// idle A-stack says how many calls on it were replied to, each other one had one more posted.
+fn published(pid: u32) -> u64 {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let Ok(memory) = File::open(format!("/proc/{pid}/mem")) else {
+        return 0;
+    };
+    let heads = maps.lines().filter(|line| line.contains("memfd:nearcall-heads"));
+    let starts = heads.filter_map(|line| u64::from_str_radix(line.split('-').next()?, 16).ok());
+    let mut sum = 0;
+    for start in starts {
+        for astack in 0..hand::layout().astack_count() {
+            let at = start + u64::from(hand::extent(astack).head_offset_bytes);
+            let mut word = [0; 4];
+            if memory.read_exact_at(&mut word, at).is_ok() {
+                sum += replied(TurnWord(u32::from_ne_bytes(word)));
+            }
+        }
+    }
+    sum
+}
+
+fn replied(turn: TurnWord) -> u64 {
+    let calls = u64::from(turn.sequence().as_u32());
+    match turn.phase() {
+        Some(Phase::IdleBell | Phase::IdleHot) => calls,
+        _ => calls.saturating_sub(1),
+    }
+}
+
+/// A process by what stands for it alone.
+fn process(pid: u32) -> io::Result<OwnedFd> {
+    let pid = Pid::from_raw(pid as i32).ok_or(io::ErrorKind::NotFound)?;
+    Ok(pidfd_open(pid, PidfdFlags::empty())?)
+}
+
+/// When a process ends.
+fn end_of(process: &OwnedFd) -> io::Result<Instant> {
+    poll(&mut [PollFd::new(process, PollFlags::IN)], None)?;
+    Ok(Instant::now())
+}
+
+impl Host {
+    /// Who serves clients that die.
+    pub fn new() -> Result<Host, Stopped> {
+        let directory = tempfile::tempdir()?;
+        let domain = Domain::new()?;
+        let clerk = effects::export(&domain, directory.path(), NAME)?;
+        let neighbour = bind_in(&Domain::new()?, directory.path(), NAME, TIMEOUT)?;
+        neighbour.null()?;
+        let mut host = Host {
+            _domain: domain,
+            _clerk: clerk,
+            neighbour,
+            directory,
+            clients: 0,
+            held: Held::by(std::process::id()),
+        };
+        // What the first client makes for good belongs to the measure.
+        host.outlive(None)?;
+        std::thread::sleep(SETTLED);
+        host.held = Held::by(std::process::id());
+        Ok(host)
+    }
+
+    /// A client that waits to be told to go, and its number.
+    pub fn client(&mut self) -> io::Result<(Player, u64)> {
+        self.clients += 1;
+        let number = self.clients.to_string();
+        let client = Player::start(Role::Call, self.directory.path(), NAME, &number)?;
+        Ok((client, self.clients))
+    }
+
+    /// A client is started that dies at `offset`, or does not.
+    pub fn outlive(&mut self, offset: Option<u64>) -> Result<Life, Stopped> {
+        let (mut client, number) = self.client()?;
+        if let Some(offset) = offset {
+            client.plant(offset)?;
+        }
+        client.go()?;
+        let status = client.ended_in_time()?;
+        let mut life = Life { was_killed: died_of_plant(status), ..Life::default() };
+        let (said, complaints) = client.said()?;
+        if !life.was_killed && !status.success() {
+            life.violations.push(format!("a client ended with {status}: {complaints}"));
+        }
+        let history = heard(number, &said);
+        if !life.was_killed && history.iter().any(|(_, told)| *told != Told::Returned) {
+            life.violations.push(format!("a client that was not killed said {said:?}"));
+        }
+        life.violations.extend(judge(&history, &effects::written(self.directory.path())));
+        if let Err(error) = self.neighbour.add(2, 3) {
+            life.violations.push(format!("a neighbour's call failed: {error}"));
+        }
+        Ok(life)
+    }
+
+    /// What dead clients have left here after a while.
+    pub fn left_behind(&self) -> Option<String> {
+        let still = self.held.again(std::process::id(), Duration::from_secs(2)).err()?;
+        Some(format!("{still:?} is held after the deaths, {:?} before", self.held))
+    }
+}

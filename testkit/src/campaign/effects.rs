@@ -1,0 +1,73 @@
+//! The server of the campaign, and the file that its effects are written down in.
+//!
+//! A record is appended by one system call: after a death it is there or it is not.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use nearcall::name::Scope;
+use nearcall::{Clerk, Domain, ExportError, ExportOptions, Opaque};
+
+use super::oracle::{CallName, Effects};
+use crate::effects::effects::{EffectsEntries, EffectsServer};
+
+/// Name of the file, in the directory of the names.
+const FILE: &str = "effects";
+
+/// Serves `Effects`.
+#[derive(Debug)]
+pub struct Witness {
+    file: File,
+}
+
+/// Exports a witness under `name`, in the scope of `directory`.
+pub fn export(domain: &Domain, directory: &Path, name: &str) -> Result<Clerk, ExportError> {
+    let mut options = ExportOptions::default();
+    options.scope = Some(Scope::Directory(directory.to_owned()));
+    let opened = OpenOptions::new().create(true).append(true).open(directory.join(FILE));
+    let file = opened.map_err(|reason| ExportError::System {
+        doing: "open the file of effects".to_owned(),
+        reason,
+    })?;
+    Clerk::export_with(domain, name, EffectsEntries::new(Witness { file }), options)
+}
+
+/// What was written down in `directory`.
+pub fn written(directory: &Path) -> Effects {
+    let bytes = std::fs::read(directory.join(FILE)).unwrap_or_default();
+    let mut effects = Effects::new();
+    for record in bytes.as_chunks::<16>().0 {
+        let word = |half: usize| {
+            u64::from_le_bytes(*record[half * 8..].first_chunk().expect("16 bytes are two words"))
+        };
+        *effects.entry(CallName { client: word(0), number: word(1) }).or_default() += 1;
+    }
+    effects
+}
+
+impl EffectsServer for Witness {
+    fn null(&self) {}
+
+    fn add(&self, a: i32, b: i32) -> i32 {
+        a.wrapping_add(b)
+    }
+
+    fn effect(&self, client: u64, number: u64) {
+        let record = [client.to_le_bytes(), number.to_le_bytes()].concat();
+        (&self.file).write_all(&record).expect("the file of effects");
+    }
+
+    fn echo(&self, data: &[u8]) -> Vec<u8> {
+        data.to_vec()
+    }
+
+    fn sum(&self, data: Opaque<'_>) -> u32 {
+        data.to_vec().iter().fold(0u32, |sum, byte| sum.wrapping_add((*byte).into()))
+    }
+
+    fn doze(&self, milliseconds: u32) {
+        std::thread::sleep(Duration::from_millis(milliseconds.into()));
+    }
+}

@@ -1,0 +1,387 @@
+//! Domains of their own: the program started once more, to be killed, stopped and lied to.
+//!
+//! ```text
+//! Player::start ── program --play ROLE ARGUMENT… ──▶ play_if_told
+//!       ◀── "ready" ──
+//!       ── "go" ──▶                 a server serves from the start and takes it for nothing
+//!       ── end of input ──▶         it ends in an orderly way
+//! ```
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::fs::FileExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use nearcall::{Binding, CallError, Domain};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
+
+use super::effects;
+use super::oracle::{CallName, Told};
+use crate::effects::effects::{EFFECTS, EffectsClient};
+use crate::server::import_options;
+
+/// First argument of a player.
+const MARK: &str = "--play";
+
+/// The instruction that kills who executes it.
+const BREAKPOINT: [u8; 1] = [0xcc];
+
+/// A process that plays a role. Dropping it kills it.
+#[derive(Debug)]
+pub struct Player {
+    child: Child,
+    output: BufReader<ChildStdout>,
+    /// Somebody else has waited for it.
+    is_gone: bool,
+}
+
+/// Longest that a player may take to end.
+const END_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What a player can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Exports `Effects` until its input ends.
+    Serve,
+    /// Told to go, binds, calls, and ends; says what it was told of each call.
+    Call,
+    /// Binds before it says that it is ready, and holds the binding until its input ends.
+    Hold,
+    /// Binds to a server that is not honest, says how that went, and then to one that is.
+    Suffer,
+}
+
+/// Calls that a caller makes, beside a `null`.
+pub const EFFECTS_OF_A_CALLER: u64 = 2;
+
+impl Role {
+    fn word(self) -> &'static str {
+        match self {
+            Role::Serve => "serve",
+            Role::Call => "call",
+            Role::Hold => "hold",
+            Role::Suffer => "suffer",
+        }
+    }
+}
+
+impl Player {
+    /// Starts one, which says that it is ready.
+    pub fn start(role: Role, directory: &Path, name: &str, rest: &str) -> io::Result<Player> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg(MARK).arg(role.word()).arg(directory).arg(name).arg(rest);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        let output = BufReader::new(child.stdout.take().expect("piped"));
+        let mut player = Player { child, output, is_gone: false };
+        player.await_words()?;
+        let line = player.line()?;
+        if line != "ready" {
+            return Err(io::Error::other(format!("a player said {line:?} first")));
+        }
+        Ok(player)
+    }
+
+    /// Its number.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits until it says something, or ends.
+    fn await_words(&mut self) -> io::Result<()> {
+        let longest = rustix::time::Timespec { tv_sec: END_TIMEOUT.as_secs() as i64, tv_nsec: 0 };
+        let said = poll(&mut [PollFd::new(self.output.get_ref(), PollFlags::IN)], Some(&longest))?;
+        if said == 0 {
+            self.kill()?;
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "a player says nothing"));
+        }
+        Ok(())
+    }
+
+    /// The next line that it says; empty if there is none.
+    pub fn line(&mut self) -> io::Result<String> {
+        let mut line = String::new();
+        self.output.read_line(&mut line)?;
+        Ok(line.trim_end().to_owned())
+    }
+
+    /// Tells it to go.
+    pub fn go(&mut self) -> io::Result<()> {
+        self.child.stdin.as_mut().expect("piped").write_all(b"go\n")
+    }
+
+    /// Has it die where it executes the instruction at `offset` of the program.
+    pub fn plant(&self, offset: u64) -> io::Result<()> {
+        let base = program_base(self.pid())?;
+        let memory = OpenOptions::new().write(true).open(format!("/proc/{}/mem", self.pid()))?;
+        memory.write_all_at(&BREAKPOINT, base + offset)
+    }
+
+    /// Kills it, and does not wait.
+    pub fn signal_kill(&mut self) -> io::Result<()> {
+        self.child.kill()
+    }
+
+    /// Kills it, and waits until it is gone.
+    pub fn kill(&mut self) -> io::Result<ExitStatus> {
+        self.child.kill()?;
+        self.child.wait()
+    }
+
+    /// Whether it has ended, and how.
+    pub fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
+        self.child.try_wait()
+    }
+
+    /// Waits until it has ended of its own accord.
+    ///
+    /// # Errors: it has not within ten seconds, and was killed.
+    pub fn ended_in_time(&mut self) -> io::Result<ExitStatus> {
+        let begin = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(status);
+            }
+            if begin.elapsed() > END_TIMEOUT {
+                self.kill()?;
+                return Err(io::Error::other(format!("a player did not end in {END_TIMEOUT:?}")));
+            }
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    }
+
+    /// It has ended, and somebody else has waited for it.
+    pub fn forget(mut self) {
+        self.is_gone = true;
+    }
+
+    /// Ends its input and waits until it has ended.
+    pub fn end(&mut self) -> io::Result<ExitStatus> {
+        drop(self.child.stdin.take());
+        self.child.wait()
+    }
+
+    /// Its input, which ends when this is dropped.
+    pub fn take_input(&mut self) -> ChildStdin {
+        self.child.stdin.take().expect("piped, and taken once")
+    }
+
+    /// What it said, once it has ended: its lines, and what it complained of.
+    pub fn said(mut self) -> io::Result<(String, String)> {
+        let (mut said, mut complaints) = (String::new(), String::new());
+        self.output.read_to_string(&mut said)?;
+        if let Some(mut errors) = self.child.stderr.take() {
+            errors.read_to_string(&mut complaints)?;
+        }
+        Ok((said, complaints))
+    }
+}
+
+impl Drop for Player {
+    fn drop(&mut self) {
+        if self.is_gone {
+            return;
+        }
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Whether a process died of an instruction that [`Player::plant`] put there.
+pub fn died_of_plant(status: ExitStatus) -> bool {
+    status.signal() == Some(Signal::TRAP.as_raw())
+}
+
+/// Where the program lies in a process that runs it.
+pub fn program_base(pid: u32) -> io::Result<u64> {
+    let program = std::fs::read_link(format!("/proc/{pid}/exe"))?;
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps"))?;
+    let mut lines = maps.lines().filter(|line| line.ends_with(&*program.to_string_lossy()));
+    let base = lines.next().and_then(|line| line.split('-').next());
+    base.and_then(|base| u64::from_str_radix(base, 16).ok())
+        .ok_or_else(|| io::Error::other("the program is not mapped"))
+}
+
+/// Plays a role if this process was started to. Call it before anything else.
+pub fn play_if_told() -> Option<ExitCode> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [mark, role, directory, name, rest] = &arguments[..] else {
+        return None;
+    };
+    if mark != MARK {
+        return None;
+    }
+    // Whoever dies here dies on purpose.
+    let no_core = Rlimit { current: Some(0), maximum: Some(0) };
+    setrlimit(Resource::Core, no_core).expect("a limit may always be lowered");
+    allow_descriptors();
+    let directory = Path::new(directory);
+    match role.as_str() {
+        "serve" => serve(directory, name),
+        "call" => call(directory, name, rest.parse().expect("the number of a client")),
+        "hold" => hold(directory, name),
+        "suffer" => suffer(directory, name, rest),
+        other => panic!("no role is called {other}"),
+    }
+    Some(ExitCode::SUCCESS)
+}
+
+fn serve(directory: &Path, name: &str) {
+    let domain = Domain::new().expect("a domain");
+    let clerk = effects::export(&domain, directory, name).expect("an export");
+    println!("ready");
+    io::stdin().read_to_end(&mut Vec::new()).expect("standard input");
+    drop(clerk);
+    domain.shut_down();
+}
+
+fn call(directory: &Path, name: &str, client: u64) {
+    println!("ready");
+    io::stdin().read_line(&mut String::new()).expect("standard input");
+    match bind(directory, name, Duration::from_secs(5)) {
+        Ok(bound) => {
+            for number in 1..=EFFECTS_OF_A_CALLER {
+                say(number, &bound.effect(client, number));
+            }
+        }
+        Err(error) => println!("no binding: {error}"),
+    }
+}
+
+fn hold(directory: &Path, name: &str) {
+    let bound = bind(directory, name, Duration::from_secs(60)).expect("a binding");
+    bound.null().expect("a call");
+    println!("ready");
+    io::stdin().read_to_end(&mut Vec::new()).expect("standard input");
+}
+
+/// Lets this process have as many descriptors as the system ever does.
+pub fn allow_descriptors() {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).expect("up to the maximum");
+}
+
+fn say(number: u64, outcome: &Result<(), CallError>) {
+    let word = match Told::of(outcome) {
+        Told::Returned => "returned",
+        Told::DidNotRun => "did-not-run",
+        Told::MayHaveRun => "may-have-run",
+        Told::Nothing => unreachable!("whoever says something was told something"),
+    };
+    println!("{number} {word}");
+}
+
+/// What a caller's lines say that its calls were told.
+pub fn heard(client: u64, lines: &str) -> Vec<(CallName, Told)> {
+    let told = |number: u64| {
+        let of_call = |line: &&str| line.split(' ').next() == Some(&number.to_string());
+        match lines.lines().find(of_call).and_then(|line| line.split(' ').nth(1)) {
+            Some("returned") => Told::Returned,
+            Some("did-not-run") => Told::DidNotRun,
+            Some("may-have-run") => Told::MayHaveRun,
+            _ => Told::Nothing,
+        }
+    };
+    let call = |number| (CallName { client, number }, told(number));
+    (1..=EFFECTS_OF_A_CALLER).map(call).collect()
+}
+
+fn suffer(directory: &Path, name: &str, honest: &str) {
+    println!("ready");
+    io::stdin().read_line(&mut String::new()).expect("standard input");
+    let timeout = Duration::from_millis(500);
+    match bind(directory, name, timeout) {
+        Ok(bound) => {
+            let bound = bound.with_deadline(Duration::from_millis(200));
+            let (sum, echo) = (bound.add(2, 3), bound.echo(&[7; 100]));
+            let echo = echo.map(|bytes| bytes.len());
+            println!("bound, add {}, echo {}", in_words(&sum), in_words(&echo));
+        }
+        Err(error) => println!("not bound: {error}"),
+    }
+    match bind(directory, honest, Duration::from_secs(5)).map(|bound| bound.add(2, 3)) {
+        Ok(Ok(5)) => println!("an honest server answers"),
+        other => println!("an honest server does not: {other:?}"),
+    }
+}
+
+fn in_words<T: std::fmt::Debug>(outcome: &Result<T, CallError>) -> String {
+    match outcome {
+        Ok(value) => format!("{value:?}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// A client of a domain of its own.
+pub fn bind(directory: &Path, name: &str, timeout: Duration) -> io::Result<EffectsClient> {
+    bind_in(&Domain::new()?, directory, name, timeout)
+}
+
+/// A client of `domain`.
+pub fn bind_in(
+    domain: &Domain,
+    directory: &Path,
+    name: &str,
+    timeout: Duration,
+) -> io::Result<EffectsClient> {
+    let mut options = import_options(directory);
+    options.timeout = timeout;
+    let binding = Binding::import_with(domain, name, &EFFECTS, options);
+    Ok(EffectsClient::new(binding.map_err(|error| io::Error::other(error.to_string()))?))
+}
+
+/// What a process holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Open descriptors.
+    pub descriptors: usize,
+    /// Mappings of our segments.
+    pub segments: usize,
+}
+
+impl Held {
+    /// By a process; nothing if it is gone.
+    pub fn by(pid: u32) -> Held {
+        let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count);
+        let mut maps = String::new();
+        if let Ok(mut file) = File::open(format!("/proc/{pid}/maps")) {
+            // Cut short it would be of a process that is just ending.
+            let _ = file.read_to_string(&mut maps);
+        }
+        let segments = maps.lines().filter(|line| line.contains("memfd:nearcall")).count();
+        Held { descriptors, segments }
+    }
+
+    /// Waits until a process holds no more than this again, and a segment that a bind may leave
+    /// ready for the next. What it still holds if it does not.
+    pub fn again(self, pid: u32, longest: Duration) -> Result<(), Held> {
+        let begin = Instant::now();
+        loop {
+            let now = Held::by(pid);
+            if now.descriptors <= self.descriptors + 1 && now.segments <= self.segments + 1 {
+                return Ok(());
+            }
+            if begin.elapsed() > longest {
+                return Err(now);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_caller_says_is_what_it_was_told() {
+        let heard = heard(7, "1 returned\n");
+        let call = |number| CallName { client: 7, number };
+        assert_eq!(heard, [(call(1), Told::Returned), (call(2), Told::Nothing)]);
+    }
+}

@@ -1,0 +1,165 @@
+//! What a row found, and how that is said.
+
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+use super::Row;
+
+/// Violations that are printed; the others are counted.
+const SHOWN_MAX: usize = 12;
+
+/// What a row checked and found.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// How many things were checked.
+    pub count: u64,
+    /// What they are.
+    pub unit: &'static str,
+    /// Each with its limit.
+    pub figures: Vec<String>,
+    /// Whatever must not be.
+    pub violations: Vec<String>,
+}
+
+/// Why a row has no report.
+#[derive(Debug)]
+pub enum Stopped {
+    /// This machine lacks something.
+    Skipped(String),
+    /// It went wrong.
+    Failed(Box<dyn Error>),
+}
+
+/// How a row went.
+#[derive(Debug)]
+pub enum Verdict {
+    /// All was as it must be.
+    Passed(Report),
+    /// Something was not.
+    Failed {
+        /// What was checked.
+        report: Report,
+        /// And what was wrong.
+        violations: Vec<String>,
+    },
+    /// Nothing was checked, for this reason.
+    Skipped(String),
+}
+
+impl Report {
+    /// Of nothing yet.
+    pub fn of(unit: &'static str) -> Report {
+        Report { unit, ..Report::default() }
+    }
+
+    /// Notes a figure.
+    pub fn figure(&mut self, figure: impl fmt::Display) {
+        self.figures.push(figure.to_string());
+    }
+
+    /// Notes what must not be.
+    pub fn violation(&mut self, violation: impl fmt::Display) {
+        self.violations.push(violation.to_string());
+    }
+
+    /// Notes a number that must not be over its limit.
+    pub fn at_most(&mut self, what: &str, found: f64, limit: f64, unit: &str) {
+        self.figure(format!("{what} {}{unit} (limit {limit}{unit})", shortened(found)));
+        if found > limit {
+            let found = shortened(found);
+            self.violation(format!("{what} of {found}{unit} is over {limit}{unit}"));
+        }
+    }
+}
+
+impl Verdict {
+    /// Judges what a row says of itself.
+    pub fn of(outcome: Result<Report, Stopped>, at_least: u64) -> Verdict {
+        let mut report = match outcome {
+            Ok(report) => report,
+            Err(Stopped::Skipped(reason)) => return Verdict::Skipped(reason),
+            Err(Stopped::Failed(error)) => {
+                let violations = vec![error.to_string()];
+                return Verdict::Failed { report: Report::of("things"), violations };
+            }
+        };
+        let mut violations = std::mem::take(&mut report.violations);
+        if report.count < at_least {
+            let Report { count, unit, .. } = report;
+            violations.push(format!("{count} {unit} are fewer than {at_least}"));
+        }
+        match violations.is_empty() {
+            true => Verdict::Passed(report),
+            false => Verdict::Failed { report, violations },
+        }
+    }
+}
+
+impl<E: Into<Box<dyn Error>>> From<E> for Stopped {
+    fn from(error: E) -> Stopped {
+        Stopped::Failed(error.into())
+    }
+}
+
+/// The line of a row.
+pub fn line(row: &Row, verdict: &Verdict, took: Duration) -> String {
+    let (id, what) = (row.id, row.what);
+    let (report, word) = match verdict {
+        Verdict::Passed(report) => (report, "passed"),
+        Verdict::Failed { report, .. } => (report, "FAILED"),
+        Verdict::Skipped(reason) => return format!("{id:<5} {what}: skipped: {reason}"),
+    };
+    let Report { count, unit, figures, .. } = report;
+    let figures: String = figures.iter().map(|figure| format!(", {figure}")).collect();
+    format!("{id:<5} {what}: {word}: {count} {unit}{figures} [{:.1} s]", took.as_secs_f64())
+}
+
+/// Prints what was wrong.
+pub fn explain(violations: &[String]) {
+    for violation in violations.iter().take(SHOWN_MAX) {
+        println!("      {violation}");
+    }
+    if violations.len() > SHOWN_MAX {
+        println!("      and {} more", violations.len() - SHOWN_MAX);
+    }
+}
+
+fn shortened(number: f64) -> String {
+    if number.fract() == 0.0 { format!("{number}") } else { format!("{number:.2}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(count: u64) -> Report {
+        Report { count, ..Report::of("steps") }
+    }
+
+    #[test]
+    fn a_row_that_checked_too_little_has_failed() {
+        assert!(matches!(Verdict::of(Ok(report(40)), 40), Verdict::Passed(_)));
+        let Verdict::Failed { violations, .. } = Verdict::of(Ok(report(39)), 40) else {
+            panic!("39 of 40 passed");
+        };
+        assert_eq!(violations, ["39 steps are fewer than 40"]);
+    }
+
+    #[test]
+    fn a_figure_over_its_limit_fails() {
+        let mut found = report(1);
+        found.at_most("p99", 2.0, 2.0, "");
+        assert!(found.violations.is_empty());
+        found.at_most("p99", 2.01, 2.0, " ms");
+        assert_eq!(found.violations, ["p99 of 2.01 ms is over 2 ms"]);
+        assert!(matches!(Verdict::of(Ok(found), 1), Verdict::Failed { .. }));
+    }
+
+    #[test]
+    fn an_error_is_a_failure_and_a_missing_tool_is_neither() {
+        assert!(matches!(Verdict::of(Err("lost".into()), 0), Verdict::Failed { .. }));
+        let skipped = Stopped::Skipped("no strace".to_owned());
+        assert!(matches!(Verdict::of(Err(skipped), 1), Verdict::Skipped(_)));
+    }
+}

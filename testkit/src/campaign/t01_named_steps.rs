@@ -1,0 +1,92 @@
+//! T1: a domain is killed at each named step, over and over again. A step is a line of the source
+//! of the runtime that a bind, a few calls and a teardown go through.
+
+use super::Setup;
+use super::code;
+use super::deaths::{Host, Life, Survivor};
+use super::latency::Times;
+use super::report::{Report, Stopped};
+use super::t02_every_instruction::{met_by_client, met_by_server};
+
+/// Steps of each side, and deaths at each, in the shorter version.
+const STEPS: usize = 60;
+const DEATHS: usize = 8;
+
+/// The same at night, when every step is taken.
+const DEATHS_AT_NIGHT: usize = 100;
+
+/// How soon after a death survivors are to know, most of them and all of them.
+const TOLD_MS_P99: f64 = 1.0;
+const TOLD_MS_MAX: f64 = 100.0;
+
+/// Rounds that are made if survivors are told late: other work on the machine makes it later, and
+/// nothing makes it earlier.
+const ROUNDS: u32 = 3;
+
+/// Kills servers, then clients.
+pub fn run(setup: &Setup) -> Result<Report, Stopped> {
+    let mut report = Report::of("deaths");
+    let known = code::instructions()?;
+    let mut survivor = Survivor::new()?;
+    let steps = choose(setup, code::lines_of(&met_by_server(&mut survivor, &known)?)?);
+    let mut names = steps.len();
+    let mut told = Times::default();
+    for _ in 0..ROUNDS {
+        told = Times::default();
+        for (name, offset) in &steps {
+            die(setup, &mut report, name, &mut told, || survivor.outlive(*offset))?;
+        }
+        if told.quantile_us(0.99) / 1e3 <= TOLD_MS_P99 {
+            break;
+        }
+    }
+    let mut host = Host::new()?;
+    let steps = choose(setup, code::lines_of(&met_by_client(&mut host, &known)?)?);
+    names += steps.len();
+    for (name, offset) in &steps {
+        die(setup, &mut report, name, &mut told, || host.outlive(Some(*offset)))?;
+    }
+    if let Some(left) = host.left_behind() {
+        report.violation(left);
+    }
+    report.figure(format!("{names} named steps"));
+    if names < 2 * 40 {
+        report.violation(format!("{names} steps are fewer than 40 on each side"));
+    }
+    report.figure(format!("{} survivors told", told.count()));
+    report.at_most("told after p99", told.quantile_us(0.99) / 1e3, TOLD_MS_P99, " ms");
+    report.at_most("worst", told.quantile_us(1.0) / 1e3, TOLD_MS_MAX, " ms");
+    Ok(report)
+}
+
+/// The steps to take: all, or another choice for each seed.
+fn choose(setup: &Setup, steps: std::collections::BTreeMap<String, u64>) -> Vec<(String, u64)> {
+    let mut steps: Vec<_> = steps.into_iter().collect();
+    if !setup.is_nightly {
+        setup.chances("T1").shuffle(&mut steps);
+        steps.truncate(STEPS);
+    }
+    steps
+}
+
+/// Dies at one step as often as it takes.
+fn die(
+    setup: &Setup,
+    report: &mut Report,
+    name: &str,
+    told: &mut Times,
+    mut live: impl FnMut() -> Result<Life, Stopped>,
+) -> Result<(), Stopped> {
+    let deaths = if setup.is_nightly { DEATHS_AT_NIGHT } else { DEATHS };
+    for _ in 0..deaths {
+        let life = live()?;
+        report.count += u64::from(life.was_killed);
+        if let Some(after) = life.told_after {
+            told.push(after);
+        }
+        for violation in life.violations {
+            report.violation(format!("killed at {name}: {violation}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,220 @@
+//! T7: hostile peers. Each script does one thing that no honest library does, and says what must
+//! come of it; meanwhile an honest neighbour calls, whose calls may not fail and not slow down.
+//!
+//! A peer that burns processor time burns its own (G5): the neighbour of such a script is compared
+//! with the neighbour of a process that only burns as much.
+
+mod binds;
+mod floods;
+mod messages;
+mod servers;
+mod words;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::Setup;
+use super::hand;
+use super::latency::{Times, call_until};
+use super::player::{Held, Player, Role, bind};
+use super::report::{Report, Stopped};
+use crate::effects::effects::EffectsClient;
+
+/// How long the neighbour is watched for comparison.
+const ALONE: Duration = Duration::from_millis(400);
+
+/// How long a script that burns goes on.
+const BURNING: Duration = Duration::from_millis(300);
+
+/// How long a peer that broke the protocol may stay bound.
+const POISONED_MS_MAX: f64 = 10.0;
+
+/// How much slower than without hostile peers honest calls may be.
+const SLOWED_MAX: f64 = 2.0;
+
+/// How long a call may take whose bell another client of the same user has spoilt: its caller rings
+/// again after 200 us, then over its socket, and somebody has to be woken for it.
+const RUNG_AGAIN_US_MAX: f64 = 1000.0;
+
+/// Times that a script is tried whose answer came late or that slowed others down: other work on
+/// the machine makes it worse, and nothing makes it better.
+const TRIES: u32 = 4;
+
+/// In which a server must have let go of everything that hostile clients left.
+const SETTLED: Duration = Duration::from_secs(3);
+
+/// What a script found: how long the server took to end the binding, if it was to do that; or what
+/// it did that it must not.
+type Found = Result<Option<Duration>, String>;
+
+/// A hostile client.
+pub struct Script {
+    name: &'static str,
+    run: fn(&Target) -> Found,
+}
+
+/// The server that is attacked.
+pub struct Target {
+    directory: PathBuf,
+    pid: u32,
+}
+
+const NAME: &str = "target";
+
+impl Target {
+    fn path(&self) -> PathBuf {
+        hand::path_of(&self.directory, NAME)
+    }
+
+    fn directory(&self) -> &Path {
+        &self.directory
+    }
+}
+
+/// Attacks a server and its clerk, then clients.
+pub fn run(setup: &Setup) -> Result<Report, Stopped> {
+    let mut report = Report::of("scripts");
+    let directory = tempfile::tempdir()?;
+    let mut server = Player::start(Role::Serve, directory.path(), NAME, "")?;
+    let target = Target { directory: directory.path().to_owned(), pid: server.pid() };
+    let neighbour = bind(directory.path(), NAME, Duration::from_secs(5))?;
+    neighbour.add(2, 3)?;
+    let held = Held::by(target.pid);
+
+    let mut scripts: Vec<_> = [binds::SCRIPTS, messages::SCRIPTS, words::SCRIPTS].concat();
+    setup.chances("T7").shuffle(&mut scripts);
+    let rounds = if setup.is_nightly { 100 } else { 1 };
+    attack(&mut report, &neighbour, &mut server, &target, &scripts, rounds)?;
+    burn(&mut report, &neighbour, &mut server, &target)?;
+
+    if let Err(still) = held.again(target.pid, SETTLED) {
+        report.violation(format!("the server holds {still:?} after the attacks, {held:?} before"));
+    }
+    drop(neighbour);
+    let status = server.end()?;
+    let (_, complaints) = server.said()?;
+    if !status.success() || complaints.contains("panicked") {
+        report.violation(format!("the server ended with {status}: {complaints}"));
+    }
+    servers::run(&mut report, directory.path())?;
+    Ok(report)
+}
+
+/// Scripts that do one thing each.
+fn attack(
+    report: &mut Report,
+    neighbour: &EffectsClient,
+    server: &mut Player,
+    target: &Target,
+    scripts: &[&Script],
+    rounds: u32,
+) -> Result<(), Stopped> {
+    let (mut ratio, mut slowest) = (f64::MAX, Duration::ZERO);
+    for _ in 0..TRIES {
+        let (mut alone, _) = beside(neighbour, || std::thread::sleep(ALONE));
+        let mut times = Times::default();
+        for script in (0..rounds).flat_map(|_| scripts) {
+            let (more, failures) = beside(neighbour, || match played(script, target) {
+                Ok(took) => slowest = slowest.max(took),
+                Err(fault) => report.violation(format!("{}: {fault}", script.name)),
+            });
+            times.extend([more]);
+            if failures > 0 {
+                report.violation(format!("{}: {failures} honest calls failed", script.name));
+            }
+            if let Some(status) = server.ended()? {
+                return Err(format!("{}: the server ended with {status}", script.name).into());
+            }
+        }
+        ratio = ratio.min(times.quantile_us(0.99) / alone.quantile_us(0.99));
+        if ratio <= SLOWED_MAX || !report.violations.is_empty() {
+            break;
+        }
+    }
+    report.count += scripts.len() as u64;
+    report.at_most("poisoned after", slowest.as_secs_f64() * 1e3, POISONED_MS_MAX, " ms");
+    report.at_most("honest p99", ratio, SLOWED_MAX, " of that alone");
+    Ok(())
+}
+
+/// Plays a script until its answer is in time, or has come late too often.
+fn played(script: &Script, target: &Target) -> Result<Duration, String> {
+    let mut took = Duration::ZERO;
+    for _ in 0..TRIES {
+        took = (script.run)(target)?.unwrap_or_default();
+        if took.as_secs_f64() * 1e3 <= POISONED_MS_MAX {
+            break;
+        }
+    }
+    Ok(took)
+}
+
+/// Scripts that go on and on. Who is of the same trust class shares a bell with them, and may have
+/// to ring twice; everybody else may not even be slowed down.
+fn burn(
+    report: &mut Report,
+    neighbour: &EffectsClient,
+    server: &mut Player,
+    target: &Target,
+) -> Result<(), Stopped> {
+    let (mut worst, mut slowest_us) = ((0.0, ""), 0.0f64);
+    for script in [floods::ELSEWHERE, floods::AT_THE_BELL].concat() {
+        let is_at_bell = floods::AT_THE_BELL.iter().any(|other| other.name == script.name);
+        let (mut ratio, mut p99_us) = (f64::MAX, f64::MAX);
+        for _ in 0..TRIES {
+            let (mut hog, mut times) = burnt(report, neighbour, target, script);
+            p99_us = p99_us.min(times.quantile_us(0.99));
+            ratio = ratio.min(times.quantile_us(0.99) / hog.quantile_us(0.99));
+            if ratio <= SLOWED_MAX || is_at_bell && p99_us <= RUNG_AGAIN_US_MAX {
+                break;
+            }
+        }
+        if is_at_bell {
+            slowest_us = slowest_us.max(p99_us);
+        } else if ratio > worst.0 {
+            worst = (ratio, script.name);
+        }
+        report.count += 1;
+        if let Some(status) = server.ended()? {
+            return Err(format!("{}: the server ended with {status}", script.name).into());
+        }
+    }
+    let (ratio, script) = worst;
+    report.at_most(&format!("p99 beside {script}"), ratio, SLOWED_MAX, " of that beside a hog");
+    report.at_most("p99 behind an abused bell", slowest_us, RUNG_AGAIN_US_MAX, " us");
+    Ok(())
+}
+
+/// What the neighbour's calls take beside a hog, and beside a script.
+fn burnt(
+    report: &mut Report,
+    neighbour: &EffectsClient,
+    target: &Target,
+    script: &Script,
+) -> (Times, Times) {
+    let is_over = AtomicBool::new(false);
+    let (hog, _) = beside(neighbour, || floods::hog(&is_over, BURNING));
+    let (times, failures) = beside(neighbour, || {
+        if let Err(fault) = (script.run)(target) {
+            report.violation(format!("{}: {fault}", script.name));
+        }
+    });
+    if failures > 0 {
+        report.violation(format!("{}: {failures} honest calls failed", script.name));
+    }
+    (hog, times)
+}
+
+/// What the neighbour's calls take while something is done, and how many of them fail.
+fn beside(neighbour: &EffectsClient, work: impl FnOnce()) -> (Times, u64) {
+    let is_over = AtomicBool::new(false);
+    let call = || matches!(neighbour.add(2, 3), Ok(5));
+    std::thread::scope(|threads| {
+        let calls = threads.spawn(|| call_until(&is_over, call));
+        work();
+        // Relaxed: a flag that orders nothing.
+        is_over.store(true, Ordering::Relaxed);
+        calls.join().expect("the neighbour")
+    })
+}

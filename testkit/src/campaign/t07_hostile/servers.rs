@@ -1,0 +1,215 @@
+//! Hostile servers, and a client that binds to one: it is told an error in words and in time, and
+//! goes on with honest servers as if nothing had been.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use nearcall_abi::bell;
+use nearcall_abi::message::{Message, PACKET_BYTES_MAX, RefusalCode};
+use nearcall_os::socket::{DESCRIPTORS_MAX, Stream};
+use rustix::fs::SealFlags;
+
+use super::super::hand::{self, SINGLE, SIZE};
+use super::super::player::{Player, Role};
+use super::super::report::{Report, Stopped};
+
+const HONEST: &str = "honest";
+const LIAR: &str = "liar";
+
+/// How long a victim may take for everything.
+const OVER: Duration = Duration::from_secs(10);
+
+/// What a server does with an importer that has said what it wants.
+type Answer = fn(&Stream) -> io::Result<()>;
+
+struct Script {
+    name: &'static str,
+    answer: Answer,
+    /// What the victim must say, in part.
+    told: &'static str,
+}
+
+const SCRIPTS: &[Script] = &[
+    Script { name: "a server that hangs up", answer: |_| Ok(()), told: "not bound" },
+    Script { name: "a server that says nothing", answer: quiet, told: "did not answer" },
+    Script {
+        name: "a server of noise",
+        answer: |s| hand::send(s, &[0xff; 512], &[]),
+        told: "not bound",
+    },
+    Script {
+        name: "a refusal of no code",
+        answer: |s| hand::send(s, &[3, 0, 0, 0, 99, 0, 0, 0], &[]),
+        told: "not bound",
+    },
+    Script { name: "a long refusal", answer: long_refusal, told: "not bound" },
+    Script {
+        name: "a binding without descriptors",
+        answer: |s| bound(s, 0, []),
+        told: "descriptors",
+    },
+    Script {
+        name: "a binding with one",
+        answer: |s| bound(s, 0, [replies()?]),
+        told: "descriptors",
+    },
+    Script {
+        name: "sparse replies",
+        answer: |s| bound(s, 0, [file(blocks(), 0, SINGLE)?, bells()?]),
+        told: "replies segment",
+    },
+    Script {
+        name: "replies that may shrink",
+        answer: |s| bound(s, 0, [file(blocks(), blocks(), SINGLE - SealFlags::SHRINK)?, bells()?]),
+        told: "replies segment",
+    },
+    Script {
+        name: "replies too short",
+        answer: |s| bound(s, 0, [file(4096, 4096, SINGLE)?, bells()?]),
+        told: "replies segment",
+    },
+    Script {
+        name: "replies in a pipe",
+        answer: |s| bound(s, 0, [rustix::pipe::pipe()?.0, bells()?]),
+        told: "replies segment",
+    },
+    Script {
+        name: "a bell nobody writes",
+        answer: |s| bound(s, 0, [replies()?, file(4096, 4096, SIZE | SealFlags::WRITE)?]),
+        told: "bell segment",
+    },
+    Script {
+        name: "a bell too long",
+        answer: |s| bound(s, 0, [replies()?, file(8192, 8192, SIZE)?]),
+        told: "bell segment",
+    },
+    Script {
+        name: "a server that never replies",
+        answer: |s| stay(s, 0),
+        told: "add call aborted",
+    },
+    Script {
+        name: "a lane past the last",
+        answer: |s| stay(s, u32::MAX),
+        told: "add call aborted",
+    },
+    Script { name: "a server that scribbles", answer: scribble, told: "bound, add" },
+];
+
+/// Has a client of its own process meet each of them.
+pub fn run(report: &mut Report, directory: &Path) -> Result<(), Stopped> {
+    let mut honest = Player::start(Role::Serve, directory, HONEST, "")?;
+    for script in SCRIPTS {
+        let said = meet(directory, script).map_err(|error| format!("{}: {error}", script.name))?;
+        if !said.contains(script.told) {
+            report.violation(format!("{}: the client said {said:?}", script.name));
+        }
+        if !said.contains("an honest server answers") {
+            report.violation(format!("{}: and then: {said:?}", script.name));
+        }
+        report.count += 1;
+    }
+    honest.end()?;
+    Ok(())
+}
+
+/// What a client says that meets this server.
+fn meet(directory: &Path, script: &Script) -> io::Result<String> {
+    let path = hand::path_of(directory, LIAR);
+    // The one before has left it.
+    let _ = std::fs::remove_file(&path);
+    let listener = hand::listen(directory, LIAR)?;
+    let mut victim = Player::start(Role::Suffer, directory, LIAR, HONEST)?;
+    victim.go()?;
+    let begin = Instant::now();
+    let mut is_answered = false;
+    let status = loop {
+        if let Some(stream) = listener.accept().map_err(io::Error::other)? {
+            let mut packet = vec![0; PACKET_BYTES_MAX];
+            let heard = stream.receive(&mut packet, DESCRIPTORS_MAX, OVER);
+            KEPT.with_borrow_mut(|kept| {
+                *kept = heard.map(|heard| heard.descriptors).unwrap_or_default()
+            });
+            (script.answer)(&stream)?;
+            is_answered = true;
+        }
+        if let Some(status) = victim.ended()? {
+            break status;
+        }
+        if begin.elapsed() > OVER {
+            return Err(io::Error::other("the client has not ended"));
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    };
+    let (said, complaints) = victim.said()?;
+    if !is_answered || !status.success() {
+        return Err(io::Error::other(format!("the client ended with {status}: {complaints}")));
+    }
+    Ok(said)
+}
+
+thread_local! {
+    /// The segments of the importer that is being answered.
+    static KEPT: std::cell::RefCell<Vec<OwnedFd>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
+fn blocks() -> u64 {
+    hand::layout().blocks_bytes().into()
+}
+
+fn file(bytes: u64, allocated: u64, seals: SealFlags) -> io::Result<OwnedFd> {
+    hand::file(bytes, allocated, seals)
+}
+
+fn replies() -> io::Result<OwnedFd> {
+    file(blocks(), blocks(), SINGLE)
+}
+
+fn bells() -> io::Result<OwnedFd> {
+    file(bell::SEGMENT_BYTES as u64, bell::SEGMENT_BYTES as u64, SIZE)
+}
+
+fn bound<const N: usize>(stream: &Stream, lane: u32, files: [OwnedFd; N]) -> io::Result<()> {
+    let message = Message::Bound { incarnation: 1, lane, processor: u32::MAX };
+    hand::send(stream, &hand::packet(&message), &files)
+}
+
+/// Waits until the client has given up.
+fn quiet(stream: &Stream) -> io::Result<()> {
+    match hand::await_hang_up(stream, OVER) {
+        Some(_) => Ok(()),
+        None => Err(io::Error::other("the client waits for ever")),
+    }
+}
+
+fn long_refusal(stream: &Stream) -> io::Result<()> {
+    let detail = [b'x'; 60_000];
+    let message = Message::Refused { code: RefusalCode::Hash, detail: &detail };
+    hand::send(stream, &hand::packet(&message), &[])
+}
+
+fn stay(stream: &Stream, lane: u32) -> io::Result<()> {
+    bound(stream, lane, [replies()?, bells()?])?;
+    quiet(stream)
+}
+
+/// Binds, and writes noise into all heads until the client has gone.
+fn scribble(stream: &Stream) -> io::Result<()> {
+    use nearcall_os::segment::{Sealing, Segment};
+    let heads = KEPT.with_borrow_mut(|kept| kept.remove(0));
+    let heads_bytes = hand::layout().heads_bytes() as usize;
+    let heads = Segment::receive(heads, heads_bytes, Sealing::BothWrite);
+    let heads = heads.map_err(|fault| io::Error::other(fault.to_string()))?;
+    bound(stream, 0, [replies()?, bells()?])?;
+    let span = heads.span_mut().expect("both write the heads");
+    let mut chances = fastrand::Rng::with_seed(5);
+    let begin = Instant::now();
+    while hand::hear(stream, Duration::ZERO) != hand::Heard::HungUp && begin.elapsed() < OVER {
+        for _ in 0..1_000 {
+            span.store_u32(chances.usize(..heads_bytes / 4) * 4, chances.u32(..));
+        }
+    }
+    Ok(())
+}

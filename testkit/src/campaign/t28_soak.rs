@@ -1,0 +1,80 @@
+//! T28: binds and unbinds, orderly and by death, until whatever leaks would show.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use nearcall::Domain;
+
+use super::Setup;
+use super::deaths::Host;
+use super::player::{Held, Player, Role, bind_in};
+use super::report::{Report, Stopped};
+
+const NAME: &str = "soaked";
+
+const BINDS: u64 = 5_000;
+const BINDS_AT_NIGHT: u64 = 1_000_000;
+
+/// Of the clients one in so many dies instead of unbinding.
+const DEATHS_SHARE: u64 = 50;
+
+/// Binds, calls, unbinds.
+pub fn run(setup: &Setup) -> Result<Report, Stopped> {
+    let mut report = Report::of("binds");
+    let files = files();
+    let binds = if setup.is_nightly { BINDS_AT_NIGHT } else { BINDS };
+    soak(&mut report, binds)?;
+    let mut host = Host::new()?;
+    for _ in 0..binds / DEATHS_SHARE {
+        let (mut client, _) = host.client()?;
+        client.go()?;
+        client.kill()?;
+        report.count += 1;
+    }
+    if let Some(left) = host.left_behind() {
+        report.violation(left);
+    }
+    drop(host);
+    let more: Vec<_> = self::files().difference(&files).cloned().collect();
+    if !more.is_empty() {
+        report.violation(format!("files are left behind: {more:?}"));
+    }
+    Ok(report)
+}
+
+fn soak(report: &mut Report, binds: u64) -> Result<(), Stopped> {
+    let directory = tempfile::tempdir()?;
+    let mut server = Player::start(Role::Serve, directory.path(), NAME, "")?;
+    let domain = Domain::new()?;
+    let once = || -> Result<(), Stopped> {
+        let bound = bind_in(&domain, directory.path(), NAME, Duration::from_secs(5))?;
+        bound.null()?;
+        Ok(())
+    };
+    (0..50).try_for_each(|_| once())?;
+    let longest = Duration::from_secs(2);
+    std::thread::sleep(Duration::from_millis(200));
+    let (ours, theirs) = (Held::by(std::process::id()), Held::by(server.pid()));
+    for _ in 0..binds {
+        once()?;
+        report.count += 1;
+    }
+    for (held, pid) in [(ours, std::process::id()), (theirs, server.pid())] {
+        if let Err(still) = held.again(pid, longest) {
+            report.violation(format!("{still:?} is held after {binds} binds, {held:?} before"));
+        }
+    }
+    if !server.end()?.success() {
+        report.violation("the server did not end in order");
+    }
+    Ok(())
+}
+
+/// Files of ours where files are left behind.
+fn files() -> BTreeSet<PathBuf> {
+    let places = [PathBuf::from("/dev/shm"), PathBuf::from("/run/nearcall"), std::env::temp_dir()];
+    let entries = places.iter().flat_map(|place| std::fs::read_dir(place).into_iter().flatten());
+    let names = entries.flatten().map(|entry| entry.path());
+    names.filter(|path| path.to_string_lossy().contains("nearcall")).collect()
+}
