@@ -18,6 +18,7 @@ pub mod player;
 pub mod report;
 pub mod t01_named_steps;
 pub mod t02_every_instruction;
+pub mod t03_system_calls;
 pub mod t05_rebind;
 pub mod t07_hostile;
 pub mod t14_models;
@@ -90,6 +91,7 @@ const NO_PACKETS: &str = "the packet exchange does not exist yet";
 pub const ROWS: &[Row] = &[
     runs("T1", "killed at named steps", 500, t01_named_steps::run),
     runs("T2", "killed at every instruction", 1000, t02_every_instruction::run),
+    runs("T3", "system calls that fail and kill", 100, t03_system_calls::run),
     runs("T5", "killed under eight clients", 50, t05_rebind::run),
     runs("T7", "hostile peers", 100, t07_hostile::run),
     runs("T14", "models of shared words", 10, t14_models::run),

@@ -17,6 +17,7 @@ use super::hand;
 use super::oracle::{CallName, Effects, Told, judge};
 use super::player::{Held, Player, Role, bind_in, died_of_plant, heard};
 use super::report::Stopped;
+use super::t03_system_calls::starter;
 use crate::effects::effects::EffectsClient;
 
 /// Longest that anybody may take to do anything.
@@ -144,6 +145,30 @@ impl Survivor {
         Ok(life)
     }
 
+    /// A server is started whose system calls are disturbed, and is called. `None`: it was
+    /// disturbed before it was ready.
+    pub fn disturbed(&mut self, inject: &str) -> Result<Option<Vec<String>>, Stopped> {
+        let starter = starter(inject);
+        let started = Player::start_under(&starter, Role::Serve, self.directory(), NAME, "");
+        let mut server = match started {
+            Ok(server) => server,
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => return Err(error.into()),
+            Err(_) => return Ok(None),
+        };
+        let answers = self.call();
+        let mut violations = judge(&answers.history, &self.effects());
+        if answers.lost > 0 {
+            violations.push(format!("{} replies were there and not delivered", answers.lost));
+        }
+        drop(server.take_input());
+        if let Err(error) = server.ended_in_time() {
+            violations.push(format!("the server: {error}"));
+        }
+        let (_, complaints) = server.said()?;
+        violations.extend(own_panic(complaints));
+        Ok(Some(violations))
+    }
+
     fn effects(&self) -> Effects {
         effects::written(self.directory.path())
     }
@@ -155,6 +180,12 @@ impl Answers {
         let returned = self.history.iter().filter(|(_, told)| *told == Told::Returned);
         returned.count() as u64 == CALLS
     }
+}
+
+/// A complaint of a player, if it is of a panic in our code. The standard library panics in a new
+/// thread that cannot map the guard of its stack.
+fn own_panic(complaints: String) -> Option<String> {
+    complaints.contains("panicked at crates/").then_some(complaints)
 }
 
 /// How many replies stand in the A-stacks of the bindings that this process has imported: each
@@ -252,6 +283,32 @@ impl Host {
             life.violations.push(format!("a neighbour's call failed: {error}"));
         }
         Ok(life)
+    }
+
+    /// A client is started whose system calls are disturbed, and calls. `None`: it was disturbed
+    /// before it was ready.
+    pub fn disturbed(&mut self, inject: &str) -> Result<Option<Vec<String>>, Stopped> {
+        self.clients += 1;
+        let (number, starter) = (self.clients, starter(inject));
+        let (path, rest) = (self.directory.path(), number.to_string());
+        let mut client = match Player::start_under(&starter, Role::Call, path, NAME, &rest) {
+            Ok(client) => client,
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => return Err(error.into()),
+            Err(_) => return Ok(None),
+        };
+        // One that is gone already does not hear it.
+        let _ = client.go();
+        let mut violations = Vec::new();
+        if let Err(error) = client.ended_in_time() {
+            violations.push(format!("the client: {error}"));
+        }
+        let (said, complaints) = client.said()?;
+        violations.extend(own_panic(complaints));
+        violations.extend(judge(&heard(number, &said), &effects::written(path)));
+        if let Err(error) = self.neighbour.add(2, 3) {
+            violations.push(format!("a neighbour's call failed: {error}"));
+        }
+        Ok(Some(violations))
     }
 
     /// What dead clients have left here after a while.

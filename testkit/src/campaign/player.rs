@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use nearcall::{Binding, CallError, Domain};
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 
 use super::effects;
 use super::oracle::{CallName, Told};
@@ -72,7 +72,26 @@ impl Role {
 impl Player {
     /// Starts one, which says that it is ready.
     pub fn start(role: Role, directory: &Path, name: &str, rest: &str) -> io::Result<Player> {
-        let mut command = Command::new(std::env::current_exe()?);
+        Player::start_under(&[], role, directory, name, rest)
+    }
+
+    /// The same, started by another program.
+    pub fn start_under(
+        starter: &[&str],
+        role: Role,
+        directory: &Path,
+        name: &str,
+        rest: &str,
+    ) -> io::Result<Player> {
+        let program = std::env::current_exe()?;
+        let mut command = match starter {
+            [] => Command::new(program),
+            [first, others @ ..] => {
+                let mut command = Command::new(first);
+                command.args(others).arg(program);
+                command
+            }
+        };
         command.arg(MARK).arg(role.word()).arg(directory).arg(name).arg(rest);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
@@ -128,8 +147,21 @@ impl Player {
 
     /// Kills it, and waits until it is gone.
     pub fn kill(&mut self) -> io::Result<ExitStatus> {
+        self.kill_children();
         self.child.kill()?;
         self.child.wait()
+    }
+
+    /// Kills what a program started that itself was started in the player's place.
+    fn kill_children(&self) {
+        let pid = self.pid();
+        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+        for child in children.unwrap_or_default().split_whitespace() {
+            if let Some(child) = child.parse().ok().and_then(Pid::from_raw) {
+                // It may have ended already.
+                let _ = kill_process(child, Signal::KILL);
+            }
+        }
     }
 
     /// Whether it has ended, and how.
@@ -187,8 +219,7 @@ impl Drop for Player {
             return;
         }
         // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = self.kill();
     }
 }
 

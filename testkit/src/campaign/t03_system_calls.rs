@@ -1,0 +1,87 @@
+//! T3: a system call fails, or kills, at each place where a domain makes one.
+
+use std::process::Command;
+
+use super::Setup;
+use super::deaths::{Host, Survivor};
+use super::report::{Report, Stopped};
+
+/// System calls of a bind, a call, a wait and a teardown. Not `munmap`, which fails for a broken
+/// invariant of our own only: that is asserted while debugging.
+const CALLS: [&str; 15] = [
+    "memfd_create",
+    "fallocate",
+    "fcntl",
+    "mmap",
+    "sendmsg",
+    "recvmsg",
+    "getsockopt",
+    "socket",
+    "connect",
+    "accept4",
+    "epoll_ctl",
+    "epoll_wait",
+    "pidfd_open",
+    "futex",
+    "clone3",
+];
+
+/// What a system call may say.
+const ERRORS: [&str; 8] =
+    ["ENOMEM", "EINTR", "EAGAIN", "EMFILE", "EPERM", "EINVAL", "ENOBUFS", "ECONNRESET"];
+
+/// How many-th calls of a thread are disturbed.
+const TIMES: [u32; 4] = [1, 2, 3, 5];
+
+/// Disturbs clients, then servers.
+pub fn run(setup: &Setup) -> Result<Report, Stopped> {
+    if Command::new("strace").arg("-V").output().is_err() {
+        return Err(Stopped::Skipped("strace is not installed".to_owned()));
+    }
+    let mut report = Report::of("disturbed lives");
+    let mut chances = setup.chances("T3");
+    let mut before_ready = 0;
+    let mut note = |inject: &str, lived: Option<Vec<String>>| match lived {
+        None => before_ready += 1,
+        Some(violations) => {
+            report.count += 1;
+            let named = |violation| format!("{inject}: {violation}");
+            report.violations.extend(violations.into_iter().map(named));
+        }
+    };
+    let mut survivor = Survivor::new()?;
+    for inject in disturbances(setup, &mut chances) {
+        note(&inject, survivor.disturbed(&inject)?);
+    }
+    let mut host = Host::new()?;
+    for inject in disturbances(setup, &mut chances) {
+        note(&inject, host.disturbed(&inject)?);
+    }
+    if let Some(left) = host.left_behind() {
+        report.violation(left);
+    }
+    report.figure(format!("{} system calls", CALLS.len()));
+    report.figure(format!("{before_ready} disturbed before they were ready"));
+    Ok(report)
+}
+
+/// What is injected, one after the other: a death at each place, and one of the errors, or each.
+fn disturbances(setup: &Setup, chances: &mut fastrand::Rng) -> Vec<String> {
+    let mut all = Vec::new();
+    for (call, time) in CALLS.iter().flat_map(|call| TIMES.map(|time| (*call, time))) {
+        all.push(format!("inject={call}:signal=KILL:when={time}"));
+        let errors = match (call, setup.is_nightly) {
+            // A wake never fails, and one that did would be lost.
+            ("futex", _) => &[],
+            (_, true) => &ERRORS[..],
+            (_, false) => std::slice::from_ref(&ERRORS[chances.usize(..ERRORS.len())]),
+        };
+        all.extend(errors.iter().map(|error| format!("inject={call}:error={error}:when={time}")));
+    }
+    all
+}
+
+/// What starts a player that is disturbed so.
+pub fn starter(inject: &str) -> [&str; 7] {
+    ["strace", "--follow-forks", "-qqq", "--output", "/dev/null", "-e", inject]
+}
