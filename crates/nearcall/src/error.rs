@@ -98,6 +98,13 @@ pub enum UsageError {
         /// The number, as bits of its type.
         value: u64,
     },
+    /// Text that a caller in another language gave is not UTF-8, or has a NUL in it.
+    Text {
+        /// The parameter.
+        parameter: &'static str,
+        /// Byte at which it stops being text.
+        at: usize,
+    },
     /// This thread has calls outstanding on all A-stacks of the procedure's class: it has to
     /// collect one before the next post.
     Outstanding {
@@ -388,6 +395,9 @@ impl fmt::Display for UsageError {
             UsageError::OverBound(over) => over.fmt(f),
             UsageError::OutOfRange { parameter, value } => {
                 write!(f, "{parameter} is {value}, which is outside its range")
+            }
+            UsageError::Text { parameter, at } => {
+                write!(f, "{parameter} is not UTF-8 at byte {at}")
             }
             UsageError::Outstanding { procedure, limit } => {
                 write!(f, "no A-stack for {procedure}: this thread has all {limit} outstanding")

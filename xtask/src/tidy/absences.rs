@@ -23,7 +23,7 @@ const OUTSIDE_MODULES: &[&str] = &["env", "fs", "io", "net", "os", "process", "t
 
 /// Where a raw pointer may be named.
 const POINTERS: &[&str] =
-    &["crates/os/", "crates/nearcall/src/raw", "crates/threads/", "crates/c/src/handle.rs"];
+    &["crates/os/", "crates/nearcall/src/raw", "crates/threads/", "crates/c/src/handle"];
 
 /// A raw pointer that is not followed, and why it is there.
 const NOT_FOLLOWED: &[(&str, &str)] = &[(

@@ -7,7 +7,7 @@ use super::tree::{File, Tree, comment_for};
 /// Inside the fence.
 const INSIDE: &[&str] = &[
     "bindings/python/src/view.rs",
-    "crates/c/src/handle.rs",
+    "crates/c/src/handle",
     "crates/nearcall/src/raw",
     "crates/os/",
     "crates/threads/",
