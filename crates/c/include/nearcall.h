@@ -1,0 +1,253 @@
+/*
+ * Nearcall for C: what programs and generated stubs call. C11 and later, C++17 and later.
+ *
+ * Who owns what:
+ *
+ *  - A handle (nearcall_domain, nearcall_client, nearcall_clerk) is its caller's until it is given
+ *    to the function that releases it. Any number of threads may call through one client at once.
+ *  - What a call is given stays the caller's, and is only read for as long as the call.
+ *  - What a call returns, in results, out parameters and exceptions, is the caller's, who gives it
+ *    back with nearcall_free_<type>; text with nearcall_free. After an error there is nothing.
+ *  - What an inout parameter holds must be from nearcall_allocate: the call frees it and puts what
+ *    came back in its place. After an error it is unchanged.
+ *  - What is exported stays until its domain was shut down: calls may run after the clerk is released.
+ *  - A procedure is lent its arguments for as long as it runs. What it returns must be from
+ *    nearcall_allocate; the stub frees it. It may put other memory of nearcall_allocate into an
+ *    inout parameter, after freeing what was there.
+ *  - Text is UTF-8 with a NUL behind it; null is empty text.
+ */
+#ifndef NEARCALL_H
+#define NEARCALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+#define NEARCALL_ASSERT(condition) static_assert(condition, #condition)
+extern "C" {
+#else
+#define NEARCALL_ASSERT(condition) _Static_assert(condition, #condition)
+#endif
+
+/* A function of a header that a program need not use. */
+#define NEARCALL_INLINE static inline __attribute__((unused))
+
+/* What became of a call, an import or an export. */
+typedef enum nearcall_outcome {
+    NEARCALL_RETURNED = 0,        /* it ran, and returned */
+    NEARCALL_RAISED = 1,          /* it ran, and raised an exception of the interface */
+    NEARCALL_USAGE = 2,           /* the interface forbids an argument: nothing was posted */
+    NEARCALL_NO_ASTACK = 3,       /* none came free before the deadline: nothing was posted */
+    NEARCALL_NOT_EXECUTED = 4,    /* proven not to have run */
+    NEARCALL_CALL_FAILED = 5,     /* the server ended while it had the call */
+    NEARCALL_CALL_ABORTED = 6,    /* the deadline passed; it may still be running */
+    NEARCALL_PANICKED = 7,        /* it ran and panicked */
+    NEARCALL_RESULTS_REFUSED = 8, /* it ran, and its results are beyond a limit */
+    NEARCALL_PEER = 9,            /* the server broke the protocol; the binding is revoked */
+    NEARCALL_NOT_BOUND = 10,      /* import */
+    NEARCALL_NOT_EXPORTED = 11,   /* export */
+    NEARCALL_NO_MEMORY = 12,      /* there is none for arguments or results */
+    NEARCALL_SYSTEM = 13          /* the system refused something */
+} nearcall_outcome;
+
+/* Whether the procedure ran. After NEARCALL_RAN_NO a retry cannot run it twice. */
+typedef enum nearcall_ran {
+    NEARCALL_RAN_NO = 0,
+    NEARCALL_RAN_MAYBE = 1,
+    NEARCALL_RAN_YES = 2
+} nearcall_ran;
+
+/* How a call went; the last parameter of every call. A procedure raises through its own. */
+typedef struct nearcall_environment {
+    uint32_t outcome; /* a nearcall_outcome */
+    uint32_t ran;     /* a nearcall_ran, after an error */
+    const char *exception_id;
+    void *exception;
+    void (*release)(void *exception);
+    char message[232]; /* after an error: what was claimed and the limit */
+} nearcall_environment;
+
+/* Procedures of like size share A-stacks. */
+typedef struct nearcall_class {
+    uint32_t block_bytes;
+    uint32_t count;
+} nearcall_class;
+
+typedef struct nearcall_procedure {
+    const char *name;
+    uint8_t hash[16];
+    uint8_t class_index;
+    bool is_oneway;
+    bool is_idempotent;
+} nearcall_procedure;
+
+/* What both sides of an interface must agree on. Generated. */
+typedef struct nearcall_interface {
+    const char *name;
+    uint8_t hash[16];
+    const nearcall_procedure *procedures;
+    const nearcall_class *classes;
+    uint32_t procedure_count;
+    uint32_t class_count;
+} nearcall_interface;
+
+/* A payload that goes out. */
+typedef struct nearcall_put {
+    const void *bytes;
+    uint64_t byte_count;
+    const char *name;
+    bool is_text;
+} nearcall_put;
+
+/* A message that goes out. */
+typedef struct nearcall_message {
+    const uint8_t *fixed;
+    const nearcall_put *payloads;
+    uint32_t fixed_bytes;
+    uint32_t variable_at;
+    uint32_t payload_count;
+} nearcall_message;
+
+#define NEARCALL_FORM_BYTES 0u
+#define NEARCALL_FORM_TEXT 1u
+#define NEARCALL_FORM_LENT 2u
+
+/* A payload that comes in: once taken, `bytes` is memory of nearcall_allocate. */
+typedef struct nearcall_take {
+    void *bytes;
+    uint32_t count;
+    uint32_t width;
+    uint32_t limit;
+    uint32_t form;
+} nearcall_take;
+
+/* A reply while a call stub reads it. */
+typedef struct nearcall_reply {
+    uint8_t *fixed;
+    uint32_t fixed_bytes;
+    uint32_t exception_count;
+    bool is_kept;
+    uint32_t raised;
+    uint64_t held[8];
+} nearcall_reply;
+
+/* Octets that a client lent for the time of a call; it may change them meanwhile. */
+typedef struct nearcall_opaque {
+    uint64_t held[2];
+} nearcall_opaque;
+
+#define NEARCALL_MALFORMED_TEXT 0u
+#define NEARCALL_MALFORMED_BOUND 1u
+#define NEARCALL_MALFORMED_LENGTH 2u
+#define NEARCALL_MALFORMED_RANGE 3u
+#define NEARCALL_MALFORMED_DEPTH 4u
+#define NEARCALL_MALFORMED_LEFT 5u
+
+/* Why what a peer sent is not what the interface promises. */
+typedef struct nearcall_malformed {
+    uint32_t kind;
+    uint64_t claimed;
+    uint64_t limit;
+} nearcall_malformed;
+
+#define NEARCALL_BREACH_BOUND 0u
+#define NEARCALL_BREACH_RANGE 1u
+#define NEARCALL_BREACH_TEXT 2u
+
+/* Which value of our own is beyond a limit of the interface. */
+typedef struct nearcall_breach {
+    const char *name;
+    uint64_t value;
+    uint64_t limit;
+    uint32_t kind;
+} nearcall_breach;
+
+/* `long double` of the interface: 16 bytes as the sender had them, carried and not interpreted. */
+typedef struct nearcall_long_double {
+    uint8_t bytes[16];
+} nearcall_long_double;
+
+typedef struct nearcall_domain nearcall_domain; /* one process's part */
+typedef struct nearcall_client nearcall_client; /* a binding, and how long calls wait */
+typedef struct nearcall_clerk nearcall_clerk;   /* an exported interface */
+typedef struct nearcall_served nearcall_served; /* a call while it is served */
+
+/* Runs procedure `procedure` of `server`; generated, one for each interface. */
+typedef void (*nearcall_enter)(void *server, uint32_t procedure, nearcall_served *call);
+
+/* Where results, arguments and exceptions lie; null if there is no memory. */
+void *nearcall_allocate(size_t bytes);
+void nearcall_free(void *memory);
+/* From here on memory is had from these. Before the first domain is made. */
+void nearcall_set_allocator(void *(*allocate)(size_t), void (*free)(void *));
+
+/* One process's part in Nearcall, or null. */
+nearcall_domain *nearcall_domain_new(nearcall_environment *environment);
+/* Calls that run are finished, calls that were not taken are refused. */
+void nearcall_domain_shut_down(const nearcall_domain *domain);
+void nearcall_domain_release(nearcall_domain *domain);
+
+/* For generated code from here on. */
+
+nearcall_client *nearcall_import(const nearcall_domain *domain, const char *name,
+                                 const nearcall_interface *interface,
+                                 nearcall_environment *environment);
+nearcall_client *nearcall_with_deadline(const nearcall_client *client, uint64_t deadline_ns);
+bool nearcall_is_revoked(const nearcall_client *client);
+void nearcall_client_release(nearcall_client *client);
+nearcall_clerk *nearcall_export(const nearcall_domain *domain, const char *name,
+                                const nearcall_interface *interface, nearcall_enter enter,
+                                void *server, nearcall_environment *environment);
+void nearcall_clerk_release(nearcall_clerk *clerk);
+
+/* These return false after an error, which the environment then tells. */
+bool nearcall_call(const nearcall_client *client, uint32_t procedure,
+                   const nearcall_message *request, nearcall_reply *reply,
+                   nearcall_environment *environment);
+bool nearcall_post_oneway(const nearcall_client *client, uint32_t procedure,
+                          const nearcall_message *request, nearcall_environment *environment);
+/* Of a kept reply; after an error it is not kept any more. */
+bool nearcall_reply_take(nearcall_reply *reply, uint32_t variable_at, nearcall_take *takes,
+                         uint32_t take_count, nearcall_environment *environment);
+void nearcall_reply_release(nearcall_reply *reply);
+/* False, always. */
+bool nearcall_reply_malformed(nearcall_reply *reply, nearcall_malformed malformed,
+                              nearcall_environment *environment);
+bool nearcall_refuse_argument(nearcall_environment *environment, nearcall_breach breach);
+
+void nearcall_arguments_fixed(const nearcall_served *call, uint8_t *target, uint32_t byte_count);
+/* False if the arguments are refused. */
+bool nearcall_arguments_take(nearcall_served *call, uint32_t variable_at, nearcall_take *takes,
+                             uint32_t take_count);
+/* False, always. */
+bool nearcall_refuse_arguments(nearcall_served *call, nearcall_malformed malformed);
+bool nearcall_refuse_result(nearcall_served *call, nearcall_breach breach);
+bool nearcall_refuse_memory(nearcall_served *call, uint64_t byte_count);
+void nearcall_reply_with(nearcall_served *call, const nearcall_message *message, uint32_t raised);
+void nearcall_lend_room(nearcall_served *call, uint32_t variable_at, uint32_t limit);
+
+/* For procedures: results that are written in place. */
+uint32_t nearcall_room_bytes(const nearcall_served *call);
+bool nearcall_room_put(nearcall_served *call, const void *source, size_t byte_count);
+int64_t nearcall_room_read_at(nearcall_served *call, int file, uint64_t offset, size_t byte_count);
+
+/* For procedures: octets that were lent. */
+size_t nearcall_opaque_bytes(const nearcall_opaque *opaque);
+bool nearcall_opaque_copy(const nearcall_opaque *opaque, size_t at, void *target,
+                          size_t byte_count);
+bool nearcall_opaque_write_at(const nearcall_opaque *opaque, int file, uint64_t offset);
+
+/* Byte at which bytes stop being text; `byte_count` if they do not. */
+size_t nearcall_text_end(const void *source, size_t byte_count);
+
+#include "nearcall_codec.h"
+
+#ifdef __cplusplus
+}
+#endif
+
+#include "nearcall_layout.h"
+
+#endif

@@ -1,0 +1,260 @@
+/*
+ * Nearcall for C++17: what generated wrappers of C stubs are made of. Values are those of the
+ * standard library; everything that holds something gives it back by itself.
+ */
+#ifndef NEARCALL_HPP
+#define NEARCALL_HPP
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "nearcall.h"
+
+namespace nearcall {
+
+/* Why a call, an import or an export failed, and whether the procedure ran. */
+class call_error : public std::runtime_error {
+  public:
+    explicit call_error(const nearcall_environment &env)
+        : std::runtime_error(env.message),
+          outcome(static_cast<nearcall_outcome>(env.outcome)),
+          ran(static_cast<nearcall_ran>(env.ran)) {}
+    call_error(nearcall_outcome outcome, const std::string &reason)
+        : std::runtime_error(reason), outcome(outcome), ran(NEARCALL_RAN_NO) {}
+
+    const nearcall_outcome outcome;
+    const nearcall_ran ran;
+};
+
+/* What exceptions of interfaces have in common. */
+struct exception : std::exception {};
+
+/* One process's part in Nearcall. */
+class domain {
+  public:
+    domain() {
+        nearcall_environment env;
+        own_.reset(nearcall_domain_new(&env));
+        if (!own_) {
+            throw call_error(env);
+        }
+    }
+    /* Calls that run are finished, calls that were not taken are refused. */
+    void shut_down() { nearcall_domain_shut_down(own_.get()); }
+    const nearcall_domain *c() const { return own_.get(); }
+
+  private:
+    struct release {
+        void operator()(nearcall_domain *own) const { nearcall_domain_release(own); }
+    };
+    std::unique_ptr<nearcall_domain, release> own_;
+};
+
+/* Octets that a client lent for the time of a call. */
+class opaque {
+  public:
+    explicit opaque(const nearcall_opaque *own) : own_(own) {}
+    std::size_t size() const { return nearcall_opaque_bytes(own_); }
+    std::vector<std::uint8_t> copy() const {
+        std::vector<std::uint8_t> all(size());
+        nearcall_opaque_copy(own_, 0, all.data(), all.size());
+        return all;
+    }
+    bool write_at(int file, std::uint64_t offset) const {
+        return nearcall_opaque_write_at(own_, file, offset);
+    }
+
+  private:
+    const nearcall_opaque *own_;
+};
+
+/* Room for results that are written in place. */
+class room {
+  public:
+    explicit room(nearcall_served *own) : own_(own) {}
+    bool put(const void *bytes, std::size_t count) { return nearcall_room_put(own_, bytes, count); }
+
+  private:
+    nearcall_served *own_;
+};
+
+/* Conversions: `give` makes a value of C with memory of its own, `take` reads one. */
+namespace detail {
+
+template <class T>
+constexpr bool is_word = std::is_arithmetic<T>::value || std::is_enum<T>::value;
+
+inline void *allocated(std::size_t bytes) {
+    void *memory = nearcall_allocate_zeroed(bytes);
+    if (memory == nullptr) {
+        throw std::bad_alloc();
+    }
+    return memory;
+}
+
+inline void check_text(const std::string &text) {
+    if (text.find('\0') != std::string::npos) {
+        throw call_error(NEARCALL_USAGE, "text has a NUL in it");
+    }
+}
+
+inline std::uint32_t count_of(std::size_t count) {
+    if (count > std::numeric_limits<std::uint32_t>::max()) {
+        throw call_error(NEARCALL_USAGE, "a sequence has more than 4294967295 elements");
+    }
+    return static_cast<std::uint32_t>(count);
+}
+
+template <class T, class C, std::enable_if_t<is_word<T>, int> = 0>
+void give(const T &value, C &target) {
+    target = static_cast<C>(value);
+}
+
+inline void give(const nearcall_long_double &value, nearcall_long_double &target) {
+    target = value;
+}
+
+inline void give(const std::string &value, char *&target) {
+    check_text(value);
+    target = nearcall_copy_text(value.c_str());
+    if (target == nullptr) {
+        throw std::bad_alloc();
+    }
+}
+
+template <class T, std::size_t N, class C> void give(const std::array<T, N> &value, C &target);
+template <class T, class C> void give(const std::vector<T> &value, C &target);
+template <class K, class V, class C> void give(const std::map<K, V> &value, C &target);
+template <class T, class C> void give(const std::optional<T> &value, C *&target);
+
+template <class T, std::size_t N, class C>
+void give_items(const std::array<T, N> &value, C (&target)[N]) {
+    for (std::size_t i = 0; i < N; i++) {
+        if constexpr (std::is_array<C>::value) {
+            give_items(value[i], target[i]);
+        } else {
+            give(value[i], target[i]);
+        }
+    }
+}
+
+template <class T, std::size_t N, class C> void give(const std::array<T, N> &value, C &target) {
+    give_items(value, target._at);
+}
+
+template <class T, class C> void give(const std::vector<T> &value, C &target) {
+    using item = std::remove_pointer_t<decltype(target._buffer)>;
+    const std::uint32_t count = count_of(value.size());
+    target._buffer = static_cast<item *>(allocated(count * sizeof(item)));
+    for (const auto &one : value) {
+        target._length++;
+        give(static_cast<T>(one), target._buffer[target._length - 1]);
+    }
+}
+
+template <class K, class V, class C> void give(const std::map<K, V> &value, C &target) {
+    using item = std::remove_pointer_t<decltype(target._buffer)>;
+    const std::uint32_t count = count_of(value.size());
+    target._buffer = static_cast<item *>(allocated(count * sizeof(item)));
+    for (const auto &one : value) {
+        item &pair = target._buffer[target._length++];
+        give(one.first, pair.key);
+        give(one.second, pair.value);
+    }
+}
+
+template <class T, class C> void give(const std::optional<T> &value, C *&target) {
+    if (value) {
+        target = static_cast<C *>(allocated(sizeof(C)));
+        give(*value, *target);
+    }
+}
+
+template <class T, class C, std::enable_if_t<is_word<T>, int> = 0>
+void take(const C &value, T &target) {
+    target = static_cast<T>(value);
+}
+
+inline void take(const nearcall_long_double &value, nearcall_long_double &target) {
+    target = value;
+}
+
+inline void take(const char *value, std::string &target) { target = value == nullptr ? "" : value; }
+
+template <class C, class T, std::size_t N> void take(const C &value, std::array<T, N> &target);
+template <class C, class T> void take(const C &value, std::vector<T> &target);
+template <class C, class K, class V> void take(const C &value, std::map<K, V> &target);
+template <class C, class T> void take(const C *value, std::optional<T> &target);
+
+template <class C, class T, std::size_t N>
+void take_items(const C (&value)[N], std::array<T, N> &target) {
+    for (std::size_t i = 0; i < N; i++) {
+        if constexpr (std::is_array<C>::value) {
+            take_items(value[i], target[i]);
+        } else {
+            take(value[i], target[i]);
+        }
+    }
+}
+
+template <class C, class T, std::size_t N> void take(const C &value, std::array<T, N> &target) {
+    take_items(value._at, target);
+}
+
+template <class C, class T> void take(const C &value, std::vector<T> &target) {
+    target.clear();
+    target.reserve(value._length);
+    for (std::uint32_t i = 0; i < value._length; i++) {
+        T one{};
+        take(value._buffer[i], one);
+        target.push_back(std::move(one));
+    }
+}
+
+template <class C, class K, class V> void take(const C &value, std::map<K, V> &target) {
+    target.clear();
+    for (std::uint32_t i = 0; i < value._length; i++) {
+        K key{};
+        take(value._buffer[i].key, key);
+        take(value._buffer[i].value, target[std::move(key)]);
+    }
+}
+
+template <class C, class T> void take(const C *value, std::optional<T> &target) {
+    target.reset();
+    if (value != nullptr) {
+        take(*value, target.emplace());
+    }
+}
+
+/* A value of C, and what gives back what it holds. */
+template <class C, class F> struct held {
+    C value{};
+    F free;
+    explicit held(F free) : free(free) {}
+    held(const held &) = delete;
+    held &operator=(const held &) = delete;
+    ~held() { free(value); }
+    /* What it holds is somebody else's from here on. */
+    C moved() {
+        C away = value;
+        value = C{};
+        return away;
+    }
+};
+
+} // namespace detail
+} // namespace nearcall
+
+#endif

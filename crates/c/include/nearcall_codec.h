@@ -1,0 +1,326 @@
+/*
+ * What generated stubs need to put words and values into private memory and to read them from
+ * there. Nothing here touches memory that a peer can write. Included by nearcall.h alone.
+ */
+#ifndef NEARCALL_CODEC_H
+#define NEARCALL_CODEC_H
+
+NEARCALL_ASSERT(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+
+/* Deepest nesting of recursive values that is read. */
+#define NEARCALL_DEPTH_MAX 64u
+
+#define NEARCALL_UNBOUNDED UINT32_MAX
+
+/* Words of the fixed part. */
+#define NEARCALL_WORD(name, type)                                                              \
+    NEARCALL_INLINE void nearcall_put_##name(uint8_t *fixed, size_t at, type value) {          \
+        memcpy(fixed + at, &value, sizeof value);                                              \
+    }                                                                                          \
+    NEARCALL_INLINE type nearcall_get_##name(const uint8_t *fixed, size_t at) {                \
+        type value;                                                                            \
+        memcpy(&value, fixed + at, sizeof value);                                              \
+        return value;                                                                          \
+    }
+
+NEARCALL_WORD(u8, uint8_t)
+NEARCALL_WORD(u16, uint16_t)
+NEARCALL_WORD(u32, uint32_t)
+NEARCALL_WORD(u64, uint64_t)
+NEARCALL_WORD(f32, float)
+NEARCALL_WORD(f64, double)
+
+NEARCALL_INLINE size_t nearcall_text_bytes(const char *text) {
+    return text == NULL ? 0 : strlen(text);
+}
+
+/* Characters of UTF-8. */
+NEARCALL_INLINE size_t nearcall_characters(const char *text) {
+    size_t count = 0;
+    for (; text != NULL && *text != 0; text++) {
+        count += ((unsigned char)*text & 0xc0) != 0x80;
+    }
+    return count;
+}
+
+/* A copy of text, from nearcall_allocate; null if there is no memory. */
+NEARCALL_INLINE char *nearcall_copy_text(const char *text) {
+    size_t bytes = nearcall_text_bytes(text);
+    char *copy = (char *)nearcall_allocate(bytes + 1);
+    if (copy != NULL) {
+        if (bytes > 0) {
+            memcpy(copy, text, bytes);
+        }
+        copy[bytes] = 0;
+    }
+    return copy;
+}
+
+/* Zeroed memory, or null. */
+NEARCALL_INLINE void *nearcall_allocate_zeroed(size_t bytes) {
+    void *memory = nearcall_allocate(bytes == 0 ? 1 : bytes);
+    if (memory != NULL) {
+        memset(memory, 0, bytes);
+    }
+    return memory;
+}
+
+NEARCALL_INLINE void nearcall_begin(nearcall_environment *environment) {
+    environment->outcome = NEARCALL_RETURNED;
+    environment->exception_id = NULL;
+    environment->exception = NULL;
+    environment->release = NULL;
+}
+
+/* Gives back the exception that a call raised. */
+NEARCALL_INLINE void nearcall_environment_release(nearcall_environment *environment) {
+    if (environment->exception != NULL) {
+        environment->release(environment->exception);
+    }
+    nearcall_begin(environment);
+}
+
+/* The exception if it is this one. */
+NEARCALL_INLINE void *nearcall_raised(const nearcall_environment *environment, const char *id) {
+    if (environment->outcome != NEARCALL_RAISED || strcmp(environment->exception_id, id) != 0) {
+        return NULL;
+    }
+    return environment->exception;
+}
+
+/* Raises; the exception is a copy from nearcall_allocate, which is the environment's now. */
+NEARCALL_INLINE void nearcall_raise(nearcall_environment *environment, const char *id,
+                                    void *exception, void (*release)(void *)) {
+    nearcall_environment_release(environment);
+    environment->outcome = exception == NULL ? NEARCALL_NO_MEMORY : NEARCALL_RAISED;
+    environment->exception_id = id;
+    environment->exception = exception;
+    environment->release = release;
+}
+
+NEARCALL_INLINE bool nearcall_no_memory(nearcall_environment *environment, uint32_t ran) {
+    environment->outcome = NEARCALL_NO_MEMORY;
+    environment->ran = ran;
+    memcpy(environment->message, "no memory for a value", sizeof "no memory for a value");
+    return false;
+}
+
+/* What was taken; whoever asks has it from here on. */
+NEARCALL_INLINE void *nearcall_taken(nearcall_take *take) {
+    void *bytes = take->bytes;
+    take->bytes = NULL;
+    return bytes;
+}
+
+/* Gives back what nobody has asked for. */
+NEARCALL_INLINE void nearcall_free_takes(nearcall_take *takes, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (takes[i].form != NEARCALL_FORM_LENT) {
+            nearcall_free(takes[i].bytes);
+        }
+    }
+}
+
+/* What a stub says of a value that a peer sent. */
+NEARCALL_INLINE nearcall_malformed nearcall_bad(uint32_t kind, uint64_t claimed, uint64_t limit) {
+    nearcall_malformed malformed = {kind, claimed, limit};
+    return malformed;
+}
+
+NEARCALL_INLINE nearcall_breach nearcall_over(const char *name, uint32_t kind, uint64_t value,
+                                              uint64_t limit) {
+    nearcall_breach breach = {name, value, limit, kind};
+    return breach;
+}
+
+/* Collects the bytes of one value. */
+typedef struct nearcall_writer {
+    uint8_t *bytes;
+    size_t count;
+    size_t capacity;
+    nearcall_breach breach;
+    bool has_breach;
+    bool has_no_memory;
+} nearcall_writer;
+
+NEARCALL_INLINE void nearcall_write(nearcall_writer *writer, const void *bytes, size_t count) {
+    if (count == 0 || writer->has_no_memory) {
+        return;
+    }
+    if (writer->capacity - writer->count < count) {
+        size_t capacity = (writer->count + count) * 2;
+        uint8_t *grown = (uint8_t *)nearcall_allocate(capacity);
+        if (grown == NULL) {
+            writer->has_no_memory = true;
+            return;
+        }
+        if (writer->count > 0) {
+            memcpy(grown, writer->bytes, writer->count);
+        }
+        nearcall_free(writer->bytes);
+        writer->bytes = grown;
+        writer->capacity = capacity;
+    }
+    memcpy(writer->bytes + writer->count, bytes, count);
+    writer->count += count;
+}
+
+/* Remembers the first breach. */
+NEARCALL_INLINE void nearcall_write_breach(nearcall_writer *writer, nearcall_breach breach) {
+    if (!writer->has_breach) {
+        writer->has_breach = true;
+        writer->breach = breach;
+    }
+}
+
+NEARCALL_INLINE void nearcall_write_text(nearcall_writer *writer, const char *name,
+                                         const char *text) {
+    size_t bytes = nearcall_text_bytes(text);
+    size_t end = bytes == 0 ? 0 : nearcall_text_end(text, bytes);
+    if (bytes > UINT32_MAX) {
+        nearcall_write_breach(writer,
+                              nearcall_over(name, NEARCALL_BREACH_BOUND, bytes, UINT32_MAX));
+    } else if (end < bytes) {
+        nearcall_write_breach(writer, nearcall_over(name, NEARCALL_BREACH_TEXT, end, 0));
+    } else {
+        uint32_t count = (uint32_t)bytes;
+        nearcall_write(writer, &count, sizeof count);
+        nearcall_write(writer, text, bytes);
+    }
+}
+
+/* Reads one value from a private copy. */
+typedef struct nearcall_reader {
+    const uint8_t *rest;
+    size_t left;
+    uint32_t depth;
+    nearcall_malformed malformed;
+    bool has_no_memory;
+} nearcall_reader;
+
+/* False, always. */
+NEARCALL_INLINE bool nearcall_read_bad(nearcall_reader *reader, uint32_t kind, uint64_t claimed,
+                                       uint64_t limit) {
+    reader->malformed = nearcall_bad(kind, claimed, limit);
+    return false;
+}
+
+NEARCALL_INLINE bool nearcall_read(nearcall_reader *reader, void *target, size_t count) {
+    if (count > reader->left) {
+        return nearcall_read_bad(reader, NEARCALL_MALFORMED_LENGTH, count, reader->left);
+    }
+    if (count > 0) {
+        memcpy(target, reader->rest, count);
+        reader->rest += count;
+        reader->left -= count;
+    }
+    return true;
+}
+
+/* A count of values of at least so many bytes each: no more than there can be. */
+NEARCALL_INLINE bool nearcall_read_count(nearcall_reader *reader, uint64_t bytes_min,
+                                         uint32_t *count) {
+    if (!nearcall_read(reader, count, sizeof *count)) {
+        return false;
+    }
+    if (*count > 0 && bytes_min > reader->left / *count) {
+        return nearcall_read_bad(reader, NEARCALL_MALFORMED_LENGTH, *count, reader->left);
+    }
+    return true;
+}
+
+NEARCALL_INLINE bool nearcall_read_boolean(nearcall_reader *reader, bool *is_present) {
+    uint8_t word = 0;
+    if (!nearcall_read(reader, &word, 1)) {
+        return false;
+    }
+    *is_present = word == 1;
+    return word <= 1 || nearcall_read_bad(reader, NEARCALL_MALFORMED_RANGE, word, 0);
+}
+
+NEARCALL_INLINE bool nearcall_is_character(uint32_t word) {
+    return word < 0xd800 || (word > 0xdfff && word <= 0x10ffff);
+}
+
+NEARCALL_INLINE bool nearcall_read_character(nearcall_reader *reader, uint32_t *word) {
+    return nearcall_read(reader, word, sizeof *word) &&
+           (nearcall_is_character(*word) ||
+            nearcall_read_bad(reader, NEARCALL_MALFORMED_RANGE, *word, 0));
+}
+
+/* The bits of a number, as errors tell them. */
+NEARCALL_INLINE uint64_t nearcall_bits_f32(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+NEARCALL_INLINE uint64_t nearcall_bits_f64(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* One level deeper; undone by `reader->depth--`. */
+NEARCALL_INLINE bool nearcall_read_deeper(nearcall_reader *reader) {
+    if (reader->depth == NEARCALL_DEPTH_MAX) {
+        return nearcall_read_bad(reader, NEARCALL_MALFORMED_DEPTH, NEARCALL_DEPTH_MAX + 1,
+                                 NEARCALL_DEPTH_MAX);
+    }
+    reader->depth++;
+    return true;
+}
+
+/* Zeroed memory for a value, or false. */
+NEARCALL_INLINE bool nearcall_read_room(nearcall_reader *reader, size_t bytes, void **room) {
+    *room = nearcall_allocate_zeroed(bytes);
+    reader->has_no_memory = *room == NULL;
+    return *room != NULL;
+}
+
+/* Room for one element more, of `count`: never much more than the bytes that are left could be. */
+NEARCALL_INLINE bool nearcall_read_grow(nearcall_reader *reader, void **buffer, uint32_t used,
+                                        uint32_t *capacity, uint32_t count, size_t size) {
+    size_t wanted = used == 0 ? reader->left / size + 4 : (size_t)used * 2;
+    void *grown = NULL;
+    if (used < *capacity) {
+        return true;
+    }
+    wanted = wanted > count ? count : wanted;
+    if (!nearcall_read_room(reader, wanted * size, &grown)) {
+        return false;
+    }
+    if (used > 0) {
+        memcpy(grown, *buffer, used * size);
+    }
+    nearcall_free(*buffer);
+    *buffer = grown;
+    *capacity = (uint32_t)wanted;
+    return true;
+}
+
+NEARCALL_INLINE bool nearcall_read_text(nearcall_reader *reader, char **text) {
+    uint32_t count = 0;
+    void *room = NULL;
+    size_t end;
+    if (!nearcall_read_count(reader, 1, &count)) {
+        return false;
+    }
+    end = nearcall_text_end(reader->rest, count);
+    if (end < count) {
+        return nearcall_read_bad(reader, NEARCALL_MALFORMED_TEXT, end, 0);
+    }
+    if (!nearcall_read_room(reader, (size_t)count + 1, &room)) {
+        return false;
+    }
+    *text = (char *)room;
+    return nearcall_read(reader, room, count);
+}
+
+/* All of it was used. */
+NEARCALL_INLINE bool nearcall_read_end(nearcall_reader *reader) {
+    return reader->left == 0 ||
+           nearcall_read_bad(reader, NEARCALL_MALFORMED_LEFT, reader->left, 0);
+}
+
+#endif

@@ -1,0 +1,94 @@
+/* Made from crates/c/src/handle/records.rs; a test there compares them. */
+#ifndef NEARCALL_LAYOUT_H
+#define NEARCALL_LAYOUT_H
+
+NEARCALL_ASSERT(sizeof(nearcall_environment) == 264);
+NEARCALL_ASSERT(offsetof(nearcall_environment, outcome) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_environment, ran) == 4);
+NEARCALL_ASSERT(offsetof(nearcall_environment, exception_id) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_environment, exception) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_environment, release) == 24);
+NEARCALL_ASSERT(offsetof(nearcall_environment, message) == 32);
+
+NEARCALL_ASSERT(sizeof(nearcall_class) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_class, block_bytes) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_class, count) == 4);
+
+NEARCALL_ASSERT(sizeof(nearcall_procedure) == 32);
+NEARCALL_ASSERT(offsetof(nearcall_procedure, name) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_procedure, hash) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_procedure, class_index) == 24);
+NEARCALL_ASSERT(offsetof(nearcall_procedure, is_oneway) == 25);
+NEARCALL_ASSERT(offsetof(nearcall_procedure, is_idempotent) == 26);
+
+NEARCALL_ASSERT(sizeof(nearcall_interface) == 48);
+NEARCALL_ASSERT(offsetof(nearcall_interface, name) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_interface, hash) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_interface, procedures) == 24);
+NEARCALL_ASSERT(offsetof(nearcall_interface, classes) == 32);
+NEARCALL_ASSERT(offsetof(nearcall_interface, procedure_count) == 40);
+NEARCALL_ASSERT(offsetof(nearcall_interface, class_count) == 44);
+
+NEARCALL_ASSERT(sizeof(nearcall_put) == 32);
+NEARCALL_ASSERT(offsetof(nearcall_put, bytes) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_put, byte_count) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_put, name) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_put, is_text) == 24);
+
+NEARCALL_ASSERT(sizeof(nearcall_message) == 32);
+NEARCALL_ASSERT(offsetof(nearcall_message, fixed) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_message, payloads) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_message, fixed_bytes) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_message, variable_at) == 20);
+NEARCALL_ASSERT(offsetof(nearcall_message, payload_count) == 24);
+
+NEARCALL_ASSERT(sizeof(nearcall_take) == 24);
+NEARCALL_ASSERT(offsetof(nearcall_take, bytes) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_take, count) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_take, width) == 12);
+NEARCALL_ASSERT(offsetof(nearcall_take, limit) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_take, form) == 20);
+
+NEARCALL_ASSERT(sizeof(nearcall_reply) == 88);
+NEARCALL_ASSERT(offsetof(nearcall_reply, fixed) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_reply, fixed_bytes) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_reply, exception_count) == 12);
+NEARCALL_ASSERT(offsetof(nearcall_reply, is_kept) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_reply, raised) == 20);
+NEARCALL_ASSERT(offsetof(nearcall_reply, held) == 24);
+
+NEARCALL_ASSERT(sizeof(nearcall_opaque) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_opaque, held) == 0);
+
+NEARCALL_ASSERT(sizeof(nearcall_malformed) == 24);
+NEARCALL_ASSERT(offsetof(nearcall_malformed, kind) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_malformed, claimed) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_malformed, limit) == 16);
+
+NEARCALL_ASSERT(sizeof(nearcall_breach) == 32);
+NEARCALL_ASSERT(offsetof(nearcall_breach, name) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_breach, value) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_breach, limit) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_breach, kind) == 24);
+
+NEARCALL_ASSERT(NEARCALL_USAGE == 2);
+NEARCALL_ASSERT(NEARCALL_NO_ASTACK == 3);
+NEARCALL_ASSERT(NEARCALL_NOT_EXECUTED == 4);
+NEARCALL_ASSERT(NEARCALL_CALL_FAILED == 5);
+NEARCALL_ASSERT(NEARCALL_CALL_ABORTED == 6);
+NEARCALL_ASSERT(NEARCALL_PANICKED == 7);
+NEARCALL_ASSERT(NEARCALL_RESULTS_REFUSED == 8);
+NEARCALL_ASSERT(NEARCALL_PEER == 9);
+NEARCALL_ASSERT(NEARCALL_NOT_BOUND == 10);
+NEARCALL_ASSERT(NEARCALL_NOT_EXPORTED == 11);
+NEARCALL_ASSERT(NEARCALL_NO_MEMORY == 12);
+NEARCALL_ASSERT(NEARCALL_SYSTEM == 13);
+NEARCALL_ASSERT(NEARCALL_RAN_NO == 0);
+NEARCALL_ASSERT(NEARCALL_RAN_MAYBE == 1);
+NEARCALL_ASSERT(NEARCALL_RAN_YES == 2);
+NEARCALL_ASSERT(NEARCALL_FORM_BYTES == 0);
+NEARCALL_ASSERT(NEARCALL_FORM_TEXT == 1);
+NEARCALL_ASSERT(NEARCALL_FORM_LENT == 2);
+NEARCALL_ASSERT(NEARCALL_DEPTH_MAX == 64);
+
+#endif

@@ -1,0 +1,250 @@
+//! What call stubs in C call.
+
+use nearcall::raw::{Call, Client, Malformed, Reply};
+use nearcall::{CallError, Ran, UsageError};
+
+use super::records::{
+    BreachRecord, Environment, MalformedRecord, Message, Outcome, ReplyRecord, Take, outcome_of,
+};
+use super::takes::{NotTaken, check_texts, take_all};
+use super::{Outgoing, bytes_mut};
+
+/// Calls a procedure, waits, and copies the fixed part of the reply out. False after an error.
+///
+/// # Safety
+///
+/// - H1 live: all of them. H2 bytes: the message's and the reply's.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_call(
+    client: *const Client,
+    procedure: u32,
+    request: *const Message,
+    reply: *mut ReplyRecord,
+    environment: *mut Environment,
+) -> bool {
+    // SAFETY: H1.
+    let client = unsafe { &*client };
+    // SAFETY: H1.
+    let request = unsafe { Outgoing::new(request) };
+    // SAFETY: H1.
+    let record = unsafe { &mut *reply };
+    // SAFETY: passed on.
+    let posted = unsafe { filled(client, procedure, &request) };
+    let replied = posted.and_then(|call| call.post(request.fixed.len() as u32));
+    let replied = match replied {
+        Ok(replied) => replied,
+        // SAFETY: H1.
+        Err(error) => return unsafe { failed(environment, &error) },
+    };
+    record.raised = replied.raised();
+    if record.raised > record.exception_count {
+        // SAFETY: H1.
+        return unsafe { failed(environment, &replied.unknown_exception()) };
+    }
+    // SAFETY: H2; it is the stub's own.
+    let target = unsafe { bytes_mut(record.fixed, record.fixed_bytes as usize) };
+    replied.copy_fixed(target);
+    if record.is_kept {
+        // SAFETY: the record is large enough, which is asserted beside it, and ours by H1.
+        unsafe { record.held.as_mut_ptr().cast::<Reply<'_>>().write(replied) };
+    }
+    true
+}
+
+/// Calls a procedure that has no reply. False after an error.
+///
+/// # Safety
+///
+/// - H1 live: all of them. H2 bytes: the message's.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_post_oneway(
+    client: *const Client,
+    procedure: u32,
+    request: *const Message,
+    environment: *mut Environment,
+) -> bool {
+    // SAFETY: H1.
+    let client = unsafe { &*client };
+    // SAFETY: H1.
+    let request = unsafe { Outgoing::new(request) };
+    // SAFETY: passed on.
+    let posted = unsafe { filled(client, procedure, &request) };
+    match posted.and_then(|call| call.post_oneway(request.fixed.len() as u32)) {
+        Ok(()) => true,
+        // SAFETY: H1.
+        Err(error) => unsafe { failed(environment, &error) },
+    }
+}
+
+/// Claims an A-stack and fills it.
+///
+/// # Safety
+///
+/// - H2 bytes: the message's.
+#[inline]
+unsafe fn filled<'b, 'm>(
+    client: &'b Client,
+    procedure: u32,
+    request: &Outgoing<'m>,
+) -> Result<Call<'b, 'm>, Box<CallError>> {
+    if request.payloads.is_empty() {
+        let mut call = client.claim_for(procedure)?;
+        call.put_bytes::<0>(request.fixed);
+        return Ok(call);
+    }
+    // SAFETY: H2, and names are literals of generated code.
+    let checked = unsafe { check_texts(request.payloads) };
+    checked.map_err(|error| Box::new(CallError::Usage(error)))?;
+    let mut call = client.claim_for(procedure)?;
+    call.put_bytes::<0>(request.fixed);
+    let mut variable = call.variable_at(request.at, request.payload_bytes())?;
+    for put in request.payloads {
+        // SAFETY: H2.
+        variable.put(unsafe { put.bytes() });
+    }
+    Ok(call)
+}
+
+/// Copies the payloads of a kept reply out. False after an error; then it is not kept any more.
+///
+/// # Safety
+///
+/// - H1 live: all of them, and the reply is kept.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_reply_take(
+    reply: *mut ReplyRecord,
+    variable_at: u32,
+    takes: *mut Take,
+    take_count: u32,
+    environment: *mut Environment,
+) -> bool {
+    // SAFETY: H1.
+    let record = unsafe { &*reply };
+    // SAFETY: H1: it is kept, so that a reply was written there.
+    let held = unsafe { &*record.held.as_ptr().cast::<Reply<'_>>() };
+    // SAFETY: H1.
+    let takes = unsafe { std::slice::from_raw_parts_mut(takes, take_count as usize) };
+    let taken = match held.variable_at(variable_at as usize) {
+        Err(error) => Err(error),
+        // SAFETY: H1.
+        Ok(mut incoming) => match unsafe { take_all(&mut incoming, takes) } {
+            Ok(()) => return true,
+            Err(NotTaken::Malformed(malformed)) => Err(Box::new(held.malformed(malformed))),
+            Err(NotTaken::NoMemory { bytes }) => {
+                // SAFETY: H1.
+                let environment = unsafe { Environment::at(environment) };
+                let reason = format!("no memory for {bytes} bytes of results");
+                environment.fail(Outcome::NoMemory, Ran::Yes, &reason);
+                Ok(())
+            }
+        },
+    };
+    if let Err(error) = taken {
+        // SAFETY: H1.
+        unsafe { failed(environment, &error) };
+    }
+    // SAFETY: H1, and it is kept.
+    unsafe { nearcall_reply_release(reply) };
+    false
+}
+
+/// Gives the A-stack of a kept reply back.
+///
+/// # Safety
+///
+/// - H1 live: the reply, and it is kept.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_reply_release(reply: *mut ReplyRecord) {
+    // SAFETY: passed on.
+    drop(unsafe { kept(reply) });
+}
+
+/// The reply of a record, which does not keep it any more.
+///
+/// # Safety
+///
+/// - H1 live: the reply, and it is kept.
+unsafe fn kept<'r>(reply: *mut ReplyRecord) -> Reply<'r> {
+    // SAFETY: H1.
+    let record = unsafe { &*reply };
+    // SAFETY: H1: it is kept, so that a reply was written there; it is read once.
+    unsafe { record.held.as_ptr().cast::<Reply<'_>>().read() }
+}
+
+/// The results are not what the interface promises: revokes the binding and gives the A-stack of
+/// the kept reply back. False, always.
+///
+/// # Safety
+///
+/// - H1 live: all of them, and the reply is kept.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_reply_malformed(
+    reply: *mut ReplyRecord,
+    malformed: MalformedRecord,
+    environment: *mut Environment,
+) -> bool {
+    // SAFETY: passed on.
+    let held = unsafe { kept(reply) };
+    let error = held.malformed(malformed.into());
+    drop(held);
+    // SAFETY: H1.
+    unsafe { failed(environment, &error) }
+}
+
+/// # Safety
+///
+/// - H1 live: `environment`.
+#[cold]
+unsafe fn failed(environment: *mut Environment, error: &CallError) -> bool {
+    // SAFETY: H1.
+    let environment = unsafe { Environment::at(environment) };
+    environment.fail(outcome_of(error), error.ran(), error);
+    false
+}
+
+impl From<MalformedRecord> for Malformed {
+    fn from(record: MalformedRecord) -> Malformed {
+        let MalformedRecord { kind, claimed, limit } = record;
+        match kind {
+            0 => Malformed::Text { at: claimed as usize },
+            1 => Malformed::Bound { claimed, limit },
+            2 => Malformed::Length { claimed, limit },
+            3 => Malformed::Range { claimed },
+            4 => Malformed::Depth,
+            _ => Malformed::Left { bytes: claimed },
+        }
+    }
+}
+
+/// An argument or result of ours is beyond a limit of the interface.
+pub fn breach(parameter: &'static str, breach: BreachRecord) -> UsageError {
+    let BreachRecord { kind, value, limit, .. } = breach;
+    match kind {
+        0 => UsageError::OverBound(nearcall::OverBound { parameter, value, limit }),
+        1 => UsageError::OutOfRange { parameter, value },
+        _ => UsageError::Text { parameter, at: value as usize },
+    }
+}
+
+/// Says that an argument is beyond a limit of the interface. False, always.
+///
+/// # Safety
+///
+/// - H1 live: `environment`. H4 static: the name of what is refused.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_refuse_argument(
+    environment: *mut Environment,
+    refused: BreachRecord,
+) -> bool {
+    // SAFETY: H4.
+    let parameter = unsafe { super::literal(refused.name) };
+    let error = CallError::Usage(breach(parameter, refused));
+    // SAFETY: H1.
+    unsafe { failed(environment, &error) }
+}

@@ -1,0 +1,231 @@
+//! Domains, bindings and clerks of C programs, and the descriptors of their interfaces.
+
+use std::collections::BTreeMap;
+use std::ffi::{c_char, c_void};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use nearcall::raw::Client;
+use nearcall::{
+    AStackClass, Binding, Clerk, Domain, InterfaceDescriptor, ProcedureDescriptor, Ran,
+};
+
+use super::records::{Environment, Interface, Outcome};
+use super::server::{Enter, ForeignEntries};
+use super::{literal, text};
+
+/// Descriptors by the address of C's: each is made once and stays, as C's does.
+static INTERFACES: Mutex<BTreeMap<usize, &'static InterfaceDescriptor>> =
+    Mutex::new(BTreeMap::new());
+
+/// # Safety
+///
+/// - H4 static, the descriptor and all that it names.
+unsafe fn descriptor(interface: *const Interface) -> &'static InterfaceDescriptor {
+    let mut known = INTERFACES.lock().unwrap_or_else(PoisonError::into_inner);
+    known.entry(interface.addr()).or_insert_with(|| {
+        // SAFETY: H4.
+        let interface = unsafe { &*interface };
+        // SAFETY: passed on.
+        Box::leak(Box::new(unsafe { made_descriptor(interface) }))
+    })
+}
+
+/// # Safety
+///
+/// - H4 static, all that it names.
+unsafe fn made_descriptor(interface: &'static Interface) -> InterfaceDescriptor {
+    let (procedures, classes) =
+        (interface.procedure_count as usize, interface.class_count as usize);
+    let procedures = match procedures {
+        0 => &[][..],
+        // SAFETY: H4.
+        count => unsafe { std::slice::from_raw_parts(interface.procedures, count) },
+    };
+    // SAFETY: H4; an interface has a class at least.
+    let classes = unsafe { std::slice::from_raw_parts(interface.classes, classes) };
+    let procedures = procedures.iter().map(|procedure| ProcedureDescriptor {
+        // SAFETY: H4.
+        name: unsafe { literal(procedure.name) },
+        hash: procedure.hash,
+        class: procedure.class_index,
+        is_oneway: procedure.is_oneway,
+        is_idempotent: procedure.is_idempotent,
+    });
+    let classes = classes
+        .iter()
+        .map(|class| AStackClass { block_bytes: class.block_bytes, count: class.count });
+    InterfaceDescriptor {
+        // SAFETY: H4.
+        name: unsafe { literal(interface.name) },
+        hash: interface.hash,
+        procedures: Box::leak(procedures.collect()),
+        classes: Box::leak(classes.collect()),
+    }
+}
+
+/// A new domain, or null.
+///
+/// # Safety
+///
+/// - H1 live: `environment`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_domain_new(environment: *mut Environment) -> *mut Domain {
+    // SAFETY: H1.
+    let environment = unsafe { Environment::at(environment) };
+    match Domain::new() {
+        Ok(domain) => Box::into_raw(Box::new(domain)),
+        Err(error) => {
+            environment.fail(Outcome::System, Ran::No, &error);
+            std::ptr::null_mut()
+        }
+    }
+}
+
+/// Ends a domain in an orderly way.
+///
+/// # Safety
+///
+/// - H1 live: `domain`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_domain_shut_down(domain: *const Domain) {
+    // SAFETY: H1.
+    unsafe { &*domain }.shut_down();
+}
+
+/// Gives a domain up; null is nothing.
+///
+/// # Safety
+///
+/// - H1 live: `domain`, or null.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_domain_release(domain: *mut Domain) {
+    if !domain.is_null() {
+        // SAFETY: H1, from `nearcall_domain_new`.
+        drop(unsafe { Box::from_raw(domain) });
+    }
+}
+
+/// Binds to the interface that a domain exports, or null.
+///
+/// # Safety
+///
+/// - H1 live: `domain`, `environment`. H3 text: `name`. H4 static: `interface`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_import(
+    domain: *const Domain,
+    name: *const c_char,
+    interface: *const Interface,
+    environment: *mut Environment,
+) -> *mut Client {
+    // SAFETY: H4.
+    let interface = unsafe { descriptor(interface) };
+    // SAFETY: H3.
+    let name = unsafe { text(name) };
+    // SAFETY: H1.
+    let domain = unsafe { &*domain };
+    match Binding::import(domain, &name, interface) {
+        Ok(binding) => Box::into_raw(Box::new(Client::new(binding, interface))),
+        Err(error) => {
+            // SAFETY: H1.
+            let environment = unsafe { Environment::at(environment) };
+            environment.fail(Outcome::NotBound, Ran::No, &error);
+            std::ptr::null_mut()
+        }
+    }
+}
+
+/// The same binding, whose calls wait at most so long.
+///
+/// # Safety
+///
+/// - H1 live: `client`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_with_deadline(
+    client: *const Client,
+    deadline_ns: u64,
+) -> *mut Client {
+    // SAFETY: H1.
+    let client = unsafe { &*client };
+    Box::into_raw(Box::new(client.with_deadline(Duration::from_nanos(deadline_ns))))
+}
+
+/// Whether the binding is of no more use.
+///
+/// # Safety
+///
+/// - H1 live: `client`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_is_revoked(client: *const Client) -> bool {
+    // SAFETY: H1.
+    unsafe { &*client }.binding().is_revoked()
+}
+
+/// Gives a binding up; null is nothing.
+///
+/// # Safety
+///
+/// - H1 live: `client`, or null; no reply of it is kept.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_client_release(client: *mut Client) {
+    if !client.is_null() {
+        // SAFETY: H1, from `nearcall_import`.
+        drop(unsafe { Box::from_raw(client) });
+    }
+}
+
+/// Exports an interface, or null.
+///
+/// # Safety
+///
+/// - H1 live: `domain`, `environment`; `server` until the clerk is released and its calls are done,
+///   from any thread. H3 text: `name`. H4 static: `interface`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_export(
+    domain: *const Domain,
+    name: *const c_char,
+    interface: *const Interface,
+    enter: Enter,
+    server: *mut c_void,
+    environment: *mut Environment,
+) -> *mut Clerk {
+    // SAFETY: H4.
+    let interface = unsafe { descriptor(interface) };
+    // SAFETY: H3.
+    let name = unsafe { text(name) };
+    // SAFETY: H1.
+    let domain = unsafe { &*domain };
+    // SAFETY: H1, of `server`, is what it asks for.
+    let entries = unsafe { ForeignEntries::new(interface, enter, server) };
+    match Clerk::export(domain, &name, entries) {
+        Ok(clerk) => Box::into_raw(Box::new(clerk)),
+        Err(error) => {
+            // SAFETY: H1.
+            let environment = unsafe { Environment::at(environment) };
+            environment.fail(Outcome::NotExported, Ran::No, &error);
+            std::ptr::null_mut()
+        }
+    }
+}
+
+/// Withdraws an export; null is nothing.
+///
+/// # Safety
+///
+/// - H1 live: `clerk`, or null.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_clerk_release(clerk: *mut Clerk) {
+    if !clerk.is_null() {
+        // SAFETY: H1, from `nearcall_export`.
+        drop(unsafe { Box::from_raw(clerk) });
+    }
+}

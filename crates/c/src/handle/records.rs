@@ -1,0 +1,324 @@
+//! The records that C and this library share. `include/nearcall_layout.h` asserts the same in C,
+//! and is made from what stands here.
+
+use std::ffi::{c_char, c_void};
+use std::mem::size_of;
+
+use nearcall::{CallError, Ran};
+
+/// Bytes of an environment's message, with the NUL.
+pub const MESSAGE_TEXT_BYTES: usize = 232;
+
+/// What became of a call. `nearcall_outcome` in C.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Outcome {
+    Usage = 2,
+    NoAStack = 3,
+    NotExecuted = 4,
+    CallFailed = 5,
+    CallAborted = 6,
+    Panicked = 7,
+    ResultsRefused = 8,
+    Peer = 9,
+    NotBound = 10,
+    NotExported = 11,
+    NoMemory = 12,
+    System = 13,
+}
+
+/// Whether the procedure ran. `nearcall_ran` in C.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum RanWord {
+    No = 0,
+    Maybe = 1,
+    Yes = 2,
+}
+
+/// How a call went. `nearcall_environment` in C.
+#[repr(C)]
+pub struct Environment {
+    pub outcome: u32,
+    pub ran: u32,
+    pub exception_id: *const c_char,
+    pub exception: *mut c_void,
+    pub release: Option<unsafe extern "C" fn(*mut c_void)>,
+    pub message: [u8; MESSAGE_TEXT_BYTES],
+}
+
+/// `nearcall_class` in C.
+#[repr(C)]
+pub struct Class {
+    pub block_bytes: u32,
+    pub count: u32,
+}
+
+/// `nearcall_procedure` in C.
+#[repr(C)]
+pub struct Procedure {
+    pub name: *const c_char,
+    pub hash: [u8; 16],
+    pub class_index: u8,
+    pub is_oneway: bool,
+    pub is_idempotent: bool,
+}
+
+/// `nearcall_interface` in C.
+#[repr(C)]
+pub struct Interface {
+    pub name: *const c_char,
+    pub hash: [u8; 16],
+    pub procedures: *const Procedure,
+    pub classes: *const Class,
+    pub procedure_count: u32,
+    pub class_count: u32,
+}
+
+/// A payload that goes out. `nearcall_put` in C.
+#[repr(C)]
+pub struct Put {
+    pub bytes: *const c_void,
+    pub byte_count: u64,
+    /// Of the parameter, for the message if it is refused.
+    pub name: *const c_char,
+    pub is_text: bool,
+}
+
+/// A message that goes out. `nearcall_message` in C.
+#[repr(C)]
+pub struct Message {
+    pub fixed: *const u8,
+    pub payloads: *const Put,
+    pub fixed_bytes: u32,
+    pub variable_at: u32,
+    pub payload_count: u32,
+}
+
+/// A payload that comes in. `nearcall_take` in C.
+#[repr(C)]
+pub struct Take {
+    /// Where it is, once taken: memory of the allocator's, or null if there is nothing.
+    pub bytes: *mut c_void,
+    /// What the peer says that there is, of `width` bytes each.
+    pub count: u32,
+    pub width: u32,
+    /// Most of what there may be.
+    pub limit: u32,
+    pub form: u32,
+}
+
+/// Forms of a payload that comes in.
+pub mod form {
+    /// As it is.
+    pub const BYTES: u32 = 0;
+    /// UTF-8 without a NUL; one is put behind it.
+    pub const TEXT: u32 = 1;
+    /// Where it lies: `bytes` is where to put the [`super::OpaqueRecord`].
+    pub const LENT: u32 = 2;
+}
+
+/// What the generated stub keeps while it reads results. `nearcall_reply` in C.
+#[repr(C)]
+pub struct ReplyRecord {
+    /// Where the fixed part goes.
+    pub fixed: *mut u8,
+    /// Its length.
+    pub fixed_bytes: u32,
+    /// How many exceptions the procedure may raise.
+    pub exception_count: u32,
+    /// The stub has more to read, and releases the A-stack itself.
+    pub is_kept: bool,
+    /// 0, or which exception was raised.
+    pub raised: u32,
+    /// The reply, while it is kept.
+    pub held: [u64; 8],
+}
+
+/// Octets that a client lent. `nearcall_opaque` in C.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct OpaqueRecord {
+    pub held: [u64; 2],
+}
+
+/// Why arguments or results are not what the interface promises. `nearcall_malformed` in C.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct MalformedRecord {
+    pub kind: u32,
+    pub claimed: u64,
+    pub limit: u64,
+}
+
+/// A limit of the interface that a value of ours is beyond. `nearcall_breach` in C.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct BreachRecord {
+    /// Of the parameter or member.
+    pub name: *const c_char,
+    /// The count, the number, or the byte at which it stops being text.
+    pub value: u64,
+    pub limit: u64,
+    /// 0: bound. 1: range. 2: text.
+    pub kind: u32,
+}
+
+const _: () = assert!(size_of::<nearcall::raw::Reply<'_>>() <= size_of::<[u64; 8]>());
+const _: () = assert!(align_of::<nearcall::raw::Reply<'_>>() <= align_of::<u64>());
+const _: () = assert!(size_of::<nearcall::Opaque<'_>>() <= size_of::<OpaqueRecord>());
+const _: () = assert!(align_of::<nearcall::Opaque<'_>>() <= align_of::<OpaqueRecord>());
+
+impl Environment {
+    /// Replaces the message; what does not fit is cut at a character.
+    pub fn set_message(&mut self, text: &str) {
+        let mut count = text.len().min(MESSAGE_TEXT_BYTES - 1);
+        while !text.is_char_boundary(count) {
+            count -= 1;
+        }
+        self.message[..count].copy_from_slice(&text.as_bytes()[..count]);
+        self.message[count] = 0;
+    }
+}
+
+impl From<Ran> for RanWord {
+    fn from(ran: Ran) -> RanWord {
+        match ran {
+            Ran::No => RanWord::No,
+            Ran::Maybe => RanWord::Maybe,
+            Ran::Yes => RanWord::Yes,
+        }
+    }
+}
+
+/// The outcome that stands for an error of a call.
+pub fn outcome_of(error: &CallError) -> Outcome {
+    match error {
+        CallError::Usage(_) => Outcome::Usage,
+        CallError::NoAStack { .. } => Outcome::NoAStack,
+        CallError::NotExecuted { .. } => Outcome::NotExecuted,
+        CallError::CallFailed { .. } => Outcome::CallFailed,
+        CallError::CallAborted { .. } => Outcome::CallAborted,
+        CallError::Panicked { .. } => Outcome::Panicked,
+        CallError::ResultsRefused { .. } => Outcome::ResultsRefused,
+        CallError::Peer { .. } => Outcome::Peer,
+        // Core may learn new errors; to C each is a failed call until it has a number of its own.
+        _ => Outcome::CallFailed,
+    }
+}
+
+/// Sizes and offsets of every record, as assertions in C.
+#[cfg(test)]
+fn layout_header() -> String {
+    use std::mem::offset_of;
+    let mut text = String::from(
+        "/* Made from crates/c/src/handle/records.rs; a test there compares them. */\n\
+         #ifndef NEARCALL_LAYOUT_H\n#define NEARCALL_LAYOUT_H\n\n",
+    );
+    macro_rules! record {
+        ($record:ty, $name:literal, $($field:ident),+) => {{
+            let bytes = size_of::<$record>();
+            text += &format!("NEARCALL_ASSERT(sizeof({}) == {bytes});\n", $name);
+            $(
+                let at = offset_of!($record, $field);
+                let field = stringify!($field);
+                text += &format!("NEARCALL_ASSERT(offsetof({}, {field}) == {at});\n", $name);
+            )+
+            text.push('\n');
+        }};
+    }
+    record!(
+        Environment,
+        "nearcall_environment",
+        outcome,
+        ran,
+        exception_id,
+        exception,
+        release,
+        message
+    );
+    record!(Class, "nearcall_class", block_bytes, count);
+    record!(Procedure, "nearcall_procedure", name, hash, class_index, is_oneway, is_idempotent);
+    record!(
+        Interface,
+        "nearcall_interface",
+        name,
+        hash,
+        procedures,
+        classes,
+        procedure_count,
+        class_count
+    );
+    record!(Put, "nearcall_put", bytes, byte_count, name, is_text);
+    record!(Message, "nearcall_message", fixed, payloads, fixed_bytes, variable_at, payload_count);
+    record!(Take, "nearcall_take", bytes, count, width, limit, form);
+    record!(
+        ReplyRecord,
+        "nearcall_reply",
+        fixed,
+        fixed_bytes,
+        exception_count,
+        is_kept,
+        raised,
+        held
+    );
+    record!(OpaqueRecord, "nearcall_opaque", held);
+    record!(MalformedRecord, "nearcall_malformed", kind, claimed, limit);
+    record!(BreachRecord, "nearcall_breach", name, value, limit, kind);
+    for (name, value) in numbers() {
+        text += &format!("NEARCALL_ASSERT({name} == {value});\n");
+    }
+    text + "\n#endif\n"
+}
+
+/// Numbers that both sides know.
+#[cfg(test)]
+fn numbers() -> Vec<(&'static str, u32)> {
+    vec![
+        ("NEARCALL_USAGE", Outcome::Usage as u32),
+        ("NEARCALL_NO_ASTACK", Outcome::NoAStack as u32),
+        ("NEARCALL_NOT_EXECUTED", Outcome::NotExecuted as u32),
+        ("NEARCALL_CALL_FAILED", Outcome::CallFailed as u32),
+        ("NEARCALL_CALL_ABORTED", Outcome::CallAborted as u32),
+        ("NEARCALL_PANICKED", Outcome::Panicked as u32),
+        ("NEARCALL_RESULTS_REFUSED", Outcome::ResultsRefused as u32),
+        ("NEARCALL_PEER", Outcome::Peer as u32),
+        ("NEARCALL_NOT_BOUND", Outcome::NotBound as u32),
+        ("NEARCALL_NOT_EXPORTED", Outcome::NotExported as u32),
+        ("NEARCALL_NO_MEMORY", Outcome::NoMemory as u32),
+        ("NEARCALL_SYSTEM", Outcome::System as u32),
+        ("NEARCALL_RAN_NO", RanWord::No as u32),
+        ("NEARCALL_RAN_MAYBE", RanWord::Maybe as u32),
+        ("NEARCALL_RAN_YES", RanWord::Yes as u32),
+        ("NEARCALL_FORM_BYTES", form::BYTES),
+        ("NEARCALL_FORM_TEXT", form::TEXT),
+        ("NEARCALL_FORM_LENT", form::LENT),
+        ("NEARCALL_DEPTH_MAX", nearcall::raw::DEPTH_MAX as u32),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_header_asserts_this_layout() {
+        expect_test::expect_file!["../../include/nearcall_layout.h"].assert_eq(&layout_header());
+    }
+
+    #[test]
+    fn a_long_message_is_cut_at_a_character() {
+        let mut environment = Environment {
+            outcome: 0,
+            ran: 0,
+            exception_id: std::ptr::null(),
+            exception: std::ptr::null_mut(),
+            release: None,
+            message: [1; MESSAGE_TEXT_BYTES],
+        };
+        environment.set_message(&"é".repeat(MESSAGE_TEXT_BYTES));
+        let end = environment.message.iter().position(|byte| *byte == 0).unwrap();
+        assert_eq!(end, MESSAGE_TEXT_BYTES - 2);
+        assert!(std::str::from_utf8(&environment.message[..end]).is_ok());
+    }
+}

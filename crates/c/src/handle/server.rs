@@ -1,0 +1,330 @@
+//! What entry stubs in C call.
+
+use std::ffi::{c_int, c_void};
+use std::os::fd::BorrowedFd;
+
+use nearcall::raw::{Arguments, Entries, Outcome, Refusal};
+use nearcall::{InterfaceDescriptor, Opaque, OpaqueOut};
+
+use super::client::breach;
+use super::records::{BreachRecord, MalformedRecord, Message, OpaqueRecord, Take};
+use super::takes::{NotTaken, check_texts, take_all};
+use super::{Outgoing, bytes, bytes_mut, literal};
+
+/// The dispatch of an interface in C.
+pub type Enter = unsafe extern "C" fn(*mut c_void, u32, *mut Served<'_>);
+
+/// The entry stubs of an interface in C.
+pub struct ForeignEntries {
+    interface: &'static InterfaceDescriptor,
+    enter: Enter,
+    server: *mut c_void,
+}
+
+// SAFETY: `new` asks that the server may be used from any thread.
+unsafe impl Send for ForeignEntries {}
+// SAFETY: as above.
+unsafe impl Sync for ForeignEntries {}
+
+impl ForeignEntries {
+    /// # Safety
+    ///
+    /// - H1 live: `server`, as long as this is, from any thread and from several at once.
+    pub unsafe fn new(
+        interface: &'static InterfaceDescriptor,
+        enter: Enter,
+        server: *mut c_void,
+    ) -> ForeignEntries {
+        ForeignEntries { interface, enter, server }
+    }
+}
+
+/// One call while an entry stub in C serves it. `nearcall_served` in C.
+pub struct Served<'a> {
+    arguments: Arguments<'a>,
+    room: Option<OpaqueOut<'a>>,
+    outcome: Option<Outcome>,
+}
+
+impl Entries for ForeignEntries {
+    fn interface(&self) -> &'static InterfaceDescriptor {
+        self.interface
+    }
+
+    fn enter(&self, procedure: usize, arguments: Arguments<'_>) -> Outcome {
+        let mut served = Served { arguments, room: None, outcome: None };
+        // SAFETY: the dispatch is generated code; `new` promised the server, `served` outlives the
+        // call.
+        unsafe { (self.enter)(self.server, procedure as u32, &mut served) };
+        // As after a panic: the procedure may have run, and there are no results.
+        served.outcome.expect("the dispatch replied or refused")
+    }
+}
+
+/// Copies the fixed part of the arguments out.
+///
+/// # Safety
+///
+/// - H1 live: `served`. H2 bytes: `target`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_arguments_fixed(
+    served: *const Served<'_>,
+    target: *mut u8,
+    byte_count: u32,
+) {
+    // SAFETY: H2; it is the stub's own.
+    let target = unsafe { bytes_mut(target, byte_count as usize) };
+    // SAFETY: H1.
+    unsafe { &*served }.arguments.copy_fixed(target);
+}
+
+/// Copies the payloads of the arguments out. False if they are refused.
+///
+/// # Safety
+///
+/// - H1 live: all of them.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_arguments_take(
+    served: *mut Served<'_>,
+    variable_at: u32,
+    takes: *mut Take,
+    take_count: u32,
+) -> bool {
+    // SAFETY: H1.
+    let served = unsafe { &mut *served };
+    // SAFETY: H1.
+    let takes = unsafe { std::slice::from_raw_parts_mut(takes, take_count as usize) };
+    let taken = match served.arguments.variable_at(variable_at as usize) {
+        Err(malformed) => Err(malformed.into()),
+        // SAFETY: H1.
+        Ok(mut incoming) => unsafe { take_all(&mut incoming, takes) },
+    };
+    match taken {
+        Ok(()) => true,
+        Err(NotTaken::Malformed(malformed)) => served.refuse(Refusal::Arguments(malformed)),
+        Err(NotTaken::NoMemory { bytes }) => served.refuse(Refusal::NoMemory { bytes }),
+    }
+}
+
+/// The arguments are not what the interface promises. False, always.
+///
+/// # Safety
+///
+/// - H1 live: `served`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_refuse_arguments(
+    served: *mut Served<'_>,
+    malformed: MalformedRecord,
+) -> bool {
+    // SAFETY: H1.
+    unsafe { &mut *served }.refuse(Refusal::Arguments(malformed.into()))
+}
+
+/// A result is beyond a limit of the interface, or the procedure raised what it does not declare.
+/// False, always.
+///
+/// # Safety
+///
+/// - H1 live: `served`. H4 static: the name of what is refused.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_refuse_result(
+    served: *mut Served<'_>,
+    refused: BreachRecord,
+) -> bool {
+    // SAFETY: H4.
+    let parameter = unsafe { literal(refused.name) };
+    let refusal = Refusal::Results(breach(parameter, refused));
+    // SAFETY: H1.
+    unsafe { &mut *served }.refuse(refusal)
+}
+
+/// There was no memory to marshal a result in, or to unmarshal an argument to. False, always.
+///
+/// # Safety
+///
+/// - H1 live: `served`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_refuse_memory(served: *mut Served<'_>, byte_count: u64) -> bool {
+    // SAFETY: H1.
+    unsafe { &mut *served }.refuse(Refusal::NoMemory { bytes: byte_count })
+}
+
+/// Replies: `raised` is 0, or which exception was raised.
+///
+/// # Safety
+///
+/// - H1 live: `served`, `message`. H2 bytes: the message's.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_reply_with(
+    served: *mut Served<'_>,
+    message: *const Message,
+    raised: u32,
+) {
+    // SAFETY: H1.
+    let served = unsafe { &mut *served };
+    // SAFETY: H1.
+    let message = unsafe { Outgoing::new(message) };
+    served.room = None;
+    // SAFETY: passed on.
+    served.outcome = Some(unsafe { replied(served.arguments, &message, raised) });
+}
+
+/// # Safety
+///
+/// - H2 bytes: the message's.
+unsafe fn replied(arguments: Arguments<'_>, message: &Outgoing<'_>, raised: u32) -> Outcome {
+    // SAFETY: H2, and names are literals of generated code.
+    let checked = unsafe { check_texts(message.payloads) };
+    checked.map_err(|error| Box::new(Refusal::Results(error)))?;
+    let mut results = match raised {
+        0 => arguments.results(),
+        _ => arguments.exception(),
+    };
+    results.put_bytes::<0>(message.fixed);
+    if !message.payloads.is_empty() {
+        let mut variable = results.variable_at(message.at, message.payload_bytes())?;
+        for put in message.payloads {
+            // SAFETY: H2.
+            variable.put(unsafe { put.bytes() });
+        }
+    }
+    match raised {
+        0 => results.reply(message.fixed.len() as u32),
+        raised => results.raise(raised as u16, message.fixed.len() as u32),
+    }
+}
+
+/// Makes room for results that the procedure writes in place.
+///
+/// # Safety
+///
+/// - H1 live: `served`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_lend_room(served: *mut Served<'_>, variable_at: u32, limit: u32) {
+    // SAFETY: H1.
+    let served = unsafe { &mut *served };
+    served.room = Some(served.arguments.lent_results_at(variable_at as usize, limit));
+}
+
+/// Bytes that were put into the room.
+///
+/// # Safety
+///
+/// - H1 live: `served`, with room lent.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_room_bytes(served: *const Served<'_>) -> u32 {
+    // SAFETY: H1.
+    let room = unsafe { &*served }.room.as_ref();
+    room.map_or(0, |room| room.len() as u32)
+}
+
+/// Appends bytes to the room. False over the interface's bound, or without memory.
+///
+/// # Safety
+///
+/// - H1 live: `served`, with room lent. H2 bytes: `source`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_room_put(
+    served: *mut Served<'_>,
+    source: *const c_void,
+    byte_count: usize,
+) -> bool {
+    // SAFETY: H2.
+    let source = unsafe { bytes(source.cast(), byte_count) };
+    // SAFETY: H1.
+    let room = unsafe { &mut *served }.room.as_mut();
+    room.is_some_and(|room| room.put(source).is_ok())
+}
+
+/// Appends bytes of a file to the room: how many there were, or -1.
+///
+/// # Safety
+///
+/// - H1 live: `served`, with room lent; `file` is open.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_room_read_at(
+    served: *mut Served<'_>,
+    file: c_int,
+    offset: u64,
+    byte_count: usize,
+) -> i64 {
+    // SAFETY: H1.
+    let room = unsafe { &mut *served }.room.as_mut();
+    // SAFETY: H1: it is open for as long as this runs.
+    let file = unsafe { BorrowedFd::borrow_raw(file) };
+    let read = room.map(|room| room.read_at(file, offset, byte_count));
+    read.and_then(Result::ok).map_or(-1, |count| count as i64)
+}
+
+/// How many octets were lent.
+///
+/// # Safety
+///
+/// - H1 live: `opaque`, in a call that is being served.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_opaque_bytes(opaque: *const OpaqueRecord) -> usize {
+    // SAFETY: H1: `take` wrote it there.
+    unsafe { &*opaque.cast::<Opaque<'_>>() }.len()
+}
+
+/// Copies lent octets from `at` on. False, and nothing is copied, if there are not as many.
+///
+/// # Safety
+///
+/// - H1 live: `opaque`, in a call that is being served. H2 bytes: `target`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_opaque_copy(
+    opaque: *const OpaqueRecord,
+    at: usize,
+    target: *mut c_void,
+    byte_count: usize,
+) -> bool {
+    // SAFETY: H1: `take` wrote it there.
+    let opaque = unsafe { &*opaque.cast::<Opaque<'_>>() };
+    let fits = at.checked_add(byte_count).is_some_and(|end| end <= opaque.len());
+    if fits && byte_count > 0 {
+        // SAFETY: H2; it is the procedure's own.
+        let target = unsafe { bytes_mut(target.cast(), byte_count) };
+        opaque.copy_to(at, target);
+    }
+    fits
+}
+
+/// Writes lent octets to a file, past this domain. False if the file does not take them.
+///
+/// # Safety
+///
+/// - H1 live: `opaque`, in a call that is being served; `file` is open.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_opaque_write_at(
+    opaque: *const OpaqueRecord,
+    file: c_int,
+    offset: u64,
+) -> bool {
+    // SAFETY: H1: `take` wrote it there.
+    let opaque = unsafe { &*opaque.cast::<Opaque<'_>>() };
+    // SAFETY: H1: it is open for as long as this runs.
+    let file = unsafe { BorrowedFd::borrow_raw(file) };
+    opaque.write_at(file, offset).is_ok()
+}
+
+impl Served<'_> {
+    fn refuse(&mut self, refusal: Refusal) -> bool {
+        self.room = None;
+        self.outcome = Some(Err(Box::new(refusal)));
+        false
+    }
+}
