@@ -81,6 +81,7 @@ typedef struct nearcall_procedure {
     uint8_t class_index;
     bool is_oneway;
     bool is_idempotent;
+    bool is_leaf;
 } nearcall_procedure;
 
 /* What both sides of an interface must agree on. Generated. */

@@ -20,6 +20,7 @@ NEARCALL_ASSERT(offsetof(nearcall_procedure, hash) == 8);
 NEARCALL_ASSERT(offsetof(nearcall_procedure, class_index) == 24);
 NEARCALL_ASSERT(offsetof(nearcall_procedure, is_oneway) == 25);
 NEARCALL_ASSERT(offsetof(nearcall_procedure, is_idempotent) == 26);
+NEARCALL_ASSERT(offsetof(nearcall_procedure, is_leaf) == 27);
 
 NEARCALL_ASSERT(sizeof(nearcall_interface) == 48);
 NEARCALL_ASSERT(offsetof(nearcall_interface, name) == 0);

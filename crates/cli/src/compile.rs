@@ -1,46 +1,30 @@
 //! `nearcall compile` and `nearcall plan`: the whole compiler, and the compiler up to its last
 //! step but one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
-use nearcall_idl::back::python::compile_python;
-use nearcall_idl::back::rust::compile_rust;
-use nearcall_idl::model::Model;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use nearcall_idl::back::{LANGUAGES, Language, Output, Unsupported};
 use nearcall_idl::plan;
 
 use crate::failure::Failure;
 use crate::reading::{Reading, print};
 
-/// Compiles an interface file to Rust, or to another language
+/// Compiles an interface file to a program's language
 #[derive(Args)]
 pub struct Compile {
     /// Interface file, in OMG IDL or MIDL
     file: PathBuf,
     #[command(flatten)]
     reading: Reading,
-    /// The language to write
-    #[arg(short, long, value_enum, default_value_t = Language::Rust)]
-    language: Language,
-    /// Write here and not to standard output
+    /// What to compile it to
+    #[arg(short, long, default_value = LANGUAGES[0].name, value_parser = languages())]
+    language: String,
+    /// Write here and not to standard output: a file, or for a language of several files a
+    /// directory that is there
     #[arg(short, value_name = "OUT")]
     output: Option<PathBuf>,
-}
-
-/// What there is a back end for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Language {
-    Python,
-    Rust,
-}
-
-impl Language {
-    fn back_end(self) -> fn(&Model) -> String {
-        match self {
-            Language::Python => compile_python,
-            Language::Rust => compile_rust,
-        }
-    }
 }
 
 /// Prints what the stubs of an interface file do, one step a line
@@ -55,12 +39,39 @@ pub struct Plan {
 impl Compile {
     /// Writes nothing if there is a mistake.
     pub fn run(&self) -> Result<(), Failure> {
-        let text = (self.language.back_end())(&self.reading.read_good(&self.file)?);
-        match &self.output {
-            Some(output) => std::fs::write(output, text).map_err(Failure::doing("write", output)),
-            None => print(&text),
+        let model = self.reading.read_good(&self.file)?;
+        let stem = self.file.file_stem().unwrap_or_default().to_string_lossy();
+        let files = (self.language()?.compile)(&model, &stem).map_err(unsupported)?;
+        match (&self.output, files.as_slice()) {
+            (Some(output), [one]) => write(output, one),
+            (None, [one]) => print(&one.text),
+            (Some(directory), several) => several.iter().try_for_each(|file| {
+                write(&directory.join(format!("{stem}{}", file.suffix)), file)
+            }),
+            (None, several) => {
+                let (count, language) = (several.len(), &self.language);
+                Err(format!("{language} takes {count} files: name their directory, -o DIR").into())
+            }
         }
     }
+
+    fn language(&self) -> Result<&'static Language, Failure> {
+        let found = LANGUAGES.iter().find(|language| language.name == self.language);
+        found.ok_or_else(|| format!("no language is called {}", self.language).into())
+    }
+}
+
+fn languages() -> PossibleValuesParser {
+    PossibleValuesParser::new(LANGUAGES.iter().map(|language| language.name))
+}
+
+fn write(path: &Path, file: &Output) -> Result<(), Failure> {
+    std::fs::write(path, &file.text).map_err(Failure::doing("write", path))
+}
+
+fn unsupported(found: Vec<Unsupported>) -> Failure {
+    let all: Vec<String> = found.iter().map(ToString::to_string).collect();
+    all.join("\nnearcall: ").into()
 }
 
 impl Plan {

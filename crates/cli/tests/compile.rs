@@ -42,7 +42,25 @@ fn another_language_is_written_when_it_is_named() {
     assert!(output.contains("class AdderClient(_raw.Client):"), "{output}");
     let (code, output, errors) = run(&directory, &["compile", "-l", "cobol", "good.idl"]);
     assert_eq!((code, output.as_str()), (2, ""));
-    assert!(errors.contains("[possible values: python, rust]"), "{errors}");
+    assert!(errors.contains("[possible values: rust, c, cpp, python]"), "{errors}");
+}
+
+#[test]
+fn a_language_of_several_files_wants_a_directory() {
+    let directory = directory();
+    let (code, _, errors) = run(&directory, &["compile", "--language", "c", "good.idl"]);
+    assert_eq!(code, 1);
+    assert!(errors.contains("c takes 3 files: name their directory, -o DIR"), "{errors}");
+    let (code, nothing, errors) =
+        run(&directory, &["compile", "--language", "c", "good.idl", "-o", "."]);
+    assert_eq!((code, nothing.as_str(), errors.as_str()), (0, "", ""));
+    for name in ["good.h", "good.c", "good_server.c"] {
+        let text = fs::read_to_string(directory.path().join(name)).unwrap();
+        assert!(text.contains("Adder"), "{name}");
+    }
+    let (code, _, errors) = run(&directory, &["compile", "--language", "pascal", "good.idl"]);
+    assert_eq!(code, 2);
+    assert!(errors.contains("rust, c"), "{errors}");
 }
 
 #[test]

@@ -1,4 +1,59 @@
 //! Back ends: plan to text. A back end prints steps and decides nothing about layout or checks.
 
+pub mod c;
+pub mod cpp;
 pub mod python;
 pub mod rust;
+
+use std::fmt;
+
+use crate::model::Model;
+
+/// A language that stubs are printed in.
+pub struct Language {
+    /// What it is called on the command line.
+    pub name: &'static str,
+    /// Prints a model; the text is the interface file's name, without its end.
+    pub compile: fn(&Model, &str) -> Printed,
+}
+
+/// What a back end prints: every file, or all that it cannot express.
+pub type Printed = Result<Vec<Output>, Vec<Unsupported>>;
+
+/// One file of a back end's output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// What follows the interface file's name, without its end, in the name of this one.
+    pub suffix: &'static str,
+    /// What is in it.
+    pub text: String,
+}
+
+/// Something that a language cannot express yet. Nothing is printed then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported {
+    /// The operation or declaration, scoped.
+    pub place: String,
+    /// What of it, and why.
+    pub reason: String,
+}
+
+/// Every language there is; the first is the one that is meant if none is named.
+pub const LANGUAGES: &[Language] = &[
+    Language {
+        name: "rust",
+        compile: |model, _| Ok(vec![Output { suffix: ".rs", text: rust::compile_rust(model) }]),
+    },
+    Language { name: "c", compile: c::compile_c },
+    Language { name: "cpp", compile: cpp::compile_cpp },
+    Language {
+        name: "python",
+        compile: |model, _| Ok(vec![Output { suffix: ".py", text: python::compile_python(model) }]),
+    },
+];
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.reason)
+    }
+}

@@ -23,7 +23,7 @@ mod size;
 pub use class::astack_classes;
 pub use range::{Range, is_ranged, range};
 pub use shape::{Form, Scalar, Shape, element_bytes, members, shape};
-pub use size::{bytes_max, declared_bytes_min, fixed_bytes, is_recursive};
+pub use size::{bytes_max, bytes_min, declared_bytes_min, fixed_bytes, is_recursive};
 
 use nearcall_abi::AStackClass;
 

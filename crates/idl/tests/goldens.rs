@@ -1,10 +1,12 @@
-//! What the compiler makes of the files under `tests/idl/plan`, `tests/idl/python` and
-//! `tests/idl/rust`, to the letter.
+//! What the compiler makes of the files under `tests/idl/plan`, `c`, `python` and `rust`, to the
+//! letter.
 //! `UPDATE_EXPECT=1 cargo test` writes the goldens anew.
 
 use std::path::{Path, PathBuf};
 
 use expect_test::expect_file;
+use nearcall_idl::back::c::compile_c;
+use nearcall_idl::back::cpp::compile_cpp;
 use nearcall_idl::back::python::compile_python;
 use nearcall_idl::back::rust::compile_rust;
 use nearcall_idl::diagnostic::Severity;
@@ -50,6 +52,35 @@ fn plans_are_as_agreed() {
 #[test]
 fn rust_is_as_agreed() {
     check("rust", "rs", 4, compile_rust);
+}
+
+/// C++ prints what C does, and one file more.
+#[test]
+fn c_and_cpp_are_as_agreed() {
+    let files = interface_files("c");
+    let mut goldens = 0;
+    for path in &files {
+        let stem = path.file_stem().expect("a file").to_string_lossy();
+        for output in compile_cpp(&model(path), &stem).expect("C++ can express it") {
+            let golden = output.suffix.trim_start_matches(['.', '_']).replace('_', ".");
+            expect_file![path.with_extension(golden)].assert_eq(&output.text);
+            goldens += 1;
+        }
+    }
+    println!("{} files, {goldens} goldens", files.len());
+    assert!(files.len() >= 2 && goldens == 4 * files.len(), "{goldens} goldens");
+}
+
+#[test]
+fn c_does_not_print_stubs_that_no_stack_holds() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let path = directory.path().join("big.idl");
+    let text = "typedef octet Big[65537]; interface Store { void put(in Big big); };";
+    std::fs::write(&path, text).expect("it can be written");
+    let found = compile_c(&model(&path), "big").expect_err("it is too long");
+    let said = found[0].to_string();
+    assert!(said.starts_with("Store::put: its fixed parameters take 65537 bytes"), "{said}");
+    assert_eq!(found.len(), 1);
 }
 
 #[test]

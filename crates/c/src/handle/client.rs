@@ -78,6 +78,13 @@ pub unsafe extern "C" fn nearcall_post_oneway(
     }
 }
 
+/// Claims an A-stack for a procedure, whose class is a number here.
+#[inline]
+fn claimed<'b, 'm>(client: &'b Client, procedure: u32) -> Result<Call<'b, 'm>, Box<CallError>> {
+    let class = client.binding().interface().procedures[procedure as usize].class;
+    client.claim_of_class(class.into(), procedure)
+}
+
 /// Claims an A-stack and fills it.
 ///
 /// # Safety
@@ -90,14 +97,14 @@ unsafe fn filled<'b, 'm>(
     request: &Outgoing<'m>,
 ) -> Result<Call<'b, 'm>, Box<CallError>> {
     if request.payloads.is_empty() {
-        let mut call = client.claim_for(procedure)?;
+        let mut call = claimed(client, procedure)?;
         call.put_bytes::<0>(request.fixed);
         return Ok(call);
     }
     // SAFETY: H2, and names are literals of generated code.
     let checked = unsafe { check_texts(request.payloads) };
     checked.map_err(|error| Box::new(CallError::Usage(error)))?;
-    let mut call = client.claim_for(procedure)?;
+    let mut call = claimed(client, procedure)?;
     call.put_bytes::<0>(request.fixed);
     let mut variable = call.variable_at(request.at, request.payload_bytes())?;
     for put in request.payloads {

@@ -51,6 +51,7 @@ unsafe fn made_descriptor(interface: &'static Interface) -> InterfaceDescriptor 
         class: procedure.class_index,
         is_oneway: procedure.is_oneway,
         is_idempotent: procedure.is_idempotent,
+        is_leaf: procedure.is_leaf,
     });
     let classes = classes
         .iter()

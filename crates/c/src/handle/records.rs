@@ -62,6 +62,7 @@ pub struct Procedure {
     pub class_index: u8,
     pub is_oneway: bool,
     pub is_idempotent: bool,
+    pub is_leaf: bool,
 }
 
 /// `nearcall_interface` in C.
@@ -238,7 +239,16 @@ fn layout_header() -> String {
         message
     );
     record!(Class, "nearcall_class", block_bytes, count);
-    record!(Procedure, "nearcall_procedure", name, hash, class_index, is_oneway, is_idempotent);
+    record!(
+        Procedure,
+        "nearcall_procedure",
+        name,
+        hash,
+        class_index,
+        is_oneway,
+        is_idempotent,
+        is_leaf
+    );
     record!(
         Interface,
         "nearcall_interface",

@@ -65,7 +65,8 @@ unsafe fn take(incoming: &mut Incoming<'_>, take: &mut Take) -> Result<(), NotTa
         other => panic!("a payload has no form {other}"),
     };
     let mut memory = Memory(std::ptr::null_mut());
-    incoming.copy_to(bytes, u32::MAX, |count| memory.room(count, is_text.into()))?;
+    let payload = incoming.payload(bytes, u32::MAX)?;
+    payload.copy_out(memory.room(payload.len(), is_text.into())?)?;
     if is_text {
         // SAFETY: `room` made it, with as many bytes, and nobody else has it.
         let text = unsafe { bytes_mut(memory.0.cast(), bytes as usize) };

@@ -1,0 +1,158 @@
+//! Limits inside of values: loops that look at everything they are about.
+
+use crate::back::c::C;
+use crate::back::c::text::Text;
+use crate::layout::Range;
+use crate::model::{Kind, Primitive, Type, Value};
+use crate::plan::{Count, Hop, Limit, LimitCheck};
+
+/// What is said of a value beyond a limit.
+pub struct Beyond {
+    /// `BOUND` or `RANGE`, as both of the header's lists end.
+    pub kind: &'static str,
+    /// What there is.
+    pub value: String,
+    /// What there may be.
+    pub limit: u64,
+}
+
+/// Says what is wrong and leaves.
+pub type Leave<'l> = &'l dyn Fn(&Beyond) -> Vec<String>;
+
+impl C<'_> {
+    /// Judges `value`, an expression, by every check.
+    pub fn print_checks(
+        &self,
+        checks: &[LimitCheck],
+        declared: &Type,
+        value: &str,
+        leave: Leave<'_>,
+        text: &mut Text,
+    ) {
+        for check in checks {
+            self.print_check(&check.hops, &check.limit, (declared, value), leave, text);
+        }
+    }
+
+    fn print_check(
+        &self,
+        hops: &[Hop],
+        limit: &Limit,
+        (declared, value): (&Type, &str),
+        leave: Leave<'_>,
+        text: &mut Text,
+    ) {
+        let Some((hop, rest)) = hops.split_first() else {
+            return self.print_limit(limit, declared, value, leave, text);
+        };
+        let index = format!("nc_i{}", hops.len());
+        let loop_over =
+            format!("for (uint32_t {index} = 0; {index} < {value}._length; {index}++) {{");
+        match (hop, self.resolved(declared)) {
+            (Hop::Present, _) => {
+                text.open(format!("if ({value} != NULL) {{"));
+                let value = format!("(*{value})");
+                self.print_check(rest, limit, (declared, &value), leave, text);
+                text.close("}");
+            }
+            (_, Type::Array { element, dimensions }) => {
+                let mut item = format!("{value}._at");
+                for (many, depth) in dimensions.iter().zip(0..) {
+                    let index = format!("{index}_{depth}");
+                    text.open(format!(
+                        "for (uint32_t {index} = 0; {index} < {many}u; {index}++) {{"
+                    ));
+                    item += &format!("[{index}]");
+                }
+                let rest = hops.get(dimensions.len()..).unwrap_or_default();
+                self.print_check(rest, limit, (element, &item), leave, text);
+                dimensions.iter().for_each(|_| text.close("}"));
+            }
+            (_, Type::Sequence { element, .. }) => {
+                text.open(loop_over);
+                let item = format!("{value}._buffer[{index}]");
+                self.print_check(rest, limit, (element, &item), leave, text);
+                text.close("}");
+            }
+            (hop, Type::Map { key, value: held, .. }) => {
+                text.open(loop_over);
+                let (part, declared) = match hop {
+                    Hop::Keys => ("key", key),
+                    _ => ("value", held),
+                };
+                let item = format!("{value}._buffer[{index}].{part}");
+                self.print_check(rest, limit, (declared, &item), leave, text);
+                text.close("}");
+            }
+            // A hop fits the type that it goes through.
+            _ => {}
+        }
+    }
+
+    fn print_limit(
+        &self,
+        limit: &Limit,
+        declared: &Type,
+        value: &str,
+        leave: Leave<'_>,
+        text: &mut Text,
+    ) {
+        let (condition, beyond) = match limit {
+            Limit::AtMost { count, limit } => {
+                let counted = counted(*count, value);
+                let beyond = Beyond {
+                    kind: "BOUND",
+                    value: format!("(uint64_t){counted}"),
+                    limit: (*limit).into(),
+                };
+                (format!("{counted} > {limit}u"), beyond)
+            }
+            Limit::Within(range) => {
+                let beyond = Beyond { kind: "RANGE", value: self.bits(declared, value), limit: 0 };
+                (self.outside(range, declared, value), beyond)
+            }
+        };
+        text.open(format!("if ({condition}) {{"));
+        text.lines(leave(&beyond));
+        text.close("}");
+    }
+
+    /// Whether a value is outside of a range; what is no number at all is.
+    fn outside(&self, range: &Range, declared: &Type, value: &str) -> String {
+        let value = match self.resolved(declared) {
+            Type::Primitive(Primitive::Char) => format!("(uint8_t){value}"),
+            Type::Named(_) => format!("(int64_t){value}"),
+            _ => value.to_owned(),
+        };
+        let end = |end: &Value| match end {
+            Value::Char(char) => format!("{}u", *char as u32),
+            Value::Enumerator(id, index) => match &self.model.declaration(*id).kind {
+                Kind::Enum(shape) => shape.enumerators[*index as usize].value.to_string(),
+                _ => index.to_string(),
+            },
+            end => self.value(&range.of, end),
+        };
+        let least = range.least.iter().map(|least| format!("{value} >= {}", end(least)));
+        let greatest = range.greatest.iter().map(|most| format!("{value} <= {}", end(most)));
+        let both: Vec<String> = least.chain(greatest).collect();
+        format!("!({})", both.join(" && "))
+    }
+
+    /// A scalar as an error tells it.
+    pub fn bits(&self, declared: &Type, value: &str) -> String {
+        match self.resolved(declared) {
+            Type::Primitive(Primitive::Float) => format!("nearcall_bits_f32({value})"),
+            Type::Primitive(Primitive::Double) => format!("nearcall_bits_f64({value})"),
+            _ => format!("(uint64_t){value}"),
+        }
+    }
+}
+
+/// How many there are.
+pub fn counted(count: Count, value: &str) -> String {
+    match count {
+        Count::Bytes => format!("nearcall_text_bytes({value})"),
+        Count::Characters => format!("nearcall_characters({value})"),
+        Count::Items => format!("{value}._length"),
+    }
+}

@@ -1,0 +1,229 @@
+//! Call stubs.
+
+use crate::back::c::C;
+use crate::back::c::interface::Procedure;
+use crate::back::c::stub::{Printer, Side, payload_counts, variable_at};
+use crate::back::c::text::Text;
+use crate::layout::{Place, Root};
+use crate::model::{Direction, Type};
+use crate::plan::{Check, ProcedurePlan, Step};
+
+impl C<'_> {
+    /// The call stub of a procedure.
+    pub fn print_call_stub(&self, procedure: Procedure<'_>, text: &mut Text) {
+        let Procedure { operation, plan, .. } = procedure;
+        let mut printer = Printer::new(self, procedure, Side::Client);
+        for step in &plan.client.request {
+            match step {
+                Step::Post { fixed_bytes } => print_post(&mut printer, plan, *fixed_bytes),
+                Step::PostOneway { fixed_bytes } => print_oneway(&mut printer, plan, *fixed_bytes),
+                step => printer.write(step),
+            }
+        }
+        if !operation.is_oneway {
+            print_reply(&mut printer, procedure);
+        }
+        let body = std::mem::take(&mut printer.text).finish();
+        text.open(format!("{} {{", self.call_signature(procedure)));
+        self.print_call_locals(&printer, procedure, text);
+        text.line("nearcall_begin(nc_env);");
+        for (parameter, name) in operation.parameters.iter().zip(&printer.names) {
+            if parameter.direction == Direction::Out {
+                text.line(format!("memset({name}, 0, sizeof *{name});"));
+            }
+        }
+        text.lines(body.lines().map(String::from));
+        text.label("nc_done:");
+        self.print_call_end(&printer, procedure, text);
+        text.close("}");
+        text.line("");
+    }
+
+    fn print_call_locals(
+        &self,
+        printer: &Printer<'_, '_>,
+        procedure: Procedure<'_>,
+        text: &mut Text,
+    ) {
+        let Procedure { operation, plan, .. } = procedure;
+        if let Some(declared) = &operation.returns {
+            text.line(printer.local(declared, "nc_returned"));
+        }
+        let request = fixed_bytes(&plan.client.request);
+        if request > 0 {
+            text.line(format!("uint8_t nc_fixed[{request}] = {{0}};"));
+        }
+        text.line("nearcall_message nc_request;");
+        if !operation.is_oneway {
+            let reply = reply_bytes(plan);
+            if reply > 0 {
+                text.line(format!("uint8_t nc_results[{reply}];"));
+            }
+            text.line("nearcall_reply nc_reply;");
+            text.line("bool nc_is_good = false;");
+        }
+        for (parameter, name) in operation.parameters.iter().zip(&printer.names) {
+            if parameter.direction == Direction::Inout {
+                text.line(printer.local(&parameter.declared, &format!("nc_new_{name}")));
+            }
+        }
+        for (id, number) in operation.raises.iter().zip(1..) {
+            text.line(printer.local(&Type::Named(*id), &format!("nc_raised{number}")));
+        }
+        printer.print_locals(text, payload_counts(&plan.client.request).0, takes(plan));
+    }
+
+    /// What happens whatever happened.
+    fn print_call_end(&self, printer: &Printer<'_, '_>, procedure: Procedure<'_>, text: &mut Text) {
+        let Procedure { operation, plan, .. } = procedure;
+        if !operation.is_oneway {
+            let mut frees = Vec::new();
+            if let Some(declared) = &operation.returns {
+                frees.extend(self.free(declared, "nc_returned"));
+                frees.push(String::from("memset(&nc_returned, 0, sizeof nc_returned);"));
+            }
+            for (parameter, name) in operation.parameters.iter().zip(&printer.names) {
+                let value = match parameter.direction {
+                    Direction::In => continue,
+                    Direction::Out => format!("(*{name})"),
+                    Direction::Inout => format!("nc_new_{name}"),
+                };
+                frees.extend(self.free(&parameter.declared, &value));
+                if parameter.direction == Direction::Out {
+                    frees.push(format!("memset({name}, 0, sizeof *{name});"));
+                }
+            }
+            match frees.is_empty() {
+                true => text.line("(void)nc_is_good;"),
+                false => {
+                    text.open("if (!nc_is_good) {");
+                    text.lines(frees);
+                    text.close("}");
+                }
+            }
+        }
+        for (id, number) in operation.raises.iter().zip(1..) {
+            let name = self.names.declaration(*id);
+            text.line(format!("nearcall_free_{name}(&nc_raised{number});"));
+        }
+        printer.print_frees(text, takes(plan));
+        text.line(if operation.returns.is_some() { "return nc_returned;" } else { "return;" });
+    }
+}
+
+fn print_request(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan, fixed_bytes: u32) {
+    let (puts, _) = payload_counts(&plan.client.request);
+    let fixed = if fixed_bytes > 0 { "nc_fixed" } else { "NULL" };
+    let payloads = if puts > 0 { "nc_puts" } else { "NULL" };
+    let at = variable_at(&plan.client.request);
+    printer.text.line(format!(
+        "nc_request = (nearcall_message){{{fixed}, {payloads}, {fixed_bytes}, {at}, {puts}}};"
+    ));
+}
+
+fn print_post(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan, fixed_bytes: u32) {
+    print_request(printer, plan, fixed_bytes);
+    let (bytes, is_kept) = (reply_bytes(plan), is_kept(plan));
+    let results = if bytes > 0 { "nc_results" } else { "NULL" };
+    let text = &mut printer.text;
+    text.line(format!("nc_reply.fixed = {results};"));
+    text.line(format!("nc_reply.fixed_bytes = {bytes};"));
+    text.line(format!("nc_reply.exception_count = {};", plan.client.raised.len()));
+    text.line(format!("nc_reply.is_kept = {is_kept};"));
+    let client = "(const nearcall_client *)nc_client";
+    let rest = "&nc_request, &nc_reply, nc_env";
+    text.line(format!("if (!nearcall_call({client}, {}, {rest})) {{", plan.index));
+    text.lines(["    goto nc_done;", "}"].map(String::from));
+}
+
+fn print_oneway(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan, fixed_bytes: u32) {
+    print_request(printer, plan, fixed_bytes);
+    let client = "(const nearcall_client *)nc_client";
+    let post = format!("nearcall_post_oneway({client}, {}, &nc_request, nc_env)", plan.index);
+    printer.text.open(format!("if (!{post}) {{"));
+    printer.text.line("goto nc_done;");
+    printer.text.close("}");
+}
+
+fn print_reply(printer: &mut Printer<'_, '_>, procedure: Procedure<'_>) {
+    let Procedure { operation, plan, .. } = procedure;
+    printer.enter(None);
+    if plan.client.raised.is_empty() {
+        print_results(printer, procedure);
+    } else {
+        printer.text.line("switch (nc_reply.raised) {");
+        printer.text.open("case 0:");
+        print_results(printer, procedure);
+        printer.text.line("break;");
+        printer.text.end();
+        for ((steps, id), number) in plan.client.raised.iter().zip(&operation.raises).zip(1u32..) {
+            printer.enter(Some((*id, number)));
+            let is_last = number as usize == operation.raises.len();
+            printer.text.open(if is_last {
+                String::from("default:")
+            } else {
+                format!("case {number}:")
+            });
+            steps.iter().for_each(|step| printer.read(step, steps));
+            let name = printer.c.names.declaration(*id);
+            printer.text.line("nc_env->ran = NEARCALL_RAN_YES;");
+            printer.text.line(format!("nearcall_raise_{name}(nc_env, nc_raised{number});"));
+            printer.text.line(format!("memset(&nc_raised{number}, 0, sizeof nc_raised{number});"));
+            printer.text.line("break;");
+            printer.text.end();
+        }
+        printer.text.line("}");
+    }
+    if is_kept(plan) {
+        printer.text.line("nearcall_reply_release(&nc_reply);");
+    }
+    printer.text.line("nc_is_good = true;");
+}
+
+/// Reads the results, and puts what came back in the place of what went.
+fn print_results(printer: &mut Printer<'_, '_>, procedure: Procedure<'_>) {
+    let Procedure { operation, plan, .. } = procedure;
+    plan.client.reply.iter().for_each(|step| printer.read(step, &plan.client.reply));
+    for (parameter, index) in operation.parameters.iter().zip(0u32..) {
+        if parameter.direction == Direction::Inout {
+            let new = printer.value(&Place::whole(Root::Parameter(index)));
+            let name = printer.names[index as usize].clone();
+            let free = printer.c.free(&parameter.declared, &format!("(*{name})"));
+            printer.text.lines(free);
+            printer.text.line(format!("*{name} = {new};"));
+        }
+    }
+}
+
+/// Does the stub read more than words that may have any value?
+fn is_kept(plan: &ProcedurePlan) -> bool {
+    let all = plan.client.reply.iter().chain(plan.client.raised.iter().flatten());
+    all.into_iter().any(|step| match step {
+        Step::GetScalar { check, .. } => *check != Check::Any,
+        Step::GetImage { .. } | Step::Incoming { .. } | Step::CheckInside { .. } => true,
+        _ => false,
+    })
+}
+
+fn takes(plan: &ProcedurePlan) -> usize {
+    let all = std::iter::once(&plan.client.reply).chain(&plan.client.raised);
+    all.map(|steps| payload_counts(steps).1).max().unwrap_or_default()
+}
+
+/// Bytes of the fixed part that steps write.
+pub fn fixed_bytes(steps: &[Step]) -> u32 {
+    let bytes = steps.iter().find_map(|step| match step {
+        Step::Post { fixed_bytes }
+        | Step::PostOneway { fixed_bytes }
+        | Step::Reply { fixed_bytes }
+        | Step::Raise { fixed_bytes, .. } => Some(*fixed_bytes),
+        _ => None,
+    });
+    bytes.unwrap_or_default()
+}
+
+/// Bytes of the longest fixed part of a reply.
+pub fn reply_bytes(plan: &ProcedurePlan) -> u32 {
+    let all = std::iter::once(&plan.server.reply).chain(&plan.server.raised);
+    all.map(|steps| fixed_bytes(steps)).max().unwrap_or_default()
+}

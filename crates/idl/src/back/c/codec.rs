@@ -1,0 +1,406 @@
+//! The conventional encoding of every type that has functions of its own (L32).
+
+use crate::back::c::C;
+use crate::back::c::checks::Beyond;
+use crate::back::c::free::items;
+use crate::back::c::text::Text;
+use crate::back::c::types::quoted;
+use crate::layout::{Scalar, Shape, bytes_min, members, shape};
+use crate::model::{DeclarationId, Kind, Member, Primitive, Type, Union, UnionDefault};
+use crate::plan::LimitCheck;
+
+impl C<'_> {
+    /// Encoders and decoders.
+    pub fn print_codecs(&self, text: &mut Text) {
+        self.print_judges(text);
+        let all = self.compound_types();
+        for (tag, declared) in &all {
+            let name = self.type_name(declared);
+            let constant = format!("const {name} *value");
+            text.line(format!(
+                "NEARCALL_INLINE void nearcall_encode_{tag}(nearcall_writer *writer, {constant});"
+            ));
+            text.line(format!(
+                "NEARCALL_INLINE bool nearcall_decode_{tag}(nearcall_reader *reader,"
+            ));
+            text.line(format!("    {name} *value);"));
+        }
+        text.line("");
+        for (tag, declared) in &all {
+            let name = self.type_name(declared);
+            text.line(format!(
+                "NEARCALL_INLINE void nearcall_encode_{tag}(nearcall_writer *writer,"
+            ));
+            text.open(format!("    const {name} *value) {{"));
+            self.print_encode(declared, text);
+            text.close("}");
+            text.line("");
+            text.line(format!(
+                "NEARCALL_INLINE bool nearcall_decode_{tag}(nearcall_reader *reader,"
+            ));
+            text.open(format!("    {name} *value) {{"));
+            self.print_decode(declared, text);
+            text.line("return true;");
+            text.close("}");
+            text.line("");
+        }
+    }
+
+    /// Statements that append a value; `name` is told if it is refused.
+    pub fn encode(&self, declared: &Type, value: &str, name: &str) -> Vec<String> {
+        if self.is_text(declared) {
+            return vec![format!("nearcall_write_text(writer, {}, {value});", quoted(name))];
+        }
+        match shape(self.model, declared) {
+            Shape::Scalar(scalar) => self.encode_scalar(scalar, declared, value, name),
+            _ if matches!(self.resolved(declared), Type::Primitive(_)) => {
+                vec![format!("nearcall_write(writer, &{value}, sizeof {value});")]
+            }
+            _ => vec![format!("nearcall_encode_{}(writer, &{value});", self.tag(declared))],
+        }
+    }
+
+    fn encode_scalar(
+        &self,
+        scalar: Scalar,
+        declared: &Type,
+        value: &str,
+        name: &str,
+    ) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Some(condition) = self.is_own_value(scalar, value) {
+            let breach = range_breach(name, &self.bits(declared, value));
+            lines.push(format!("if (!({condition})) {{"));
+            lines.push(format!("    nearcall_write_breach(writer, {breach});"));
+            lines.push(String::from("}"));
+        }
+        let raw = self.raw_type(scalar);
+        lines.push(String::from("{"));
+        lines.push(format!("    const {raw} word = ({raw}){value};"));
+        lines.push(String::from("    nearcall_write(writer, &word, sizeof word);"));
+        lines.push(String::from("}"));
+        lines
+    }
+
+    /// A condition that takes a value off, or statements and the condition.
+    fn decode(&self, declared: &Type, value: &str) -> Vec<String> {
+        let unless = |condition: String| {
+            vec![
+                format!("if (!{condition}) {{"),
+                String::from("    return false;"),
+                String::from("}"),
+            ]
+        };
+        if self.is_text(declared) {
+            return unless(format!("nearcall_read_text(reader, &{value})"));
+        }
+        match shape(self.model, declared) {
+            Shape::Scalar(Scalar::Primitive(Primitive::Boolean)) => {
+                unless(format!("nearcall_read_boolean(reader, &{value})"))
+            }
+            Shape::Scalar(Scalar::Primitive(Primitive::WideChar)) => {
+                unless(format!("nearcall_read_character(reader, &{value})"))
+            }
+            Shape::Scalar(scalar @ (Scalar::Enum { .. } | Scalar::Bits { .. })) => {
+                self.decode_word(scalar, value)
+            }
+            Shape::Scalar(Scalar::Primitive(_)) => {
+                unless(format!("nearcall_read(reader, &{value}, sizeof {value})"))
+            }
+            _ if matches!(self.resolved(declared), Type::Primitive(_)) => {
+                unless(format!("nearcall_read(reader, &{value}, sizeof {value})"))
+            }
+            _ => unless(format!("nearcall_decode_{}(reader, &{value})", self.tag(declared))),
+        }
+    }
+
+    fn decode_word(&self, scalar: Scalar, value: &str) -> Vec<String> {
+        let raw = self.raw_type(scalar);
+        let mut lines = vec![
+            String::from("{"),
+            format!("    {raw} word = 0;"),
+            String::from("    if (!nearcall_read(reader, &word, sizeof word)) {"),
+            String::from("        return false;"),
+            String::from("    }"),
+        ];
+        if let Some(condition) = self.is_value(scalar, "word") {
+            let refusal = "nearcall_read_bad(reader, NEARCALL_MALFORMED_RANGE, (uint64_t)word, 0)";
+            lines.push(format!("    if (!({condition})) {{"));
+            lines.push(format!("        return {refusal};"));
+            lines.push(String::from("    }"));
+        }
+        lines.push(format!("    {value} = {};", self.of_word(scalar, "word")));
+        lines.push(String::from("}"));
+        lines
+    }
+
+    fn print_encode(&self, declared: &Type, text: &mut Text) {
+        match self.resolved(declared) {
+            Type::Sequence { element, .. } => {
+                text.line("nearcall_write(writer, &value->_length, sizeof value->_length);");
+                text.open("for (uint32_t i = 0; i < value->_length; i++) {");
+                text.lines(self.encode(element, "value->_buffer[i]", "element"));
+                text.close("}");
+            }
+            Type::Map { key, value, .. } => {
+                text.line("nearcall_write(writer, &value->_length, sizeof value->_length);");
+                text.open("for (uint32_t i = 0; i < value->_length; i++) {");
+                text.lines(self.encode(key, "value->_buffer[i].key", "key"));
+                text.lines(self.encode(value, "value->_buffer[i].value", "value"));
+                text.close("}");
+            }
+            Type::Array { element, dimensions } => {
+                self.print_items(element, dimensions, "const", text);
+                text.lines(self.encode(element, "items[i]", "element"));
+                text.close("}");
+            }
+            Type::Named(id) => match &self.model.declaration(*id).kind {
+                Kind::Union(union) => self.print_encode_union(*id, union, text),
+                _ => self.print_encode_struct(*id, text),
+            },
+            _ => {}
+        }
+    }
+
+    fn print_encode_struct(&self, id: DeclarationId, text: &mut Text) {
+        let all = members(self.model, id);
+        let plans = &self.type_plan(id).members;
+        for ((member, plan), name) in all.iter().zip(plans).zip(self.member_names(id)) {
+            let place = format!("value->{name}");
+            self.print_encode_member(member, (plan.is_boxed, &plan.checks), &place, text);
+        }
+        if all.is_empty() {
+            text.line("(void)value;");
+            text.lines(["{", "    const uint8_t word = 0;"].map(String::from));
+            text.lines(["    nearcall_write(writer, &word, 1);", "}"].map(String::from));
+        }
+    }
+
+    fn print_encode_member(
+        &self,
+        member: &Member,
+        (is_boxed, checks): (bool, &[LimitCheck]),
+        place: &str,
+        text: &mut Text,
+    ) {
+        let name = &member.name;
+        let leave = |beyond: &Beyond| {
+            let Beyond { kind, value, limit } = beyond;
+            let name = quoted(name);
+            vec![format!(
+                "nearcall_write_breach(writer, nearcall_over({name}, NEARCALL_BREACH_{kind}, \
+                 {value}, {limit}u));"
+            )]
+        };
+        let pointed = format!("(*{place})");
+        if is_boxed && !member.is_optional {
+            text.open(format!("if ({place} == NULL) {{"));
+            text.line(format!("nearcall_write_breach(writer, {});", range_breach(name, "0u")));
+            text.label("} else {");
+            self.print_checks(checks, &member.declared, &pointed, &leave, text);
+            text.lines(self.encode(&member.declared, &pointed, name));
+            text.close("}");
+            return;
+        }
+        self.print_checks(checks, &member.declared, place, &leave, text);
+        if !member.is_optional {
+            return text.lines(self.encode(&member.declared, place, name));
+        }
+        text.lines([
+            String::from("{"),
+            format!("    const uint8_t is_present = {place} != NULL;"),
+            String::from("    nearcall_write(writer, &is_present, 1);"),
+            String::from("}"),
+        ]);
+        text.open(format!("if ({place} != NULL) {{"));
+        text.lines(self.encode(&member.declared, &pointed, name));
+        text.close("}");
+    }
+
+    fn print_encode_union(&self, id: DeclarationId, union: &Union, text: &mut Text) {
+        text.lines(self.encode(&union.discriminator, "value->_d", "discriminator"));
+        text.open(format!("switch (({})value->_d) {{", self.label_type(&union.discriminator)));
+        let plans = &self.type_plan(id).members;
+        let cases = union.cases.iter().zip(plans).zip(self.case_names(union));
+        for (((case, plan), name), index) in cases.zip(0u32..) {
+            self.print_labels(union, index, text);
+            let place = format!("value->_u.{name}");
+            self.print_encode_member(&case.member, (plan.is_boxed, &plan.checks), &place, text);
+            text.line("break;");
+        }
+        self.print_no_case(union, text, |value| {
+            format!("nearcall_write_breach(writer, {});", range_breach("discriminator", value))
+        });
+        text.close("}");
+    }
+
+    /// What happens to a discriminator that selects no case.
+    fn print_no_case(&self, union: &Union, text: &mut Text, refuse: impl Fn(&str) -> String) {
+        match union.default {
+            UnionDefault::Case(_) => {}
+            UnionDefault::Implicit => text.lines(["default:", "    break;"].map(String::from)),
+            UnionDefault::Covered => {
+                text.line("default:");
+                text.line(format!("    {}", refuse("(uint64_t)value->_d")));
+                text.line("    break;");
+            }
+        }
+    }
+
+    fn print_decode(&self, declared: &Type, text: &mut Text) {
+        match self.resolved(declared) {
+            Type::Sequence { element, .. } => {
+                let least = bytes_min(self.model, element);
+                self.print_decode_list(least, &[(element, "value->_buffer[at]")], text);
+            }
+            Type::Map { key, value, .. } => {
+                let least = bytes_min(self.model, key) + bytes_min(self.model, value);
+                let both =
+                    [(&**key, "value->_buffer[at].key"), (value, "value->_buffer[at].value")];
+                self.print_decode_list(least, &both, text);
+            }
+            Type::Array { element, dimensions } => {
+                let name = self.type_name(self.resolved(element));
+                let zeros = "[0]".repeat(dimensions.len());
+                text.line(format!("{name} *items = &value->_at{zeros};"));
+                text.open(format!("for (size_t i = 0; i < {}u; i++) {{", items(dimensions)));
+                text.lines(self.decode(element, "items[i]"));
+                text.close("}");
+            }
+            Type::Named(id) => match &self.model.declaration(*id).kind {
+                Kind::Union(union) => self.print_decode_union(*id, union, text),
+                _ => self.print_decode_struct(*id, text),
+            },
+            _ => {}
+        }
+    }
+
+    /// Memory is had as the elements come, never for a count alone.
+    fn print_decode_list(&self, least: u64, parts: &[(&Type, &str)], text: &mut Text) {
+        text.lines([
+            String::from("uint32_t count = 0;"),
+            String::from("uint32_t capacity = 0;"),
+            format!("if (!nearcall_read_count(reader, UINT64_C({least}), &count) ||"),
+            String::from("    !nearcall_read_deeper(reader)) {"),
+            String::from("    return false;"),
+            String::from("}"),
+        ]);
+        text.open("while (value->_length < count) {");
+        text.lines([
+            String::from("const uint32_t at = value->_length;"),
+            String::from("void *buffer = value->_buffer;"),
+            String::from("if (!nearcall_read_grow(reader, &buffer, at, &capacity, count,"),
+            String::from("                        sizeof *value->_buffer)) {"),
+            String::from("    return false;"),
+            String::from("}"),
+            String::from("value->_buffer = buffer;"),
+            String::from("value->_length++;"),
+        ]);
+        for (declared, item) in parts {
+            text.lines(self.decode(declared, item));
+        }
+        text.close("}");
+        text.line("reader->depth--;");
+    }
+
+    fn print_decode_struct(&self, id: DeclarationId, text: &mut Text) {
+        let all = members(self.model, id);
+        let plans = &self.type_plan(id).members;
+        for ((member, plan), name) in all.iter().zip(plans).zip(self.member_names(id)) {
+            let place = format!("value->{name}");
+            self.print_decode_member(member, (plan.is_boxed, &plan.checks), &place, text);
+        }
+        if all.is_empty() {
+            text.lines(self.decode(&Type::Primitive(Primitive::Char), "value->_empty"));
+            text.open("if (value->_empty != 0) {");
+            text.line(
+                "return nearcall_read_bad(reader, NEARCALL_MALFORMED_RANGE, \
+                 (uint8_t)value->_empty, 0);",
+            );
+            text.close("}");
+        }
+    }
+
+    fn print_decode_member(
+        &self,
+        member: &Member,
+        (is_boxed, checks): (bool, &[LimitCheck]),
+        place: &str,
+        text: &mut Text,
+    ) {
+        let leave = |beyond: &Beyond| {
+            let Beyond { kind, value, limit } = beyond;
+            vec![format!(
+                "return nearcall_read_bad(reader, NEARCALL_MALFORMED_{kind}, {value}, {limit}u);"
+            )]
+        };
+        let pointed = format!("(*{place})");
+        if member.is_optional {
+            text.open("{");
+            text.line("bool is_present = false;");
+            text.lines(
+                ["if (!nearcall_read_boolean(reader, &is_present)) {", "    return false;"]
+                    .map(String::from),
+            );
+            text.line("}");
+            text.open("if (is_present) {");
+        }
+        let levels = usize::from(member.is_optional) + usize::from(is_boxed);
+        if levels > 0 {
+            text.open("{");
+            text.line("void *room = NULL;");
+            for _ in 0..levels {
+                text.lines(
+                    ["if (!nearcall_read_deeper(reader)) {", "    return false;", "}"]
+                        .map(String::from),
+                );
+            }
+            text.line(format!("if (!nearcall_read_room(reader, sizeof *{place}, &room)) {{"));
+            text.lines(["    return false;", "}"].map(String::from));
+            text.line(format!("{place} = room;"));
+            text.lines(self.decode(&member.declared, &pointed));
+            text.line(format!("reader->depth -= {levels};"));
+            text.close("}");
+        } else {
+            text.lines(self.decode(&member.declared, place));
+        }
+        if member.is_optional {
+            text.close("}");
+            text.close("}");
+        }
+        let judged = if is_boxed && !member.is_optional { &pointed } else { place };
+        self.print_checks(checks, &member.declared, judged, &leave, text);
+    }
+
+    fn print_decode_union(&self, id: DeclarationId, union: &Union, text: &mut Text) {
+        text.lines(self.decode(&union.discriminator, "value->_d"));
+        text.open(format!("switch (({})value->_d) {{", self.label_type(&union.discriminator)));
+        let plans = &self.type_plan(id).members;
+        let cases = union.cases.iter().zip(plans).zip(self.case_names(union));
+        for (((case, plan), name), index) in cases.zip(0u32..) {
+            self.print_labels(union, index, text);
+            text.open("{");
+            let place = format!("value->_u.{name}");
+            self.print_decode_member(&case.member, (plan.is_boxed, &plan.checks), &place, text);
+            text.line("break;");
+            text.close("}");
+        }
+        match union.default {
+            UnionDefault::Case(_) => {}
+            UnionDefault::Implicit => text.lines(["default:", "    break;"].map(String::from)),
+            UnionDefault::Covered => {
+                text.line("default:");
+                text.line(
+                    "    return nearcall_read_bad(reader, NEARCALL_MALFORMED_RANGE, \
+                     (uint64_t)value->_d, 0);",
+                );
+            }
+        }
+        text.close("}");
+    }
+}
+
+/// A number that is no value of its type.
+pub fn range_breach(name: &str, value: &str) -> String {
+    format!("nearcall_over({}, NEARCALL_BREACH_RANGE, {value}, 0)", quoted(name))
+}

@@ -1,0 +1,259 @@
+//! What both sides of an interface share: its descriptor, signatures, and the declarations.
+
+use crate::back::c::C;
+use crate::back::c::names::beside;
+use crate::back::c::text::Text;
+use crate::back::c::types::quoted;
+use crate::layout::{Root, Shape, shape};
+use crate::model::{DeclarationId, Direction, Kind, Operation, Type};
+use crate::plan::{InterfacePlan, ProcedurePlan};
+
+/// One operation with everything that its two stubs are printed from.
+#[derive(Clone, Copy)]
+pub struct Procedure<'p> {
+    /// The interface that is printed.
+    pub interface: DeclarationId,
+    /// The operation.
+    pub operation: &'p Operation,
+    /// Its plan.
+    pub plan: &'p ProcedurePlan,
+}
+
+impl C<'_> {
+    /// The procedures of an interface, in the order of their indices.
+    pub fn procedures<'p>(&'p self, plan: &'p InterfacePlan) -> Vec<Procedure<'p>> {
+        let Kind::Interface(interface) = &self.model.declaration(plan.id).kind else {
+            return Vec::new();
+        };
+        let pairs = interface.operations.iter().zip(&plan.procedures);
+        pairs
+            .map(|(operation, own)| Procedure { interface: plan.id, operation, plan: own })
+            .collect()
+    }
+
+    /// Declarations of an interface, for the header.
+    pub fn print_interface(&self, plan: &InterfacePlan, text: &mut Text) {
+        let (name, declaration) =
+            (self.names.declaration(plan.id), self.model.declaration(plan.id));
+        text.doc(&declaration.doc);
+        text.line(format!("typedef struct {name} {name};"));
+        text.line(format!("extern const nearcall_interface nearcall_interface_{name};"));
+        text.line("");
+        self.print_import(name, text);
+        for procedure in self.procedures(plan) {
+            text.doc(&procedure.operation.doc);
+            text.line(format!("{};", self.call_signature(procedure)));
+        }
+        text.line("");
+        text.line(
+            "/* What a domain that exports it does. Procedures may run at once, on any thread. */",
+        );
+        text.open(format!("typedef struct nearcall_server_{name} {{"));
+        text.line("void *self;");
+        let names = self.member_functions(plan);
+        for (procedure, own) in self.procedures(plan).into_iter().zip(&names) {
+            let (returns, parameters) = self.run_signature(procedure);
+            let star = if returns.ends_with('*') { "" } else { " " };
+            text.line(format!("{returns}{star}(*{own})(void *nc_self{parameters});"));
+        }
+        text.close(format!("}} nearcall_server_{name};"));
+        text.line("");
+        for procedure in self.procedures(plan) {
+            text.line(format!("{};", self.entry_signature(procedure)));
+        }
+        text.line(
+            "/* In the file of the server's loop. `server` stays until the domain is shut down. */",
+        );
+        text.line(format!("nearcall_clerk *nearcall_export_{name}(const nearcall_domain *domain,"));
+        text.line(format!("    const char *name, const nearcall_server_{name} *server,"));
+        text.line("    nearcall_environment *env);");
+        text.line("");
+    }
+
+    fn print_import(&self, name: &str, text: &mut Text) {
+        text.line("/* Binds to the domain that exports `name`; null after an error. */");
+        text.line(format!(
+            "NEARCALL_INLINE {name} *nearcall_import_{name}(const nearcall_domain *domain,"
+        ));
+        text.open("    const char *name, nearcall_environment *env) {");
+        text.line("nearcall_begin(env);");
+        text.line(format!(
+            "return ({name} *)nearcall_import(domain, name, &nearcall_interface_{name}, env);"
+        ));
+        text.close("}");
+        text.line("/* The same binding, whose calls wait at most so long; released by itself. */");
+        text.line(format!(
+            "NEARCALL_INLINE {name} *nearcall_with_deadline_{name}(const {name} *client,"
+        ));
+        text.open("    uint64_t deadline_ns) {");
+        text.line("const nearcall_client *plain = (const nearcall_client *)client;");
+        text.line(format!("return ({name} *)nearcall_with_deadline(plain, deadline_ns);"));
+        text.close("}");
+        text.open(format!("NEARCALL_INLINE void nearcall_release_{name}({name} *client) {{"));
+        text.line("nearcall_client_release((nearcall_client *)client);");
+        text.close("}");
+        text.line("");
+    }
+
+    /// What the procedures are called in the record of a server.
+    pub fn member_functions(&self, plan: &InterfacePlan) -> Vec<String> {
+        let procedures = self.procedures(plan);
+        let names = procedures.iter().map(|procedure| &*procedure.operation.name);
+        beside(std::iter::once("self").chain(names)).split_off(1)
+    }
+
+    /// Parameters, named as nothing else in a stub is.
+    pub fn parameter_names(&self, operation: &Operation) -> Vec<String> {
+        beside(operation.parameters.iter().map(|parameter| &*parameter.name))
+    }
+
+    fn returned_type(&self, operation: &Operation) -> String {
+        operation.returns.as_ref().map_or(String::from("void"), |declared| self.type_name(declared))
+    }
+
+    /// The head of a call stub.
+    pub fn call_signature(&self, procedure: Procedure<'_>) -> String {
+        let Procedure { interface, operation, plan } = procedure;
+        let own = self.names.declaration(interface);
+        let function = self.names.function(interface, plan.index);
+        let returns = self.returned_type(operation);
+        let star = if returns.ends_with('*') { "" } else { " " };
+        let mut text = format!("{returns}{star}{function}(const {own} *nc_client");
+        for (parameter, name) in operation.parameters.iter().zip(self.parameter_names(operation)) {
+            text += ", ";
+            text += &self.parameter(&parameter.declared, parameter.direction, &name);
+        }
+        text + ", nearcall_environment *nc_env)"
+    }
+
+    /// What a procedure returns, and its parameters after the first.
+    pub fn run_signature(&self, procedure: Procedure<'_>) -> (String, String) {
+        let Procedure { operation, plan, .. } = procedure;
+        let mut text = String::new();
+        let all = operation.parameters.iter().zip(self.parameter_names(operation)).zip(0u32..);
+        for ((parameter, name), index) in all {
+            let is_lent_result = plan.lent_result == Some(Root::Parameter(index));
+            let is_lent = parameter.is_opaque
+                && (parameter.direction == Direction::In || is_lent_result)
+                && parameter.direction != Direction::Out;
+            if is_lent {
+                text += &format!(", const nearcall_opaque *{name}");
+            }
+            if is_lent_result {
+                let name = if is_lent { format!("{name}_out") } else { name };
+                text += &format!(", nearcall_served *{name}");
+            } else if !is_lent {
+                text += ", ";
+                text += &self.parameter(&parameter.declared, parameter.direction, &name);
+            }
+        }
+        let is_returned_lent = plan.lent_result == Some(Root::Returned);
+        if is_returned_lent {
+            text += ", nearcall_served *nc_room";
+        }
+        text += ", nearcall_environment *nc_env";
+        let returns =
+            if is_returned_lent { String::from("void") } else { self.returned_type(operation) };
+        (returns, text)
+    }
+
+    fn parameter(&self, declared: &Type, direction: Direction, name: &str) -> String {
+        let is_scalar = matches!(shape(self.model, declared), Shape::Scalar(_));
+        match direction {
+            Direction::In if is_scalar => self.declarator(declared, name),
+            Direction::In if self.is_text(declared) => format!("const char *{name}"),
+            Direction::In => format!("const {} *{name}", self.type_name(declared)),
+            _ if self.is_text(declared) => format!("char **{name}"),
+            _ => format!("{} *{name}", self.type_name(declared)),
+        }
+    }
+
+    /// The head of an entry stub.
+    pub fn entry_signature(&self, procedure: Procedure<'_>) -> String {
+        let own = self.names.declaration(procedure.interface);
+        let function = self.names.function(procedure.interface, procedure.plan.index);
+        format!(
+            "void nearcall_entry_{function}(const nearcall_server_{own} *nc_server, \
+             nearcall_served *nc_call)"
+        )
+    }
+
+    /// The descriptor that import and export compare.
+    pub fn print_descriptor(&self, plan: &InterfacePlan, text: &mut Text) {
+        let (name, declaration) =
+            (self.names.declaration(plan.id), self.model.declaration(plan.id));
+        if !plan.procedures.is_empty() {
+            text.open(format!("static const nearcall_procedure nearcall_procedures_{name}[] = {{"));
+            for procedure in self.procedures(plan) {
+                let Procedure { operation, plan, .. } = procedure;
+                let own = quoted(&operation.name);
+                let (oneway, idempotent) = (operation.is_oneway, operation.is_idempotent);
+                let leaf = operation.is_leaf;
+                let hash = hash(&plan.hash);
+                text.line(format!(
+                    "{{{own}, {{{hash}}}, {}, {oneway}, {idempotent}, {leaf}}},",
+                    plan.class
+                ));
+            }
+            text.close("};");
+        }
+        text.open(format!("static const nearcall_class nearcall_classes_{name}[] = {{"));
+        for class in &plan.classes {
+            text.line(format!("{{{}, {}}},", class.block_bytes, class.count));
+        }
+        text.close("};");
+        text.open(format!("const nearcall_interface nearcall_interface_{name} = {{"));
+        text.line(format!("{},", quoted(&declaration.name.to_string())));
+        text.line(format!("{{{}}},", hash(&plan.hash)));
+        match plan.procedures.is_empty() {
+            true => text.line("NULL,"),
+            false => text.line(format!("nearcall_procedures_{name},")),
+        }
+        text.line(format!("nearcall_classes_{name},"));
+        text.line(format!("{},", plan.procedures.len()));
+        text.line(format!("{},", plan.classes.len()));
+        text.close("};");
+        text.line("");
+    }
+
+    /// The loop of a server.
+    pub fn print_loop(&self, plan: &InterfacePlan, text: &mut Text) {
+        let name = self.names.declaration(plan.id);
+        let server = format!("const nearcall_server_{name} *");
+        text.line(
+            "/* Every call comes through here, on the thread that serves it: the place to count,",
+        );
+        text.line(" * to time, or to balance. An entry stub unpacks, runs, and replies once. */");
+        text.line(format!("static void nearcall_loop_{name}(void *server, uint32_t procedure,"));
+        text.open("    nearcall_served *call) {");
+        if plan.procedures.is_empty() {
+            text.lines(["(void)server;", "(void)procedure;", "(void)call;"].map(String::from));
+        } else {
+            text.line(format!("typedef void (*entry)({server}server, nearcall_served *call);"));
+            text.open("static const entry entries[] = {");
+            for procedure in self.procedures(plan) {
+                let function = self.names.function(plan.id, procedure.plan.index);
+                text.line(format!("nearcall_entry_{function},"));
+            }
+            text.close("};");
+            text.line("/* The runtime calls no procedure that the interface does not have. */");
+            text.line("entries[procedure](server, call);");
+        }
+        text.close("}");
+        text.line("");
+        text.line(format!("nearcall_clerk *nearcall_export_{name}(const nearcall_domain *domain,"));
+        text.line(format!("    const char *name, const nearcall_server_{name} *server,"));
+        text.open("    nearcall_environment *env) {");
+        text.line("nearcall_begin(env);");
+        text.line("/* The loop takes it as a constant again. */");
+        text.line(format!(
+            "return nearcall_export(domain, name, &nearcall_interface_{name}, nearcall_loop_{name},"
+        ));
+        text.line("                       (void *)server, env);");
+        text.close("}");
+    }
+}
+
+fn hash(hash: &[u8; 16]) -> String {
+    hash.map(|byte| format!("0x{byte:02x}")).join(", ")
+}

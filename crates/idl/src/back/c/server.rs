@@ -1,0 +1,197 @@
+//! Entry stubs.
+
+use crate::back::c::C;
+use crate::back::c::client::{fixed_bytes, reply_bytes};
+use crate::back::c::interface::Procedure;
+use crate::back::c::stub::{Printer, Side, payload_counts, variable_at};
+use crate::back::c::text::Text;
+use crate::layout::{Root, Shape, shape};
+use crate::model::{Direction, Kind};
+use crate::plan::{Passing, ProcedurePlan, Step};
+
+impl C<'_> {
+    /// The entry stub of a procedure.
+    pub fn print_entry_stub(&self, procedure: Procedure<'_>, text: &mut Text) {
+        let plan = procedure.plan;
+        let mut printer = Printer::new(self, procedure, Side::Server);
+        let request = fixed_bytes(&plan.client.request);
+        if request > 0 {
+            let copy = format!("nearcall_arguments_fixed(nc_call, nc_fixed, {request});");
+            printer.text.line(copy);
+        }
+        for step in &plan.server.request {
+            match step {
+                Step::Lend { at, limit, .. } => {
+                    let limit = limit
+                        .map_or(String::from("NEARCALL_UNBOUNDED"), |limit| format!("{limit}u"));
+                    printer.text.line(format!("nearcall_lend_room(nc_call, {at}, {limit});"));
+                }
+                Step::Run => self.print_run(&mut printer, procedure),
+                step => printer.read(step, &plan.server.request),
+            }
+        }
+        printer.enter(None);
+        print_reply(&mut printer, &plan.server.reply, 0);
+        let body = std::mem::take(&mut printer.text).finish();
+        text.open(format!("{} {{", self.entry_signature(procedure)));
+        self.print_entry_locals(&printer, procedure, text);
+        text.lines(body.lines().map(String::from));
+        text.label("nc_done:");
+        self.print_entry_end(&printer, procedure, text);
+        text.close("}");
+        text.line("");
+    }
+
+    /// Runs the procedure; what it raised is replied at once.
+    fn print_run(&self, printer: &mut Printer<'_, '_>, procedure: Procedure<'_>) {
+        let Procedure { interface, operation, plan } = procedure;
+        let mut arguments = String::from("nc_server->self");
+        for (parameter, index) in operation.parameters.iter().zip(0u32..) {
+            let name = &printer.names[index as usize];
+            let passing = plan.arguments.iter().find(|one| one.parameter == index);
+            let is_word = matches!(shape(self.model, &parameter.declared), Shape::Scalar(_));
+            let is_plain = is_word || self.is_text(&parameter.declared);
+            arguments += &match passing.map(|one| one.passing) {
+                Some(Passing::LentResult) => String::from(", nc_call"),
+                Some(Passing::LentBoth) => format!(", &{name}, nc_call"),
+                _ if parameter.direction == Direction::In && is_plain => format!(", {name}"),
+                _ => format!(", &{name}"),
+            };
+        }
+        if plan.lent_result == Some(Root::Returned) {
+            arguments += ", nc_call";
+        }
+        let interfaces = self.plan.interfaces.iter().find(|one| one.id == interface);
+        let functions = interfaces.map(|one| self.member_functions(one)).unwrap_or_default();
+        let function = &functions[plan.index as usize];
+        let is_returned = operation.returns.is_some() && plan.lent_result != Some(Root::Returned);
+        let result = if is_returned { "nc_returned = " } else { "" };
+        printer.text.line(format!("{result}nc_server->{function}({arguments}, &nc_env);"));
+        printer.text.open("if (nc_env.outcome != NEARCALL_RETURNED) {");
+        for ((steps, id), number) in plan.server.raised.iter().zip(&operation.raises).zip(1u32..) {
+            let name = self.names.declaration(*id);
+            let raised = format!("nc_raised{number}");
+            printer.text.line(format!("const {name} *{raised} = nearcall_raised_{name}(&nc_env);"));
+            printer.text.open(format!("if ({raised} != NULL) {{"));
+            printer.enter(Some((*id, number)));
+            print_reply(printer, steps, number);
+            printer.text.line("goto nc_done;");
+            printer.text.close("}");
+        }
+        let breach = "nearcall_over(\"exception\", NEARCALL_BREACH_RANGE, nc_env.outcome, 0)";
+        printer.text.line(format!("nearcall_refuse_result(nc_call, {breach});"));
+        printer.text.line("goto nc_done;");
+        printer.text.close("}");
+    }
+
+    fn print_entry_locals(
+        &self,
+        printer: &Printer<'_, '_>,
+        procedure: Procedure<'_>,
+        text: &mut Text,
+    ) {
+        let Procedure { operation, plan, .. } = procedure;
+        let (request, reply) = (fixed_bytes(&plan.client.request), reply_bytes(plan));
+        if request > 0 {
+            text.line(format!("uint8_t nc_fixed[{request}];"));
+        }
+        if reply > 0 {
+            text.line(format!("uint8_t nc_results[{reply}] = {{0}};"));
+        }
+        text.line("nearcall_message nc_message;");
+        text.line("nearcall_environment nc_env;");
+        for (parameter, index) in operation.parameters.iter().zip(0u32..) {
+            let name = &printer.names[index as usize];
+            match lent(plan, index) {
+                Some(Passing::Lent | Passing::LentBoth) => {
+                    text.line(format!("nearcall_opaque {name} = {{{{0, 0}}}};"));
+                }
+                Some(Passing::LentResult) => {}
+                _ => text.line(printer.local(&parameter.declared, name)),
+            }
+        }
+        if let (Some(declared), false) =
+            (&operation.returns, plan.lent_result == Some(Root::Returned))
+        {
+            text.line(printer.local(declared, "nc_returned"));
+        }
+        printer.print_locals(text, puts(plan), payload_counts(&plan.server.request).1);
+        text.line("nearcall_begin(&nc_env);");
+    }
+
+    fn print_entry_end(
+        &self,
+        printer: &Printer<'_, '_>,
+        procedure: Procedure<'_>,
+        text: &mut Text,
+    ) {
+        let Procedure { operation, plan, .. } = procedure;
+        for (parameter, index) in operation.parameters.iter().zip(0u32..) {
+            let passing = lent(plan, index);
+            let is_lent =
+                matches!(passing, Some(Passing::Lent | Passing::LentBoth | Passing::LentResult));
+            if !is_lent {
+                text.lines(self.free(&parameter.declared, &printer.names[index as usize]));
+            }
+        }
+        if let (Some(declared), false) =
+            (&operation.returns, plan.lent_result == Some(Root::Returned))
+        {
+            text.lines(self.free(declared, "nc_returned"));
+        }
+        printer.print_frees(text, payload_counts(&plan.server.request).1);
+        text.line("nearcall_environment_release(&nc_env);");
+    }
+
+    /// Operations whose messages are too long for a stub's stack.
+    pub fn too_long(&self) -> Vec<crate::back::Unsupported> {
+        let mut found = Vec::new();
+        for plan in &self.plan.interfaces {
+            let Kind::Interface(interface) = &self.model.declaration(plan.id).kind else {
+                continue;
+            };
+            for (operation, own) in interface.operations.iter().zip(&plan.procedures) {
+                let bytes = fixed_bytes(&own.client.request).max(reply_bytes(own));
+                if bytes > FIXED_BYTES_MAX {
+                    found.push(crate::back::Unsupported {
+                        place: format!(
+                            "{}::{}",
+                            self.model.declaration(plan.id).name,
+                            operation.name
+                        ),
+                        reason: format!(
+                            "its fixed parameters take {bytes} bytes, and a stub in C has room for \
+                             {FIXED_BYTES_MAX}: declare large arrays as sequences"
+                        ),
+                    });
+                }
+            }
+        }
+        found
+    }
+}
+
+/// A stub has its messages on the stack, of a thread that may have little.
+const FIXED_BYTES_MAX: u32 = 64 << 10;
+
+/// How a parameter is passed, if it is an argument.
+fn lent(plan: &ProcedurePlan, index: u32) -> Option<Passing> {
+    plan.arguments.iter().find(|one| one.parameter == index).map(|one| one.passing)
+}
+
+fn puts(plan: &ProcedurePlan) -> usize {
+    let all = std::iter::once(&plan.server.reply).chain(&plan.server.raised);
+    all.map(|steps| payload_counts(steps).0).max().unwrap_or_default()
+}
+
+/// Writes results or an exception, and replies.
+fn print_reply(printer: &mut Printer<'_, '_>, steps: &[Step], raised: u32) {
+    steps.iter().for_each(|step| printer.write(step));
+    let (bytes, count, at) = (fixed_bytes(steps), payload_counts(steps).0, variable_at(steps));
+    let fixed = if bytes > 0 { "nc_results" } else { "NULL" };
+    let payloads = if count > 0 { "nc_puts" } else { "NULL" };
+    printer.text.line(format!(
+        "nc_message = (nearcall_message){{{fixed}, {payloads}, {bytes}, {at}, {count}}};"
+    ));
+    printer.text.line(format!("nearcall_reply_with(nc_call, &nc_message, {raised});"));
+}

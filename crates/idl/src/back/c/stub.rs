@@ -1,0 +1,475 @@
+//! The steps that both stubs have in common: writing a message, reading one.
+
+use std::collections::BTreeMap;
+
+use crate::back::c::C;
+use crate::back::c::checks::{Beyond, counted};
+use crate::back::c::interface::Procedure;
+use crate::back::c::text::Text;
+use crate::back::c::types::quoted;
+use crate::layout::{Form, Place, Root, Scalar, members, root_type};
+use crate::model::{DeclarationId, Direction, Type};
+use crate::plan::Step;
+
+/// Whose stub it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    Client,
+    Server,
+}
+
+/// Prints the steps of one stub.
+pub struct Printer<'c, 'm> {
+    pub c: &'c C<'m>,
+    pub procedure: Procedure<'c>,
+    pub side: Side,
+    pub names: Vec<String>,
+    /// What is written or read now is an exception's: which, and its number.
+    pub exception: Option<(DeclarationId, u32)>,
+    /// A reply is read, or written.
+    pub is_reply: bool,
+    /// Writers of values that are marshalled.
+    writers: BTreeMap<String, usize>,
+    pub writer_count: usize,
+    /// Where the lengths of payloads are.
+    lengths: BTreeMap<Place, u32>,
+    payloads: usize,
+    takes: usize,
+    pub text: Text,
+}
+
+impl<'c, 'm> Printer<'c, 'm> {
+    pub fn new(c: &'c C<'m>, procedure: Procedure<'c>, side: Side) -> Printer<'c, 'm> {
+        Printer {
+            c,
+            procedure,
+            side,
+            names: c.parameter_names(procedure.operation),
+            exception: None,
+            is_reply: false,
+            writers: BTreeMap::new(),
+            writer_count: 0,
+            lengths: BTreeMap::new(),
+            payloads: 0,
+            takes: 0,
+            text: Text::default(),
+        }
+    }
+
+    /// A new message: the results, or an exception.
+    pub fn enter(&mut self, exception: Option<(DeclarationId, u32)>) {
+        self.exception = exception;
+        self.is_reply = true;
+        self.lengths.clear();
+        (self.payloads, self.takes) = (0, 0);
+    }
+
+    /// A value, as what can be read and assigned to.
+    pub fn value(&self, place: &Place) -> String {
+        let mut text = self.root(place.root);
+        let mut declared = self.root_type(place.root);
+        for index in &place.path {
+            let Some(Type::Named(id)) = declared.map(|declared| self.c.resolved(declared)) else {
+                break;
+            };
+            text += &format!(".{}", self.c.member_names(*id)[*index as usize]);
+            declared = Some(&members(self.c.model, *id)[*index as usize].declared);
+        }
+        text
+    }
+
+    fn root(&self, root: Root) -> String {
+        match (root, self.side) {
+            (Root::Returned, _) => String::from("nc_returned"),
+            (Root::Member(index), side) => {
+                let Some((id, number)) = self.exception else { return String::new() };
+                let name = &self.c.member_names(id)[index as usize];
+                let access = if side == Side::Client { "." } else { "->" };
+                format!("nc_raised{number}{access}{name}")
+            }
+            (Root::Parameter(index), Side::Server) => self.names[index as usize].clone(),
+            (Root::Parameter(index), Side::Client) => {
+                let parameter = &self.procedure.operation.parameters[index as usize];
+                let name = &self.names[index as usize];
+                let is_plain = self.c.scalar(&parameter.declared).is_some()
+                    || self.c.is_text(&parameter.declared);
+                match parameter.direction {
+                    Direction::In if is_plain => name.clone(),
+                    Direction::Inout if self.is_reply => format!("nc_new_{name}"),
+                    _ => format!("(*{name})"),
+                }
+            }
+        }
+    }
+
+    fn root_type(&self, root: Root) -> Option<&Type> {
+        let exception = self.exception.map(|(id, _)| id);
+        root_type(self.c.model, self.procedure.operation, exception, root)
+    }
+
+    /// The type of a value.
+    pub fn declared(&self, place: &Place) -> Type {
+        let mut declared = self.root_type(place.root);
+        for index in &place.path {
+            if let Some(Type::Named(id)) = declared.map(|declared| self.c.resolved(declared)) {
+                declared = Some(&members(self.c.model, *id)[*index as usize].declared);
+            }
+        }
+        declared.cloned().unwrap_or(Type::String { bound: None })
+    }
+
+    /// What a value is called in messages to people.
+    fn spoken(&self, place: &Place) -> String {
+        match place.root {
+            Root::Returned => String::from("returned"),
+            Root::Parameter(index) => {
+                self.procedure.operation.parameters[index as usize].name.clone()
+            }
+            Root::Member(index) => {
+                let all = self.exception.map(|(id, _)| members(self.c.model, id));
+                all.map(|all| all[index as usize].name.clone()).unwrap_or_default()
+            }
+        }
+    }
+
+    /// Where the message that is written lies.
+    fn target(&self) -> &'static str {
+        if self.side == Side::Client { "nc_fixed" } else { "nc_results" }
+    }
+
+    /// Where the message that is read lies.
+    fn source(&self) -> &'static str {
+        if self.side == Side::Client { "nc_results" } else { "nc_fixed" }
+    }
+
+    /// Refuses a value of our own.
+    fn refuse_own(&self, breach: &str) -> Vec<String> {
+        let refuse = match self.side {
+            Side::Client => format!("nearcall_refuse_argument(nc_env, {breach});"),
+            Side::Server => format!("nearcall_refuse_result(nc_call, {breach});"),
+        };
+        vec![refuse, String::from("goto nc_done;")]
+    }
+
+    /// Refuses what a peer sent.
+    fn refuse_peer(&self, malformed: &str) -> Vec<String> {
+        let refuse = match self.side {
+            Side::Client => {
+                format!("nearcall_reply_malformed(&nc_reply, {malformed}, nc_env);")
+            }
+            Side::Server => format!("nearcall_refuse_arguments(nc_call, {malformed});"),
+        };
+        vec![refuse, String::from("goto nc_done;")]
+    }
+
+    fn no_memory(&self) -> Vec<String> {
+        let lines: &[&str] = match (self.side, self.is_reply) {
+            (Side::Client, false) => &["nearcall_no_memory(nc_env, NEARCALL_RAN_NO);"],
+            (Side::Client, true) => &[
+                "nearcall_reply_release(&nc_reply);",
+                "nearcall_no_memory(nc_env, NEARCALL_RAN_YES);",
+            ],
+            (Side::Server, _) => &["nearcall_refuse_memory(nc_call, 0);"],
+        };
+        lines.iter().copied().chain(["goto nc_done;"]).map(String::from).collect()
+    }
+
+    /// A step that writes.
+    pub fn write(&mut self, step: &Step) {
+        match step {
+            Step::CheckBound { place, count, limit } => {
+                let counted = counted(*count, &self.value(place));
+                let name = quoted(&self.spoken(place));
+                let breach = format!(
+                    "nearcall_over({name}, NEARCALL_BREACH_BOUND, (uint64_t){counted}, {limit}u)"
+                );
+                self.when(&format!("{counted} > {limit}u"), self.refuse_own(&breach));
+            }
+            Step::CheckRange { place, checks } => {
+                let (value, declared) = (self.value(place), self.declared(place));
+                self.print_own_checks(place, &declared, &value, checks);
+            }
+            Step::Marshal { place, checks } => {
+                let (value, declared) = (self.value(place), self.declared(place));
+                self.print_own_checks(place, &declared, &value, checks);
+                self.marshal(place, &declared, &value);
+            }
+            Step::PutScalar { place, at, scalar } => self.put_scalar(place, *at, *scalar),
+            Step::PutBlock { place, at, bytes } => {
+                let (target, value) = (self.target(), self.value(place));
+                self.text.line(format!("memcpy({target} + {at}, &{value}, {bytes});"));
+            }
+            Step::PutImage { place, at, bytes } => {
+                let (value, declared) = (self.value(place), self.declared(place));
+                let writer = self.marshal(place, &declared, &value);
+                let target = self.target();
+                self.text.line(format!("memcpy({target} + {at}, {writer}.bytes, {bytes});"));
+            }
+            Step::PutLength { place, at, form } => {
+                let (target, count) = (self.target(), self.length(place, *form));
+                self.text.line(format!("nearcall_put_u32({target}, {at}, (uint32_t){count});"));
+            }
+            Step::PutLentLength { at, .. } => {
+                let bytes = "nearcall_room_bytes(nc_call)";
+                self.text.line(format!("nearcall_put_u32(nc_results, {at}, {bytes});"));
+            }
+            Step::PutPayload { place, form } => self.put_payload(place, *form),
+            // The offset of the variable part is in the message.
+            _ => {}
+        }
+    }
+
+    fn print_own_checks(
+        &mut self,
+        place: &Place,
+        declared: &Type,
+        value: &str,
+        checks: &[crate::plan::LimitCheck],
+    ) {
+        let name = quoted(&self.spoken(place));
+        let mut text = std::mem::take(&mut self.text);
+        let leave = |beyond: &Beyond| {
+            let Beyond { kind, value, limit } = beyond;
+            let breach =
+                format!("nearcall_over({name}, NEARCALL_BREACH_{kind}, {value}, {limit}u)");
+            self.refuse_own(&breach)
+        };
+        self.c.print_checks(checks, declared, value, &leave, &mut text);
+        self.text = text;
+    }
+
+    fn when(&mut self, condition: &str, lines: Vec<String>) {
+        self.text.open(format!("if ({condition}) {{"));
+        self.text.lines(lines);
+        self.text.close("}");
+    }
+
+    fn put_scalar(&mut self, place: &Place, at: u32, scalar: Scalar) {
+        let (target, value) = (self.target(), self.value(place));
+        if let Some(condition) = self.c.is_own_value(scalar, &value) {
+            let (name, bits) = (self.spoken(place), format!("(uint64_t){value}"));
+            let breach = crate::back::c::codec::range_breach(&name, &bits);
+            self.when(&format!("!({condition})"), self.refuse_own(&breach));
+        }
+        self.text.line(self.c.put_word(scalar, target, at, &value));
+    }
+
+    /// Marshals a value; the writer.
+    fn marshal(&mut self, place: &Place, declared: &Type, value: &str) -> String {
+        let writer = format!("nc_writer{}", self.writer_count);
+        self.writers.insert(self.value(place), self.writer_count);
+        self.writer_count += 1;
+        let tag = self.c.tag(declared);
+        self.text.line(format!("nearcall_encode_{tag}(&{writer}, &{value});"));
+        let refuse = self.refuse_own(&format!("{writer}.breach"));
+        self.when(&format!("{writer}.has_breach"), refuse);
+        self.when(&format!("{writer}.has_no_memory"), self.no_memory());
+        writer
+    }
+
+    fn writer(&self, place: &Place) -> String {
+        format!("nc_writer{}", self.writers.get(&self.value(place)).copied().unwrap_or_default())
+    }
+
+    /// What the length word counts.
+    fn length(&self, place: &Place, form: Form) -> String {
+        let value = self.value(place);
+        match form {
+            Form::Text | Form::WideText => format!("nearcall_text_bytes({value})"),
+            Form::Octets | Form::Lent | Form::Elements { .. } => format!("{value}._length"),
+            Form::Marshalled => format!("{}.count", self.writer(place)),
+        }
+    }
+
+    fn put_payload(&mut self, place: &Place, form: Form) {
+        let value = self.value(place);
+        let bytes = match form {
+            Form::Text | Form::WideText => value.clone(),
+            Form::Octets | Form::Lent | Form::Elements { .. } => format!("{value}._buffer"),
+            Form::Marshalled => format!("{}.bytes", self.writer(place)),
+        };
+        let width = match form {
+            Form::Elements { width } => format!(" * {width}u"),
+            _ => String::new(),
+        };
+        let (count, is_text) =
+            (self.length(place, form), matches!(form, Form::Text | Form::WideText));
+        let (name, at) = (quoted(&self.spoken(place)), self.payloads);
+        self.payloads += 1;
+        self.text.line(format!(
+            "nc_puts[{at}] = (nearcall_put){{{bytes}, (uint64_t){count}{width}, {name}, \
+             {is_text}}};"
+        ));
+    }
+
+    /// A step that reads; `all` are the steps it is one of.
+    pub fn read(&mut self, step: &Step, all: &[Step]) {
+        match step {
+            Step::GetScalar { place, at, scalar, .. } => self.get_scalar(place, *at, *scalar),
+            Step::GetBlock { place, at, bytes } => {
+                let (source, value) = (self.source(), self.value(place));
+                self.text.line(format!("memcpy(&{value}, {source} + {at}, {bytes});"));
+            }
+            Step::GetImage { place, at, bytes } => {
+                let source = format!("{} + {at}", self.source());
+                self.unmarshal(place, &source, &bytes.to_string(), None);
+            }
+            Step::GetLength { place, at } => {
+                self.lengths.insert(place.clone(), *at);
+            }
+            Step::Incoming { at } => self.take_all(*at, all),
+            Step::Take { place, form, .. } => self.taken(place, *form),
+            Step::CheckInside { place, checks } => {
+                let (value, declared) = (self.value(place), self.declared(place));
+                let mut text = std::mem::take(&mut self.text);
+                let leave = |beyond: &Beyond| {
+                    let Beyond { kind, value, limit } = beyond;
+                    let kind = format!("NEARCALL_MALFORMED_{kind}");
+                    self.refuse_peer(&format!("nearcall_bad({kind}, {value}, {limit}u)"))
+                };
+                self.c.print_checks(checks, &declared, &value, &leave, &mut text);
+                self.text = text;
+            }
+            // Members are read to where they belong.
+            _ => {}
+        }
+    }
+
+    fn get_scalar(&mut self, place: &Place, at: u32, scalar: Scalar) {
+        let (got, value) = (self.c.got_word(scalar, self.source(), at), self.value(place));
+        let Some(condition) = self.c.is_value(scalar, "nc_word") else {
+            self.text.line(format!("{value} = {};", self.c.of_word(scalar, &got)));
+            return;
+        };
+        self.text.open("{");
+        self.text.line(format!("const {} nc_word = {got};", self.c.raw_type(scalar)));
+        let bad = "nearcall_bad(NEARCALL_MALFORMED_RANGE, (uint64_t)nc_word, 0)";
+        self.when(&format!("!({condition})"), self.refuse_peer(bad));
+        self.text.line(format!("{value} = {};", self.c.of_word(scalar, "nc_word")));
+        self.text.close("}");
+    }
+
+    /// Takes every payload of the message at once.
+    fn take_all(&mut self, at: u32, all: &[Step]) {
+        let mut count = 0;
+        for step in all {
+            let Step::Take { place, form, limit, .. } = step else { continue };
+            let length = self.lengths.get(place).copied().unwrap_or_default();
+            let length = format!("nearcall_get_u32({}, {length})", self.source());
+            let limit =
+                limit.map_or(String::from("NEARCALL_UNBOUNDED"), |limit| format!("{limit}u"));
+            let (width, kind) = match form {
+                Form::Text | Form::WideText => (1, "TEXT"),
+                Form::Lent if self.side == Side::Server => (1, "LENT"),
+                Form::Elements { width } => (*width, "BYTES"),
+                _ => (1, "BYTES"),
+            };
+            let target = match kind {
+                "LENT" => format!("&{}", self.value(place)),
+                _ => String::from("NULL"),
+            };
+            self.text.line(format!(
+                "nc_takes[{count}] = (nearcall_take){{{target}, {length}, {width}u, {limit}, \
+                 NEARCALL_FORM_{kind}}};"
+            ));
+            count += 1;
+        }
+        let take = match self.side {
+            Side::Client => {
+                format!("!nearcall_reply_take(&nc_reply, {at}, nc_takes, {count}, nc_env)")
+            }
+            Side::Server => format!("!nearcall_arguments_take(nc_call, {at}, nc_takes, {count})"),
+        };
+        self.when(&take, vec![String::from("goto nc_done;")]);
+    }
+
+    fn taken(&mut self, place: &Place, form: Form) {
+        let (value, at) = (self.value(place), self.takes);
+        self.takes += 1;
+        match form {
+            Form::Lent if self.side == Side::Server => {}
+            Form::Text | Form::WideText => {
+                self.text.line(format!("{value} = nearcall_taken(&nc_takes[{at}]);"));
+            }
+            Form::Octets | Form::Lent | Form::Elements { .. } => {
+                self.text.line(format!("{value}._length = nc_takes[{at}].count;"));
+                self.text.line(format!("{value}._buffer = nearcall_taken(&nc_takes[{at}]);"));
+            }
+            Form::Marshalled => {
+                let (bytes, count) =
+                    (format!("nc_takes[{at}].bytes"), format!("nc_takes[{at}].count"));
+                self.unmarshal(place, &bytes, &count, Some(at));
+            }
+        }
+    }
+
+    fn unmarshal(&mut self, place: &Place, bytes: &str, count: &str, take: Option<usize>) {
+        let (value, tag) = (self.value(place), self.c.tag(&self.declared(place)));
+        self.text.open("{");
+        self.text.line(format!(
+            "nearcall_reader nc_reader = {{{bytes}, {count}, 0, {{0, 0, 0}}, false}};"
+        ));
+        self.text.line(format!(
+            "const bool nc_is_value = nearcall_decode_{tag}(&nc_reader, &{value}) &&"
+        ));
+        self.text.line("    nearcall_read_end(&nc_reader);");
+        self.when("nc_reader.has_no_memory", self.no_memory());
+        self.when("!nc_is_value", self.refuse_peer("nc_reader.malformed"));
+        if let Some(at) = take {
+            self.text.line(format!("nearcall_free(nearcall_taken(&nc_takes[{at}]));"));
+        }
+        self.text.close("}");
+    }
+
+    /// A local variable, holding nothing.
+    pub fn local(&self, declared: &Type, name: &str) -> String {
+        let is_word = self.c.scalar(declared).is_some();
+        let zero = match self.c.is_text(declared) {
+            true => "NULL",
+            false if is_word => "0",
+            false => "{0}",
+        };
+        format!("{} = {zero};", self.c.declarator(declared, name))
+    }
+
+    /// Local variables of both stubs.
+    pub fn print_locals(&self, text: &mut Text, puts: usize, takes: usize) {
+        if puts > 0 {
+            text.line(format!("nearcall_put nc_puts[{puts}];"));
+        }
+        if takes > 0 {
+            let none = "{NULL, 0, 0, 0, 0}";
+            let all = vec![none; takes].join(", ");
+            text.line(format!("nearcall_take nc_takes[{takes}] = {{{all}}};"));
+        }
+        for writer in 0..self.writer_count {
+            text.line(format!("nearcall_writer nc_writer{writer} = {{0}};"));
+        }
+    }
+
+    /// Gives back what both stubs have used.
+    pub fn print_frees(&self, text: &mut Text, takes: usize) {
+        if takes > 0 {
+            text.line(format!("nearcall_free_takes(nc_takes, {takes});"));
+        }
+        for writer in 0..self.writer_count {
+            text.line(format!("nearcall_free(nc_writer{writer}.bytes);"));
+        }
+    }
+}
+
+/// How many payloads steps put, and how many they take.
+pub fn payload_counts(steps: &[Step]) -> (usize, usize) {
+    let puts = steps.iter().filter(|step| matches!(step, Step::PutPayload { .. }));
+    let takes = steps.iter().filter(|step| matches!(step, Step::Take { .. }));
+    (puts.count(), takes.count())
+}
+
+/// Where the variable part of what steps write begins.
+pub fn variable_at(steps: &[Step]) -> u32 {
+    let at = steps.iter().find_map(|step| match step {
+        Step::Variable { at, .. } => Some(*at),
+        _ => None,
+    });
+    at.unwrap_or_default()
+}

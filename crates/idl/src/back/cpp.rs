@@ -1,0 +1,145 @@
+//! C++17: wrappers of the C stubs, in one header.
+//!
+//! ```text
+//! x.hpp       values of the standard library, clients and servers as classes
+//! x.h …       the C stubs that they call, as the C back end prints them
+//! ```
+//!
+//! Modules are namespaces below `nearcall::idl`; what an interface declares inside has the
+//! interface's name before its own. Decides only what is C++'s own: names, and which class of the
+//! standard library stands for what.
+
+mod interface;
+mod types;
+
+use crate::back::c::C;
+use crate::back::c::text::Text;
+use crate::back::{Output, Printed, Unsupported};
+use crate::model::{DeclarationId, Kind, Model, Type};
+
+/// What every printer looks at.
+struct Cpp<'c, 'm> {
+    c: &'c C<'m>,
+}
+
+/// The C++ source for every declaration of a model.
+pub fn compile_cpp(model: &Model, stem: &str) -> Printed {
+    let c = C::new(model);
+    let mut unsupported = c.too_long();
+    let within = C::new(model).within();
+    let cpp = Cpp { c: &within };
+    unsupported.extend(cpp.unsupported());
+    if !unsupported.is_empty() {
+        return Err(unsupported);
+    }
+    let mut files = vec![Output { suffix: ".hpp", text: cpp.header(stem) }];
+    files.extend(c.outputs(stem));
+    Ok(files)
+}
+
+impl Cpp<'_, '_> {
+    /// What C can hold and this back end does not express yet.
+    fn unsupported(&self) -> Vec<Unsupported> {
+        let mut found = Vec::new();
+        for id in self.c.ids() {
+            let declaration = self.c.model.declaration(id);
+            if !matches!(declaration.kind, Kind::Struct(_) | Kind::Union(_)) {
+                continue;
+            }
+            let mut refuse = |reason: &str| {
+                let place = declaration.name.to_string();
+                found.push(Unsupported { place, reason: reason.to_owned() });
+            };
+            if self.c.boxed(id).contains(&true) {
+                refuse(
+                    "holds values of its own type without a sequence between; \
+                     C++ has no class for that yet, C has pointers",
+                );
+            }
+            let mut all = self.c.all_members(id).into_iter();
+            if all.any(|member| self.maps_to_later(id, &member.declared)) {
+                refuse("holds a map of a type that is defined later, which no std::map takes");
+            }
+        }
+        found
+    }
+
+    /// Is there a map in a type whose values are of a type that comes after `id`, or are `id`'s?
+    fn maps_to_later(&self, id: DeclarationId, declared: &Type) -> bool {
+        match self.c.resolved(declared) {
+            Type::Sequence { element, .. } | Type::Array { element, .. } => {
+                self.maps_to_later(id, element)
+            }
+            Type::Map { value, .. } => {
+                let is_later = |named: &DeclarationId| *named >= id;
+                matches!(self.c.resolved(value), Type::Named(named) if is_later(named))
+                    || self.maps_to_later(id, value)
+            }
+            _ => false,
+        }
+    }
+
+    fn header(&self, stem: &str) -> String {
+        let mut text = self.c.heading("Wrappers of the C stubs.");
+        let guard = format!("NEARCALL_GENERATED_{}_HPP", crate::back::c::names::upper(stem));
+        text.line(format!("#ifndef {guard}"));
+        text.line(format!("#define {guard}"));
+        text.line("");
+        text.line("#include <nearcall.hpp>");
+        text.line(format!("#include \"{stem}.h\""));
+        text.line("");
+        self.print_forwards(&mut text);
+        for id in self.c.ids() {
+            let declaration = self.c.model.declaration(id);
+            match &declaration.kind {
+                Kind::Interface(_) if declaration.is_included => {}
+                Kind::Interface(_) => self.print_interface(id, &mut text),
+                _ => self.print_type(id, &mut text),
+            }
+        }
+        text.line("#endif");
+        text.finish()
+    }
+
+    /// The namespace of a declaration, and its own name in there.
+    fn place(&self, id: DeclarationId) -> (String, String) {
+        let parts = &self.c.model.declaration(id).name.0;
+        let is_module = |count: usize| {
+            !self.c.model.declarations.iter().any(|one| one.name.0 == parts[..count])
+        };
+        let modules = (1..parts.len()).take_while(|count| is_module(*count)).count();
+        let mut space = String::from("nearcall::idl");
+        for part in &parts[..modules] {
+            space += &format!("::{}", crate::back::c::names::plain(part));
+        }
+        (space, crate::back::c::names::plain(&parts[modules..].join("_")))
+    }
+
+    /// A name that no declaration has in the namespace of `id`.
+    fn unused(&self, id: DeclarationId, mut name: String) -> String {
+        let space = self.place(id).0;
+        while self.c.ids().any(|other| self.place(other) == (space.clone(), name.clone())) {
+            name.push('_');
+        }
+        name
+    }
+
+    /// The whole name of a declaration.
+    fn path(&self, id: DeclarationId) -> String {
+        let (space, name) = self.place(id);
+        format!("::{space}::{name}")
+    }
+
+    fn open_space(&self, id: DeclarationId, text: &mut Text) {
+        let name = self.c.names.declaration(id);
+        text.line(format!("#ifndef NEARCALL_HAS_CPP_{name}"));
+        text.line(format!("#define NEARCALL_HAS_CPP_{name}"));
+        text.line(format!("namespace {} {{", self.place(id).0));
+    }
+
+    fn close_space(&self, text: &mut Text) {
+        text.line("}");
+        text.line("#endif");
+        text.line("");
+    }
+}

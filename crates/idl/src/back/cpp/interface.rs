@@ -1,0 +1,345 @@
+//! Clients and servers.
+
+use crate::back::c::interface::Procedure;
+use crate::back::c::text::Text;
+use crate::back::cpp::Cpp;
+use crate::layout::{Root, Shape, shape};
+use crate::model::{DeclarationId, Direction, Kind, Parameter, Type};
+use crate::plan::Passing;
+
+/// How a parameter stands in a function of C++.
+enum Stands {
+    Word,
+    Text,
+    Value,
+    Changed,
+    Lent,
+    LentResult,
+    LentBoth,
+}
+
+impl Cpp<'_, '_> {
+    /// `interface`
+    pub fn print_interface(&self, id: DeclarationId, text: &mut Text) {
+        let Some(plan) = self.c.plan.interfaces.iter().find(|plan| plan.id == id) else { return };
+        let (procedures, functions) = (self.c.procedures(plan), self.c.member_functions(plan));
+        self.open_space(id, text);
+        let (own, c) = (self.place(id).1, self.c.names.declaration(id).to_owned());
+        text.doc(&self.c.model.declaration(id).doc);
+        text.open(format!("class {own} {{"));
+        text.label("  public:");
+        text.line("/* Binds to the domain that exports `name`. */");
+        text.open(format!("{own}(const ::nearcall::domain &domain, const ::std::string &name) {{"));
+        text.line("nearcall_environment env;");
+        text.line(format!("own_.reset(::nearcall_import_{c}(domain.c(), name.c_str(), &env));"));
+        text.lines(
+            ["if (!own_) {", "    throw ::nearcall::call_error(env);", "}"].map(String::from),
+        );
+        text.close("}");
+        for (procedure, name) in procedures.iter().zip(&functions) {
+            text.doc(&procedure.operation.doc);
+            self.print_call(*procedure, name, text);
+        }
+        text.label("  private:");
+        text.open("struct release {");
+        text.line(format!("void operator()(::{c} *own) const {{ ::nearcall_release_{c}(own); }}"));
+        text.close("};");
+        text.line(format!("::std::unique_ptr<::{c}, release> own_;"));
+        text.close("};");
+        let [server, clerk] = ["Server", "Clerk"].map(|end| self.unused(id, format!("{own}{end}")));
+        self.print_server([&server, &clerk], &c, (&procedures, &functions), text);
+        self.close_space(text);
+    }
+
+    fn stands(&self, procedure: Procedure<'_>, index: u32, parameter: &Parameter) -> Stands {
+        let passing = procedure.plan.arguments.iter().find(|one| one.parameter == index);
+        match passing.map(|one| one.passing) {
+            Some(Passing::Lent) => Stands::Lent,
+            Some(Passing::LentResult) => Stands::LentResult,
+            Some(Passing::LentBoth) => Stands::LentBoth,
+            _ if parameter.direction != Direction::In => Stands::Changed,
+            _ if matches!(shape(self.c.model, &parameter.declared), Shape::Scalar(_)) => {
+                Stands::Word
+            }
+            _ if self.c.is_text(&parameter.declared) => Stands::Text,
+            _ => Stands::Value,
+        }
+    }
+
+    /// Parameters of a client's function, or of a procedure.
+    fn parameters(&self, procedure: Procedure<'_>, is_server: bool) -> String {
+        let names = self.c.parameter_names(procedure.operation);
+        let mut all = Vec::new();
+        for ((parameter, name), index) in procedure.operation.parameters.iter().zip(names).zip(0..)
+        {
+            let declared = self.type_name(&parameter.declared);
+            let stands = self.stands(procedure, index, parameter);
+            let constant = format!("const {declared} &{name}");
+            let changed = format!("{declared} &{name}");
+            match (stands, is_server) {
+                (Stands::Word, _) => all.push(format!("{declared} {name}")),
+                (Stands::Lent | Stands::LentBoth, true) => {
+                    all.push(format!("const ::nearcall::opaque &{name}"));
+                    if let Stands::LentBoth = self.stands(procedure, index, parameter) {
+                        all.push(format!("::nearcall::room &{name}_out"));
+                    }
+                }
+                (Stands::LentResult, true) => all.push(format!("::nearcall::room &{name}")),
+                (Stands::Changed | Stands::LentResult | Stands::LentBoth, _) => all.push(changed),
+                (Stands::Text | Stands::Value | Stands::Lent, _) => all.push(constant),
+            }
+        }
+        if is_server && procedure.plan.lent_result == Some(Root::Returned) {
+            all.push(String::from("::nearcall::room &nc_room"));
+        }
+        all.join(", ")
+    }
+
+    fn returned(&self, procedure: Procedure<'_>, is_server: bool) -> Option<String> {
+        let is_room = is_server && procedure.plan.lent_result == Some(Root::Returned);
+        let declared = procedure.operation.returns.as_ref().filter(|_| !is_room)?;
+        Some(self.type_name(declared))
+    }
+
+    /// A value of C that gives back what it holds.
+    fn held(&self, declared: &Type, name: &str, text: &mut Text) {
+        let c = self.c.type_name(declared);
+        let (parameter, free) = match self.c.free(declared, "value") {
+            Some(free) => (" &value", free),
+            None => (" &", String::new()),
+        };
+        let free = format!("[]({c}{parameter}) {{ {free} }}").replace("{  }", "{}");
+        text.line(format!("auto {name}_free = {free};"));
+        let class = format!("::nearcall::detail::held<{c}, decltype({name}_free)>");
+        text.line(format!("{class} {name}({name}_free);"));
+    }
+
+    fn print_call(&self, procedure: Procedure<'_>, name: &str, text: &mut Text) {
+        let operation = procedure.operation;
+        let returned = self.returned(procedure, false);
+        let (result, parameters) =
+            (returned.clone().unwrap_or("void".into()), self.parameters(procedure, false));
+        text.open(format!("{result} {name}({parameters}) const {{"));
+        text.lines(
+            ["using ::nearcall::detail::give;", "using ::nearcall::detail::take;"]
+                .map(String::from),
+        );
+        text.line("nearcall_environment nc_env;");
+        let mut arguments = String::from("own_.get()");
+        let mut after = Vec::new();
+        let names = self.c.parameter_names(operation);
+        for ((parameter, own), index) in operation.parameters.iter().zip(&names).zip(0..) {
+            let declared = &parameter.declared;
+            arguments += ", ";
+            match self.stands(procedure, index, parameter) {
+                Stands::Word => {
+                    arguments += &format!("static_cast<{}>({own})", self.c.type_name(declared));
+                }
+                Stands::Text => {
+                    text.line(format!("::nearcall::detail::check_text({own});"));
+                    arguments += &format!("{own}.c_str()");
+                }
+                _ => {
+                    let held = format!("nc_{own}");
+                    self.held(declared, &held, text);
+                    if parameter.direction != Direction::Out {
+                        text.line(format!("give({own}, {held}.value);"));
+                    }
+                    if parameter.direction != Direction::In {
+                        after.push(format!("take({held}.value, {own});"));
+                    }
+                    arguments += &format!("&{held}.value");
+                }
+            }
+        }
+        let function = self.c.names.function(procedure.interface, procedure.plan.index);
+        let call = format!("::{function}({arguments}, &nc_env);");
+        match &operation.returns {
+            Some(declared) => {
+                self.held(declared, "nc_held", text);
+                text.line(format!("nc_held.value = {call}"));
+            }
+            None => text.line(call),
+        }
+        self.print_thrown(procedure, text);
+        text.lines(after);
+        if let Some(returned) = returned {
+            text.line(format!("{returned} nc_returned{{}};"));
+            text.line("take(nc_held.value, nc_returned);");
+            text.line("return nc_returned;");
+        }
+        text.close("}");
+    }
+
+    /// What was raised, and errors, as exceptions.
+    fn print_thrown(&self, procedure: Procedure<'_>, text: &mut Text) {
+        for id in &procedure.operation.raises {
+            let (c, own) = (self.c.names.declaration(*id), self.path(*id));
+            text.open(format!("if (const ::{c} *raised = ::nearcall_raised_{c}(&nc_env)) {{"));
+            text.line(format!("{own} thrown;"));
+            text.line("take(*raised, thrown);");
+            text.line("::nearcall_environment_release(&nc_env);");
+            text.line("throw thrown;");
+            text.close("}");
+        }
+        text.open("if (nc_env.outcome != NEARCALL_RETURNED) {");
+        text.line("throw ::nearcall::call_error(nc_env);");
+        text.close("}");
+    }
+
+    fn print_server(
+        &self,
+        [server, clerk]: [&str; 2],
+        c: &str,
+        (procedures, functions): (&[Procedure<'_>], &[String]),
+        text: &mut Text,
+    ) {
+        text.line(
+            "/* What a domain that exports it does. Procedures may run at once, on any thread. */",
+        );
+        text.open(format!("class {server} {{"));
+        text.label("  public:");
+        text.line(format!("virtual ~{server}() = default;"));
+        for (procedure, name) in procedures.iter().zip(functions) {
+            let result = self.returned(*procedure, true).unwrap_or("void".into());
+            let parameters = self.parameters(*procedure, true);
+            text.line(format!("virtual {result} {name}({parameters}) = 0;"));
+        }
+        text.close("};");
+        text.line(
+            "/* An exported server. This and the server stay until the domain is shut down. */",
+        );
+        text.open(format!("class {clerk} {{"));
+        text.label("  public:");
+        text.line(format!("{clerk}(const ::nearcall::domain &domain, const ::std::string &name,"));
+        text.open(format!("    {server} &server) {{"));
+        text.line("nearcall_environment env;");
+        text.line("c_.self = &server;");
+        for name in functions {
+            text.line(format!("c_.{name} = run_{name};"));
+        }
+        text.line(format!(
+            "own_.reset(::nearcall_export_{c}(domain.c(), name.c_str(), &c_, &env));"
+        ));
+        text.lines(
+            ["if (!own_) {", "    throw ::nearcall::call_error(env);", "}"].map(String::from),
+        );
+        text.close("}");
+        text.line(format!("{clerk}(const {clerk} &) = delete;"));
+        text.line(format!("{clerk} &operator=(const {clerk} &) = delete;"));
+        text.label("  private:");
+        for (procedure, name) in procedures.iter().zip(functions) {
+            self.print_run(*procedure, name, server, text);
+        }
+        text.open("struct release {");
+        text.line("void operator()(nearcall_clerk *own) const { ::nearcall_clerk_release(own); }");
+        text.close("};");
+        text.line(format!("::nearcall_server_{c} c_{{}};"));
+        text.line("::std::unique_ptr<nearcall_clerk, release> own_;");
+        text.close("};");
+    }
+
+    /// What C's entry stub calls.
+    fn print_run(&self, procedure: Procedure<'_>, name: &str, server: &str, text: &mut Text) {
+        let (result, parameters) = self.c.run_signature(procedure);
+        let star = if result.ends_with('*') { "" } else { " " };
+        text.open(format!("static {result}{star}run_{name}(void *nc_self{parameters}) {{"));
+        let returned = self.returned(procedure, true).and(procedure.operation.returns.as_ref());
+        if let Some(declared) = returned {
+            self.held(declared, "nc_returned", text);
+        }
+        text.open("try {");
+        text.lines(
+            ["using ::nearcall::detail::give;", "using ::nearcall::detail::take;"]
+                .map(String::from),
+        );
+        let mut arguments = Vec::new();
+        let mut after = Vec::new();
+        let names = self.c.parameter_names(procedure.operation);
+        let all = procedure.operation.parameters.iter().zip(&names).zip(0..);
+        for ((parameter, own), index) in all {
+            let (declared, given) = (self.type_name(&parameter.declared), format!("nc_{own}"));
+            match self.stands(procedure, index, parameter) {
+                Stands::Word => arguments.push(format!("static_cast<{declared}>({own})")),
+                Stands::Lent => arguments.push(format!("::nearcall::opaque({own})")),
+                Stands::LentResult => {
+                    text.line(format!("::nearcall::room {given}({own});"));
+                    arguments.push(given);
+                }
+                Stands::LentBoth => {
+                    text.line(format!("::nearcall::room {given}({own}_out);"));
+                    arguments.extend([format!("::nearcall::opaque({own})"), given]);
+                }
+                Stands::Changed => {
+                    text.line(format!("{declared} {given}{{}};"));
+                    if parameter.direction == Direction::Inout {
+                        text.line(format!("take(*{own}, {given});"));
+                    }
+                    after.extend(self.changed(&parameter.declared, own, &given));
+                    arguments.push(given);
+                }
+                Stands::Text | Stands::Value => {
+                    let source = if self.c.is_text(&parameter.declared) { "" } else { "*" };
+                    text.line(format!("{declared} {given}{{}};"));
+                    text.line(format!("take({source}{own}, {given});"));
+                    arguments.push(given);
+                }
+            }
+        }
+        if procedure.plan.lent_result == Some(Root::Returned) {
+            text.line("::nearcall::room nc_in_place(nc_room);");
+            arguments.push(String::from("nc_in_place"));
+        }
+        let call = format!("static_cast<{server} *>(nc_self)->{name}({})", arguments.join(", "));
+        match returned {
+            Some(_) => text.line(format!("give({call}, nc_returned.value);")),
+            None => text.line(format!("{call};")),
+        }
+        text.lines(after);
+        self.print_caught(procedure, text);
+        if returned.is_some() {
+            text.line("return nc_returned.moved();");
+        }
+        text.close("}");
+    }
+
+    /// Puts what the procedure made of a parameter in the place of what was there.
+    fn changed(&self, declared: &Type, own: &str, given: &str) -> Vec<String> {
+        let mut lines = vec![String::from("{")];
+        let mut inner = Text::default();
+        self.held(declared, "nc_new", &mut inner);
+        lines.extend(inner.finish().lines().map(|line| format!("    {line}")));
+        lines.push(format!("    give({given}, nc_new.value);"));
+        lines.extend(self.c.free(declared, &format!("(*{own})")).map(|free| format!("    {free}")));
+        lines.push(format!("    *{own} = nc_new.moved();"));
+        lines.push(String::from("}"));
+        lines
+    }
+
+    fn print_caught(&self, procedure: Procedure<'_>, text: &mut Text) {
+        for id in &procedure.operation.raises {
+            let (c, own) = (self.c.names.declaration(*id), self.path(*id));
+            let is_empty = matches!(
+                &self.c.model.declaration(*id).kind,
+                Kind::Exception(members) if members.is_empty()
+            );
+            let name = if is_empty { "" } else { "thrown" };
+            text.label(format!("}} catch (const {own} &{name}) {{"));
+            text.line(format!("::{c} nc_raised{{}};"));
+            if !is_empty {
+                text.line("try {");
+                text.line("    give(thrown, nc_raised);");
+                text.line(format!("    ::nearcall_raise_{c}(nc_env, nc_raised);"));
+                text.line("} catch (...) {");
+                text.line(format!("    ::nearcall_free_{c}(&nc_raised);"));
+                text.line("    nc_env->outcome = NEARCALL_RESULTS_REFUSED;");
+                text.line("}");
+            } else {
+                text.line(format!("::nearcall_raise_{c}(nc_env, nc_raised);"));
+            }
+        }
+        text.label("} catch (...) {");
+        text.line("nc_env->outcome = NEARCALL_RESULTS_REFUSED;");
+        text.close("}");
+    }
+}

@@ -1,0 +1,20 @@
+/* What the programs of these tests share. */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static unsigned checks;
+
+/* Ends the program unless the condition holds, and says where. */
+#define CHECK(condition)                                                                   \
+    do {                                                                                   \
+        checks++;                                                                          \
+        if (!(condition)) {                                                                \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);        \
+            exit(1);                                                                       \
+        }                                                                                  \
+    } while (0)
+
+#endif

@@ -1,0 +1,213 @@
+//! Compiles C programs with the system's compilers, and runs them as domains of their own.
+
+#![allow(dead_code)]
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
+
+use nearcall_idl::back::{LANGUAGES, Output as Printed};
+use nearcall_idl::diagnostic::render::texts;
+use nearcall_idl::front::compile;
+use nearcall_idl::front::options::Options;
+use nearcall_idl::model::Model;
+use nearcall_idl::source::SourceMap;
+use tempfile::TempDir;
+
+/// No warning, whatever it is about.
+const STRICT: &[&str] = &["-Wall", "-Wextra", "-Werror", "-g"];
+
+/// Every mistake with memory and every undefined behaviour ends the program.
+pub const SANITIZED: &[&str] =
+    &["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1"];
+
+/// Compilers of C that this machine has; says which it lacks.
+pub fn compilers() -> Vec<&'static str> {
+    let there = |name: &&str| {
+        let found = Command::new(name).arg("--version").output().is_ok();
+        if !found {
+            eprintln!("skipped: {name} is not installed");
+        }
+        found
+    };
+    ["gcc", "clang"].into_iter().filter(there).collect()
+}
+
+/// A compiler with flags: the first for speed, the last with sanitizers; one alone, both ways.
+pub fn ways() -> Vec<(&'static str, &'static [&'static str])> {
+    let compilers = compilers();
+    let fast = compilers.first().map(|first| (*first, &["-O2"][..]));
+    fast.into_iter().chain(sanitizing().map(|compiler| (compiler, SANITIZED))).collect()
+}
+
+/// The compiler whose sanitizers are used.
+pub fn sanitizing() -> Option<&'static str> {
+    compilers().last().copied()
+}
+
+pub fn tests_directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The model of an interface file.
+pub fn model(path: &Path) -> Model {
+    let options = Options {
+        include_directories: vec![tests_directory().join("idl/good")],
+        ..Options::default()
+    };
+    let mut sources = SourceMap::default();
+    let compilation = compile(path, &options, &mut sources);
+    let said = texts(&compilation.diagnostics, &sources, false);
+    compilation.model.unwrap_or_else(|| panic!("{}:\n{said}", path.display()))
+}
+
+/// What a language makes of a model.
+pub fn printed(language: &str, model: &Model, stem: &str) -> Vec<Printed> {
+    let language = LANGUAGES.iter().find(|one| one.name == language).expect("it is in the table");
+    (language.compile)(model, stem).unwrap_or_else(|found| panic!("{stem}: {found:?}"))
+}
+
+/// A directory with the stubs of `cross.idl`, and with libnearcall.
+pub struct Workshop {
+    directory: TempDir,
+    language: &'static str,
+}
+
+impl Workshop {
+    pub fn new() -> Workshop {
+        Workshop::of("c")
+    }
+
+    pub fn with_cpp() -> Workshop {
+        Workshop::of("cpp")
+    }
+
+    fn of(language: &'static str) -> Workshop {
+        let directory = TempDir::new().expect("a temporary directory");
+        let library = library();
+        let link = directory.path().join("libnearcall.so");
+        std::os::unix::fs::symlink(&library, link).expect("a link can be made");
+        let workshop = Workshop { directory, language };
+        let idl = Path::new(env!("CARGO_MANIFEST_DIR")).join("cross.idl");
+        workshop.print(&idl);
+        workshop
+    }
+
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Writes the stubs of an interface file here.
+    pub fn print(&self, idl: &Path) -> Vec<PathBuf> {
+        let stem = idl.file_stem().expect("a file").to_string_lossy().into_owned();
+        let files = printed(self.language, &model(idl), &stem).into_iter().map(|file| {
+            let path = self.path().join(format!("{stem}{}", file.suffix));
+            std::fs::write(&path, file.text).expect("it can be written");
+            path
+        });
+        files.collect()
+    }
+
+    /// Compiles without a link, or fails with what the compiler says.
+    pub fn compile(&self, compiler: &str, source: &Path) {
+        self.object(compiler, source, &self.path().join("object.o"), &[]);
+    }
+
+    /// Compiles and links a program of `c/`: `x` from `x.c`, `x_cpp` from `x.cpp`.
+    pub fn program(&self, compiler: &str, name: &str, flags: &[&str]) -> PathBuf {
+        let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("c");
+        let (driver, source) = match name.strip_suffix("_cpp") {
+            Some(name) => (cpp_of(compiler), own.join(format!("{name}.cpp"))),
+            None => (compiler, own.join(format!("{name}.c"))),
+        };
+        let main = self.path().join(format!("{name}.o"));
+        self.object(driver, &source, &main, flags);
+        let mut command = Command::new(driver);
+        let program = self.path().join(name);
+        command.args(flags).arg("-o").arg(&program).arg(main);
+        for stub in ["cross", "cross_server"] {
+            let object = self.path().join(format!("{stub}.o"));
+            self.object(compiler, &self.path().join(format!("{stub}.c")), &object, flags);
+            command.arg(object);
+        }
+        command.arg("-L").arg(self.path()).arg("-lnearcall");
+        succeed(command.arg(format!("-Wl,-rpath,{}", self.path().display())));
+        program
+    }
+
+    fn object(&self, compiler: &str, source: &Path, object: &Path, flags: &[&str]) {
+        let is_cpp = source.extension().is_some_and(|end| end == "cpp");
+        let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("c");
+        let mut command = Command::new(compiler);
+        command.arg(if is_cpp { "-std=c++17" } else { "-std=c11" }).args(STRICT).args(flags);
+        command.arg("-I").arg(own).arg("-c").arg(source).arg("-o").arg(object);
+        succeed(self.includes(&mut command));
+    }
+
+    fn includes<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+        let header = tests_directory().join("../crates/c/include");
+        command.arg("-I").arg(self.path()).arg("-I").arg(header)
+    }
+}
+
+/// The compiler of C++ that belongs to one of C.
+pub fn cpp_of(compiler: &str) -> &'static str {
+    if compiler == "gcc" { "g++" } else { "clang++" }
+}
+
+/// libnearcall, which cargo built beside this test.
+fn library() -> PathBuf {
+    let test = std::env::current_exe().expect("this is a program");
+    let library = test.parent().expect("in a directory").join("libnearcall_c.so");
+    assert!(library.exists(), "{} is not there", library.display());
+    library
+}
+
+fn succeed(command: &mut Command) {
+    let output = command.output().expect("the compiler is there");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}\n{said}");
+}
+
+/// A server in a process of its own; it ends when this is dropped.
+pub struct Server {
+    child: Child,
+    stdin: Option<ChildStdin>,
+}
+
+impl Server {
+    pub fn start(program: &Path, name: &str, runtime: &Path) -> Server {
+        let mut child = Command::new(program)
+            .arg(name)
+            .env("XDG_RUNTIME_DIR", runtime)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the server starts");
+        let mut line = String::new();
+        let stdout = child.stdout.take().expect("it is a pipe");
+        BufReader::new(stdout).read_line(&mut line).expect("it can be read");
+        assert_eq!(line, "ready\n");
+        let stdin = child.stdin.take();
+        Server { child, stdin }
+    }
+
+    /// Ends it in an orderly way: no sanitizer may have a word to say, about leaks neither.
+    pub fn end(mut self) {
+        drop(self.stdin.take());
+        let status = self.child.wait().expect("it ends");
+        assert!(status.success(), "the server ended with {status}");
+    }
+}
+
+/// Runs a client until it ends well; what it printed.
+pub fn run_client(program: &Path, name: &str, runtime: &Path) -> String {
+    let output = client_output(program, name, runtime);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "the client ended with {}:\n{said}", output.status);
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+pub fn client_output(program: &Path, name: &str, runtime: &Path) -> Output {
+    Command::new(program).arg(name).env("XDG_RUNTIME_DIR", runtime).output().expect("it runs")
+}
