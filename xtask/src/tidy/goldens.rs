@@ -1,6 +1,7 @@
 //! Every interface file under `tests/idl/` has all its goldens, and no golden is without one.
 //!
-//! A golden stands beside its input and begins with the input's name: `sum.idl`, `sum.plan`.
+//! A golden stands beside its input and begins with the input's name: `sum.idl`, `sum.plan`. An
+//! input is of IDL or of proto3; no two of a folder have one name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,6 +11,9 @@ use super::tree::{GOLDENS, Tree};
 /// Folders whose inputs have no goldens, and why.
 const WITHOUT: &[(&str, &str)] =
     &[("tests/idl/good", "these are accepted without a word, so there is nothing to keep")];
+
+/// How the names of inputs end.
+const INPUTS: &[&str] = &[".idl", ".proto"];
 
 /// A file of documentation is neither.
 const NEITHER: &[&str] = &["README.md"];
@@ -21,12 +25,12 @@ pub fn check(tree: &Tree) -> Report {
     for (folder, names) in folders.filter(|(folder, _)| !is_without(folder)) {
         let (kinds, with_input, without) = sorted(&names);
         for name in without {
-            report.find(&format!("{folder}/{name}"), 0, "is a golden without its `.idl`");
+            report.find(&format!("{folder}/{name}"), 0, "is a golden without its input");
         }
         for (stem, found) in with_input {
             inputs += 1;
             goldens += found.len();
-            let path = format!("{folder}/{stem}.idl");
+            let path = format!("{folder}/{stem}");
             if found.is_empty() {
                 report.find(&path, 0, "has no golden");
             }
@@ -47,8 +51,13 @@ fn folders(tree: &Tree) -> BTreeMap<&str, Vec<&str>> {
             folders.entry(folder).or_default().push(name);
         }
     }
-    folders.retain(|_, names| names.iter().any(|name| name.ends_with(".idl")));
+    folders.retain(|_, names| names.iter().any(|name| stem_of_input(name).is_some()));
     folders
+}
+
+/// The name of an input without its ending; none of what is no input.
+fn stem_of_input(name: &str) -> Option<&str> {
+    INPUTS.iter().find_map(|ending| name.strip_suffix(ending))
 }
 
 fn is_without(folder: &str) -> bool {
@@ -59,10 +68,10 @@ type Kinds<'a> = BTreeSet<&'a str>;
 
 /// All kinds of golden; each input's own; the goldens that have no input.
 fn sorted<'a>(names: &[&'a str]) -> (Kinds<'a>, BTreeMap<&'a str, Kinds<'a>>, Vec<&'a str>) {
-    let stems = names.iter().filter_map(|name| name.strip_suffix(".idl"));
+    let stems = names.iter().filter_map(|name| stem_of_input(name));
     let mut inputs: BTreeMap<_, Kinds<'a>> = stems.map(|stem| (stem, Kinds::new())).collect();
     let (mut kinds, mut without) = (Kinds::new(), Vec::new());
-    for name in names.iter().filter(|name| !name.ends_with(".idl")) {
+    for name in names.iter().filter(|name| stem_of_input(name).is_none()) {
         let (stem, kind) = name.split_once('.').unwrap_or((name, ""));
         match inputs.get_mut(stem) {
             Some(found) => {
@@ -99,12 +108,19 @@ mod tests {
     }
 
     #[test]
+    fn an_input_of_proto3_is_one_too() {
+        let input = ("tests/idl/bad/a.proto", "");
+        canary::finds(check, &[input], "has no golden");
+        canary::passes(check, &[input, ("tests/idl/bad/a.expect", "")]);
+    }
+
+    #[test]
     fn a_golden_without_its_input_is_found() {
         let files = [
             ("tests/idl/plan/a.idl", ""),
             ("tests/idl/plan/a.plan", ""),
             ("tests/idl/plan/b.plan", ""),
         ];
-        canary::finds(check, &files, "without its `.idl`");
+        canary::finds(check, &files, "without its input");
     }
 }
