@@ -12,7 +12,7 @@ use crate::reading::{Reading, print};
 /// Checks interface files; the end code is 1 if one has a mistake
 #[derive(Args)]
 pub struct Check {
-    /// Interface files, in OMG IDL or MIDL
+    /// Interface files, in OMG IDL, MIDL or proto3
     #[arg(required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]

@@ -14,7 +14,7 @@ use crate::reading::{Reading, print};
 /// Compiles an interface file to a program's language
 #[derive(Args)]
 pub struct Compile {
-    /// Interface file, in OMG IDL or MIDL
+    /// Interface file, in OMG IDL, MIDL or proto3
     file: PathBuf,
     #[command(flatten)]
     reading: Reading,
@@ -30,7 +30,7 @@ pub struct Compile {
 /// Prints what the stubs of an interface file do, one step a line
 #[derive(Args)]
 pub struct Plan {
-    /// Interface file, in OMG IDL or MIDL
+    /// Interface file, in OMG IDL, MIDL or proto3
     file: PathBuf,
     #[command(flatten)]
     reading: Reading,

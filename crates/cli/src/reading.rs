@@ -22,7 +22,7 @@ pub struct Reading {
     #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = definition)]
     define: Vec<(String, String)>,
     /// Read MIDL, whatever a file looks like. Without it a file is MIDL if it ends in `.midl` or
-    /// has attributes in brackets, and OMG IDL if not
+    /// has attributes in brackets, proto3 if it ends in `.proto`, and OMG IDL if not
     #[arg(long)]
     midl: bool,
 }

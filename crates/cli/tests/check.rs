@@ -148,6 +148,21 @@ fn a_file_with_attributes_is_read_as_midl() {
 }
 
 #[test]
+fn two_services_of_a_proto_file_are_checked_with_what_it_imports() {
+    let services = "syntax = \"proto3\";\nimport \"acme/sums.proto\";\n\
+                    service Adder { rpc Add(acme.Terms) returns (acme.Sum); }\n\
+                    service Resetter { rpc Reset(acme.Terms) returns (acme.Sum); }\n";
+    let sums = "syntax = \"proto3\";\npackage acme;\n\
+                message Terms { repeated int32 all = 1; }\nmessage Sum { int64 value = 1; }\n";
+    let files = [("services.proto", services), ("include/acme/sums.proto", sums)];
+    let (code, _, errors) = check(&["-Iinclude", "services.proto"], &files);
+    assert_eq!((code, errors.as_str()), (0, "1 file, 2 operations, 0 errors, 0 notes\n"));
+    let (code, _, errors) = check(&["services.proto"], &files);
+    assert_eq!(code, 1);
+    assert!(errors.contains("E0401") && errors.contains("services.proto:2:1"), "{errors}");
+}
+
+#[test]
 fn a_file_that_tells_nothing_is_midl_when_asked_for() {
     let text = "interface resetter { void reset(void); }";
     let files = [("a.idl", text), ("a.midl", text)];

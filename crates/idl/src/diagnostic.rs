@@ -14,8 +14,8 @@ pub struct Rule {
     /// `E0123` for what stops the compilation, `N0123` for what is only noted.
     pub code: &'static str,
     /// Where it comes from: a clause of OMG IDL 4.2, `7.4.1.4.3` say; `C706 4.2.14`, a section of
-    /// DCE 1.1 RPC; `MIDL size_is`, an entry of Microsoft's reference of MIDL; `ours` where the
-    /// rule is Nearcall's own.
+    /// DCE 1.1 RPC; `MIDL size_is`, an entry of Microsoft's reference of MIDL; `proto3`, the
+    /// language of Protocol Buffers; `ours` where the rule is Nearcall's own.
     pub clause: &'static str,
     /// What the rule is, as one sentence.
     pub title: &'static str,

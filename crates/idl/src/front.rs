@@ -8,6 +8,7 @@
 //! parser        the cursor of the grammars  ast         what they make
 //! omg           the grammar of OMG IDL 4.2
 //! midl          that of DCE RPC and MIDL, and its way into the same syntax tree
+//! proto         files of proto3, as protox reads them, and their way into it
 //! resolve       syntax tree to model        rules       what all of them demand
 //! ```
 
@@ -20,6 +21,7 @@ mod omg;
 pub mod options;
 pub mod parser;
 pub mod preprocessor;
+mod proto;
 pub mod resolve;
 pub mod rules;
 pub mod token;
@@ -57,13 +59,18 @@ pub fn compile_from(
     options: &Options,
     sources: &mut SourceMap,
 ) -> Compilation {
-    let mut findings = Vec::new();
-    let stream = preprocessor::preprocess_from(files, path, options, sources, &mut findings);
-    let mut parsed = match stream.dialect {
-        Dialect::Omg => omg::parse(stream),
-        Dialect::Midl => midl::parse(stream, &findings),
+    let parsed = if Dialect::is_proto(path, options.dialect) {
+        proto::parse(files, path, options, sources)
+    } else {
+        let mut findings = Vec::new();
+        let stream = preprocessor::preprocess_from(files, path, options, sources, &mut findings);
+        let mut parsed = match stream.dialect {
+            Dialect::Midl => midl::parse(stream, &findings),
+            Dialect::Omg | Dialect::Proto => omg::parse(stream),
+        };
+        parsed.diagnostics.splice(0..0, findings);
+        parsed
     };
-    parsed.diagnostics.splice(0..0, findings);
     let (model, mut diagnostics) = resolve::resolve(parsed);
     diagnostic::settle(&mut diagnostics);
     Compilation { model, diagnostics }

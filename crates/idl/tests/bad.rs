@@ -1,7 +1,7 @@
 //! Every rule of the parser and the resolver finds its bad input and says so in these words.
 //!
-//! `tests/idl/bad/CODE-name.idl` breaks rule CODE; `CODE-name.expect` is what is printed.
-//! `UPDATE_EXPECT=1` rewrites them. Inputs that have to be long are made here.
+//! `tests/idl/bad/CODE-name.idl`, or `.proto`, breaks rule CODE; `CODE-name.expect` is what is
+//! printed. `UPDATE_EXPECT=1` rewrites them. Inputs that have to be long are made here.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use nearcall_idl::diagnostic::{Diagnostic, Severity, render};
 use nearcall_idl::front::compile_from;
 use nearcall_idl::front::options::Options;
 use nearcall_idl::front::preprocessor::files::InMemory;
-use nearcall_idl::front::rules::{midl, semantics, syntax};
+use nearcall_idl::front::rules::{midl, proto, semantics, syntax};
 use nearcall_idl::source::SourceMap;
 
 fn folder() -> PathBuf {
@@ -22,8 +22,9 @@ fn folder() -> PathBuf {
 fn inputs() -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder()).expect("tests/idl/bad is there");
     let paths = entries.map(|entry| entry.expect("it can be listed").path());
-    let mut files: Vec<PathBuf> =
-        paths.filter(|path| path.extension().is_some_and(|end| end == "idl")).collect();
+    let mut files: Vec<PathBuf> = paths
+        .filter(|path| path.extension().is_some_and(|end| end == "idl" || end == "proto"))
+        .collect();
     files.sort();
     files
 }
@@ -34,7 +35,7 @@ fn code(path: &Path) -> String {
 }
 
 /// What is found in a text, and how it is printed.
-fn compile(name: &str, text: &str) -> (Vec<Diagnostic>, String) {
+fn compile(name: &str, text: &[u8]) -> (Vec<Diagnostic>, String) {
     let mut files = InMemory::default();
     files.insert(name, text);
     let mut sources = SourceMap::default();
@@ -51,7 +52,7 @@ fn every_bad_file_is_explained() {
     let inputs = inputs();
     for path in &inputs {
         let name = path.file_name().expect("it is a file").to_string_lossy();
-        let text = std::fs::read_to_string(path).expect("it is text");
+        let text = std::fs::read(path).expect("it can be read");
         let (found, printed) = compile(&name, &text);
         let code = code(path);
         assert!(
@@ -86,7 +87,8 @@ fn every_rule_has_a_bad_input() {
         .map(|path| code(path))
         .chain(made.iter().map(|one| one.0.to_owned()))
         .collect();
-    let rules: Vec<_> = syntax::ALL.iter().chain(semantics::ALL).chain(midl::ALL).collect();
+    let rules: Vec<_> =
+        syntax::ALL.iter().chain(semantics::ALL).chain(midl::ALL).chain(proto::ALL).collect();
     let missing: Vec<&str> =
         rules.iter().map(|rule| rule.code).filter(|code| !checked.contains(*code)).collect();
     assert!(missing.is_empty(), "no bad input for {missing:?}");
@@ -99,7 +101,8 @@ fn every_expectation_has_an_input() {
     let entries = std::fs::read_dir(folder()).expect("tests/idl/bad is there");
     for entry in entries {
         let path = entry.expect("it can be listed").path();
-        assert!(path.with_extension("idl").exists(), "{} has no input", path.display());
+        let has_input = ["idl", "proto"].iter().any(|end| path.with_extension(end).exists());
+        assert!(has_input, "{} has no input", path.display());
     }
 }
 
@@ -107,7 +110,8 @@ fn every_expectation_has_an_input() {
 fn what_is_too_much_is_refused() {
     let made = long_inputs();
     for (code, text, want) in &made {
-        let (found, _) = compile("long.idl", text);
+        let name = if code.starts_with("E04") { "long.proto" } else { "long.idl" };
+        let (found, _) = compile(name, text.as_bytes());
         let said: Vec<String> =
             found.iter().map(|one| format!("{} {}", one.rule.code, one.message)).collect();
         want.assert_eq(&said.join("\n"));
@@ -143,6 +147,16 @@ fn long_inputs() -> Vec<(&'static str, String, Expect)> {
             "E0298",
             heirs(1_000),
             expect!["E0298 with `I65` the interfaces have more than 65536 operations"],
+        ),
+        (
+            "E0400",
+            (0..10_000).map(|index| format!("message M{index} {{ ")).collect(),
+            expect!["E0400 reached maximum recursion limit for nested messages"],
+        ),
+        (
+            "E0404",
+            format!("// {}", "x".repeat(17 << 20)),
+            expect!["E0404 with this file more than 16777216 bytes are read"],
         ),
         ("E0299", bases(1_000), expect!["E0299 `Bottom` has more than 255 bases"]),
     ]

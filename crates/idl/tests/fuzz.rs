@@ -67,7 +67,8 @@ fn seeds() -> Vec<Seed> {
         paths.extend(entries.map(|entry| entry.expect("it can be listed").path()));
     }
     let is_input = |path: &PathBuf| {
-        path.extension().is_some_and(|end| end.to_string_lossy().starts_with("idl"))
+        let end = path.extension().unwrap_or_default().to_string_lossy();
+        end.starts_with("idl") || end == "proto"
     };
     paths.retain(is_input);
     paths.sort();
@@ -76,6 +77,13 @@ fn seeds() -> Vec<Seed> {
         bytes: fs::read(path).expect("it can be read"),
     };
     paths.iter().map(seed).chain(preprocessed()).collect()
+}
+
+impl Seed {
+    /// What a mutation of it is called: the ending says how it is read.
+    fn input_name(&self) -> &'static str {
+        if self.name.ends_with(".proto") { "input.proto" } else { "input.idl" }
+    }
 }
 
 /// What the files of the tests have little of.
@@ -238,14 +246,15 @@ fn mutated(seed: &Seed, others: &[Vec<u8>], dice: &mut Dice) -> Vec<u8> {
     bytes
 }
 
-/// Compiles, and judges what is found.
-fn check(bytes: &[u8], beside: &[u8]) {
+/// Compiles as a file of this name, and judges what is found.
+fn check(name: &str, bytes: &[u8], beside: &[u8]) {
     let mut files = InMemory::default();
-    files.insert("input.idl", bytes);
-    files.insert("seed.idl", beside);
+    files.insert(name, bytes);
+    for seed in ["seed.idl", "seed.proto", "library_people.proto"] {
+        files.insert(seed, beside);
+    }
     let mut sources = SourceMap::default();
-    let compilation =
-        compile_from(&files, Path::new("input.idl"), &Options::default(), &mut sources);
+    let compilation = compile_from(&files, Path::new(name), &Options::default(), &mut sources);
     let found = &compilation.diagnostics;
     let read = bytes.len() + beside.len();
     assert!(found.len() <= FINDINGS_PER_BYTE * read + 2, "{} findings", found.len());
@@ -288,7 +297,7 @@ fn mutated_files_end_and_every_finding_has_its_place() {
             let mut dice = Dice::new(seed ^ (index as u64) << 40 ^ turn);
             let input = mutated(one, &others, &mut dice);
             let beside = &seeds[dice.below(seeds.len())].bytes;
-            let judged = catch_unwind(AssertUnwindSafe(|| check(&input, beside)));
+            let judged = catch_unwind(AssertUnwindSafe(|| check(one.input_name(), &input, beside)));
             if judged.is_err() {
                 let text = String::from_utf8_lossy(&input);
                 panic!("{} of seed {seed}, mutation {turn}:\n{text}", one.name);
@@ -301,17 +310,27 @@ fn mutated_files_end_and_every_finding_has_its_place() {
     assert!(inputs > 10_000 || count < COUNT, "only {inputs} inputs");
 }
 
-/// A file of MIDL that ends anywhere, in the middle of a word too.
+/// A file of MIDL or proto3 that ends anywhere, in the middle of a word too.
 #[test]
 fn a_file_that_is_cut_anywhere_ends() {
     let seeds = seeds();
     let find =
         |name: &str| &seeds.iter().find(|seed| seed.name == name).expect("it is there").bytes;
     let mut inputs = 0;
-    for name in ["midl.idl", "midl_types.idl", "pfs.idl", "E0302-com.idl", "E0303-pidl.idl"] {
-        let bytes = find(name);
+    let people = find("library_people.proto");
+    const FILES: &[&str] = &[
+        "midl.idl",
+        "midl_types.idl",
+        "pfs.idl",
+        "E0302-com.idl",
+        "E0303-pidl.idl",
+        "library.proto",
+    ];
+    for name in FILES {
+        let (bytes, seed) = (find(name), seeds.iter().find(|seed| seed.name == *name));
+        let input = seed.expect("it is there").input_name();
         for end in 0..bytes.len() {
-            let judged = catch_unwind(AssertUnwindSafe(|| check(&bytes[..end], b"")));
+            let judged = catch_unwind(AssertUnwindSafe(|| check(input, &bytes[..end], people)));
             assert!(judged.is_ok(), "{name} cut at byte {end}");
             inputs += 1;
         }

@@ -21,7 +21,8 @@ fn interface_files(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/idl").join(folder);
     let entries = std::fs::read_dir(folder).expect("the folder is there");
     let paths = entries.map(|entry| entry.expect("it can be listed").path());
-    let is_interface = |path: &PathBuf| path.extension().is_some_and(|end| end == "idl");
+    let is_interface =
+        |path: &PathBuf| path.extension().is_some_and(|end| end == "idl" || end == "proto");
     let mut files: Vec<PathBuf> = paths.filter(is_interface).collect();
     files.sort();
     files

@@ -15,8 +15,9 @@ fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/idl/good");
     let entries = std::fs::read_dir(folder).expect("tests/idl/good is there");
     let paths = entries.map(|entry| entry.expect("it can be listed").path());
-    let mut files: Vec<PathBuf> =
-        paths.filter(|path| path.extension().is_some_and(|end| end == "idl")).collect();
+    let mut files: Vec<PathBuf> = paths
+        .filter(|path| path.extension().is_some_and(|end| end == "idl" || end == "proto"))
+        .collect();
     files.sort();
     files
 }

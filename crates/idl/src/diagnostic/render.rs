@@ -57,6 +57,7 @@ fn reason(finding: &Diagnostic) -> String {
     let rule = finding.rule;
     let source = match rule.clause.split_once(' ') {
         None if rule.clause == "ours" => "rule of Nearcall".to_owned(),
+        None if rule.clause == "proto3" => "Protocol Buffers, version 3".to_owned(),
         Some(("C706", "4")) => "DCE 1.1 RPC (C706), chapter 4".to_owned(),
         Some(("C706", section)) => format!("DCE 1.1 RPC (C706), section {section}"),
         Some(("MIDL", entry)) => format!("Microsoft's MIDL reference, `{entry}`"),

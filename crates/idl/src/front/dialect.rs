@@ -13,10 +13,19 @@ pub enum Dialect {
     /// The IDL of DCE RPC, as Microsoft's MIDL and IDL4 read it: attributes in brackets before
     /// declarations of C.
     Midl,
+    /// proto3, the language of Protocol Buffers. Such a file is read by a library, and neither
+    /// preprocessed nor taken for anything else.
+    Proto,
 }
 
 impl Dialect {
-    /// What a file is written in, by its ending and its text.
+    /// Is a file one of proto3? Only its ending tells, if nothing was said.
+    pub(super) fn is_proto(path: &Path, said: Option<Dialect>) -> bool {
+        let ends_so = path.extension().is_some_and(|ending| ending == "proto");
+        said.map_or(ends_so, |said| said == Dialect::Proto)
+    }
+
+    /// What a file that is preprocessed is written in, by its ending and its text.
     ///
     /// A file that ends in `.midl` is MIDL. Any other is if it has a list of attributes: in OMG
     /// IDL a `[` stands behind a name or another dimension only, so that one that stands anywhere
@@ -58,6 +67,15 @@ mod tests {
     fn dimensions_tell_nothing() {
         assert_eq!(of("a.idl", "typedef long Grid[2][3]; // [in]"), Dialect::Omg);
         assert_eq!(of("a.idl", "interface i {};"), Dialect::Omg);
+    }
+
+    #[test]
+    fn a_file_of_proto3_is_one_by_its_ending_or_when_asked_for() {
+        let is_proto = |path, said| Dialect::is_proto(Path::new(path), said);
+        assert!(is_proto("a.proto", None));
+        assert!(is_proto("a.idl", Some(Dialect::Proto)));
+        assert!(!is_proto("a.proto", Some(Dialect::Omg)));
+        assert!(!is_proto("a.idl", None));
     }
 
     #[test]

@@ -289,8 +289,8 @@ impl Parser {
     /// Does a definition begin with this word, whatever stands before it?
     fn begins(&self, word: &str) -> bool {
         match self.dialect {
-            Dialect::Omg => omg::words::begins_definition(word),
             Dialect::Midl => midl::words::begins_declaration(word),
+            Dialect::Omg | Dialect::Proto => omg::words::begins_definition(word),
         }
     }
 

@@ -172,8 +172,8 @@ impl Preprocessor<'_> {
         self.define_built_ins();
         while let Some(word) = self.next_expanded() {
             match self.dialect {
-                Dialect::Omg => self.hand_over(&word),
                 Dialect::Midl => self.hand_over_midl(&word),
+                Dialect::Omg | Dialect::Proto => self.hand_over(&word),
             }
         }
         let end = self.sources.file(main).text.len() as u32;

@@ -182,14 +182,20 @@ impl Resolver {
         self.annotations(&definition.annotations, Subject::MODULE);
         let known = self.own(&name.text).filter(|id| {
             let symbol = self.symbol(*id);
-            symbol.kind == SymbolKind::Module && symbol.name.text == name.text
+            // What stands in a message of proto3 comes as if in a module of its name.
+            let is_message = self.dialect == Dialect::Proto && symbol.kind == SymbolKind::Struct;
+            let is_module = symbol.kind == SymbolKind::Module || is_message;
+            is_module && symbol.name.text == name.text
         });
         let symbol = known.unwrap_or_else(|| self.declare(name, SymbolKind::Module));
-        let scope = match self.symbol(symbol).inner {
-            Some(scope) => scope,
-            None => self.open_scope(Some(symbol)),
-        };
+        let scope = self.scope_of(symbol);
         self.inside(scope, |resolver| resolver.items(items));
+    }
+
+    /// The scope that a symbol opens, which may be open already.
+    fn scope_of(&mut self, symbol: SymbolId) -> ScopeId {
+        let inner = self.symbol(symbol).inner;
+        inner.unwrap_or_else(|| self.open_scope(Some(symbol)))
     }
 
     /// Runs `inner` in a scope. A prefix that a pragma sets there ends with it.

@@ -1,5 +1,5 @@
-//! The rules of OMG IDL, of MIDL and Nearcall's own, by area. A number is given once and never
-//! reused.
+//! The rules of OMG IDL, of MIDL, of proto3 and Nearcall's own, by area. A number is given once and
+//! never reused.
 //!
 //! | area | numbers |
 //! |---|---|
@@ -8,17 +8,19 @@
 //! | syntax | E0100-E0199, N0100-N0199 |
 //! | semantics | E0200-E0299, N0200-N0299 |
 //! | MIDL | E0300-E0399, N0300-N0399 |
+//! | proto3 | E0400-E0449, N0400-N0449 |
 
 pub mod lexical;
 pub mod midl;
 pub mod preprocessing;
+pub mod proto;
 pub mod semantics;
 pub mod syntax;
 
 use crate::diagnostic::Rule;
 
 const AREAS: &[&[&Rule]] =
-    &[lexical::ALL, preprocessing::ALL, syntax::ALL, semantics::ALL, midl::ALL];
+    &[lexical::ALL, preprocessing::ALL, syntax::ALL, semantics::ALL, midl::ALL, proto::ALL];
 
 /// Every rule that a finding may name, in the order of the numbers within each area.
 pub fn all_rules() -> impl Iterator<Item = &'static Rule> {

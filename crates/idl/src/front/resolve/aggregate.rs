@@ -46,7 +46,7 @@ impl Resolver {
         let head = self.head(definition, Subject::of(Place::Struct, None));
         let symbol = self.begin(name, SymbolKind::Struct);
         let base = base.and_then(|base| self.struct_base(base));
-        let scope = self.open_scope(Some(symbol));
+        let scope = self.scope_of(symbol);
         if let Some(inner) = base.and_then(|base| self.symbol(base).inner) {
             self.inherit(scope, &[inner], name);
         }

@@ -50,7 +50,9 @@ impl Resolver {
         let message = format!("no value of `{}` ends: each holds another", name.text);
         let finding =
             Diagnostic::new(&rules::RECURSIVE, name.span, message).help(match self.dialect {
-                Dialect::Omg => "make a member on the way `@optional`, or a sequence",
+                Dialect::Omg | Dialect::Proto => {
+                    "make a member on the way `@optional`, or a sequence"
+                }
                 Dialect::Midl => "make a pointer on the way `unique`",
             });
         self.diagnostics.push(finding);

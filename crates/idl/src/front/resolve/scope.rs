@@ -140,11 +140,11 @@ impl SymbolKind {
 
 impl Resolver {
     /// Under which a scope keeps a name: folded to lower case. MIDL tells case apart (C706,
-    /// chapter 4).
+    /// chapter 4), and so does proto3.
     pub(super) fn fold(&self, text: &str) -> Rc<str> {
         match self.dialect {
             Dialect::Omg => text.to_ascii_lowercase().into(),
-            Dialect::Midl => text.into(),
+            Dialect::Midl | Dialect::Proto => text.into(),
         }
     }
 

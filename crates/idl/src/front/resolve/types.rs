@@ -154,7 +154,7 @@ impl Resolver {
                 let finding = Diagnostic::new(&rules::RECURSIVE, span, message)
                     .label(symbol.name.span, "this is being defined")
                     .help(match self.dialect {
-                        Dialect::Omg => format!(
+                        Dialect::Omg | Dialect::Proto => format!(
                             "use `sequence<{name}, 1>` or `sequence<{name}>`, or put `@external` \
                              before it"
                         ),

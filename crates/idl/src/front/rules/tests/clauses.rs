@@ -91,19 +91,23 @@ const OF_MIDL: &[(&str, &str)] = &[
     ("MIDL void", "void"),
 ];
 
+/// Of the language of Protocol Buffers the whole: its specification has no numbers.
+const OF_PROTO: &[(&str, &str)] = &[("proto3", "Protocol Buffers Language Specification (Proto3)")];
+
 /// Numbers of rules that are no more.
 const RETIRED: &[&str] = &["E0217"];
 
 #[test]
 fn every_rule_cites_a_section_of_the_specification_or_is_ours() {
-    let known: BTreeSet<&str> = CLAUSES.iter().chain(OF_MIDL).map(|(number, _)| *number).collect();
+    let all = CLAUSES.iter().chain(OF_MIDL).chain(OF_PROTO);
+    let known: BTreeSet<&str> = all.map(|(number, _)| *number).collect();
     let cited: BTreeSet<&str> =
         all_rules().map(|rule| rule.clause).filter(|clause| *clause != "ours").collect();
     let unknown: Vec<_> = cited.difference(&known).collect();
     let unused: Vec<_> = known.difference(&cited).collect();
     assert!(unknown.is_empty() && unused.is_empty(), "unknown {unknown:?}, unused {unused:?}");
     println!("{} rules, {} sections", all_rules().count(), cited.len());
-    assert!(all_rules().count() > 190 && cited.len() == CLAUSES.len() + OF_MIDL.len());
+    assert!(all_rules().count() > 190 && cited.len() == known.len());
 }
 
 #[test]

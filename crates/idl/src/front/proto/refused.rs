@@ -1,0 +1,80 @@
+//! What protox has against a file, as findings of ours.
+//!
+//! protox says what is wrong and where, through the traits of miette. Our wording is lower-case
+//! and has no full stop; its labels may point past the end, at nothing, or into a character.
+
+use miette::{Diagnostic as Refused, LabeledSpan};
+
+use crate::diagnostic::Diagnostic;
+use crate::front::rules::proto as rules;
+use crate::source::{FileId, SourceMap, Span};
+
+/// Characters of a message.
+const MESSAGE_CHARACTERS_MAX: usize = 400;
+
+/// Findings of one file.
+const FINDINGS_MAX: usize = 100;
+
+/// One finding for each thing that protox names.
+pub(super) fn findings(error: &dyn Refused, file: FileId, sources: &SourceMap) -> Vec<Diagnostic> {
+    let related = error.related().into_iter().flatten().take(FINDINGS_MAX - 1);
+    std::iter::once(finding(error, file, sources))
+        .chain(related.map(|one| finding(one, file, sources)))
+        .collect()
+}
+
+fn finding(error: &dyn Refused, file: FileId, sources: &SourceMap) -> Diagnostic {
+    let labels: Vec<LabeledSpan> = error.labels().into_iter().flatten().collect();
+    let text = &sources.file(file).text;
+    // Of two places the one that breaks the rule is where something was found, or comes last.
+    let is_found =
+        |label: &LabeledSpan| label.label().is_some_and(|said| said.starts_with("found"));
+    let main = labels.iter().position(is_found).unwrap_or(labels.len().saturating_sub(1));
+    let span = labels.get(main).map_or_else(|| end_of(text, file), |one| span_of(one, text, file));
+    let mut finding = Diagnostic::new(&rules::LANGUAGE, span, fragment(&error.to_string()));
+    for (_, label) in labels.iter().enumerate().filter(|(index, _)| *index != main) {
+        let said = label.label().unwrap_or("see here").trim_matches('…').trim();
+        finding = finding.label(span_of(label, text, file), fragment(said));
+    }
+    match error.help() {
+        Some(help) => finding.help(fragment(&help.to_string())),
+        None => finding,
+    }
+}
+
+/// What is said, as one of our messages: backquotes around what stands in the text.
+fn fragment(said: &str) -> String {
+    let said = said.trim().trim_end_matches('.');
+    let mut shown = String::new();
+    let mut before = ' ';
+    let mut rest = said.chars().take(MESSAGE_CHARACTERS_MAX).peekable();
+    while let Some(character) = rest.next() {
+        let is_apostrophe =
+            before.is_alphanumeric() && rest.peek().is_some_and(|next| next.is_alphanumeric());
+        shown.extend(match character {
+            '\'' if !is_apostrophe => "`".chars().collect::<Vec<char>>(),
+            _ if character.is_control() => vec![' '],
+            _ if shown.is_empty() => character.to_lowercase().collect(),
+            _ => vec![character],
+        });
+        before = character;
+    }
+    shown
+}
+
+/// A label, as far as it lies in the text and between two characters.
+fn span_of(label: &LabeledSpan, text: &str, file: FileId) -> Span {
+    let boundary = |at: usize| {
+        let at = at.min(text.len());
+        (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+    };
+    let start = boundary(label.offset());
+    let end = boundary(label.offset().saturating_add(label.len()));
+    Span { file, start: start as u32, end: end.max(start) as u32 }
+}
+
+/// What misses something at the end points there.
+fn end_of(text: &str, file: FileId) -> Span {
+    let end = text.len() as u32;
+    Span { file, start: end, end }
+}

@@ -1,0 +1,29 @@
+//! Rules about .proto files: what the language demands, and what of it has no place in the model.
+//!
+//! Numbers are never reused. `E` stops the compilation, `N` is only noted. `proto3` is the
+//! specification of version 3 of the Protocol Buffers language.
+
+use crate::diagnostic::Rule;
+
+macro_rules! rules {
+    ($($name:ident = $code:literal, $clause:literal, $title:literal;)*) => {
+        $(
+            #[doc = $title]
+            pub static $name: Rule = Rule { code: $code, clause: $clause, title: $title };
+        )*
+        /// Every rule of this file, by number.
+        pub static ALL: &[&Rule] = &[$(&$name),*];
+    };
+}
+
+rules! {
+    LANGUAGE = "E0400", "proto3", "a .proto file follows its language";
+    IMPORT = "E0401", "proto3", "an imported file is there";
+    CIRCLE = "E0402", "proto3", "files do not import each other in a circle";
+    ENCODING = "E0403", "proto3", "a .proto file is UTF-8";
+    TOO_MUCH = "E0404", "ours", "a compilation reads 1000 .proto files and 16 MiB at most";
+    SYNTAX = "E0405", "ours", "a .proto file says that it is of proto3";
+    STREAM = "E0406", "ours", "streams are outside what Nearcall maps";
+    DYNAMIC = "E0407", "ours", "a type has a form that is known when stubs are made";
+    EXTENSION = "N0408", "ours", "what extensions add to options changes nothing here";
+}
