@@ -71,7 +71,8 @@ fn number(variable: &str, otherwise: u64) -> u64 {
 fn interface_files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("the folder is there");
     let paths = entries.map(|entry| entry.expect("it can be listed").path());
-    let is_interface = |path: &PathBuf| path.extension().is_some_and(|end| end == "idl");
+    let is_interface =
+        |path: &PathBuf| path.extension().is_some_and(|end| end == "idl" || end == "proto");
     let mut files: Vec<PathBuf> = paths.filter(is_interface).collect();
     files.sort();
     files
@@ -83,5 +84,6 @@ fn module(text: &mut String, path: &Path) {
     let name = stem.replace(['-', '.'], "_");
     let include = format!("include!(concat!(env!(\"OUT_DIR\"), \"/{stem}.rs\"));");
     // Writing to a string does not fail.
-    let _ = writeln!(text, "/// `{stem}.idl`\npub mod {name} {{\n    {include}\n}}");
+    let file = path.file_name().expect("a file").to_string_lossy();
+    let _ = writeln!(text, "/// `{file}`\npub mod {name} {{\n    {include}\n}}");
 }

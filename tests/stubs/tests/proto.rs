@@ -1,0 +1,180 @@
+//! What stubs of .proto files promise, one fact a test, over the real runtime in both ways to bind.
+
+#![forbid(unsafe_code)]
+
+mod support;
+
+use std::sync::Mutex;
+
+use nearcall::CallError;
+use stubs_tests::library::acme::library::v1::*;
+use stubs_tests::library::acme::people::Person;
+use stubs_tests::library::google::protobuf::{Duration, FieldMask, Timestamp};
+use support::{KINDS, bind};
+
+/// Books, kept by both services.
+#[derive(Debug, Default)]
+struct Shelves {
+    books: Mutex<Vec<Book>>,
+}
+
+impl CatalogueServer for Shelves {
+    fn find(&self, request: &FindRequest) -> FindResponse {
+        let all = request.fields.as_ref().is_some_and(|mask| mask.paths == ["*"]);
+        let mut books = self.books.lock().unwrap().clone();
+        books.retain(|book| all || book.isbn.contains(&request.text));
+        FindResponse { books }
+    }
+
+    fn describe(&self, request: &Subject) -> Subject {
+        let Some(broader) = &request.broader else {
+            return request.clone();
+        };
+        Subject { narrower: vec![request.clone()], ..(**broader).clone() }
+    }
+
+    fn count(&self) -> u64 {
+        self.books.lock().unwrap().len() as u64
+    }
+}
+
+impl DeskServer for Shelves {
+    fn lend(&self, request: &Book) -> Timestamp {
+        let lent_for = request.lent_for.as_ref().map_or(0, |duration| duration.seconds);
+        self.books.lock().unwrap().push(request.clone());
+        Timestamp { seconds: lent_for, nanos: 1 }
+    }
+
+    fn r#return(&self, request: &Book) {
+        self.books.lock().unwrap().retain(|book| book.isbn != request.isbn);
+    }
+}
+
+fn with_catalogue(shelves: impl Fn() -> Shelves, run: impl Fn(&CatalogueClient)) {
+    for kind in KINDS {
+        let bound = bind(kind, CatalogueEntries::new(shelves()), &CATALOGUE);
+        run(&CatalogueClient::new(bound.binding.clone()));
+    }
+}
+
+fn with_desk(run: impl Fn(&DeskClient)) {
+    for kind in KINDS {
+        let bound = bind(kind, DeskEntries::new(Shelves::default()), &DESK);
+        run(&DeskClient::new(bound.binding.clone()));
+    }
+}
+
+fn person(name: &str) -> Person {
+    Person { name: name.to_owned(), born: Some(-496) }
+}
+
+/// A book with something in every field.
+fn full_book() -> Book {
+    let place = book::Place { shelf: 7, side: book::place::Side::Right };
+    Book {
+        isbn: "9780140449495".to_owned(),
+        subtitle: Some(String::new()),
+        authors: vec![person("Sophocles")],
+        copies: [("first".to_owned(), place)].into(),
+        conditions: [(-3, Condition::ConditionLost), (2, CONDITION_FINE)].into(),
+        cover: vec![0, 255, 7],
+        usual_place: Some(place),
+        published: Some(Timestamp { seconds: -1, nanos: 999 }),
+        pages: Some(0),
+        price: book::Price::Remark("none".to_owned()),
+        r#type: u64::MAX,
+        delta: -1,
+        lent_for: Some(Duration { seconds: 14, nanos: 0 }),
+        votes: vec![true, false],
+    }
+}
+
+/// A book of which only what is always there is there.
+fn empty_book() -> Book {
+    Book {
+        isbn: String::new(),
+        subtitle: None,
+        authors: Vec::new(),
+        copies: Default::default(),
+        conditions: Default::default(),
+        cover: Vec::new(),
+        usual_place: None,
+        published: None,
+        pages: None,
+        price: book::Price::Other(0),
+        r#type: 0,
+        delta: 0,
+        lent_for: None,
+        votes: Vec::new(),
+    }
+}
+
+#[test]
+fn a_message_comes_back_as_it_was_sent() {
+    let books = vec![full_book(), empty_book()];
+    let shelves = || Shelves { books: Mutex::new(books.clone()) };
+    with_catalogue(shelves, |catalogue| {
+        let fields = Some(FieldMask { paths: vec!["*".to_owned()] });
+        let request = FindRequest { text: String::new(), fields };
+        assert_eq!(catalogue.find(&request).unwrap().books, books);
+    });
+}
+
+#[test]
+fn a_field_that_is_missing_is_not_one_that_is_empty() {
+    let shelves = || Shelves { books: Mutex::new(vec![full_book(), empty_book()]) };
+    with_catalogue(shelves, |catalogue| {
+        let request = FindRequest { text: "978".to_owned(), fields: None };
+        let books = catalogue.find(&request).unwrap().books;
+        assert_eq!(books, [full_book()]);
+        assert_eq!((&books[0].subtitle, books[0].pages), (&Some(String::new()), Some(0)));
+    });
+}
+
+#[test]
+fn a_message_that_holds_itself_comes_back() {
+    let subject = |name: &str, broader| Subject {
+        name: name.to_owned(),
+        broader,
+        narrower: Vec::new(),
+        related: Default::default(),
+        shelf: None,
+    };
+    let next = Box::new(shelf::Next::Book(full_book()));
+    let inner = Shelf { subject: Some(Box::new(subject("ode", None))), next };
+    let outer = Shelf { subject: None, next: Box::new(shelf::Next::Left(Box::new(inner))) };
+    let broader = Subject { shelf: Some(Box::new(outer)), ..subject("verse", None) };
+    let request = subject("tragedy", Some(Box::new(broader.clone())));
+    with_catalogue(Shelves::default, |catalogue| {
+        let answer = catalogue.describe(&request).unwrap();
+        assert_eq!(answer, Subject { narrower: vec![request.clone()], ..broader.clone() });
+    });
+}
+
+#[test]
+fn what_is_empty_is_neither_passed_nor_returned() {
+    with_desk(|desk| {
+        assert_eq!(desk.lend(&full_book()).unwrap(), Timestamp { seconds: 14, nanos: 1 });
+        let returned: () = desk.r#return(&full_book()).unwrap();
+        assert_eq!(returned, ());
+    });
+    with_catalogue(Shelves::default, |catalogue| assert_eq!(catalogue.count().unwrap(), 0));
+}
+
+#[test]
+fn a_number_that_selects_another_case_is_refused_before_it_is_sent() {
+    with_desk(|desk| {
+        let book = Book { price: book::Price::Other(10), ..empty_book() };
+        let refused = desk.lend(&book);
+        assert!(matches!(refused, Err(CallError::Usage(_))), "{refused:?}");
+    });
+}
+
+#[test]
+fn a_procedure_without_side_effects_is_idempotent() {
+    let flags = |interface: &nearcall::InterfaceDescriptor| -> Vec<bool> {
+        interface.procedures.iter().map(|procedure| procedure.is_idempotent).collect()
+    };
+    assert_eq!(flags(&CATALOGUE), [true, false, false]);
+    assert_eq!(flags(&DESK), [false, false]);
+}
