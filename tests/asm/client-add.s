@@ -1,39 +1,44 @@
-# rustc 1.95.0, x86_64, release profile; 155 instructions
+# rustc 1.95.0, x86_64, release profile; 169 instructions
 push %rbp
 push %r15
 push %r14
 push %r13
 push %r12
 push %rbx
-sub $0x98,%rsp
-mov %rdi,%rbx
-mov (%rsi),%r13
-mov 0x8(%rsi),%r15
-lea 0x40(%r13),%r14
+sub $0xa8,%rsp
+mov %rsi,%r14
+mov %rdi,%r13
+mov %fs:,%rsi
+test %rsi,%rsi
+je
+mov 0x8(%r14),%r12
+mov 0x10(%r14),%r10d
+mov (%r14),%rbx
+lea 0x40(%rbx),%r14
 mov %fs:,%rax
-mov 0x100(%r13),%rcx
+mov 0x100(%rbx),%rcx
 mov $0x2,%edx
 cmp %rax,%rcx
 jne
-mov 0x108(%r13),%esi
+mov 0x108(%rbx),%esi
 test %esi,%esi
 jne
-movl $0x1,0x108(%r13)
-mov 0x100(%r13),%rcx
+movl $0x1,0x108(%rbx)
+mov 0x100(%rbx),%rcx
 cmp %rax,%rcx
 jne
-mov 0x10c(%r13),%ecx
-mov 0x40(%r13),%eax
+mov 0x10c(%rbx),%ecx
+mov 0x40(%rbx),%eax
 xor %edx,%edx
 test %eax,%eax
 jne
 jmp
-mov %r15,0x90(%rsp)
 mov %ecx,%r15d
-cmp %r15,0x50(%r13)
+cmp %r15,0x50(%rbx)
+mov %r10,(%rsp)
 jbe
-shl $0x7,%r15
-add 0x48(%r13),%r15
+shl $0x8,%r15
+add 0x48(%rbx),%r15
 mov (%r15),%rax
 movl $0x2,0x10(%rax)
 mov (%r15),%rax
@@ -44,27 +49,35 @@ jne
 mov %fs:(%rdx),%eax
 test %eax,%eax
 jns
-mov %rbx,0x10(%rsp)
+mov %r14,0x10(%rsp)
 movzwl %ax,%ebp
+or %r10d,%ebp
 mov (%r15),%rax
 movl $0x1,0x4(%rax)
 movl $0x8,0x8(%rax)
 mov %ebp,0xc(%rax)
-mov 0x20(%r15),%r12d
-lea 0x1(%r12),%edx
+mov 0x20(%r15),%r14d
+lea 0x1(%r14),%eax
+mov %eax,%edx
 and $0x1fffffff,%edx
 mov %edx,0x20(%r15)
-mov (%r15),%rdi
-lea 0xa(,%r12,8),%eax
-xchg %eax,(%rdi)
-lea 0x1(,%r12,8),%ecx
+test $0x3f,%al
+je
+mov %r13,0x8(%rsp)
+mov (%r15),%rbx
+lea 0x2(,%rdx,8),%eax
+xchg %eax,(%rbx)
+movzwl %bp,%ebp
+lea 0x1(,%r14,8),%ecx
 cmp %ecx,%eax
 jne
-mov 0x24(%r15),%ebx
-cmp %ebx,%ebp
+mov 0x24(%r15),%r14d
+cmp %r14d,%ebp
 je
-lea 0x8(,%r12,8),%r12d
-mov 0x44(%r13),%esi
+lea 0x0(,%rdx,8),%r13d
+movzwl 0x32(%r15),%eax
+movzwl %ax,%esi
+mov %rbx,%rdi
 call nearcall::raw::call::poll_for_a_while
 push %rbp
 push %r14
@@ -90,7 +103,7 @@ pop %r14
 pop %rbp
 ret
 mov %eax,%ecx
-sub %r12d,%ecx
+sub %r13d,%ecx
 cmp $0x1,%ecx
 ja
 mov %rdx,%r8
@@ -109,21 +122,22 @@ mov %r8d,%edx
 cmp %rcx,%rdx
 ja
 xor %edx,%edx
+mov 0x8(%rsp),%r13
+mov 0x10(%rsp),%r14
 shr $0x20,%rax
-mov %r14,0x60(%rsp)
-mov %r15,0x68(%rsp)
-mov %rdx,0x70(%rsp)
-movl $0x1,0x78(%rsp)
-mov %eax,0x7c(%rsp)
-mov 0x10(%rsp),%rbx
-mov 0x70(%rsp),%r12
-mov 0x7c(%rsp),%r8d
+mov %r14,0x78(%rsp)
+mov %r15,0x80(%rsp)
+mov %rdx,0x88(%rsp)
+movl $0x1,0x90(%rsp)
+mov %eax,0x94(%rsp)
+mov 0x88(%rsp),%r12
+mov 0x94(%rsp),%r8d
 test %r8d,%r8d
 jne
 mov (%r15),%rax
 mov 0x10(%rax),%eax
-mov %eax,0x24(%rsp)
-movb $0x1d,0x20(%rsp)
+mov %eax,0x34(%rsp)
+movb $0x1d,0x30(%rsp)
 movzbl 0x30(%r15),%eax
 test %al,%al
 je
@@ -137,16 +151,16 @@ cmp %rcx,%rax
 jne
 test %r12,%r12
 je
-cmpb $0x1d,0x20(%rsp)
+cmpb $0x1d,0x30(%rsp)
 jne
-mov 0x24(%rsp),%eax
-mov %eax,0x60(%rsp)
+mov 0x34(%rsp),%eax
+mov %eax,0x78(%rsp)
 cmp $0x5,%eax
 jne
-movb $0x1d,(%rbx)
+movb $0x1d,0x0(%r13)
 jmp
-mov %rbx,%rax
-add $0x98,%rsp
+mov %r13,%rax
+add $0xa8,%rsp
 pop %rbx
 pop %r12
 pop %r13
