@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <memory>
@@ -238,18 +239,19 @@ template <class C, class T> void take(const C *value, std::optional<T> &target) 
     }
 }
 
-/* A value of C, and what gives back what it holds. */
+/* A value of C, and what gives back what it holds. All bytes are zero until it is given a value: of
+ * a union, `{}` would leave those behind its first member as they are. */
 template <class C, class F> struct held {
-    C value{};
+    C value;
     F free;
-    explicit held(F free) : free(free) {}
+    explicit held(F free) : free(free) { std::memset(&value, 0, sizeof value); }
     held(const held &) = delete;
     held &operator=(const held &) = delete;
     ~held() { free(value); }
     /* What it holds is somebody else's from here on. */
     C moved() {
         C away = value;
-        value = C{};
+        std::memset(&value, 0, sizeof value);
         return away;
     }
 };

@@ -226,7 +226,8 @@ class ShelfClerk {
                 *mark = nc_new.moved();
             }
         } catch (const ::nearcall::idl::shelf::Unknown &thrown) {
-            ::shelf_Unknown nc_raised{};
+            ::shelf_Unknown nc_raised;
+            ::std::memset(&nc_raised, 0, sizeof nc_raised);
             try {
                 give(thrown, nc_raised);
                 ::nearcall_raise_shelf_Unknown(nc_env, nc_raised);

@@ -325,7 +325,8 @@ impl Cpp<'_, '_> {
             );
             let name = if is_empty { "" } else { "thrown" };
             text.label(format!("}} catch (const {own} &{name}) {{"));
-            text.line(format!("::{c} nc_raised{{}};"));
+            text.line(format!("::{c} nc_raised;"));
+            text.line("::std::memset(&nc_raised, 0, sizeof nc_raised);");
             if !is_empty {
                 text.line("try {");
                 text.line("    give(thrown, nc_raised);");
