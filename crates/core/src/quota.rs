@@ -75,8 +75,8 @@ impl Shares {
 
 /// How fast one user's requests are answered: whoever takes long pauses for some times as long.
 ///
-/// A debt of time that drains: what a request took is added to it, [`PAUSE_FACTOR`] times, and a
-/// user that owes more than [`DEBT_NS_MAX`] waits until it does not.
+/// A debt of time that drains: what a request took is added to it, `PAUSE_FACTOR` times, and a
+/// user that owes more than `DEBT_NS_MAX` waits until it does not.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pace {
     /// When the debt is paid.
