@@ -1,60 +1,65 @@
-//! A-stack bias: the thread that calls most keeps one A-stack of a class for itself, and claims and
-//! releases it without a read-modify-write. Everybody else uses the list; a thread that finds the
+//! A-stack bias: the thread that calls most keeps A-stacks of a class for itself, and claims and
+//! releases them without a read-modify-write. Everybody else uses the list; a thread that finds the
 //! list empty revokes the bias for good.
 //!
 //! ```text
-//!  owner: NOBODY ──establish──▶ thread ──revoke / abandon──▶ REVOKED
+//!  owner: NOBODY ──establish──▶ thread ──revoke──▶ REVOKED
+//!
+//!  kept, busy: a bit for each A-stack, the lowest for the first of the class
 //!
 //!  the owner                        whoever revokes
-//!    busy := 1          D1            owner := REVOKED          D3
+//!    its bit in busy := 1  D1         owner := REVOKED          D3
 //!    light fence                      heavy fence
-//!    owner still me?    D2            busy?                     D4
+//!    owner still me?       D2         busy?                     D4
 //! ```
 //!
 //! The two cannot both miss each other (Dekker): the light fence keeps only the compiler from
 //! moving the load up, the heavy one makes every processor of this domain pass a full fence
 //! (membarrier). So the owner pays nothing, and the revoker a system call, once a binding.
 //!
-//! If the revoker finds the A-stack busy, exactly one of the two puts it into the list: who comes
-//! second to `handover`.
+//! If the revoker finds an A-stack busy, exactly one of the two puts it into the list: who comes
+//! second to its bit of `handover`. An owner that never comes, because the server holds the A-stack
+//! captured, keeps it: to abandon one takes no step here.
 //!
 //! | row | edge | by | order | makes visible | pairs with |
 //! |---|---|---|---|---|---|
-//! | D1 | busy, store 1 | owner | Relaxed | nothing | - |
+//! | D1 | busy, store with a bit more | owner | Relaxed | nothing | - |
 //! | D2 | owner, load | owner | Relaxed | nothing | - |
 //! | D3 | owner to REVOKED, compare-and-swap | revoker | Relaxed | nothing | - |
 //! | D4 | busy, load | revoker | Acquire | bytes are dead | D5 |
-//! | D5 | busy, store 0 | owner | Release | bytes are dead | D4 |
-//! | D6 | handover, swap | both | AcqRel | bytes are dead | D6 |
+//! | D5 | busy, store with a bit less | owner | Release | bytes are dead | D4 |
+//! | D6 | handover, or | both | AcqRel | bytes are dead | D6 |
 //! | D7 | owner, NOBODY to TAKEN to a thread | who establishes | Relaxed | nothing | - |
-//! | D8 | handover, load | owner | Acquire | bytes are dead | D6 |
+//! | D8 | kept, store with a bit more, after D1 | owner | Release | its bit in busy | D9 |
+//! | D9 | kept, load, before D4 | revoker | Acquire | nothing | D8 |
 //!
 //! Private memory: no peer sees any of it.
 
-use crate::sync::{AtomicU32, AtomicU64, light_fence, ord};
+use crate::sync::{AtomicU64, light_fence, ord};
+
+/// Most A-stacks that a bias keeps: the first of their class.
+pub const KEPT_MAX: u32 = u64::BITS;
 
 const NOBODY: u64 = u64::MAX - 2;
 const TAKEN: u64 = u64::MAX - 1;
 const REVOKED: u64 = u64::MAX;
-
-const UNDECIDED: u32 = 0;
-const OWNER_CAME: u32 = 1;
-const REVOKER_CAME: u32 = 2;
 
 /// The bias of one A-stack class. A line of its own, written by its owner alone.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Bias {
     owner: AtomicU64,
-    busy: AtomicU32,
-    index: AtomicU32,
-    handover: AtomicU32,
+    busy: AtomicU64,
+    kept: AtomicU64,
+    /// Index of the A-stack that the lowest bit stands for.
+    first: u32,
+    handover: AtomicU64,
 }
 
 /// What a thread gets from a bias.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// The A-stack that is kept for it: to be given back by [`Bias::release`].
+    /// An A-stack that is kept for it: to be given back by [`Bias::release`].
     Kept(u32),
     /// An A-stack that is like any other: to be given back to the list.
     Plain(u32),
@@ -66,127 +71,130 @@ pub enum Claim {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Settled {
-    /// The caller, this one.
-    Push(u32),
+    /// The caller.
+    Push,
     /// Nobody has to now.
     Nothing,
 }
 
 impl Bias {
-    /// A bias towards nobody.
-    #[allow(clippy::new_without_default)]
-    pub fn new() -> Bias {
+    /// A bias towards nobody, over a class whose first A-stack has index `first`.
+    pub fn new(first: u32) -> Bias {
         Bias {
             owner: AtomicU64::new(NOBODY),
-            busy: AtomicU32::new(0),
-            index: AtomicU32::new(0),
-            handover: AtomicU32::new(UNDECIDED),
+            busy: AtomicU64::new(0),
+            kept: AtomicU64::new(0),
+            first,
+            handover: AtomicU64::new(0),
         }
     }
 
-    /// The A-stack that is kept for `thread`, unless that has it already. `thread` is none of the
+    /// An A-stack that is kept for `thread` and that it has not claimed. `thread` is none of the
     /// last three numbers.
     ///
-    /// # Cost: three loads and a store.
+    /// # Cost: five loads and a store.
     #[inline(always)]
     pub fn claim(&self, thread: u64) -> Claim {
-        // Row D1's: only this thread writes `busy` while it is the owner.
-        if self.owner.load(ord!("D2", Relaxed)) != thread
-            || self.busy.load(ord!("D1", Relaxed)) != 0
-        {
+        if self.owner.load(ord!("D2", Relaxed)) != thread {
             return Claim::Nothing;
         }
-        self.busy.store(1, ord!("D1", Relaxed));
+        // Rows D1's and D8's: only this thread writes them while it is the owner.
+        let busy = self.busy.load(ord!("D1", Relaxed));
+        let free = self.kept.load(ord!("D8", Relaxed)) & !busy;
+        if free == 0 {
+            return Claim::Nothing;
+        }
+        let slot = free.trailing_zeros();
+        self.busy.store(busy | 1 << slot, ord!("D1", Relaxed));
         light_fence();
+        let index = self.first + slot;
         if self.owner.load(ord!("D2", Relaxed)) == thread {
-            // Row D7's: written by this thread.
-            return Claim::Kept(self.index.load(ord!("D7", Relaxed)));
+            return Claim::Kept(index);
         }
         // Revoked just now. The revoker either saw the A-stack free and has it, or saw it busy:
         // then it belongs to the second of us.
-        match self.settle() {
-            Settled::Push(index) => Claim::Plain(index),
+        match self.settle(index) {
+            Settled::Push => Claim::Plain(index),
             Settled::Nothing => Claim::Nothing,
         }
     }
 
-    /// The owner is done with the A-stack. False: the bias was ended meanwhile, and the caller is
-    /// to [`Bias::settle`] whose the A-stack is.
+    /// The owner is done with A-stack `index`, which is kept for it. False: the bias was ended
+    /// meanwhile, and the caller is to [`Bias::settle`] whose the A-stack is.
     ///
-    /// # Cost: a store and a load.
+    /// # Cost: three loads and a store.
     #[inline(always)]
     #[must_use]
-    pub fn release(&self, thread: u64) -> bool {
-        self.busy.store(0, ord!("D5", Release));
+    pub fn release(&self, thread: u64, index: u32) -> bool {
+        // Row D1's: written by this thread.
+        let busy = self.busy.load(ord!("D1", Relaxed));
+        self.busy.store(busy & !self.bit(index), ord!("D5", Release));
         light_fence();
         self.owner.load(ord!("D2", Relaxed)) == thread
     }
 
-    /// Between the owner, who finds that it is none any more, and the revoker: the A-stack belongs
-    /// to the second of the two.
+    /// Between the owner, who finds that it is none any more, and the revoker: A-stack `index`
+    /// belongs to the second of the two.
     #[cold]
-    pub fn settle(&self) -> Settled {
-        self.meet(OWNER_CAME, REVOKER_CAME)
+    pub fn settle(&self, index: u32) -> Settled {
+        let bit = self.bit(index);
+        match self.handover.fetch_or(bit, ord!("D6", AcqRel)) & bit {
+            0 => Settled::Nothing,
+            _ => Settled::Push,
+        }
     }
 
-    /// There is no bias yet. Cost: one load.
+    /// Whether A-stack `index`, of this class, may be kept for `thread`. Cost: two loads.
     #[inline]
-    pub fn is_unset(&self) -> bool {
-        self.owner.load(ord!("D2", Relaxed)) == NOBODY
+    pub fn may_keep(&self, thread: u64, index: u32) -> bool {
+        let owner = self.owner.load(ord!("D2", Relaxed));
+        (owner == thread || owner == NOBODY) && index.wrapping_sub(self.first) < KEPT_MAX
     }
 
-    /// Keeps A-stack `index`, which `thread` has claimed from the list, for that thread. False if
-    /// there is or was a bias: the A-stack is then released to the list as ever.
+    /// Keeps A-stack `index`, which [`Bias::may_keep`] and which `thread` has claimed from the list,
+    /// for that thread. False: the A-stack is released to the list as ever.
     #[cold]
     pub fn establish(&self, thread: u64, index: u32) -> bool {
         let (from, order) = (NOBODY, ord!("D7", Relaxed));
-        if self.owner.compare_exchange(from, TAKEN, order, order).is_err() {
+        let is_first = self.owner.compare_exchange(from, TAKEN, order, order).is_ok();
+        if !is_first && self.owner.load(ord!("D2", Relaxed)) != thread {
             return false;
         }
-        self.index.store(index, ord!("D7", Relaxed));
-        self.busy.store(1, ord!("D1", Relaxed));
-        self.owner.store(thread, ord!("D7", Relaxed));
-        true
+        // A revoker that finds it among those kept finds it busy.
+        let busy = self.busy.load(ord!("D1", Relaxed)) | self.bit(index);
+        self.busy.store(busy, ord!("D1", Relaxed));
+        let kept = self.kept.load(ord!("D8", Relaxed)) | self.bit(index);
+        self.kept.store(kept, ord!("D8", Release));
+        if is_first {
+            self.owner.store(thread, ord!("D7", Relaxed));
+        }
+        light_fence();
+        self.owner.load(ord!("D2", Relaxed)) == thread
     }
 
-    /// Ends the bias, for a thread that finds the list empty. `heavy_fence` makes every processor
-    /// of this domain pass a full fence.
+    /// Ends the bias, for a thread that finds the list empty, and has it `push` what is free.
+    /// `heavy_fence` makes every processor of this domain pass a full fence.
     #[cold]
-    pub fn revoke(&self, heavy_fence: impl FnOnce()) -> Settled {
+    pub fn revoke(&self, heavy_fence: impl FnOnce(), push: impl FnMut(u32)) {
         let seen = self.owner.load(ord!("D2", Relaxed));
-        if matches!(seen, NOBODY | TAKEN | REVOKED) || !self.end(seen) {
-            return Settled::Nothing;
-        }
-        heavy_fence();
-        if self.busy.load(ord!("D4", Acquire)) == 0 {
-            return Settled::Push(self.index.load(ord!("D7", Relaxed)));
-        }
-        self.meet(REVOKER_CAME, OWNER_CAME)
-    }
-
-    /// Ends the bias while its owner has the A-stack and will not release it: the server holds it
-    /// captured. From here on it is like any other.
-    #[cold]
-    pub fn abandon(&self, thread: u64, mut pause: impl FnMut()) {
-        if self.end(thread) {
+        let order = ord!("D3", Relaxed);
+        let is_over = matches!(seen, NOBODY | TAKEN | REVOKED);
+        if is_over || self.owner.compare_exchange(seen, REVOKED, order, order).is_err() {
             return;
         }
-        // A revoker is about to leave the A-stack to us.
-        while self.handover.load(ord!("D8", Acquire)) != REVOKER_CAME {
-            pause();
-        }
+        heavy_fence();
+        let kept = self.kept.load(ord!("D9", Acquire));
+        let busy = self.busy.load(ord!("D4", Acquire));
+        let kept = (0..KEPT_MAX).filter(|slot| kept & 1 << slot != 0);
+        kept.filter(|slot| {
+            busy & 1 << slot == 0 || self.settle(self.first + slot) == Settled::Push
+        })
+        .map(|slot| self.first + slot)
+        .for_each(push);
     }
 
-    fn end(&self, owner: u64) -> bool {
-        let order = ord!("D3", Relaxed);
-        self.owner.compare_exchange(owner, REVOKED, order, order).is_ok()
-    }
-
-    fn meet(&self, comes: u32, other: u32) -> Settled {
-        if self.handover.swap(comes, ord!("D6", AcqRel)) == other {
-            Settled::Push(self.index.load(ord!("D7", Relaxed)))
-        } else {
-            Settled::Nothing
-        }
+    #[inline(always)]
+    fn bit(&self, index: u32) -> u64 {
+        1 << (index.wrapping_sub(self.first) % KEPT_MAX)
     }
 }

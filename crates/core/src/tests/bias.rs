@@ -1,55 +1,78 @@
 //! What a bias gives to whom, on one thread.
 
-use crate::bias::{Bias, Claim, Settled};
+extern crate alloc;
+
+use alloc::vec::Vec;
+
+use crate::bias::{Bias, Claim, KEPT_MAX, Settled};
 
 const ME: u64 = 7;
+const FIRST: u32 = 5;
 
-fn kept() -> Bias {
-    let bias = Bias::new();
-    assert!(bias.establish(ME, 3));
-    assert!(bias.release(ME));
+/// Keeps the first `count` A-stacks of the class for me.
+fn kept(count: u32) -> Bias {
+    let bias = Bias::new(FIRST);
+    for index in FIRST..FIRST + count {
+        assert!(bias.may_keep(ME, index) && bias.establish(ME, index));
+    }
+    (FIRST..FIRST + count).for_each(|index| assert!(bias.release(ME, index)));
     bias
+}
+
+fn revoked(bias: &Bias) -> Vec<u32> {
+    let mut pushed = Vec::new();
+    bias.revoke(|| (), |index| pushed.push(index));
+    pushed
 }
 
 #[test]
 fn the_owner_claims_what_is_kept_for_it_and_nobody_else_does() {
-    let bias = kept();
+    let bias = kept(1);
     assert_eq!(bias.claim(8), Claim::Nothing);
-    assert_eq!(bias.claim(ME), Claim::Kept(3));
+    assert_eq!(bias.claim(ME), Claim::Kept(FIRST));
     assert_eq!(bias.claim(ME), Claim::Nothing);
-    assert!(!bias.establish(8, 1));
+    assert!(!bias.may_keep(8, FIRST + 1));
+    assert!(!bias.establish(8, FIRST + 1));
 }
 
 #[test]
-fn a_free_one_goes_to_whoever_revokes() {
-    let bias = kept();
-    assert_eq!(bias.revoke(|| ()), Settled::Push(3));
+fn as_many_are_kept_as_a_word_has_bits() {
+    let bias = kept(KEPT_MAX);
+    let mut claimed = Vec::new();
+    while let Claim::Kept(index) = bias.claim(ME) {
+        claimed.push(index);
+    }
+    assert_eq!(claimed, (FIRST..FIRST + KEPT_MAX).collect::<Vec<_>>());
+    assert!(!bias.may_keep(ME, FIRST + KEPT_MAX));
+    assert!(!bias.may_keep(ME, FIRST - 1));
+    assert!(bias.release(ME, FIRST + 40));
+    assert_eq!(bias.claim(ME), Claim::Kept(FIRST + 40));
+}
+
+#[test]
+fn free_ones_go_to_whoever_revokes() {
+    let bias = kept(3);
+    assert_eq!(revoked(&bias), [FIRST, FIRST + 1, FIRST + 2]);
     assert_eq!(bias.claim(ME), Claim::Nothing);
-    assert_eq!(bias.revoke(|| ()), Settled::Nothing);
+    assert!(revoked(&bias).is_empty());
+    assert!(!bias.may_keep(ME, FIRST));
 }
 
 #[test]
 fn a_busy_one_is_pushed_by_its_owner() {
-    let bias = kept();
-    assert_eq!(bias.claim(ME), Claim::Kept(3));
-    assert_eq!(bias.revoke(|| ()), Settled::Nothing);
-    assert!(!bias.release(ME));
-    assert_eq!(bias.settle(), Settled::Push(3));
+    let bias = kept(2);
+    assert_eq!(bias.claim(ME), Claim::Kept(FIRST));
+    assert_eq!(revoked(&bias), [FIRST + 1]);
+    assert!(!bias.release(ME, FIRST));
+    assert_eq!(bias.settle(FIRST), Settled::Push);
 }
 
 #[test]
-fn an_abandoned_one_is_nobodys_to_push() {
-    let bias = kept();
-    assert_eq!(bias.claim(ME), Claim::Kept(3));
-    bias.abandon(ME, || panic!("there is no revoker to wait for"));
-    assert_eq!(bias.revoke(|| ()), Settled::Nothing);
-    assert_eq!(bias.claim(ME), Claim::Nothing);
-}
-
-#[test]
-fn one_abandoned_after_a_revocation_stays_with_its_owner() {
-    let bias = kept();
-    assert_eq!(bias.claim(ME), Claim::Kept(3));
-    assert_eq!(bias.revoke(|| ()), Settled::Nothing);
-    bias.abandon(ME, || panic!("the revoker has been"));
+fn one_that_comes_back_another_way_is_kept_again() {
+    let bias = kept(1);
+    assert_eq!(bias.claim(ME), Claim::Kept(FIRST));
+    // Its call was captured, and then it came from the list.
+    assert!(bias.establish(ME, FIRST) && bias.release(ME, FIRST));
+    assert_eq!(bias.claim(ME), Claim::Kept(FIRST));
+    assert!(revoked(&bias).is_empty(), "its owner has it");
 }

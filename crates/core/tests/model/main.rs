@@ -58,7 +58,9 @@ const MODELS: &[(&str, fn())] = &[
     ("two_astacks_two_threads", lists::two_astacks_two_threads),
     ("wait_against_push", lists::wait_against_push),
     ("claim_against_revoke", biases::claim_against_revoke),
-    ("abandon_against_revoke", biases::abandon_against_revoke),
+    ("two_kept_against_revoke", biases::two_kept_against_revoke),
+    ("establish_against_revoke", biases::establish_against_revoke),
+    ("capture_against_revoke", biases::capture_against_revoke),
     ("resident_against_watcher", bells::resident_against_watcher),
 ];
 
@@ -101,6 +103,8 @@ holds! {
     two_astacks_two_threads,
     wait_against_push,
     claim_against_revoke,
-    abandon_against_revoke,
+    two_kept_against_revoke,
+    establish_against_revoke,
+    capture_against_revoke,
     resident_against_watcher,
 }

@@ -136,7 +136,7 @@ impl ClientBinding {
             state: BindingState::new(),
             spins: spins(parts.interface, &parts.policy),
             lists: AStackLists::new(parts.classes.len() as u32, count_max),
-            biases: std::array::from_fn(|_| Bias::new()),
+            biases: biases(&parts.classes),
             classes: parts.classes,
             control: parts.control,
             process: Arc::new(parts.process),
@@ -205,9 +205,7 @@ impl ClientBinding {
 
     /// The list is empty: what is kept for a thread goes to whoever needs it.
     fn revoke_bias(&self, class: u32) {
-        if let Settled::Push(index) = self.biases[class as usize].revoke(fence::heavy) {
-            self.release(index);
-        }
+        self.biases[class as usize].revoke(fence::heavy, |index| self.release(index));
     }
 
     /// Gives an A-stack back to its list.
@@ -225,7 +223,7 @@ impl ClientBinding {
     #[inline(always)]
     fn give_back(&self, grip: Grip<'_>) {
         let linkage = grip.linkage();
-        if !(linkage.is_kept() && self.bias(linkage).release(NUMBER.get())) {
+        if !(linkage.is_kept() && self.bias(linkage).release(NUMBER.get(), linkage.index)) {
             self.give_back_otherwise(grip);
         }
     }
@@ -236,8 +234,8 @@ impl ClientBinding {
         let linkage = grip.linkage();
         if !linkage.is_kept() {
             self.release(linkage.index);
-        } else if let Settled::Push(index) = self.bias(linkage).settle() {
-            self.release(index);
+        } else if self.bias(linkage).settle(linkage.index) == Settled::Push {
+            self.release(linkage.index);
         }
     }
 
@@ -403,11 +401,8 @@ impl<'b> Grip<'b> {
     #[inline(never)]
     pub fn capture(self, sequence: Sequence) {
         let linkage = self.linkage();
-        if linkage.is_kept() {
-            let bias = self.binding.bias(linkage);
-            bias.abandon(thread_number(), std::thread::yield_now);
-            linkage.set_kept(false);
-        }
+        // The bias takes it for busy until it is kept again: see there.
+        linkage.set_kept(false);
         let index = ClaimedIndex(linkage.index).check(u32::MAX).expect("below every limit");
         let mut captured = self.binding.captured.lock().unwrap_or_else(PoisonError::into_inner);
         captured.add(index, sequence);
@@ -416,6 +411,16 @@ impl<'b> Grip<'b> {
         drop(captured);
         self.binding.domain.core().housekeeping.look_after_captured();
     }
+}
+
+/// One a class; those of classes that there are not stay unused.
+fn biases(classes: &[AStackClass]) -> [Bias; CLASSES_MAX] {
+    let mut first = 0;
+    std::array::from_fn(|class| {
+        let bias = Bias::new(first);
+        first += classes.get(class).map_or(0, |class| class.count);
+        bias
+    })
 }
 
 fn spins(interface: &InterfaceDescriptor, policy: &WaitPolicy) -> Box<[AtomicU32]> {

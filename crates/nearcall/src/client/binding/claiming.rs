@@ -69,7 +69,8 @@ impl ClientBinding {
             None => self.claim_another(procedure, class, deadline)?,
         };
         // An A-stack that a look-up of the first region finds.
-        let may_be_kept = index < self.first.region.count() && bias.is_unset();
+        let may_be_kept =
+            index < self.first.region.count() && bias.may_keep(thread_number(), index);
         if may_be_kept && fence::is_available() && bias.establish(thread_number(), index) {
             self.linkage(index).set_kept(true);
         }
