@@ -9,12 +9,18 @@ use nearcall_os::{clock, processor};
 
 use crate::calls;
 use crate::child::{Child, Failure, Link};
+use crate::raw::peer::Peer;
+use crate::raw::yielding::Yield;
+use crate::statistics::Plan;
 
 /// The child's role.
 pub const ROLE: &str = "caller";
 
 /// How long everybody calls, if nothing else is asked for.
 pub const CALLING_NS: u64 = 100_000_000;
+
+/// Round trips of two bare processes in about that time.
+pub const ROUND_TRIPS: u32 = 60_000;
 
 /// Calls between two looks at the clock.
 const BATCH: u64 = 16;
@@ -46,6 +52,37 @@ impl Callers {
             calls += made;
         }
         Ok(calls as f64 * 1e9 / calling_ns as f64)
+    }
+}
+
+/// On each of some processors two bare processes that give it to each other: what callers and their
+/// server would take if each call were served where it was made.
+pub struct Alternating {
+    pairs: Vec<(u32, Peer)>,
+}
+
+impl Alternating {
+    /// Starts them.
+    pub fn start(processors: &[u32]) -> Result<Alternating, Failure> {
+        let pair = |&processor: &u32| Ok((processor, Peer::start(processor)?));
+        Ok(Alternating { pairs: processors.iter().map(pair).collect::<Result<_, Failure>>()? })
+    }
+
+    /// Has the first `count` of them alternate, all at once; round trips a second altogether.
+    pub fn measure(&self, count: usize, round_trips: u32) -> Result<f64, Failure> {
+        let plan = Plan::new(round_trips, round_trips);
+        let alternate = |(processor, peer): &(u32, Peer)| {
+            processor::pin(*processor).map_err(|error| error.to_string())?;
+            let samples = peer.alternate::<Yield>(plan).map_err(|error| error.to_string())?;
+            Ok::<f64, String>(1e9 / samples.p50_ns())
+        };
+        let rates = std::thread::scope(|scope| {
+            let pairs = self.pairs[..count].iter();
+            let threads: Vec<_> = pairs.map(|pair| scope.spawn(|| alternate(pair))).collect();
+            let ended = threads.into_iter().map(|thread| thread.join().expect("nothing panics"));
+            ended.collect::<Result<Vec<f64>, String>>()
+        });
+        Ok(rates?.into_iter().sum())
     }
 }
 

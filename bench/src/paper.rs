@@ -9,6 +9,9 @@
 //! | section 2.2 and Fig. 1: which calls, how long | `mix`, replayed |
 //! | Fig. 2: calls a second on 1, 2, … processors | `callers-1`, `callers-2`, … |
 //!
+//! Beside callers stand as many pairs of bare processes (`raw-yield`), each pair on one of their
+//! processors: what calls would take that are served where they are made.
+//!
 //! And three of long arguments. Table I counts calls of other people's machines; Table III, the
 //! copies, is a property of the stubs, and what a copy costs is in `size`; the parts of Table V are
 //! the table `cost`.
@@ -19,9 +22,10 @@ use std::hint::black_box;
 use nearcall::Domain;
 use nearcall_os::processor;
 
-use crate::callers::{CALLING_NS, Callers};
+use crate::callers::{Alternating, CALLING_NS, Callers, ROUND_TRIPS};
 use crate::calls::{Bound, Call};
 use crate::child::Failure;
+use crate::raw::yielding;
 use crate::rounds::{Statistic, Tally};
 use crate::stage::{BATCH, Options, Stage};
 use crate::statistics::{Plan, Samples, median};
@@ -55,6 +59,7 @@ pub fn measure(options: Options) -> Result<Table, Failure> {
     let wanted = options.processors.map_or(CALLERS_MAX, |count| count as usize);
     let places = &places[..places.len().min(wanted).min(CALLERS_MAX)];
     let callers = Callers::start(&directory.path().join("callers"), places)?;
+    let alternating = Alternating::start(places)?;
     let (stages, missing) = options.stages()?;
     if let Some(why) = missing {
         let names = Call::ALL.into_iter().map(Call::name).chain([workload::CASE]);
@@ -74,7 +79,7 @@ pub fn measure(options: Options) -> Result<Table, Failure> {
     }
     sets.iter().for_each(|set| set.tell(&mut table));
     if !sets.is_empty() {
-        count(&callers, places.len(), options, &mut table)?;
+        count((&callers, &alternating), places.len(), options, &mut table)?;
     }
     Ok(table)
 }
@@ -105,7 +110,7 @@ impl Set {
 
 /// What is no round: a call within the process, and callers on several processors.
 fn count(
-    callers: &Callers,
+    (callers, alternating): (&Callers, &Alternating),
     callers_max: usize,
     options: Options,
     table: &mut Table,
@@ -113,13 +118,18 @@ fn count(
     let call = procedure_call().p50_ns();
     table.count("null", &Named::bound("procedure-call"), "ns", call);
     // A run that is only to show that it works is short.
-    let calling_ns = if options.calls_max.is_some() { CALLING_NS / 100 } else { CALLING_NS };
+    let is_short = options.calls_max.is_some();
+    let part = if is_short { 100 } else { 1 };
     for count in 1..=callers_max {
         let rates: Vec<f64> = (0..options.rounds)
-            .map(|_| callers.measure(count, calling_ns))
+            .map(|_| callers.measure(count, CALLING_NS / part))
             .collect::<Result<_, _>>()?;
         let case = format!("callers-{count}");
         table.count(&case, &Named::ours(), "calls/s", median(&rates).round());
+        let rates: Vec<f64> = (0..options.rounds)
+            .map(|_| alternating.measure(count, ROUND_TRIPS / part as u32))
+            .collect::<Result<_, _>>()?;
+        table.count(&case, &Named::bound(yielding::NAME), "calls/s", median(&rates).round());
     }
     if callers_max == 1 && options.processors != Some(1) {
         table.skip("callers-2", OURS, "there is one processor for callers");

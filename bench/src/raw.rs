@@ -8,7 +8,7 @@ pub mod exchange;
 pub mod line;
 pub mod yielding;
 
-mod peer;
+pub mod peer;
 mod shared;
 mod stream;
 

@@ -1,44 +1,45 @@
-# rustc 1.95.0, x86_64, release profile; 169 instructions
+# rustc 1.95.0, x86_64, release profile; 159 instructions
 push %rbp
 push %r15
 push %r14
 push %r13
 push %r12
 push %rbx
-sub $0xa8,%rsp
-mov %rsi,%r14
-mov %rdi,%r13
+sub $0x88,%rsp
+mov %rsi,%rbx
+mov %rdi,%r14
 mov %fs:,%rsi
 test %rsi,%rsi
 je
-mov 0x8(%r14),%r12
-mov 0x10(%r14),%r10d
-mov (%r14),%rbx
-lea 0x40(%rbx),%r14
+mov 0x8(%rbx),%r15
+mov 0x10(%rbx),%r12d
+mov (%rbx),%r13
+lea 0x40(%r13),%rbx
 mov %fs:,%rax
-mov 0x100(%rbx),%rcx
+mov 0x100(%r13),%rcx
 mov $0x2,%edx
 cmp %rax,%rcx
 jne
-mov 0x108(%rbx),%esi
-test %esi,%esi
+mov 0x108(%r13),%rcx
+test %rcx,%rcx
+je
+lea -0x1(%rcx),%rdx
+and %rcx,%rdx
+mov %rdx,0x108(%r13)
+tzcnt %rcx,%rdx
+mov 0x120(%r13),%ecx
+add %edx,%ecx
+mov 0x100(%r13),%rsi
+cmp %rax,%rsi
 jne
-movl $0x1,0x108(%rbx)
-mov 0x100(%rbx),%rcx
-cmp %rax,%rcx
-jne
-mov 0x10c(%rbx),%ecx
-mov 0x40(%rbx),%eax
-xor %edx,%edx
-test %eax,%eax
-jne
+mov %r15,0x78(%rsp)
+mov %rbx,0x10(%rsp)
 jmp
 mov %ecx,%r15d
-cmp %r15,0x50(%rbx)
-mov %r10,(%rsp)
+cmp %r15,0x50(%r13)
 jbe
 shl $0x8,%r15
-add 0x48(%rbx),%r15
+add 0x48(%r13),%r15
 mov (%r15),%rax
 movl $0x2,0x10(%rax)
 mov (%r15),%rax
@@ -49,43 +50,40 @@ jne
 mov %fs:(%rdx),%eax
 test %eax,%eax
 jns
-mov %r14,0x10(%rsp)
-movzwl %ax,%ebp
-or %r10d,%ebp
+mov %r14,0x18(%rsp)
+movzwl %ax,%ebx
+mov %r12,0x80(%rsp)
+or %r12d,%ebx
 mov (%r15),%rax
 movl $0x1,0x4(%rax)
 movl $0x8,0x8(%rax)
-mov %ebp,0xc(%rax)
-mov 0x20(%r15),%r14d
-lea 0x1(%r14),%eax
+mov %ebx,0xc(%rax)
+mov 0x20(%r15),%ebp
+lea 0x1(%rbp),%eax
 mov %eax,%edx
 and $0x1fffffff,%edx
 mov %edx,0x20(%r15)
 test $0x3f,%al
 je
-mov %r13,0x8(%rsp)
-mov (%r15),%rbx
+mov (%r15),%rcx
 lea 0x2(,%rdx,8),%eax
-xchg %eax,(%rbx)
-movzwl %bp,%ebp
-lea 0x1(,%r14,8),%ecx
+mov %rcx,0x60(%rsp)
+xchg %eax,(%rcx)
+movzwl %bx,%ebx
+lea 0x1(,%rbp,8),%ecx
 cmp %ecx,%eax
 jne
-mov 0x24(%r15),%r14d
-cmp %r14d,%ebp
+mov 0x24(%r15),%r12d
+cmp %r12d,%ebx
 je
-lea 0x0(,%rdx,8),%r13d
-movzwl 0x32(%r15),%eax
+lea 0x0(,%rdx,8),%r14d
+movzwl 0x38(%r15),%eax
 movzwl %ax,%esi
-mov %rbx,%rdi
+mov 0x60(%rsp),%rdi
 call nearcall::raw::call::poll_for_a_while
-push %rbp
-push %r14
-push %rbx
-mov %edx,%ebx
+mov %edx,%ecx
 test %esi,%esi
 je
-shl $0x3,%ebx
 movzbl (%rip),%eax
 cmp $0x2,%al
 jne
@@ -93,74 +91,66 @@ movdqa (%rdi),%xmm0
 movq %xmm0,%rax
 punpckhqdq %xmm0,%xmm0
 movq %xmm0,%rdx
-mov %eax,%ecx
-sub %ebx,%ecx
-and $0xfffffffe,%ecx
-cmp $0x2,%ecx
+shl $0x3,%ecx
+mov %eax,%esi
+sub %ecx,%esi
+and $0xfffffffe,%esi
+cmp $0x2,%esi
 jne
-pop %rbx
-pop %r14
-pop %rbp
 ret
-mov %eax,%ecx
-sub %r13d,%ecx
-cmp $0x1,%ecx
+mov %rax,%rbp
+sub %r14d,%eax
+cmp $0x1,%eax
 ja
 mov %rdx,%r8
-mov %rdx,%rcx
-shr $0x20,%rcx
-movzwl %cx,%edx
-mov %edx,0x24(%r15)
-mov %rax,%rdx
-shr $0x30,%rdx
-jne
-and $0x10000,%ecx
-jne
-mov 0x18(%r15),%rcx
-add $0x30,%rcx
-mov %r8d,%edx
-cmp %rcx,%rdx
-ja
-xor %edx,%edx
-mov 0x8(%rsp),%r13
-mov 0x10(%rsp),%r14
+mov %r8,%rax
 shr $0x20,%rax
-mov %r14,0x78(%rsp)
-mov %r15,0x80(%rsp)
-mov %rdx,0x88(%rsp)
-movl $0x1,0x90(%rsp)
-mov %eax,0x94(%rsp)
-mov 0x88(%rsp),%r12
-mov 0x94(%rsp),%r8d
-test %r8d,%r8d
+movzwl %ax,%ecx
+mov %ecx,0x24(%r15)
+mov %rbp,%rcx
+shr $0x30,%rcx
+jne
+and $0x10000,%eax
+jne
+mov 0x18(%r15),%rax
+add $0x30,%rax
+mov %r8d,%ecx
+cmp %rax,%rcx
+ja
+xor %r9d,%r9d
+shr $0x20,%rbp
 jne
 mov (%r15),%rax
 mov 0x10(%rax),%eax
-mov %eax,0x34(%rsp)
-movb $0x1d,0x30(%rsp)
-movzbl 0x30(%r15),%eax
-test %al,%al
+mov %eax,0x24(%rsp)
+movb $0x1d,0x20(%rsp)
+mov 0x30(%r15),%rax
+test %rax,%rax
 je
-mov 0x2c(%r15),%eax
-and $0xf,%eax
-shl $0x6,%eax
-mov %fs:,%rcx
-movl $0x0,0xc8(%r14,%rax,1)
-mov 0xc0(%r14,%rax,1),%rax
-cmp %rcx,%rax
+add $0x100,%r13
+mov 0x2c(%r15),%ecx
+and $0xf,%ecx
+shl $0x6,%ecx
+mov %fs:,%rdx
+or %rax,0x8(%r13,%rcx,1)
+mov 0x0(%r13,%rcx,1),%rax
+test %r9,%r9
+sete %cl
+cmp %rdx,%rax
+sete %al
+mov 0x18(%rsp),%r14
 jne
-test %r12,%r12
+test %cl,%cl
 je
-cmpb $0x1d,0x30(%rsp)
+cmpb $0x1d,0x20(%rsp)
 jne
-mov 0x34(%rsp),%eax
-mov %eax,0x78(%rsp)
+mov 0x24(%rsp),%eax
+mov %eax,0xc(%rsp)
 cmp $0x5,%eax
 jne
-movb $0x1d,0x0(%r13)
-jmp
-mov %r13,%rax
-add $0xa8,%rsp
+movb $0x1d,(%r14)
+mov %r14,%rax
+add $0x88,%rsp
 pop %rbx
 pop %r12
 pop %r13

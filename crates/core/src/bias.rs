@@ -3,35 +3,35 @@
 //! list empty revokes the bias for good.
 //!
 //! ```text
-//!  owner: NOBODY ──establish──▶ thread ──revoke──▶ REVOKED
+//!  owner: NOBODY ──establish──▶ thread ──revoke, close──▶ REVOKED
 //!
-//!  kept, busy: a bit for each A-stack, the lowest for the first of the class
+//!  kept, free: a bit for each A-stack, the lowest for the first of the class
 //!
 //!  the owner                        whoever revokes
-//!    its bit in busy := 1  D1         owner := REVOKED          D3
+//!    its bit in free := 0  D1         owner := REVOKED          D3
 //!    light fence                      heavy fence
-//!    owner still me?       D2         busy?                     D4
+//!    owner still me?       D2         free?                     D4
 //! ```
 //!
 //! The two cannot both miss each other (Dekker): the light fence keeps only the compiler from
 //! moving the load up, the heavy one makes every processor of this domain pass a full fence
 //! (membarrier). So the owner pays nothing, and the revoker a system call, once a binding.
 //!
-//! If the revoker finds an A-stack busy, exactly one of the two puts it into the list: who comes
-//! second to its bit of `handover`. An owner that never comes, because the server holds the A-stack
-//! captured, keeps it: to abandon one takes no step here.
+//! If the revoker finds an A-stack kept and not free, exactly one of the two puts it into the list:
+//! who comes second to its bit of `handover`. An owner that never comes, because the server holds
+//! the A-stack captured, keeps it: to abandon one takes no step here.
 //!
 //! | row | edge | by | order | makes visible | pairs with |
 //! |---|---|---|---|---|---|
-//! | D1 | busy, store with a bit more | owner | Relaxed | nothing | - |
+//! | D1 | free, store with a bit less | owner | Relaxed | nothing | - |
 //! | D2 | owner, load | owner | Relaxed | nothing | - |
-//! | D3 | owner to REVOKED, compare-and-swap | revoker | Relaxed | nothing | - |
-//! | D4 | busy, load | revoker | Acquire | bytes are dead | D5 |
-//! | D5 | busy, store with a bit less | owner | Release | bytes are dead | D4 |
+//! | D3 | owner to REVOKED, compare-and-swap or swap | revoker | Relaxed | nothing | - |
+//! | D4 | free, load | revoker | Acquire | bytes are dead | D5 |
+//! | D5 | free, store with a bit more | owner | Release | bytes are dead | D4 |
 //! | D6 | handover, or | both | AcqRel | bytes are dead | D6 |
 //! | D7 | owner, NOBODY to TAKEN to a thread | who establishes | Relaxed | nothing | - |
-//! | D8 | kept, store with a bit more, after D1 | owner | Release | its bit in busy | D9 |
-//! | D9 | kept, load, before D4 | revoker | Acquire | nothing | D8 |
+//! | D8 | kept, store with a bit more | owner | Relaxed | nothing | - |
+//! | D9 | kept, load, after D4 | revoker | Relaxed | nothing | - |
 //!
 //! Private memory: no peer sees any of it.
 
@@ -49,7 +49,7 @@ const REVOKED: u64 = u64::MAX;
 #[repr(align(64))]
 pub struct Bias {
     owner: AtomicU64,
-    busy: AtomicU64,
+    free: AtomicU64,
     kept: AtomicU64,
     /// Index of the A-stack that the lowest bit stands for.
     first: u32,
@@ -82,7 +82,7 @@ impl Bias {
     pub fn new(first: u32) -> Bias {
         Bias {
             owner: AtomicU64::new(NOBODY),
-            busy: AtomicU64::new(0),
+            free: AtomicU64::new(0),
             kept: AtomicU64::new(0),
             first,
             handover: AtomicU64::new(0),
@@ -92,22 +92,20 @@ impl Bias {
     /// An A-stack that is kept for `thread` and that it has not claimed. `thread` is none of the
     /// last three numbers.
     ///
-    /// # Cost: five loads and a store.
+    /// # Cost: three loads and a store.
     #[inline(always)]
     pub fn claim(&self, thread: u64) -> Claim {
         if self.owner.load(ord!("D2", Relaxed)) != thread {
             return Claim::Nothing;
         }
-        // Rows D1's and D8's: only this thread writes them while it is the owner.
-        let busy = self.busy.load(ord!("D1", Relaxed));
-        let free = self.kept.load(ord!("D8", Relaxed)) & !busy;
+        // Row D1's: only this thread writes it while it is the owner.
+        let free = self.free.load(ord!("D1", Relaxed));
         if free == 0 {
             return Claim::Nothing;
         }
-        let slot = free.trailing_zeros();
-        self.busy.store(busy | 1 << slot, ord!("D1", Relaxed));
+        self.free.store(free & (free - 1), ord!("D1", Relaxed));
         light_fence();
-        let index = self.first + slot;
+        let index = self.first + free.trailing_zeros();
         if self.owner.load(ord!("D2", Relaxed)) == thread {
             return Claim::Kept(index);
         }
@@ -119,16 +117,17 @@ impl Bias {
         }
     }
 
-    /// The owner is done with A-stack `index`, which is kept for it. False: the bias was ended
-    /// meanwhile, and the caller is to [`Bias::settle`] whose the A-stack is.
+    /// The owner is done with the A-stack that `bit` stands for (see [`Bias::bit`]), and that is
+    /// kept for it. False: the bias was ended meanwhile, and the caller is to [`Bias::settle`]
+    /// whose the A-stack is.
     ///
-    /// # Cost: three loads and a store.
+    /// # Cost: two loads and a store.
     #[inline(always)]
     #[must_use]
-    pub fn release(&self, thread: u64, index: u32) -> bool {
+    pub fn release(&self, thread: u64, bit: u64) -> bool {
         // Row D1's: written by this thread.
-        let busy = self.busy.load(ord!("D1", Relaxed));
-        self.busy.store(busy & !self.bit(index), ord!("D5", Release));
+        let free = self.free.load(ord!("D1", Relaxed)) | bit;
+        self.free.store(free, ord!("D5", Release));
         light_fence();
         self.owner.load(ord!("D2", Relaxed)) == thread
     }
@@ -144,6 +143,12 @@ impl Bias {
         }
     }
 
+    /// The bit that stands for A-stack `index`, if it may be kept.
+    #[inline]
+    pub fn bit(&self, index: u32) -> u64 {
+        1 << (index.wrapping_sub(self.first) % KEPT_MAX)
+    }
+
     /// Whether A-stack `index`, of this class, may be kept for `thread`. Cost: two loads.
     #[inline]
     pub fn may_keep(&self, thread: u64, index: u32) -> bool {
@@ -151,8 +156,8 @@ impl Bias {
         (owner == thread || owner == NOBODY) && index.wrapping_sub(self.first) < KEPT_MAX
     }
 
-    /// Keeps A-stack `index`, which [`Bias::may_keep`] and which `thread` has claimed from the list,
-    /// for that thread. False: the A-stack is released to the list as ever.
+    /// Keeps A-stack `index`, which it [`Bias::may_keep`] and which `thread` has claimed from the
+    /// list, for that thread. False: the A-stack is released to the list as ever.
     #[cold]
     pub fn establish(&self, thread: u64, index: u32) -> bool {
         let (from, order) = (NOBODY, ord!("D7", Relaxed));
@@ -160,16 +165,15 @@ impl Bias {
         if !is_first && self.owner.load(ord!("D2", Relaxed)) != thread {
             return false;
         }
-        // A revoker that finds it among those kept finds it busy.
-        let busy = self.busy.load(ord!("D1", Relaxed)) | self.bit(index);
-        self.busy.store(busy, ord!("D1", Relaxed));
+        // Not free: a revoker that finds it leaves it to us.
         let kept = self.kept.load(ord!("D8", Relaxed)) | self.bit(index);
-        self.kept.store(kept, ord!("D8", Release));
-        if is_first {
-            self.owner.store(thread, ord!("D7", Relaxed));
-        }
+        self.kept.store(kept, ord!("D8", Relaxed));
         light_fence();
-        self.owner.load(ord!("D2", Relaxed)) == thread
+        match is_first {
+            // Unless it was closed meanwhile.
+            true => self.owner.compare_exchange(TAKEN, thread, order, order).is_ok(),
+            false => self.owner.load(ord!("D2", Relaxed)) == thread,
+        }
     }
 
     /// Ends the bias, for a thread that finds the list empty, and has it `push` what is free.
@@ -183,18 +187,19 @@ impl Bias {
             return;
         }
         heavy_fence();
-        let kept = self.kept.load(ord!("D9", Acquire));
-        let busy = self.busy.load(ord!("D4", Acquire));
-        let kept = (0..KEPT_MAX).filter(|slot| kept & 1 << slot != 0);
-        kept.filter(|slot| {
-            busy & 1 << slot == 0 || self.settle(self.first + slot) == Settled::Push
-        })
-        .map(|slot| self.first + slot)
-        .for_each(push);
+        let free = self.free.load(ord!("D4", Acquire));
+        let kept = self.kept.load(ord!("D9", Relaxed));
+        let astacks = (0..KEPT_MAX).map(|slot| (1 << slot, self.first + slot));
+        let is_ours = |&(bit, index): &(u64, u32)| {
+            free & bit != 0 || (kept & bit != 0 && self.settle(index) == Settled::Push)
+        };
+        astacks.filter(is_ours).map(|(_, index)| index).for_each(push);
     }
 
-    #[inline(always)]
-    fn bit(&self, index: u32) -> u64 {
-        1 << (index.wrapping_sub(self.first) % KEPT_MAX)
+    /// Ends the bias for good, and pushes nothing: nobody is to have an A-stack any more. Who has
+    /// one settles as after a revocation.
+    #[cold]
+    pub fn close(&self) {
+        self.owner.swap(REVOKED, ord!("D3", Relaxed));
     }
 }

@@ -47,6 +47,19 @@ impl HeadWords {
     pub fn load(head: &AStackHead) -> HeadWords {
         load::words(head)
     }
+
+    /// Whether this processor loads the words at once, as far as is known: one load.
+    #[inline(always)]
+    pub fn is_at_once() -> bool {
+        load::is_at_once()
+    }
+
+    /// The same as [`HeadWords::load`] where [`HeadWords::is_at_once`], for loops that asked
+    /// before. Elsewhere the words may be of several moments.
+    #[inline(always)]
+    pub fn load_at_once(head: &AStackHead) -> HeadWords {
+        load::at_once(head)
+    }
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -70,11 +83,16 @@ mod load {
     /// own); an older one may split the load, and takes the second way.
     #[inline(always)]
     pub(super) fn words(head: &AStackHead) -> HeadWords {
-        // Relaxed: stands for itself; whoever finds it unknown finds out.
-        if WAY.load(Ordering::Relaxed) != AT_ONCE {
+        if !is_at_once() {
             return otherwise(head);
         }
         at_once(head)
+    }
+
+    #[inline(always)]
+    pub(super) fn is_at_once() -> bool {
+        // Relaxed: stands for itself; whoever finds it unknown finds out.
+        WAY.load(Ordering::Relaxed) == AT_ONCE
     }
 
     #[cold]
@@ -90,7 +108,7 @@ mod load {
     }
 
     #[inline(always)]
-    fn at_once(head: &AStackHead) -> HeadWords {
+    pub(super) fn at_once(head: &AStackHead) -> HeadWords {
         let (low, high): (u64, u64);
         // SAFETY: the first 16 bytes of a head are four atomic words, mapped as long as the
         // reference lives, and a head is aligned to 64. The load has the order of an acquire, as
@@ -117,6 +135,16 @@ mod load {
 mod load {
     #[inline(always)]
     pub(super) fn words(head: &nearcall_abi::AStackHead) -> super::HeadWords {
+        super::one_by_one(head)
+    }
+
+    #[inline(always)]
+    pub(super) fn is_at_once() -> bool {
+        false
+    }
+
+    #[inline(always)]
+    pub(super) fn at_once(head: &nearcall_abi::AStackHead) -> super::HeadWords {
         super::one_by_one(head)
     }
 }

@@ -15,7 +15,7 @@ fn kept(count: u32) -> Bias {
     for index in FIRST..FIRST + count {
         assert!(bias.may_keep(ME, index) && bias.establish(ME, index));
     }
-    (FIRST..FIRST + count).for_each(|index| assert!(bias.release(ME, index)));
+    (FIRST..FIRST + count).for_each(|index| assert!(bias.release(ME, bias.bit(index))));
     bias
 }
 
@@ -45,7 +45,7 @@ fn as_many_are_kept_as_a_word_has_bits() {
     assert_eq!(claimed, (FIRST..FIRST + KEPT_MAX).collect::<Vec<_>>());
     assert!(!bias.may_keep(ME, FIRST + KEPT_MAX));
     assert!(!bias.may_keep(ME, FIRST - 1));
-    assert!(bias.release(ME, FIRST + 40));
+    assert!(bias.release(ME, bias.bit(FIRST + 40)));
     assert_eq!(bias.claim(ME), Claim::Kept(FIRST + 40));
 }
 
@@ -63,7 +63,7 @@ fn a_busy_one_is_pushed_by_its_owner() {
     let bias = kept(2);
     assert_eq!(bias.claim(ME), Claim::Kept(FIRST));
     assert_eq!(revoked(&bias), [FIRST + 1]);
-    assert!(!bias.release(ME, FIRST));
+    assert!(!bias.release(ME, bias.bit(FIRST)));
     assert_eq!(bias.settle(FIRST), Settled::Push);
 }
 
@@ -72,7 +72,19 @@ fn one_that_comes_back_another_way_is_kept_again() {
     let bias = kept(1);
     assert_eq!(bias.claim(ME), Claim::Kept(FIRST));
     // Its call was captured, and then it came from the list.
-    assert!(bias.establish(ME, FIRST) && bias.release(ME, FIRST));
+    assert!(bias.establish(ME, FIRST) && bias.release(ME, bias.bit(FIRST)));
     assert_eq!(bias.claim(ME), Claim::Kept(FIRST));
     assert!(revoked(&bias).is_empty(), "its owner has it");
+}
+
+#[test]
+fn nothing_is_claimed_from_a_closed_one() {
+    let bias = kept(2);
+    assert_eq!(bias.claim(ME), Claim::Kept(FIRST));
+    bias.close();
+    assert_eq!(bias.claim(ME), Claim::Nothing);
+    assert!(!bias.may_keep(ME, FIRST) && !bias.establish(ME, FIRST));
+    assert!(!bias.release(ME, bias.bit(FIRST)));
+    assert_eq!(bias.settle(FIRST), Settled::Nothing, "nobody needs it");
+    assert!(revoked(&bias).is_empty());
 }

@@ -38,7 +38,7 @@ impl Kept {
     fn new(count: u32) -> Arc<Kept> {
         let bias = Bias::new(0);
         (0..count).for_each(|index| assert!(bias.establish(OWNER, index)));
-        (0..count).for_each(|index| assert!(bias.release(OWNER, index)));
+        (0..count).for_each(|index| assert!(bias.release(OWNER, bias.bit(index))));
         let astack = |_| AStack { uses: AtomicU32::new(0), pushes: AtomicU32::new(0) };
         Arc::new(Kept { bias, astacks: (0..=count).map(astack).collect() })
     }
@@ -77,7 +77,9 @@ impl Kept {
     }
 
     fn release(&self, index: u32) {
-        if !self.bias.release(OWNER, index) && self.bias.settle(index) == Settled::Push {
+        if !self.bias.release(OWNER, self.bias.bit(index))
+            && self.bias.settle(index) == Settled::Push
+        {
             self.astack(index).push();
         }
     }

@@ -212,30 +212,9 @@ impl ClientBinding {
     #[inline(never)]
     fn release(&self, index: u32) {
         let linkage = self.linkage(index);
-        linkage.set_kept(false);
+        linkage.set_kept(0);
         if self.lists.push(linkage.class, index) {
             futex::wake_own(self.lists.wakes(linkage.class));
-        }
-    }
-
-    /// Gives an A-stack back to whom it is kept for, or to its list. Small, so that it is inlined
-    /// wherever an A-stack is dropped.
-    #[inline(always)]
-    fn give_back(&self, grip: Grip<'_>) {
-        let linkage = grip.linkage();
-        if !(linkage.is_kept() && self.bias(linkage).release(NUMBER.get(), linkage.index)) {
-            self.give_back_otherwise(grip);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn give_back_otherwise(&self, grip: Grip<'_>) {
-        let linkage = grip.linkage();
-        if !linkage.is_kept() {
-            self.release(linkage.index);
-        } else if self.bias(linkage).settle(linkage.index) == Settled::Push {
-            self.release(linkage.index);
         }
     }
 
@@ -313,6 +292,7 @@ impl ClientBinding {
         if !self.state.revoke(reason) {
             return;
         }
+        self.biases.iter().for_each(Bias::close);
         self.control.hang_up();
         for astack in self.regions().flat_map(|region| region.region.astacks()) {
             let turn = &astack.head().turn;
@@ -369,6 +349,25 @@ impl<'b> Grip<'b> {
         Held { grip: self, stays: PhantomData }
     }
 
+    /// Gives the A-stack back to whom it is kept for. False: [`Grip::give_back_otherwise`].
+    #[inline(always)]
+    pub fn keep(self) -> bool {
+        let linkage = self.linkage();
+        let bit = linkage.kept();
+        bit != 0 && self.binding.bias(linkage).release(NUMBER.get(), bit)
+    }
+
+    /// Gives the A-stack back to its list, if it is not kept, or no longer.
+    #[cold]
+    #[inline(never)]
+    pub fn give_back_otherwise(self) {
+        let linkage = self.linkage();
+        let (bias, index) = (self.binding.bias(linkage), linkage.index);
+        if linkage.kept() == 0 || bias.settle(index) == Settled::Push {
+            self.binding.release(index);
+        }
+    }
+
     /// The post found a word that the server must not have written.
     #[cold]
     #[inline(never)]
@@ -402,7 +401,7 @@ impl<'b> Grip<'b> {
     pub fn capture(self, sequence: Sequence) {
         let linkage = self.linkage();
         // The bias takes it for busy until it is kept again: see there.
-        linkage.set_kept(false);
+        linkage.set_kept(0);
         let index = ClaimedIndex(linkage.index).check(u32::MAX).expect("below every limit");
         let mut captured = self.binding.captured.lock().unwrap_or_else(PoisonError::into_inner);
         captured.add(index, sequence);
@@ -446,7 +445,9 @@ impl<'b> Deref for Held<'b> {
 impl Drop for Held<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.binding.give_back(self.grip);
+        if !self.grip.keep() {
+            self.grip.give_back_otherwise();
+        }
     }
 }
 

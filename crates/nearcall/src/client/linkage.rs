@@ -2,7 +2,7 @@
 //! server never sees it, so that no return can be forged.
 
 use std::mem::offset_of;
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nearcall_core::Sequence;
@@ -29,7 +29,8 @@ pub(crate) struct Linkage {
     pub index: u32,
     /// Its class.
     pub class: u32,
-    is_kept: AtomicBool,
+    /// Its bit in the bias of its class, if it is kept for a thread; 0: it is not.
+    kept: AtomicU64,
     /// Cycles that a client leaves the line alone after a post.
     linger: AtomicU16,
     /// Number of the thread that has posted a call and will collect it later.
@@ -62,8 +63,8 @@ const _: () = assert!(offset_of!(Linkage, sequence) == 0);
 const _: () = assert!(offset_of!(Linkage, server_processor) == 4);
 const _: () = assert!(offset_of!(Linkage, index) == 8);
 const _: () = assert!(offset_of!(Linkage, class) == 12);
-const _: () = assert!(offset_of!(Linkage, is_kept) == 16);
-const _: () = assert!(offset_of!(Linkage, linger) == 18);
+const _: () = assert!(offset_of!(Linkage, kept) == 16);
+const _: () = assert!(offset_of!(Linkage, linger) == 24);
 const _: () = assert!(offset_of!(Linkage, linger) < NEAR_RECORD_BYTES);
 
 /// An out-of-line segment and which one it is (L50).
@@ -80,7 +81,7 @@ impl Linkage {
             server_processor: AtomicU32::new(NO_PROCESSOR),
             index,
             class,
-            is_kept: AtomicBool::new(false),
+            kept: AtomicU64::new(0),
             linger: AtomicU16::new(0),
             outstanding: AtomicU32::new(NOBODY),
             request: Mutex::new(None),
@@ -92,16 +93,16 @@ impl Linkage {
         }
     }
 
-    /// The bias of its class keeps it for a thread.
+    /// Its bit in the bias of its class, which keeps it for a thread; 0: it does not.
     #[inline(always)]
-    pub fn is_kept(&self) -> bool {
+    pub fn kept(&self) -> u64 {
         // Relaxed: written by whoever has the A-stack; its way to others orders it.
-        self.is_kept.load(Ordering::Relaxed)
+        self.kept.load(Ordering::Relaxed)
     }
 
-    pub fn set_kept(&self, is_kept: bool) {
+    pub fn set_kept(&self, bit: u64) {
         // Relaxed: as above.
-        self.is_kept.store(is_kept, Ordering::Relaxed);
+        self.kept.store(bit, Ordering::Relaxed);
     }
 
     /// The thread that will collect the call on it, by the low half of its number.

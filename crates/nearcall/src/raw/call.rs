@@ -176,13 +176,18 @@ impl<'b, 'd> Call<'b, 'd> {
             unfinished.finish(grip);
         }
         let same_processor = processor == grip.linkage().server_processor();
-        if !same_processor {
-            let words = poll_for_a_while(head, grip.linkage().until_reply(), sequence);
-            if is_replied(words, sequence) {
-                return Reply::new(grip, procedure, words);
-            }
-        }
-        wait_for_reply(grip, procedure, deadline, same_processor)
+        let words = match same_processor {
+            true => None,
+            false => Some(poll_for_a_while(head, grip.linkage().until_reply(), sequence)),
+        };
+        let words = match words {
+            Some(words) if is_replied(words, sequence) => words,
+            _ => match wait(grip, procedure, deadline, same_processor) {
+                Some(error) => return Err(error),
+                None => HeadWords::load(head),
+            },
+        };
+        Reply::new(grip, procedure, words)
     }
 
     /// Posts the call and does not wait: its A-stack comes back when the server is done with it.
@@ -275,7 +280,7 @@ pub(super) fn is_replied(words: HeadWords, sequence: Sequence) -> bool {
 }
 
 /// Polls for a few microseconds, but not before a reply can be there. The last words that were
-/// seen.
+/// seen. Calls nothing, so that it saves no register.
 #[inline(never)]
 pub(super) fn poll_for_a_while(
     head: &AStackHead,
@@ -283,9 +288,27 @@ pub(super) fn poll_for_a_while(
     sequence: Sequence,
 ) -> HeadWords {
     until_reply.pass();
+    if !HeadWords::is_at_once() {
+        return poll_by_parts(head, sequence);
+    }
+    poll_by(HeadWords::load_at_once, head, sequence)
+}
+
+#[cold]
+#[inline(never)]
+fn poll_by_parts(head: &AStackHead, sequence: Sequence) -> HeadWords {
+    poll_by(HeadWords::load, head, sequence)
+}
+
+#[inline(always)]
+fn poll_by(
+    load: impl Fn(&AStackHead) -> HeadWords,
+    head: &AStackHead,
+    sequence: Sequence,
+) -> HeadWords {
     let mut polls = 0;
     loop {
-        let words = HeadWords::load(head);
+        let words = load(head);
         let is_pending = turn::poll_word(TurnWord(words.turn()), sequence) == Poll::Pending;
         if !is_pending || polls == FIRST_POLLS {
             return words;
@@ -297,21 +320,6 @@ pub(super) fn poll_for_a_while(
             processor::prefetch_write(head);
         }
         polls += 1;
-    }
-}
-
-/// The reply takes long: its head is judged like any other's, out of the stub's way.
-#[cold]
-#[inline(never)]
-fn wait_for_reply<'b>(
-    grip: Grip<'b>,
-    procedure: u32,
-    deadline: Deadline,
-    same_processor: bool,
-) -> Result<Reply<'b>, Box<CallError>> {
-    match wait(grip, procedure, deadline, same_processor) {
-        Some(error) => Err(error),
-        None => Reply::new(grip, procedure, HeadWords::load(grip.astack.head())),
     }
 }
 

@@ -1,6 +1,8 @@
 //! The client's half of a stub after the reply has come: judge the words, then copy the results
 //! to where they go (L42).
 
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use nearcall_abi::head::flag;
@@ -15,7 +17,7 @@ use super::incoming::Incoming;
 use super::malformed::Malformed;
 use super::marshal::Marshal;
 use super::variable::OUT_OF_LINE_END_MAX;
-use crate::client::binding::{Grip, Held};
+use crate::client::binding::Grip;
 use crate::error::{CallError, NotExecuted};
 
 /// Results, in place on the A-stack. Dropping it gives the A-stack back.
@@ -24,11 +26,32 @@ use crate::error::{CallError, NotExecuted};
 /// so a stub has it in registers.
 #[derive(Debug)]
 pub struct Reply<'b> {
-    held: Held<'b>,
+    grip: Grip<'b>,
     procedure: u32,
     raised: u32,
     message_bytes: u32,
     out_of_line: Option<Arc<Segment>>,
+    /// What is kept for a thread must not leave it.
+    stays: PhantomData<*const ()>,
+}
+
+impl Drop for Reply<'_> {
+    /// One unlikely call in all: with two of them it is not inlined where a stub ends.
+    #[inline(always)]
+    fn drop(&mut self) {
+        let is_kept = self.grip.keep();
+        if !is_kept || self.out_of_line.is_some() {
+            end_otherwise(self.grip, is_kept, self.out_of_line.take());
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn end_otherwise(grip: Grip<'_>, is_kept: bool, _results: Option<Arc<Segment>>) {
+    if !is_kept {
+        grip.give_back_otherwise();
+    }
 }
 
 macro_rules! gets {
@@ -59,12 +82,13 @@ impl<'b> Reply<'b> {
             Some(judge(grip, procedure, words)?)
         };
         let (raised, message_bytes) = (words.selector(), words.message_bytes());
-        Ok(Reply { held: grip.hold(), procedure, raised, message_bytes, out_of_line })
+        let stays = PhantomData;
+        Ok(Reply { grip, procedure, raised, message_bytes, out_of_line, stays })
     }
 
     #[inline(always)]
     fn inbound(&self) -> Inbound<'b> {
-        let astack = self.held.astack;
+        let astack = self.grip.astack;
         Inbound { inline: astack.inline().as_span(), block: astack.peer() }
     }
 
@@ -127,14 +151,15 @@ impl<'b> Reply<'b> {
     /// The results are not of the form that the interface promises. The binding is revoked.
     #[inline(always)]
     pub fn malformed(&self, malformed: Malformed) -> CallError {
-        fault(*self.held, self.procedure, fault_of(malformed))
+        fault(self.grip, self.procedure, fault_of(malformed))
     }
 
     /// The procedure does not raise as many exceptions. The binding is revoked.
     #[inline(always)]
     pub fn unknown_exception(self) -> CallError {
-        let Reply { held, procedure, raised, out_of_line, .. } = self;
-        unknown_exception(held.let_go(), procedure, raised, out_of_line)
+        let mut reply = ManuallyDrop::new(self);
+        let results = reply.out_of_line.take();
+        unknown_exception(reply.grip, reply.procedure, reply.raised, results)
     }
 }
 

@@ -36,7 +36,8 @@ impl ClientBinding {
         deadline: Deadline,
     ) -> Result<(Held<'_>, Deadline), Box<CallError>> {
         let (index, word) = match self.biases[class].claim(NUMBER.get()) {
-            Claim::Kept(index) if self.state.is_open() => (index, deadline.word),
+            // A binding that is not open has closed its biases.
+            Claim::Kept(index) => (index, deadline.word),
             claimed => self.claim_otherwise(claimed, class as u32, procedure, deadline)?,
         };
         Ok((self.grip(index).hold(), Deadline { word, ..deadline }))
@@ -53,15 +54,13 @@ impl ClientBinding {
     ) -> Result<(u32, u32), Box<CallError>> {
         let bias = &self.biases[class as usize];
         if !self.state.is_open() {
-            match claimed {
-                Claim::Kept(index) => self.give_back(self.grip(index)),
-                Claim::Plain(index) => self.release(index),
-                Claim::Nothing => {}
+            if let Claim::Plain(index) = claimed {
+                self.release(index);
             }
             return Err(Box::new(self.revoked(procedure)));
         }
-        if let Claim::Kept(index) | Claim::Plain(index) = claimed {
-            self.linkage(index).set_kept(false);
+        if let Claim::Plain(index) = claimed {
+            self.linkage(index).set_kept(0);
             return Ok((index, deadline.word));
         }
         let (index, word) = match self.lists.pop(class) {
@@ -72,7 +71,7 @@ impl ClientBinding {
         let may_be_kept =
             index < self.first.region.count() && bias.may_keep(thread_number(), index);
         if may_be_kept && fence::is_available() && bias.establish(thread_number(), index) {
-            self.linkage(index).set_kept(true);
+            self.linkage(index).set_kept(bias.bit(index));
         }
         Ok((index, word))
     }
