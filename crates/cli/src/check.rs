@@ -7,7 +7,7 @@ use nearcall_idl::diagnostic::{Severity, json};
 use nearcall_idl::model::Model;
 
 use crate::failure::Failure;
-use crate::reading::{Reading, print};
+use crate::reading::{Reading, counted, print};
 
 /// Checks interface files; the end code is 1 if one has a mistake
 #[derive(Args)]
@@ -53,9 +53,4 @@ fn operations_of(model: &Model) -> usize {
         interface.operations.iter().filter(|operation| operation.declared_in == id).count()
     });
     own.sum()
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{plural}")
 }

@@ -8,6 +8,8 @@ use std::path::Path;
 pub enum Failure {
     /// Everything there is to say has been printed.
     Shown,
+    /// The same, and it was what was given that is wrong.
+    BadInput,
     /// This.
     Because(String),
 }
@@ -39,7 +41,7 @@ impl From<&str> for Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Shown => Ok(()),
+            Failure::Shown | Failure::BadInput => Ok(()),
             Failure::Because(reason) => f.write_str(reason),
         }
     }

@@ -40,14 +40,24 @@ pub struct Read {
 impl Reading {
     /// Runs the front end.
     pub fn read(&self, path: &Path) -> Read {
+        let mut sources = SourceMap::default();
+        let (model, findings) = self.read_into(path, &mut sources);
+        Read { model, findings, sources }
+    }
+
+    /// The same, for who reads several files and shows places of all of them.
+    pub fn read_into(
+        &self,
+        path: &Path,
+        sources: &mut SourceMap,
+    ) -> (Option<Model>, Vec<Diagnostic>) {
         let options = Options {
             include_directories: self.include.clone(),
             defines: self.define.clone(),
             dialect: self.midl.then_some(Dialect::Midl),
         };
-        let mut sources = SourceMap::default();
-        let compilation = front::compile(path, &options, &mut sources);
-        Read { model: compilation.model, findings: compilation.diagnostics, sources }
+        let compilation = front::compile(path, &options, sources);
+        (compilation.model, compilation.diagnostics)
     }
 
     /// Runs the front end, shows what it finds, and goes on only without a mistake.
@@ -61,8 +71,7 @@ impl Reading {
 impl Read {
     /// Shows the findings to people.
     pub fn show(&self) {
-        let is_coloured = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        eprint!("{}", render::texts(&self.findings, &self.sources, is_coloured));
+        eprint!("{}", render::texts(&self.findings, &self.sources, is_coloured()));
     }
 
     /// How many findings there are of this severity.
@@ -70,6 +79,17 @@ impl Read {
         let alike = |finding: &&Diagnostic| finding.rule.severity() == severity;
         self.findings.iter().filter(alike).count()
     }
+}
+
+/// Whether findings are shown in colour.
+pub fn is_coloured() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}
+
+/// `1 file`, `2 files`.
+pub fn counted(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
 }
 
 /// Writes to standard output. Whoever reads it may stop reading: that is no failure.

@@ -6,6 +6,7 @@
 //! layout      sizes, offsets, which class of A-stack     model -> layout
 //! plan        the steps of every stub, as data           layout -> plan
 //! back        prints steps; decides nothing              plan  -> text
+//! evolution   what becomes of programs by a change       model -> findings
 //! build       for build scripts                          file  -> file
 //! ```
 //!
@@ -16,6 +17,7 @@
 pub mod back;
 pub mod build;
 pub mod diagnostic;
+pub mod evolution;
 pub mod front;
 pub mod hash;
 pub mod layout;

@@ -1,10 +1,13 @@
 //! What an interface file means, once every name is resolved and every rule has been checked.
 //!
-//! Knows nothing of source text, dialects or target languages: front ends make it, the layout
-//! reads it. Declarations stand in an arena in the order of the text; everything refers to them by
-//! index. A model is only made from files without errors, so that its readers need not check.
+//! Knows nothing of dialects or target languages, and of source text only where each name stands:
+//! front ends make it, the layout reads it. Declarations stand in an arena in the order of the
+//! text; everything refers to them by index. A model is only made from files without errors, so
+//! that its readers need not check.
 
 use std::collections::BTreeMap;
+
+use crate::source::Span;
 
 /// Index of a declaration in [`Model::declarations`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,6 +26,8 @@ pub struct Model {
 pub struct Declaration {
     /// Scope and own name, outermost module first, as spelled (an escaping `_` removed).
     pub name: ScopedName,
+    /// Where its name stands.
+    pub at: Span,
     /// Text of the comment lines directly above it that begin with `///` or stand in `/** */`.
     pub doc: Option<String>,
     /// Repository id of clause 7.4.6.4.1, with the pragmas `ID`, `prefix` and `version` applied.
@@ -156,6 +161,8 @@ pub struct Struct {
 pub struct Member {
     /// As spelled.
     pub name: String,
+    /// Where its name stands.
+    pub at: Span,
     /// Comment above it.
     pub doc: Option<String>,
     /// Array declarators folded in.
@@ -212,6 +219,8 @@ pub struct Enum {
 pub struct Enumerator {
     /// As spelled.
     pub name: String,
+    /// Where its name stands.
+    pub at: Span,
     /// Comment above it.
     pub doc: Option<String>,
     /// Its place, or `@value`.
@@ -265,6 +274,8 @@ pub struct Interface {
 pub struct Operation {
     /// As spelled; `_get_x`, `_set_x` for an attribute.
     pub name: String,
+    /// Where its name, or that of its attribute, stands.
+    pub at: Span,
     /// Comment above it.
     pub doc: Option<String>,
     /// The interface that declares it.
@@ -314,6 +325,8 @@ pub enum AttributeHalf {
 pub struct Parameter {
     /// As spelled.
     pub name: String,
+    /// Where its name, or that of its attribute, stands.
+    pub at: Span,
     /// Which way it goes.
     pub direction: Direction,
     /// Its type.

@@ -7,7 +7,7 @@ use crate::source::{SourceMap, Span};
 
 /// A finding. Lines and columns count from 1, columns in characters; the end is one past the last.
 #[derive(Serialize)]
-struct Finding<'d> {
+pub(crate) struct Finding<'d> {
     code: &'static str,
     severity: &'static str,
     clause: &'static str,
@@ -35,7 +35,12 @@ struct Place {
 }
 
 /// One finding as a JSON object without line ends.
-pub fn line(finding: &Diagnostic, sources: &SourceMap) -> String {
+pub fn line(found: &Diagnostic, sources: &SourceMap) -> String {
+    serde_json::to_string(&finding(found, sources)).expect("strings and numbers become JSON")
+}
+
+/// The object, for who adds to it.
+pub(crate) fn finding<'d>(finding: &'d Diagnostic, sources: &SourceMap) -> Finding<'d> {
     let severity = match finding.rule.severity() {
         Severity::Error => "error",
         Severity::Note => "note",
@@ -44,7 +49,7 @@ pub fn line(finding: &Diagnostic, sources: &SourceMap) -> String {
         .labels
         .iter()
         .map(|(span, message)| Label { message, place: place(*span, sources) });
-    let finding = Finding {
+    Finding {
         code: finding.rule.code,
         severity,
         clause: finding.rule.clause,
@@ -52,8 +57,7 @@ pub fn line(finding: &Diagnostic, sources: &SourceMap) -> String {
         place: place(finding.span, sources),
         labels: labels.collect(),
         help: finding.help.as_deref(),
-    };
-    serde_json::to_string(&finding).expect("strings and numbers become JSON")
+    }
 }
 
 /// All findings, one a line.

@@ -304,6 +304,7 @@ impl Resolver {
     fn complete(&mut self, symbol: SymbolId, kind: Kind, head: Head) {
         let declaration = Declaration {
             name: self.full_name(symbol),
+            at: self.symbol(symbol).name.span,
             doc: head.doc,
             // Pragmas behind the definition still change it.
             repository_id: String::new(),

@@ -9,6 +9,7 @@
 //! | semantics | E0200-E0299, N0200-N0299 |
 //! | MIDL | E0300-E0399, N0300-N0399 |
 //! | proto3 | E0400-E0449, N0400-N0449 |
+//! | evolution, in [`crate::evolution::rules`] | E0600-E0649, N0600-N0649 |
 
 pub mod lexical;
 pub mod midl;

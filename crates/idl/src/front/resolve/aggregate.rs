@@ -118,6 +118,7 @@ impl Resolver {
     ) -> Option<model::Member> {
         Some(model::Member {
             name: name.text.to_string(),
+            at: name.span,
             doc: member.doc.as_ref().map(|doc| doc.to_string()),
             declared: declared?,
             is_optional: is_set(&applied, "optional"),

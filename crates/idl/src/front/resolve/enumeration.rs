@@ -52,7 +52,8 @@ impl Resolver {
             }
             let doc = literal.doc.as_ref().map(|doc| doc.to_string());
             let name = literal.name.text.to_string();
-            resolved.push(Enumerator { name, doc, value: value as i64 });
+            let at = literal.name.span;
+            resolved.push(Enumerator { name, at, doc, value: value as i64 });
         }
         self.opening = None;
         self.check_enumerators(name, &spans, bit_bound);

@@ -230,7 +230,7 @@ impl Resolver {
             self.report_opaque(annotated_span(&head.annotations, "opaque"));
         }
         let name = operation.name.text.to_string();
-        let mut resolved = self.operation_of(interface, name, head);
+        let mut resolved = self.operation_of(interface, (name, operation.name.span), head);
         resolved.is_oneway = oneway.is_some();
         resolved.returns = match returns {
             Some(returned) => Some(returned?),
@@ -249,9 +249,15 @@ impl Resolver {
     }
 
     /// An operation with nothing but what its annotations say.
-    fn operation_of(&self, interface: SymbolId, name: String, head: Head) -> Operation {
+    fn operation_of(
+        &self,
+        interface: SymbolId,
+        (name, at): (String, Span),
+        head: Head,
+    ) -> Operation {
         Operation {
             name,
+            at,
             doc: head.doc,
             declared_in: interface.declaration(),
             attribute: None,
@@ -277,6 +283,7 @@ impl Resolver {
             let Some(declared) = declared else { continue };
             resolved.push(Parameter {
                 name: parameter.name.text.to_string(),
+                at: parameter.name.span,
                 direction: parameter.direction.0,
                 declared,
                 is_opaque: is_set(&applied, "opaque"),
@@ -371,7 +378,9 @@ impl Resolver {
                 continue;
             };
             let is_opaque = is_set(&head.annotations, "opaque");
-            let mut getter = self.operation_of(interface, format!("_get_{}", name.text), head);
+            let at = name.span;
+            let mut getter =
+                self.operation_of(interface, (format!("_get_{}", name.text), at), head);
             getter.attribute = Some(AttributeHalf::Getter);
             getter.returns = Some(declared.clone());
             getter.returns_opaque = is_opaque;
@@ -380,18 +389,20 @@ impl Resolver {
             if attribute.is_readonly {
                 continue;
             }
-            let mut setter = self.operation_of(interface, format!("_set_{}", name.text), again);
+            let mut setter =
+                self.operation_of(interface, (format!("_set_{}", name.text), at), again);
             setter.attribute = Some(AttributeHalf::Setter);
-            setter.parameters.push(value_parameter(declared, is_opaque));
+            setter.parameters.push(value_parameter(declared, at, is_opaque));
             setter.raises.clone_from(&sets);
             operations.push(setter);
         }
     }
 }
 
-fn value_parameter(declared: Type, is_opaque: bool) -> Parameter {
+fn value_parameter(declared: Type, at: Span, is_opaque: bool) -> Parameter {
     Parameter {
         name: "value".to_owned(),
+        at,
         direction: Direction::In,
         declared,
         is_opaque,

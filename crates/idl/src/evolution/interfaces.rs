@@ -1,0 +1,271 @@
+//! Interfaces and their operations.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::items::{Item, Owner};
+use super::pairing::{self, Pairing};
+use super::rules;
+use super::{Change, Changed, Comparison, Side};
+use crate::layout::members;
+use crate::model::{Declaration, DeclarationId, Interface, Kind, Model, Operation, Type};
+use crate::plan::{InterfacePlan, ProcedurePlan};
+
+/// One interface, of either file.
+#[derive(Clone, Copy)]
+struct Whole<'s> {
+    declaration: &'s Declaration,
+    interface: &'s Interface,
+    plan: &'s InterfacePlan,
+    id: DeclarationId,
+}
+
+impl<'s> Side<'s> {
+    fn wholes(&'s self) -> Vec<Whole<'s>> {
+        let pairs = self.model.interfaces().zip(&self.plan.interfaces);
+        let whole =
+            |((id, declaration, interface), plan)| Whole { declaration, interface, plan, id };
+        pairs.map(whole).collect()
+    }
+}
+
+impl<'s> Whole<'s> {
+    fn operation(&self, index: usize) -> (&'s Operation, &'s ProcedurePlan) {
+        (&self.interface.operations[index], &self.plan.procedures[index])
+    }
+
+    fn names(&self) -> Vec<&'s str> {
+        self.interface.operations.iter().map(|operation| &*operation.name).collect()
+    }
+
+    fn block_bytes(&self, index: usize) -> u32 {
+        self.plan.classes[usize::from(self.plan.procedures[index].class)].block_bytes
+    }
+}
+
+impl<'m> Comparison<'m> {
+    pub(super) fn interfaces(&mut self) {
+        let new_wholes: BTreeMap<_, _> =
+            self.new.wholes().into_iter().map(|new| (&new.declaration.name, new)).collect();
+        for old in self.old.wholes() {
+            let Some(new) = new_wholes.get(&old.declaration.name) else {
+                let message = format!("interface `{}` is gone", old.declaration.name);
+                let at = Some(old.declaration.at);
+                let rule = &rules::INTERFACE_GONE;
+                self.add(Change { rule, old: at, new: None, message, refused_at: None });
+                continue;
+            };
+            self.interface(old, *new);
+        }
+    }
+
+    fn interface(&mut self, old: Whole<'_>, new: Whole<'_>) {
+        let (old_names, new_names) = (old.names(), new.names());
+        let paired = pairing::pair(&old_names, &new_names, |before, now| {
+            before == now && old.operation(before).1.hash == new.operation(now).1.hash
+        });
+        self.places(old, new, &paired);
+        for (before, place) in &paired.kept {
+            self.operation(old, new, (*before, *place));
+        }
+    }
+
+    /// What is gone, new, renamed or moved. A place past the end of the other list is one that the
+    /// other side does not have, and no reason to refuse a bind.
+    fn places(&mut self, old: Whole<'_>, new: Whole<'_>, paired: &Pairing) {
+        let name = &new.declaration.name;
+        let full = |operation: &Operation| format!("{name}::{}", operation.name);
+        for before in &paired.gone {
+            let (operation, _) = old.operation(*before);
+            let full = full(operation);
+            let message = format!("operation `{full}` is gone");
+            let refused = *before < new.interface.operations.len();
+            let refused_at = refused.then_some(&*full);
+            let (old, new) = (Some(operation.at), Some(new.declaration.at));
+            self.add(Change { rule: &rules::OPERATION_GONE, old, new, message, refused_at });
+        }
+        for place in &paired.added {
+            let (operation, _) = new.operation(*place);
+            let full = full(operation);
+            let is_inserted = *place < old.interface.operations.len();
+            let (rule, message) = match is_inserted {
+                true => {
+                    let message = format!("operation `{full}` stands before the end");
+                    (&rules::OPERATION_INSERTED, message)
+                }
+                false => (&rules::OPERATION_ADDED, format!("operation `{full}` is new")),
+            };
+            let refused_at = is_inserted.then_some(&*full);
+            let (old, new) = (Some(old.declaration.at), Some(operation.at));
+            self.add(Change { rule, old, new, message, refused_at });
+        }
+        let moved = paired.moved().into_iter().map(|pair| (&rules::OPERATION_MOVED, pair));
+        let renamed = paired.renamed.iter().map(|pair| (&rules::OPERATION_RENAMED, *pair));
+        for (rule, (before, place)) in renamed.chain(moved) {
+            let ((was, _), (is, _)) = (old.operation(before), new.operation(place));
+            let full = full(is);
+            let message = match is.name == was.name {
+                true => {
+                    format!("operation `{full}` is number {}, was number {}", place + 1, before + 1)
+                }
+                false => format!("operation `{full}` was `{}`", was.name),
+            };
+            let (old, new, refused_at) = (Some(was.at), Some(is.at), Some(&*full));
+            self.add(Change { rule, old, new, message, refused_at });
+        }
+    }
+
+    /// What has become of an operation. An inherited one is looked at where it is declared.
+    fn operation(&mut self, old: Whole<'_>, new: Whole<'_>, (before, place): (usize, usize)) {
+        let ((was, was_plan), (is, is_plan)) = (old.operation(before), new.operation(place));
+        let name = format!("{}::{}", new.declaration.name, is.name);
+        let is_refused = was_plan.hash != is_plan.hash;
+        let refused_at = is_refused.then_some(&*name);
+        if is_refused {
+            self.note_refused(was, is, &name);
+        }
+        if was.declared_in != old.id || is.declared_in != new.id {
+            return;
+        }
+        let what = "parameter";
+        let owner = Owner { name: &name, what, old: was.at, new: is.at, refused_at };
+        let both = (was.at, is.at);
+        let (before_items, now_items) = (items(was), items(is));
+        self.items(owner, &before_items, &now_items);
+        self.returned(owner, was, is);
+        if was.is_oneway != is.is_oneway {
+            let now = if is.is_oneway { "has no reply now" } else { "has a reply now" };
+            self.add_between(&rules::ONEWAY, owner, both, format!("operation `{name}` {now}"));
+        }
+        if was.is_idempotent && !is.is_idempotent {
+            let message = format!("operation `{name}` is not idempotent any more");
+            let owner = Owner { refused_at: None, ..owner };
+            self.add_between(&rules::IDEMPOTENT, owner, both, message);
+        }
+        self.raised(owner, was, is);
+        let (was_bytes, is_bytes) = (old.block_bytes(before), new.block_bytes(place));
+        if !is_refused && was_bytes != is_bytes {
+            let larger = is_bytes > was_bytes;
+            let rule = if larger { &rules::ASTACK_LARGER } else { &rules::ASTACK_SMALLER };
+            let message =
+                format!("A-stacks of `{name}` have {is_bytes} bytes, had {was_bytes} bytes");
+            self.add_between(rule, owner, both, message);
+        }
+    }
+
+    fn returned(&mut self, owner: Owner<'_>, was: &Operation, is: &Operation) {
+        let (name, both) = (owner.name, (was.at, is.at));
+        let of = format!("what `{name}` returns");
+        match (&was.returns, &is.returns) {
+            (Some(before), Some(now)) => {
+                // Annotations of an operation are not of what it returns.
+                let (before, now): ((_, &[_]), (_, &[_])) = ((before, &[]), (now, &[]));
+                self.value(owner, &of, both, before, now);
+            }
+            (None, None) => {}
+            (before, _) => {
+                let now = if before.is_some() { "nothing" } else { "something" };
+                let message = format!("operation `{name}` returns {now} now");
+                self.add_between(&rules::TYPE, owner, both, message);
+            }
+        }
+        if was.returns_opaque != is.returns_opaque {
+            let now = if is.returns_opaque { "is" } else { "is not" };
+            self.add_between(&rules::OPAQUE, owner, both, format!("{of} {now} opaque now"));
+        }
+    }
+
+    fn raised(&mut self, owner: Owner<'_>, was: &Operation, is: &Operation) {
+        let names = |model: &Model, raises: &[DeclarationId]| -> String {
+            let names = raises.iter().map(|id| model.declaration(*id).name.to_string());
+            names.collect::<Vec<_>>().join(", ")
+        };
+        let before = names(self.old.model, &was.raises);
+        let now = names(self.new.model, &is.raises);
+        if before != now {
+            let message =
+                format!("operation `{}` raises ({now}), did raise ({before})", owner.name);
+            self.add_between(&rules::RAISES, owner, (was.at, is.at), message);
+        }
+    }
+
+    /// Remembers for which operation a change of a type is a reason to refuse.
+    fn note_refused(&mut self, was: &Operation, is: &Operation, name: &str) {
+        let mut reached = reached_names(self.old.model, was);
+        reached.extend(reached_names(self.new.model, is));
+        for reached in &reached {
+            self.refused.entry(reached.clone()).or_insert_with(|| name.to_owned());
+        }
+        self.changed.push(Changed { was: was.at, is: is.at, name: name.to_owned(), reached });
+    }
+
+    /// Every bind that is refused has a reason. Should a change be none that is looked for, the
+    /// hashes have seen it all the same.
+    pub(super) fn explain_the_rest(&mut self) {
+        let explained: BTreeSet<String> =
+            self.findings.iter().filter_map(|finding| finding.refused_at.clone()).collect();
+        for Changed { was, is, name, reached } in std::mem::take(&mut self.changed) {
+            let by_type = reached.iter().filter_map(|reached| self.refused.get(reached));
+            let is_explained =
+                std::iter::once(&name).chain(by_type).any(|at| explained.contains(at));
+            if !is_explained {
+                let message = format!("messages of operation `{name}` are other ones");
+                let (old, new, refused_at) = (Some(was), Some(is), Some(&*name));
+                self.add(Change { rule: &rules::MESSAGES, old, new, message, refused_at });
+            }
+        }
+    }
+}
+
+fn items(operation: &Operation) -> Vec<Item<'_>> {
+    operation.parameters.iter().map(Item::of_parameter).collect()
+}
+
+/// The names of all types in the messages of an operation.
+fn reached_names(model: &Model, operation: &Operation) -> BTreeSet<String> {
+    let mut reached = BTreeSet::new();
+    let parameters = operation.parameters.iter().map(|parameter| &parameter.declared);
+    for declared in parameters.chain(&operation.returns) {
+        reach(model, declared, &mut reached);
+    }
+    for raised in &operation.raises {
+        reach(model, &Type::Named(*raised), &mut reached);
+    }
+    reached.into_iter().map(|id| model.declaration(id).name.to_string()).collect()
+}
+
+fn reach(model: &Model, declared: &Type, reached: &mut BTreeSet<DeclarationId>) {
+    match declared {
+        Type::Sequence { element, .. } | Type::Array { element, .. } => {
+            reach(model, element, reached);
+        }
+        Type::Map { key, value, .. } => {
+            reach(model, key, reached);
+            reach(model, value, reached);
+        }
+        Type::Named(id) => {
+            if !reached.insert(*id) {
+                return;
+            }
+            match &model.declaration(*id).kind {
+                Kind::Alias(behind) => reach(model, behind, reached),
+                Kind::Union(union) => {
+                    reach(model, &union.discriminator, reached);
+                    let cases = union.cases.iter().map(|case| &case.member.declared);
+                    cases.for_each(|declared| reach(model, declared, reached));
+                }
+                Kind::Struct(shape) => {
+                    if let Some(base) = shape.base {
+                        reach(model, &Type::Named(base), reached);
+                    }
+                    let own = members(model, *id).into_iter().map(|member| &member.declared);
+                    own.for_each(|declared| reach(model, declared, reached));
+                }
+                Kind::Exception(own) => {
+                    own.iter().for_each(|member| reach(model, &member.declared, reached));
+                }
+                _ => {}
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,257 @@
+//! What has a name and a type: parameters, members and the cases of unions.
+
+use super::rules::{self, EvolutionRule};
+use super::{Change, Comparison, pairing, spelling};
+use crate::layout;
+use crate::model::{Annotation, Direction, Member, Model, Parameter, Type, Value};
+use crate::source::Span;
+
+/// One of them.
+#[derive(Clone, Copy)]
+pub(super) struct Item<'m> {
+    pub name: &'m str,
+    pub at: Span,
+    pub declared: &'m Type,
+    pub annotations: &'m [Annotation],
+    pub is_optional: bool,
+    pub is_opaque: bool,
+    /// Of a parameter.
+    pub direction: Option<Direction>,
+    /// Of a case: what selects it.
+    pub labels: &'m [Value],
+}
+
+/// What a list of them belongs to.
+#[derive(Clone, Copy)]
+pub(super) struct Owner<'o> {
+    /// With its scope.
+    pub name: &'o str,
+    /// What they are: `parameter`, `member` or `case`.
+    pub what: &'static str,
+    pub old: Span,
+    pub new: Span,
+    /// The operation at which binds are refused if one of them has changed.
+    pub refused_at: Option<&'o str>,
+}
+
+impl<'m> Item<'m> {
+    pub fn of_parameter(parameter: &'m Parameter) -> Item<'m> {
+        Item {
+            name: &parameter.name,
+            at: parameter.at,
+            declared: &parameter.declared,
+            annotations: &parameter.annotations,
+            is_optional: false,
+            is_opaque: parameter.is_opaque,
+            direction: Some(parameter.direction),
+            labels: &[],
+        }
+    }
+
+    pub fn of_member(member: &'m Member) -> Item<'m> {
+        Item {
+            name: &member.name,
+            at: member.at,
+            declared: &member.declared,
+            annotations: &member.annotations,
+            is_optional: member.is_optional,
+            is_opaque: false,
+            direction: None,
+            labels: &[],
+        }
+    }
+}
+
+impl Comparison<'_> {
+    /// Compares two lists.
+    pub(super) fn items(&mut self, owner: Owner<'_>, old: &[Item<'_>], new: &[Item<'_>]) {
+        let old_names: Vec<&str> = old.iter().map(|item| item.name).collect();
+        let new_names: Vec<&str> = new.iter().map(|item| item.name).collect();
+        let paired = pairing::pair(&old_names, &new_names, |before, now| {
+            let (before_item, now_item) = (&old[before], &new[now]);
+            before == now
+                && before_item.direction == now_item.direction
+                && self.type_rule(before_item.declared, now_item.declared).is_none()
+        });
+        let Owner { name, what, refused_at, .. } = owner;
+        for before in &paired.gone {
+            let old = &old[*before];
+            let message = format!("{what} `{}` of `{name}` is gone", old.name);
+            let (old, new) = (Some(old.at), Some(owner.new));
+            self.add(Change { rule: &rules::PARTS, old, new, message, refused_at });
+        }
+        for place in &paired.added {
+            let new = &new[*place];
+            let message = format!("{what} `{}` of `{name}` is new", new.name);
+            let (old, new) = (Some(owner.old), Some(new.at));
+            self.add(Change { rule: &rules::PARTS, old, new, message, refused_at });
+        }
+        for (before, place) in &paired.renamed {
+            let (old, new) = (&old[*before], &new[*place]);
+            let message = format!("{what} `{}` of `{name}` was `{}`", new.name, old.name);
+            let rule = match old.direction {
+                Some(_) => &rules::PARAMETER_RENAMED,
+                None => &rules::PART_RENAMED,
+            };
+            self.add_between(rule, owner, (old.at, new.at), message);
+        }
+        for (before, place) in paired.moved() {
+            let (old, new) = (&old[before], &new[place]);
+            let message = format!(
+                "{what} `{}` of `{name}` is number {}, was number {}",
+                new.name,
+                place + 1,
+                before + 1
+            );
+            self.add_between(&rules::ORDER, owner, (old.at, new.at), message);
+        }
+        for (before, place) in paired.kept.iter().chain(&paired.renamed) {
+            self.item(owner, &old[*before], &new[*place]);
+        }
+    }
+
+    /// Compares two that are the same one.
+    fn item(&mut self, owner: Owner<'_>, old: &Item<'_>, new: &Item<'_>) {
+        let (name, what) = (owner.name, owner.what);
+        let both = (old.at, new.at);
+        if let (Some(before), Some(now)) = (old.direction, new.direction)
+            && before != now
+        {
+            let (before, now) = (direction(before), direction(now));
+            let message = format!("{what} `{}` of `{name}` is {now}, was {before}", new.name);
+            self.add_between(&rules::DIRECTION, owner, both, message);
+        }
+        let of = format!("{what} `{}` of `{name}`", new.name);
+        self.value(
+            owner,
+            &of,
+            both,
+            (old.declared, old.annotations),
+            (new.declared, new.annotations),
+        );
+        for (rule, before, now, word) in [
+            (&rules::OPTIONAL, old.is_optional, new.is_optional, "optional"),
+            (&rules::OPAQUE, old.is_opaque, new.is_opaque, "opaque"),
+        ] {
+            if before != now {
+                let is = if now { "is" } else { "is not" };
+                let was = if before { "was" } else { "was not" };
+                let message = format!("{of} {is} {word}, and {was} before");
+                self.add_between(rule, owner, both, message);
+            }
+        }
+        if !alike_values(old.labels, new.labels) {
+            let spelled = |model: &Model, labels: &[Value]| {
+                let all: Vec<String> =
+                    labels.iter().map(|label| spelling::value(model, label)).collect();
+                if all.is_empty() { "nothing else".to_owned() } else { all.join(", ") }
+            };
+            let (before, now) =
+                (spelled(self.old.model, old.labels), spelled(self.new.model, new.labels));
+            let message = format!("{of} is selected by {now}, was by {before}");
+            self.add_between(&rules::LABELS, owner, both, message);
+        }
+    }
+
+    /// Compares the type and the range of what `of` names.
+    pub(super) fn value(
+        &mut self,
+        owner: Owner<'_>,
+        of: &str,
+        both: (Span, Span),
+        (old, old_annotations): (&Type, &[Annotation]),
+        (new, new_annotations): (&Type, &[Annotation]),
+    ) {
+        if let Some(rule) = self.type_rule(old, new) {
+            let before = spelling::declared(self.old.model, old);
+            let now = spelling::declared(self.new.model, new);
+            let message = format!("{of} is `{now}`, was `{before}`");
+            self.add_between(rule, owner, both, message);
+            return;
+        }
+        let before = layout::range(self.old.model, old_annotations, old);
+        let now = layout::range(self.new.model, new_annotations, new);
+        let ends = |range: &Option<layout::Range>| -> [Vec<Value>; 2] {
+            let range = range.as_ref();
+            let least = range.and_then(|range| range.least.clone());
+            let greatest = range.and_then(|range| range.greatest.clone());
+            [least, greatest].map(|end| end.into_iter().collect())
+        };
+        let (before_ends, now_ends) = (ends(&before), ends(&now));
+        if before_ends.iter().zip(&now_ends).any(|(before, now)| !alike_values(before, now)) {
+            let before = spelling::range(self.old.model, before.as_ref());
+            let now = spelling::range(self.new.model, now.as_ref());
+            let message = format!("{of} may be {now}, was {before}");
+            self.add_between(&rules::RANGE, owner, both, message);
+        }
+    }
+
+    /// Adds a change of something that is in both files.
+    pub(super) fn add_between(
+        &mut self,
+        rule: &'static EvolutionRule,
+        owner: Owner<'_>,
+        (old, new): (Span, Span),
+        message: String,
+    ) {
+        let (old, new) = (Some(old), Some(new));
+        self.add(Change { rule, old, new, message, refused_at: owner.refused_at });
+    }
+
+    /// The rule that a change from `old` to `new` breaks. What a name stands for is compared where
+    /// it is declared.
+    pub(super) fn type_rule(&self, old: &Type, new: &Type) -> Option<&'static EvolutionRule> {
+        if let (Type::Named(before), Type::Named(now)) = (old, new)
+            && self.old.model.declaration(*before).name == self.new.model.declaration(*now).name
+        {
+            return None;
+        }
+        let (old, new) = (self.old.model.resolved(old), self.new.model.resolved(new));
+        let bound =
+            |before: &Option<u32>, now: &Option<u32>| (before != now).then_some(&rules::BOUND);
+        match (old, new) {
+            (Type::Named(before), Type::Named(now)) => {
+                let before = &self.old.model.declaration(*before).name;
+                let now = &self.new.model.declaration(*now).name;
+                (before != now).then_some(&rules::TYPE)
+            }
+            (Type::String { bound: before }, Type::String { bound: now })
+            | (Type::WideString { bound: before }, Type::WideString { bound: now }) => {
+                bound(before, now)
+            }
+            (
+                Type::Sequence { element: of_old, bound: before },
+                Type::Sequence { element: of_new, bound: now },
+            ) => self.type_rule(of_old, of_new).or(bound(before, now)),
+            (
+                Type::Array { element: of_old, dimensions: before },
+                Type::Array { element: of_new, dimensions: now },
+            ) if before == now => self.type_rule(of_old, of_new),
+            (
+                Type::Map { key: old_key, value: old_value, bound: before },
+                Type::Map { key: new_key, value: new_value, bound: now },
+            ) => self
+                .type_rule(old_key, new_key)
+                .or_else(|| self.type_rule(old_value, new_value))
+                .or(bound(before, now)),
+            _ => (old != new).then_some(&rules::TYPE),
+        }
+    }
+}
+
+fn direction(direction: Direction) -> &'static str {
+    match direction {
+        Direction::In => "in",
+        Direction::Inout => "inout",
+        Direction::Out => "out",
+    }
+}
+
+/// Whether values of two models are the same: enumerators are if their places are.
+fn alike_values(old: &[Value], new: &[Value]) -> bool {
+    let is_alike = |pair: (&Value, &Value)| match pair {
+        (Value::Enumerator(_, before), Value::Enumerator(_, now)) => before == now,
+        (before, now) => before == now,
+    };
+    old.len() == new.len() && old.iter().zip(new).all(is_alike)
+}

@@ -1,0 +1,75 @@
+//! Types and values as messages spell them: OMG IDL, whatever the file is written in.
+
+use crate::layout::Range;
+use crate::model::{Model, Primitive, Type, Value};
+
+/// A type.
+pub(super) fn declared(model: &Model, declared_type: &Type) -> String {
+    let bounded = |name: &str, bound: &Option<u32>| match bound {
+        Some(bound) => format!("{name}<{bound}>"),
+        None => name.to_owned(),
+    };
+    let inside = |bound: &Option<u32>| bound.map(|n| format!(", {n}")).unwrap_or_default();
+    match declared_type {
+        Type::Primitive(one) => primitive(*one).to_owned(),
+        Type::String { bound } => bounded("string", bound),
+        Type::WideString { bound } => bounded("wstring", bound),
+        Type::Sequence { element, bound } => {
+            format!("sequence<{}{}>", declared(model, element), inside(bound))
+        }
+        Type::Array { element, dimensions } => {
+            let sizes: String = dimensions.iter().map(|size| format!("[{size}]")).collect();
+            declared(model, element) + &sizes
+        }
+        Type::Map { key, value, bound } => {
+            let (key, value) = (declared(model, key), declared(model, value));
+            format!("map<{key}, {value}{}>", inside(bound))
+        }
+        Type::Named(id) => model.declaration(*id).name.to_string(),
+    }
+}
+
+fn primitive(primitive: Primitive) -> &'static str {
+    match primitive {
+        Primitive::Boolean => "boolean",
+        Primitive::Octet => "octet",
+        Primitive::Char => "char",
+        Primitive::WideChar => "wchar",
+        Primitive::Int8 => "int8",
+        Primitive::Uint8 => "uint8",
+        Primitive::Int16 => "short",
+        Primitive::Uint16 => "unsigned short",
+        Primitive::Int32 => "long",
+        Primitive::Uint32 => "unsigned long",
+        Primitive::Int64 => "long long",
+        Primitive::Uint64 => "unsigned long long",
+        Primitive::Float => "float",
+        Primitive::Double => "double",
+        Primitive::LongDouble => "long double",
+    }
+}
+
+/// A value.
+pub(super) fn value(model: &Model, one: &Value) -> String {
+    match one {
+        Value::Boolean(true) => "TRUE".to_owned(),
+        Value::Boolean(false) => "FALSE".to_owned(),
+        Value::Integer(number) => number.to_string(),
+        Value::Float(number) => number.to_string(),
+        Value::Char(character) => format!("{character:?}"),
+        Value::String(text) => format!("{text:?}"),
+        Value::Enumerator(id, place) => match &model.declaration(*id).kind {
+            crate::model::Kind::Enum(shape) => shape.enumerators[*place as usize].name.clone(),
+            _ => place.to_string(),
+        },
+    }
+}
+
+/// A range, or that there is none.
+pub(super) fn range(model: &Model, one: Option<&Range>) -> String {
+    let Some(one) = one else { return "any value".to_owned() };
+    let end = |end: &Option<Value>, absent: &str| {
+        end.as_ref().map_or_else(|| absent.to_owned(), |end| value(model, end))
+    };
+    format!("{} to {}", end(&one.least, "the least"), end(&one.greatest, "the greatest"))
+}

@@ -1,0 +1,175 @@
+//! Each rule finds its bad change and lets its good one pass; and what is said of binds is what the
+//! hashes say.
+
+mod cases;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::{Finding, compare, rules};
+use crate::front::compile_from;
+use crate::front::options::Options;
+use crate::front::preprocessor::files::InMemory;
+use crate::model::Model;
+use crate::plan;
+use crate::source::SourceMap;
+
+/// Reads `text` into `sources`.
+fn model(text: &str, sources: &mut SourceMap) -> Model {
+    let mut files = InMemory::default();
+    files.insert("a.idl", text);
+    let compilation = compile_from(&files, Path::new("a.idl"), &Options::default(), sources);
+    compilation.model.unwrap_or_else(|| panic!("{text}: {:?}", compilation.diagnostics))
+}
+
+/// What is found between two texts, checked against their hashes.
+fn findings(old: &str, new: &str) -> Vec<Finding> {
+    let mut sources = SourceMap::default();
+    let (old_model, new_model) = (model(old, &mut sources), model(new, &mut sources));
+    let findings = compare(&old_model, &new_model);
+    let is_refused = findings.iter().any(|finding| finding.refused_at.is_some());
+    assert_eq!(is_refused, !do_bind(&old_model, &new_model), "{old}\n{new}\n{findings:#?}");
+    for finding in &findings {
+        assert_eq!(finding.is_breaking(), !finding.breaks.is_empty(), "{finding:?}");
+    }
+    findings
+}
+
+/// Whether of every interface that both have one version begins with the other.
+fn do_bind(old: &Model, new: &Model) -> bool {
+    let named = |model: &Model| {
+        let plan = plan::plan(model);
+        let named = model.interfaces().zip(plan.interfaces).map(|((_, declaration, own), plan)| {
+            let names = own.operations.iter().map(|operation| operation.name.clone());
+            let hashes = plan.procedures.iter().map(|procedure| procedure.hash);
+            (declaration.name.clone(), names.zip(hashes).collect::<Vec<_>>())
+        });
+        named.collect::<Vec<_>>()
+    };
+    let new = named(new);
+    named(old).iter().all(|(name, before)| {
+        let now = new.iter().find(|(new_name, _)| new_name == name);
+        now.is_none_or(|(_, now)| before.iter().zip(now).all(|(before, now)| before == now))
+    })
+}
+
+/// A finding in a line: its code, what it says, who breaks, where a bind is refused.
+fn line(finding: &Finding) -> String {
+    let breaks: Vec<&str> = finding.breaks.iter().map(|party| party.key()).collect();
+    let refused_at = finding.refused_at.as_deref().unwrap_or("-");
+    let diagnostic = &finding.diagnostic;
+    format!("{} {}: {}: {refused_at}", diagnostic.rule.code, diagnostic.message, breaks.join(" "))
+}
+
+#[test]
+fn each_rule_finds_its_bad_change_and_lets_its_good_one_pass() {
+    let (mut checked, mut wrong) = (BTreeSet::new(), Vec::new());
+    for case in cases::CASES {
+        let found: Vec<String> = findings(case.old, case.bad).iter().map(line).collect();
+        if found != case.want {
+            wrong.push(format!("{} -> {}:\n{found:#?}", case.old, case.bad));
+        }
+        assert!(case.want.iter().any(|want| want.starts_with(case.code)), "{}", case.code);
+        let passed = findings(case.old, case.good);
+        let passed = passed.iter().all(|finding| finding.diagnostic.rule.code != case.code);
+        assert!(passed, "{} is found in {} -> {}", case.code, case.old, case.good);
+        checked.insert(case.code);
+    }
+    for rule in rules::ALL {
+        // Never the only one to find a change, as far as is known: see the property below.
+        let is_last_resort = rule.rule == rules::MESSAGES.rule;
+        assert!(is_last_resort || checked.contains(rule.rule.code), "no case: {}", rule.rule.code);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    println!("{} rules, {} changes", rules::ALL.len(), 2 * cases::CASES.len());
+}
+
+#[test]
+fn numbers_are_given_once_and_an_error_breaks_somebody() {
+    let codes: BTreeSet<&str> = rules::ALL.iter().map(|rule| rule.rule.code).collect();
+    assert_eq!(codes.len(), rules::ALL.len());
+    assert!(codes.iter().all(|code| code.starts_with("E06") || code.starts_with("N06")));
+    let known: BTreeSet<&str> = crate::front::rules::all_rules().map(|rule| rule.code).collect();
+    assert!(codes.is_disjoint(&known));
+}
+
+#[test]
+fn a_finding_stands_in_both_files() {
+    let mut sources = SourceMap::default();
+    let old = model("interface I {\n  void a(in long x);\n};", &mut sources);
+    let new = model("// more\ninterface I {\n  void a(in short x);\n};", &mut sources);
+    let findings = compare(&old, &new);
+    let diagnostic = &findings[0].diagnostic;
+    let (now, before) = (diagnostic.span, diagnostic.labels[0].0);
+    assert_eq!((sources.place(now).line, sources.place(before).line), (3, 2));
+    assert_ne!(now.file, before.file);
+    let text = super::json_lines(&findings, &sources);
+    let line: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(line["refused_at"], "I::a");
+    assert_eq!(line["breaks"][0], "old-client");
+    assert_eq!((&line["line"], &line["labels"][0]["line"]), (&3.into(), &2.into()));
+}
+
+#[test]
+fn no_good_file_differs_from_itself() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/idl/good");
+    let mut count = 0;
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let mut sources = SourceMap::default();
+        let mut read = || crate::front::compile(&path, &Options::default(), &mut sources).model;
+        if let (Some(old), Some(new)) = (read(), read()) {
+            assert_eq!(compare(&old, &new), [], "{}", path.display());
+            count += 1;
+        }
+    }
+    assert!(count > 10, "{count} files");
+}
+
+const PARTS: &[&str] = &[
+    "void a();",
+    "void a(in long x);",
+    "long b(in S s);",
+    "long b(in S s, in long y);",
+    "void c(inout string<9> t) raises (X);",
+    "void c(inout string<8> t) raises (X);",
+    "oneway void d(in E e);",
+    "readonly attribute U f;",
+];
+
+const TYPES: &[&str] = &[
+    "struct S { long m; E n; };",
+    "struct S { E n; long m; };",
+    "struct S { long m; E o; };",
+    "struct S { @range(min = 1, max = 5) long m; E n; };",
+];
+
+/// An interface of some of the parts, none of one name twice.
+fn text() -> impl Strategy<Value = String> {
+    let parts = proptest::sample::subsequence(PARTS, 0..=PARTS.len()).prop_shuffle();
+    (parts, proptest::sample::select(TYPES)).prop_map(|(parts, types)| {
+        let mut names = BTreeSet::new();
+        let mut is_first = |part: &str| {
+            let head = part.split(['(', ';']).next().unwrap_or_default();
+            names.insert(head.rsplit(' ').next().unwrap_or_default().to_owned())
+        };
+        let parts: Vec<&str> = parts.into_iter().filter(|part| is_first(part)).collect();
+        format!(
+            "enum E {{ P, Q }}; {types} union U switch (boolean) {{ case TRUE: S s; }}; \
+             exception X {{ S why; }}; interface I {{ {} }};",
+            parts.join(" ")
+        )
+    })
+}
+
+proptest! {
+    /// `findings` compares with the hashes; nothing is left to the rule of last resort.
+    #[test]
+    fn what_is_said_of_binds_is_what_the_hashes_say(old in text(), new in text()) {
+        for finding in findings(&old, &new) {
+            prop_assert_ne!(finding.diagnostic.rule, &rules::MESSAGES.rule);
+        }
+    }
+}

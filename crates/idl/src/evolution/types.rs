@@ -1,0 +1,203 @@
+//! Types, exceptions and constants.
+
+use super::items::{Item, Owner};
+use super::{Change, Comparison, pairing, rules, spelling};
+use crate::model::{Bitmask, Bitset, Declaration, Enum, Kind, Member, Primitive, Union};
+use crate::source::Span;
+
+/// A name that stands for a number: an enumerator, a flag or a bit field.
+struct Numbered<'m> {
+    name: &'m str,
+    at: Span,
+    /// Of a bit field where it begins, how wide it is, and what it is read as.
+    value: (i64, u8, Option<Primitive>),
+}
+
+impl<'m> Comparison<'m> {
+    pub(super) fn types(&mut self) {
+        let (old_model, new_model) = (self.old.model, self.new.model);
+        let others = |one: &&Declaration| !matches!(one.kind, Kind::Interface(_));
+        for old in old_model.declarations.iter().filter(others) {
+            match new_model.declarations.iter().find(|new| new.name == old.name) {
+                Some(new) => self.declaration(old, new),
+                None => {
+                    let message = format!("{} `{}` is gone", what(&old.kind), old.name);
+                    let rule = &rules::DECLARATION_GONE;
+                    let (old, new) = (Some(old.at), None);
+                    self.add(Change { rule, old, new, message, refused_at: None });
+                }
+            }
+        }
+    }
+
+    fn declaration(&mut self, old: &Declaration, new: &Declaration) {
+        let name = new.name.to_string();
+        let refused_at = self.refused.get(&name).cloned();
+        let refused_at = refused_at.as_deref();
+        let both = (old.at, new.at);
+        let owner = Owner { name: &name, what: "member", old: old.at, new: new.at, refused_at };
+        match (&old.kind, &new.kind) {
+            (Kind::Constant(before), Kind::Constant(now)) => {
+                let was = spelling::value(self.old.model, &before.value);
+                let is = spelling::value(self.new.model, &now.value);
+                if was != is {
+                    let message = format!("constant `{name}` is {is}, was {was}");
+                    let owner = Owner { refused_at: None, ..owner };
+                    self.add_between(&rules::CONSTANT, owner, both, message);
+                }
+            }
+            (Kind::Alias(before), Kind::Alias(now)) => {
+                let of = format!("type `{name}`");
+                let (before, now) = ((before, &*old.annotations), (now, &*new.annotations));
+                self.value(owner, &of, both, before, now);
+            }
+            (Kind::Struct(before), Kind::Struct(now)) => {
+                let base = |declaration: Option<&Declaration>| {
+                    declaration.map_or("nothing".to_owned(), |base| format!("`{}`", base.name))
+                };
+                let was = base(before.base.map(|id| self.old.model.declaration(id)));
+                let is = base(now.base.map(|id| self.new.model.declaration(id)));
+                if was != is {
+                    let message = format!("struct `{name}` extends {is}, did extend {was}");
+                    self.add_between(&rules::PARTS, owner, both, message);
+                }
+                self.items(owner, &items(&before.members), &items(&now.members));
+            }
+            (Kind::Exception(before), Kind::Exception(now)) => {
+                self.items(owner, &items(before), &items(now));
+            }
+            (Kind::Union(before), Kind::Union(now)) => self.union(owner, before, now),
+            (Kind::Enum(before), Kind::Enum(now)) => {
+                self.width(owner, before.bit_bound, now.bit_bound);
+                self.numbered(owner, &enumerators(before), &enumerators(now), true);
+            }
+            (Kind::Bitmask(before), Kind::Bitmask(now)) => {
+                self.width(owner, before.bit_bound, now.bit_bound);
+                self.numbered(owner, &flags(before, old.at), &flags(now, new.at), false);
+            }
+            (Kind::Bitset(before), Kind::Bitset(now)) => {
+                self.width(owner, before.width, now.width);
+                self.numbered(owner, &fields(before, old.at), &fields(now, new.at), false);
+            }
+            (before, now) => {
+                let (was, is) = (what(before), what(now));
+                self.add_between(&rules::TYPE, owner, both, format!("`{name}` is {is}, was {was}"));
+            }
+        }
+    }
+
+    fn union(&mut self, owner: Owner<'_>, old: &Union, new: &Union) {
+        let both = (owner.old, owner.new);
+        let of = format!("discriminator of `{}`", owner.name);
+        self.value(owner, &of, both, (&old.discriminator, &[]), (&new.discriminator, &[]));
+        let owner = Owner { what: "case", ..owner };
+        self.items(owner, &cases(old), &cases(new));
+        if old.default != new.default && old.cases.len() == new.cases.len() {
+            let message = format!("union `{}` has another default", owner.name);
+            self.add_between(&rules::LABELS, owner, both, message);
+        }
+    }
+
+    fn width(&mut self, owner: Owner<'_>, before: u8, now: u8) {
+        if before != now {
+            let message = format!("`{}` has {now} bits, had {before} bits", owner.name);
+            self.add_between(&rules::BITS, owner, (owner.old, owner.new), message);
+        }
+    }
+
+    /// Compares names that stand for numbers.
+    fn numbered(
+        &mut self,
+        owner: Owner<'_>,
+        old: &[Numbered<'_>],
+        new: &[Numbered<'_>],
+        is_ordered: bool,
+    ) {
+        let old_names: Vec<&str> = old.iter().map(|one| one.name).collect();
+        let new_names: Vec<&str> = new.iter().map(|one| one.name).collect();
+        let is_alike = |before: usize, now: usize| old[before].value == new[now].value;
+        let paired = pairing::pair(&old_names, &new_names, is_alike);
+        let name = owner.name;
+        for before in &paired.gone {
+            let message = format!("`{}` of `{name}` is gone", old[*before].name);
+            let both = (old[*before].at, owner.new);
+            self.add_between(&rules::ENUMERATORS, owner, both, message);
+        }
+        for place in &paired.added {
+            let message = format!("`{}` of `{name}` is new", new[*place].name);
+            let both = (owner.old, new[*place].at);
+            self.add_between(&rules::ENUMERATORS, owner, both, message);
+        }
+        for (before, place) in &paired.renamed {
+            let (was, is) = (&old[*before], &new[*place]);
+            let message = format!("`{}` of `{name}` was `{}`", is.name, was.name);
+            self.add_between(&rules::ENUMERATOR_RENAMED, owner, (was.at, is.at), message);
+        }
+        for (before, place) in &paired.kept {
+            let (was, is) = (&old[*before], &new[*place]);
+            if was.value != is.value {
+                let (before, now) = (was.value.0, is.value.0);
+                let message = match before == now {
+                    true => format!("`{}` of `{name}` is of other bits", is.name),
+                    false => format!("`{}` of `{name}` is {now}, was {before}", is.name),
+                };
+                self.add_between(&rules::ENUMERATOR_VALUE, owner, (was.at, is.at), message);
+            }
+        }
+        let moved = if is_ordered { paired.moved() } else { Vec::new() };
+        for (before, place) in moved {
+            let (was, is) = (&old[before], &new[place]);
+            if was.value == is.value {
+                let message = format!(
+                    "`{}` of `{name}` is number {}, was number {}",
+                    is.name,
+                    place + 1,
+                    before + 1
+                );
+                self.add_between(&rules::ORDER, owner, (was.at, is.at), message);
+            }
+        }
+    }
+}
+
+fn items(members: &[Member]) -> Vec<Item<'_>> {
+    members.iter().map(Item::of_member).collect()
+}
+
+fn cases(of: &Union) -> Vec<Item<'_>> {
+    let cases = of.cases.iter();
+    cases.map(|case| Item { labels: &case.labels, ..Item::of_member(&case.member) }).collect()
+}
+
+fn enumerators(of: &Enum) -> Vec<Numbered<'_>> {
+    let all = of.enumerators.iter();
+    all.map(|one| Numbered { name: &one.name, at: one.at, value: (one.value, 0, None) }).collect()
+}
+
+fn flags(of: &Bitmask, at: Span) -> Vec<Numbered<'_>> {
+    let all = of.flags.iter();
+    all.map(|(name, bit)| Numbered { name, at, value: (i64::from(*bit), 0, None) }).collect()
+}
+
+fn fields(of: &Bitset, at: Span) -> Vec<Numbered<'_>> {
+    let value = |field: &crate::model::Bitfield| {
+        (i64::from(field.position), field.width, Some(field.declared))
+    };
+    let all = of.fields.iter();
+    all.map(|field| Numbered { name: &field.name, at, value: value(field) }).collect()
+}
+
+/// What a declaration is, for messages.
+fn what(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Constant(_) => "constant",
+        Kind::Alias(_) => "type",
+        Kind::Struct(_) => "struct",
+        Kind::Union(_) => "union",
+        Kind::Enum(_) => "enum",
+        Kind::Bitmask(_) => "bitmask",
+        Kind::Bitset(_) => "bitset",
+        Kind::Exception(_) => "exception",
+        Kind::Interface(_) => "interface",
+    }
+}
