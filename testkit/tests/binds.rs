@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use nearcall::name::Scope;
+use nearcall::raw::Client;
 use nearcall::{
     AStackClass, Admission, BindError, Binding, CallError, Clerk, Domain, ExportError,
     ExportOptions, InterfaceDescriptor, NotExecuted, Policy, ProcedureDescriptor,
@@ -119,7 +120,7 @@ fn another_hash_names_the_first_operation_that_differs() {
 }
 
 #[test]
-fn other_astack_classes_are_refused_with_both_lists() {
+fn smaller_astacks_at_the_server_are_refused_by_name() {
     const LARGE: AStackClass = AStackClass { block_bytes: 1 << 20, count: 1 };
     static OTHER: InterfaceDescriptor = InterfaceDescriptor { classes: &[LARGE], ..FAULTS };
     in_processes(|world| {
@@ -127,8 +128,32 @@ fn other_astack_classes_are_refused_with_both_lists() {
         let options = world.import_options();
         let error =
             Binding::import_with(world.client_domain(), "classes", &OTHER, options).unwrap_err();
-        let want = format!("A-stack classes {:?} are not {:?}", OTHER.classes, FAULTS.classes);
-        assert!(error.to_string().contains(&want), "{error}");
+        let want = "A-stacks of procedure 0 have 0 bytes there, 1048576 here: `null`";
+        assert!(error.to_string().contains(want), "{error}");
+    });
+}
+
+#[test]
+fn another_number_of_astacks_at_the_server_is_taken() {
+    const COUNT: usize = FAULTS.classes.len();
+    static CLASSES: [AStackClass; COUNT] = {
+        let mut classes = [FAULTS.classes[0]; COUNT];
+        let mut index = 0;
+        while index < COUNT {
+            let AStackClass { block_bytes, count } = FAULTS.classes[index];
+            classes[index] = AStackClass { block_bytes, count: count + 1 };
+            index += 1;
+        }
+        classes
+    };
+    static OTHER: InterfaceDescriptor = InterfaceDescriptor { classes: &CLASSES, ..FAULTS };
+    in_processes(|world| {
+        let _server = world.serve("counts");
+        let options = world.import_options();
+        let binding = Binding::import_with(world.client_domain(), "counts", &OTHER, options);
+        let client = Client::new(binding.unwrap(), &OTHER);
+        let call = client.claim::<0>(0).unwrap();
+        assert_eq!(call.post(0).unwrap().raised(), 0);
     });
 }
 

@@ -8,7 +8,7 @@
 //! is short, long, of an unknown kind or over a limit is [`Garbled`]; nothing in it is believed
 //! further.
 
-use crate::AStackClass;
+use crate::{AStackClass, InterfaceDescriptor};
 
 /// First field of the first message: it is Nearcall that talks.
 pub const MAGIC: u32 = 0x4c41_434e;
@@ -51,8 +51,7 @@ pub enum Message<'p> {
     Refused {
         /// Why.
         code: RefusalCode,
-        /// The same in words, or for a hash mismatch the server's procedure list (see
-        /// [`ProcedureList`]).
+        /// The same in words, or for a hash mismatch the server's [`Version`].
         detail: &'p [u8],
     },
     /// Either: this segment holds the variable part of messages on A-stack `astack` from now on.
@@ -145,7 +144,7 @@ pub enum RefusalCode {
     AbiVersion,
     /// Another interface under this name.
     OtherInterface,
-    /// The same interface with other procedures; the detail lists the server's.
+    /// Another version of the interface; the detail is the server's [`Version`].
     Hash,
     /// No room for another binding or another A-stack now; try again later.
     Overloaded,
@@ -321,37 +320,74 @@ impl RefusalCode {
     }
 }
 
-/// A procedure list as it stands in the detail of a hash refusal: for each procedure its hash and
-/// its name.
-#[derive(Clone, Copy, Debug)]
-pub struct ProcedureList<'p>(pub &'p [u8]);
+/// The server's version of an interface, as it stands in the detail of a hash refusal: the hash,
+/// the class list, a u32 count of procedures, and as many of these as fit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Version<'p> {
+    /// Of the interface.
+    pub interface_hash: [u8; 16],
+    /// A-stacks that a binding to it has.
+    pub classes: Classes,
+    /// How many procedures there are, whether or not they are listed.
+    pub procedure_count: u32,
+    /// The first of them, in order.
+    pub procedures: ProcedureList<'p>,
+}
 
-impl<'p> ProcedureList<'p> {
-    /// Writes as many procedures as fit; returns the bytes used.
-    pub fn encode<'a>(
-        procedures: impl Iterator<Item = (&'a str, [u8; 16])>,
-        detail: &mut [u8],
-    ) -> usize {
+/// Procedures of a [`Version`]: for each its hash, its class as a u32, and its name.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProcedureList<'p>(&'p [u8]);
+
+/// One of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListedProcedure<'p> {
+    /// Its name.
+    pub name: &'p str,
+    /// Hash over what decides the layout of its messages.
+    pub hash: [u8; 16],
+    /// Index into the class list.
+    pub class: u8,
+}
+
+impl<'p> Version<'p> {
+    /// Writes the version of `interface` with as many procedures as fit; returns the bytes used.
+    /// `None` if not even the first fields fit.
+    pub fn encode(interface: &InterfaceDescriptor, detail: &mut [u8]) -> Option<usize> {
         let mut out = Out { packet: detail, length: 0 };
-        for (name, hash) in procedures {
+        out.bytes(&interface.hash)?;
+        out.classes(&Classes::new(interface.classes)?)?;
+        out.u32(interface.procedures.len() as u32)?;
+        for each in interface.procedures {
             let before = out.length;
-            if out.bytes(&hash).and_then(|()| out.text(name.as_bytes())).is_none() {
-                return before;
+            let written = out.bytes(&each.hash).and_then(|()| out.u32(each.class.into()));
+            if written.and_then(|()| out.text(each.name.as_bytes())).is_none() {
+                return Some(before);
             }
         }
-        out.length
+        Some(out.length)
+    }
+
+    /// Judges a detail. `None`: it is none, or has less than its first fields.
+    pub fn decode(detail: &'p [u8]) -> Option<Version<'p>> {
+        let mut input = In { rest: detail };
+        let interface_hash = input.array()?;
+        let classes = input.classes()?;
+        let procedure_count = input.u32()?;
+        let procedures = ProcedureList(input.rest);
+        Some(Version { interface_hash, classes, procedure_count, procedures })
     }
 }
 
 impl<'p> Iterator for ProcedureList<'p> {
-    type Item = (&'p str, [u8; 16]);
+    type Item = ListedProcedure<'p>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let mut input = In { rest: self.0 };
         let hash = input.array()?;
+        let class = u8::try_from(input.u32()?).ok()?;
         let name = core::str::from_utf8(input.text()?).ok()?;
         self.0 = input.rest;
-        Some((name, hash))
+        Some(ListedProcedure { name, hash, class })
     }
 }
 
@@ -429,6 +465,7 @@ impl<'p> In<'p> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ProcedureDescriptor;
 
     fn import(classes: Classes) -> Message<'static> {
         let (abi_version, interface_hash, processor) = (1, [7; 16], 2);
@@ -501,11 +538,32 @@ mod tests {
     }
 
     #[test]
-    fn a_procedure_list_survives_and_stops_where_it_is_cut() {
-        let mut detail = [0; 64];
-        let procedures = [("null", [1; 16]), ("add", [2; 16])];
-        let used = ProcedureList::encode(procedures.into_iter(), &mut detail);
-        assert!(ProcedureList(&detail[..used]).eq(procedures));
-        assert!(ProcedureList(&detail[..used - 1]).eq([procedures[0]]));
+    fn a_version_survives_and_its_list_stops_where_it_is_cut() {
+        const fn procedure(name: &'static str, hash: u8, class: u8) -> ProcedureDescriptor {
+            let (is_oneway, is_idempotent, is_leaf) = (false, false, false);
+            ProcedureDescriptor { name, hash: [hash; 16], class, is_oneway, is_idempotent, is_leaf }
+        }
+        const PROCEDURES: &[ProcedureDescriptor] =
+            &[procedure("null", 1, 0), procedure("add", 2, 1)];
+        const CLASSES: &[AStackClass] = &[AStackClass::for_block(0), AStackClass::for_block(64)];
+        let (name, hash) = ("A::B", [7; 16]);
+        let interface =
+            InterfaceDescriptor { name, hash, procedures: PROCEDURES, classes: CLASSES };
+        let mut detail = [0; 128];
+        let used = Version::encode(&interface, &mut detail).unwrap();
+        let version = Version::decode(&detail[..used]).unwrap();
+        assert_eq!((version.interface_hash, version.procedure_count), ([7; 16], 2));
+        assert_eq!(version.classes.as_slice(), interface.classes);
+        let listed = |each: &ProcedureDescriptor| {
+            let &ProcedureDescriptor { name, hash, class, .. } = each;
+            ListedProcedure { name, hash, class }
+        };
+        assert!(version.procedures.eq(interface.procedures.iter().map(listed)));
+        for length in 0..used {
+            let cut = Version::decode(&detail[..length]).map(|cut| cut.procedures.count());
+            assert!(cut.is_none_or(|count| count < 2), "{length}");
+        }
+        assert_eq!(Version::encode(&interface, &mut detail[..used - 1]), Some(used - 25));
+        assert_eq!(Version::encode(&interface, &mut detail[..20]), None);
     }
 }

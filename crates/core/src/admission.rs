@@ -69,6 +69,33 @@ impl Permitted {
     }
 }
 
+/// What a client may do at a server that has another version of its interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Agreement {
+    /// For each procedure that both versions have, the A-stack class that the server has it in.
+    class_of_procedure: Vec<u8>,
+}
+
+/// Which A-stack classes there are, and which each procedure takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Classing<'c> {
+    /// The classes.
+    pub classes: &'c [AStackClass],
+    /// Indices of classes, in the order of the procedures.
+    pub class_of_procedure: &'c [u8],
+}
+
+/// The first procedure whose A-stacks are smaller there than its client was made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SmallerAStacks {
+    /// Which procedure.
+    pub index: u32,
+    /// Bytes past the head line here.
+    pub ours_bytes: u32,
+    /// And there.
+    pub theirs_bytes: u32,
+}
+
 /// The first procedure in which two interfaces differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference<'n> {
@@ -139,6 +166,45 @@ pub fn check_classes<'c>(
     Ok(layout)
 }
 
+impl Agreement {
+    /// Judges whether the A-stacks of a server, which may claim what it likes, hold what the client
+    /// stores for each of the first `common_count` procedures: blocks as large as its own do.
+    ///
+    /// # Panics
+    ///
+    /// If `ours` has fewer procedures, or a class of `ours` is not in its list.
+    pub fn new(
+        common_count: u32,
+        ours: Classing<'_>,
+        theirs: Classing<'_>,
+    ) -> Result<Result<Agreement, SmallerAStacks>, PeerFault> {
+        let of_theirs = theirs.class_of_procedure;
+        check_classes(theirs.classes, of_theirs.iter().copied())?;
+        let common = of_theirs.iter().zip(ours.class_of_procedure).take(common_count as usize);
+        for ((their_class, our_class), index) in common.clone().zip(0..) {
+            let ours_bytes = ours.classes[usize::from(*our_class)].block_bytes;
+            let theirs_bytes = theirs.classes[usize::from(*their_class)].block_bytes;
+            if theirs_bytes < ours_bytes {
+                return Ok(Err(SmallerAStacks { index, ours_bytes, theirs_bytes }));
+            }
+        }
+        let class_of_procedure = common.map(|(their_class, _)| *their_class).collect();
+        Ok(Ok(Agreement { class_of_procedure }))
+    }
+
+    /// The class that the server has a procedure in; `None`: it does not have the procedure.
+    pub fn class(&self, procedure: u32) -> Option<u32> {
+        self.class_of_procedure.get(procedure as usize).copied().map(u32::from)
+    }
+}
+
+/// How many procedures two versions have in common, if one of them only adds procedures at the end
+/// of the other.
+pub fn extension_count(ours: &[(&str, [u8; 16])], theirs: &[(&str, [u8; 16])]) -> Option<u32> {
+    let count = common_count(ours, theirs);
+    (count as usize == ours.len().min(theirs.len())).then_some(count)
+}
+
 /// The first procedure whose name or hash differs; `None` if all are equal. Either list may be a
 /// peer's.
 pub fn first_difference<'n>(
@@ -152,9 +218,8 @@ pub fn first_difference<'n>(
     differs.then_some(Difference { index: at, ours, theirs })
 }
 
-/// How many procedures, from the first, are the same on both sides. Two versions of an interface
-/// of which one adds procedures at the end bind with so many.
-pub fn common_count(ours: &[(&str, [u8; 16])], theirs: &[(&str, [u8; 16])]) -> u32 {
+/// How many procedures, from the first, are the same on both sides.
+fn common_count(ours: &[(&str, [u8; 16])], theirs: &[(&str, [u8; 16])]) -> u32 {
     ours.iter().zip(theirs).take_while(|(ours, theirs)| ours == theirs).count() as u32
 }
 
@@ -172,6 +237,16 @@ impl fmt::Display for Difference<'_> {
             (None, Some(theirs)) => write!(f, "procedure {index}, `{theirs}`, is missing here"),
             (None, None) => write!(f, "procedure {index} is missing on both sides"),
         }
+    }
+}
+
+impl fmt::Display for SmallerAStacks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SmallerAStacks { index, ours_bytes, theirs_bytes } = self;
+        write!(
+            f,
+            "A-stacks of procedure {index} have {theirs_bytes} bytes there, {ours_bytes} here"
+        )
     }
 }
 
@@ -207,7 +282,7 @@ mod tests {
     fn equal_interfaces_do_not_differ() {
         let both = [OPEN_FILE, READ];
         assert_eq!(first_difference(&both, &both), None);
-        assert_eq!(common_count(&both, &both), 2);
+        assert_eq!(extension_count(&both, &both), Some(2));
     }
 
     #[test]
@@ -224,9 +299,28 @@ mod tests {
     }
 
     #[test]
-    fn an_older_version_has_a_common_start() {
-        assert_eq!(common_count(&[OPEN_FILE], &[OPEN_FILE, READ]), 1);
-        assert_eq!(common_count(&[READ], &[WIDER_READ]), 0);
+    fn a_version_that_only_adds_at_the_end_extends_the_other() {
+        assert_eq!(extension_count(&[OPEN_FILE], &[OPEN_FILE, READ]), Some(1));
+        assert_eq!(extension_count(&[OPEN_FILE, READ], &[OPEN_FILE]), Some(1));
+        assert_eq!(extension_count(&[], &[OPEN_FILE]), Some(0));
+        assert_eq!(extension_count(&[READ], &[WIDER_READ]), None);
+        assert_eq!(extension_count(&[OPEN_FILE, READ], &[READ]), None);
+        assert_eq!(extension_count(&[OPEN_FILE, READ], &[OPEN_FILE, WIDER_READ]), None);
+    }
+
+    #[test]
+    fn an_agreement_has_the_servers_classes_and_no_procedure_that_it_has_not() {
+        let ours = [AStackClass::for_block(0), AStackClass::for_block(100)];
+        let theirs = [64, 0, 256].map(AStackClass::for_block);
+        let classing = |classes, class_of_procedure| Classing { classes, class_of_procedure };
+        let ours = classing(&ours, &[0, 1, 1]);
+        let agreed = Agreement::new(2, ours, classing(&theirs, &[1, 2])).unwrap().unwrap();
+        let classes: Vec<_> = (0..4).map(|procedure| agreed.class(procedure)).collect();
+        assert_eq!(classes, [Some(1), Some(2), None, None]);
+        let smaller = SmallerAStacks { index: 1, ours_bytes: 128, theirs_bytes: 64 };
+        assert_eq!(Agreement::new(2, ours, classing(&theirs, &[1, 0])), Ok(Err(smaller)));
+        assert!(Agreement::new(2, ours, classing(&theirs, &[1, 3])).is_err());
+        assert!(Agreement::new(0, ours, classing(&[], &[])).is_err());
     }
 
     #[test]

@@ -12,4 +12,5 @@ pub(crate) mod interrupt;
 pub(crate) mod lent;
 pub(crate) mod linkage;
 pub(crate) mod rebind;
+pub(crate) mod version;
 pub(crate) mod wait;

@@ -149,6 +149,8 @@ pub enum NotExecuted {
     ArgumentsRefused,
     /// The server's policy does not let this client call this procedure.
     NotPermitted,
+    /// The server was made from a version of the interface that does not have the procedure.
+    NotProvided,
     /// The deadline passed before the call was posted.
     DeadlinePassed,
     /// The arguments lie out of line, and the server has no room for them now: its clients of this
@@ -185,7 +187,8 @@ pub enum BindError {
         /// The interface there is.
         exported: String,
     },
-    /// The server has another version of the interface.
+    /// The server has another version of the interface, and neither of the two only adds operations
+    /// at the end of the other.
     Hash {
         /// The interface.
         interface: &'static str,
@@ -384,6 +387,7 @@ impl fmt::Display for NotExecuted {
             NotExecuted::ArgumentsRefused => "the server refused the arguments",
             NotExecuted::Overloaded => "the server has no room for its arguments now",
             NotExecuted::NotPermitted => "the server's policy does not permit it",
+            NotExecuted::NotProvided => "the server's version of the interface does not have it",
             NotExecuted::DeadlinePassed => "its deadline passed before it was posted",
         })
     }

@@ -45,6 +45,7 @@ pub(crate) fn import(
     let (client_heads, server_heads) = Segment::heap(bytes.heads, Sealing::BothWrite);
     let (client_own, server_peer) = Segment::heap(bytes.blocks, Sealing::SingleWriter);
     let (server_own, client_peer) = Segment::heap(bytes.blocks, Sealing::SingleWriter);
+    let server_segments = Segments { heads: server_heads, own: server_own, peer: server_peer };
     let lane = server.table.load().free_lane();
     let served = Arc::new(ServerBinding::new(ServerParts {
         quotas: Arc::clone(&server.quotas),
@@ -60,11 +61,7 @@ pub(crate) fn import(
         lane,
         classes: classes.to_vec(),
         socket: Socket::new(theirs),
-        region: region::table(
-            classes,
-            Segments { heads: server_heads, own: server_own, peer: server_peer },
-            ServerAStack::new,
-        ),
+        region: region::table(classes, server_segments, ServerAStack::new),
     }));
     let watched = server.housekeeping.watch_socket(&served.socket, served.token);
     watched.map_err(|reason| BindError::System { doing: "watch a twin", reason })?;
@@ -77,6 +74,7 @@ pub(crate) fn import(
         policy: options.wait.unwrap_or(domain.core().options.wait),
         options: options.clone(),
         classes: classes.to_vec(),
+        agreement: None,
         control: Control::new(Socket::new(ours)),
         process,
         token: domain.core().next_number(),

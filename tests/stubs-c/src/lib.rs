@@ -1,5 +1,20 @@
-//! Rust stubs of the interface that Rust and C call each other through.
+//! Rust stubs of the interfaces that Rust and C call each other through.
 
 #![forbid(unsafe_code)]
 
 include!(concat!(env!("OUT_DIR"), "/cross.rs"));
+
+/// The first version of an interface.
+pub mod old {
+    include!(concat!(env!("OUT_DIR"), "/old.rs"));
+}
+
+/// The second, which adds operations at its end.
+pub mod new {
+    include!(concat!(env!("OUT_DIR"), "/new.rs"));
+}
+
+/// Another one, which has another operation in their place.
+pub mod other {
+    include!(concat!(env!("OUT_DIR"), "/other.rs"));
+}

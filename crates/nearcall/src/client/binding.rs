@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use nearcall_abi::message::CLASSES_MAX;
 use nearcall_abi::{AStackClass, InterfaceDescriptor, ReplyLine};
+use nearcall_core::admission::Agreement;
 use nearcall_core::bias::{Bias, Settled};
 use nearcall_core::claim;
 use nearcall_core::turn::{self, Bury};
@@ -51,7 +52,10 @@ pub(crate) struct ClientBinding {
     pub policy: WaitPolicy,
     /// As it was imported.
     pub options: ImportOptions,
+    /// The server's.
     pub classes: Vec<AStackClass>,
+    /// What the server has of the interface, if it has another version.
+    agreement: Option<Agreement>,
     pub control: Control,
     /// The server's: its end proves that it stores nothing more.
     pub process: Arc<Process>,
@@ -87,6 +91,7 @@ pub(crate) struct Parts {
     /// As it was imported.
     pub options: ImportOptions,
     pub classes: Vec<AStackClass>,
+    pub agreement: Option<Agreement>,
     pub control: Control,
     pub process: Process,
     pub token: u64,
@@ -138,6 +143,7 @@ impl ClientBinding {
             lists: AStackLists::new(parts.classes.len() as u32, count_max),
             biases: biases(&parts.classes),
             classes: parts.classes,
+            agreement: parts.agreement,
             control: parts.control,
             process: Arc::new(parts.process),
             token: parts.token,

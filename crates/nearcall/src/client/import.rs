@@ -1,4 +1,5 @@
-//! The client's half of a bind (L11-L13): connect, say for which interface, exchange segments.
+//! The client's half of a bind (L11-L13): connect, say for which interface, exchange segments. A
+//! server of another version says which it has, and is asked once more, for that one (0018).
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -6,9 +7,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use nearcall_abi::message::{Classes, Message, ProcedureList, RefusalCode};
-use nearcall_abi::{ABI_VERSION, InterfaceDescriptor};
-use nearcall_core::admission::first_difference;
+use nearcall_abi::message::{Classes, Message, RefusalCode};
+use nearcall_abi::{ABI_VERSION, AStackClass, InterfaceDescriptor};
 use nearcall_os::peer::Process;
 use nearcall_os::processor;
 use nearcall_os::segment::{Sealing, Segment};
@@ -17,6 +17,7 @@ use nearcall_os::socket::{SocketError, Stream};
 use super::binding::{ClientBinding, Parts};
 use super::control::Control;
 use super::linkage::Linkage;
+use super::version::{self, Unfit, Wanted};
 use crate::binding::ImportOptions;
 use crate::domain::Domain;
 use crate::error::BindError;
@@ -28,9 +29,23 @@ use crate::wire::{Packet, Socket, WireError};
 struct Import<'i> {
     name: &'i str,
     interface: &'static InterfaceDescriptor,
+    wanted: &'i Wanted,
     options: &'i ImportOptions,
     socket: Socket,
     begin: Instant,
+}
+
+/// Why there is no binding, or none yet.
+enum Refused {
+    /// The server has another version, for which it can be asked.
+    Other(Wanted),
+    Finally(BindError),
+}
+
+impl From<BindError> for Refused {
+    fn from(error: BindError) -> Refused {
+        Refused::Finally(error)
+    }
 }
 
 /// Our half of the segments, and what the server is sent of it.
@@ -51,17 +66,32 @@ pub(crate) fn import(
     let closed = |reason| BindError::System { doing: "import", reason };
     domain.core().check_open().map_err(closed)?;
     let begin = Instant::now();
-    // Before the server is woken: it finds all that it needs then, and sleeps again only once.
-    let offer = Offer::new(interface)?;
-    let socket = Socket::new(connect(name, options)?);
-    let import = Import { name, interface, options, socket, begin };
-    let binding = Arc::new(import.run(domain, offer)?);
+    let attempt = |wanted: &Wanted| {
+        // Before the server is woken: it finds all that it needs then, and sleeps again only once.
+        let offer = Offer::new(&wanted.classes)?;
+        let socket = Socket::new(connect(name, options)?);
+        Import { name, interface, wanted, options, socket, begin }.run(domain, offer)
+    };
+    let bound = match attempt(&Wanted::exactly(interface)) {
+        Err(Refused::Other(wanted)) => attempt(&wanted),
+        bound => bound,
+    };
+    let binding = Arc::new(bound.map_err(|refused| match refused {
+        Refused::Finally(error) => error,
+        Refused::Other(_) => changes(name),
+    })?);
     domain
         .core()
         .housekeeping
         .watch_exporter(&binding)
         .map_err(|reason| BindError::System { doing: "watch the server", reason })?;
     Ok(binding)
+}
+
+/// It had one version when it refused, and another when it was asked for that.
+fn changes(name: &str) -> BindError {
+    let reason = "it had another version of the interface each time".to_owned();
+    BindError::Peer { name: name.to_owned(), reason }
 }
 
 fn connect(name: &str, options: &ImportOptions) -> Result<Stream, BindError> {
@@ -97,8 +127,8 @@ fn connect(name: &str, options: &ImportOptions) -> Result<Stream, BindError> {
 }
 
 impl Offer {
-    fn new(interface: &InterfaceDescriptor) -> Result<Offer, BindError> {
-        let bytes = RegionBytes::of(interface.classes).expect("the compiler made a class list");
+    fn new(classes: &[AStackClass]) -> Result<Offer, BindError> {
+        let bytes = RegionBytes::of(classes).expect("the class list was judged");
         let create = |name, bytes, sealing| {
             Segment::create(name, bytes, sealing).map_err(|error| BindError::System {
                 doing: "make A-stacks",
@@ -113,7 +143,7 @@ impl Offer {
 }
 
 impl Import<'_> {
-    fn run(self, domain: &Domain, offer: Offer) -> Result<ClientBinding, BindError> {
+    fn run(self, domain: &Domain, offer: Offer) -> Result<ClientBinding, Refused> {
         let Offer { heads, own, heads_descriptor, own_descriptor } = offer;
         self.ask(&[heads_descriptor.as_fd(), own_descriptor.as_fd()])?;
         // What does not need the answer, while it comes.
@@ -122,7 +152,7 @@ impl Import<'_> {
         drop((heads_descriptor, own_descriptor));
         let mut packet = self.receive()?;
         let Message::Bound { incarnation, lane, processor } = self.admitted(&packet)? else {
-            return Err(self.peer("it did not answer the import"));
+            return Err(self.peer("it did not answer the import").into());
         };
         let bell = packet.descriptors.remove(1);
         let replies = packet.descriptors.remove(0);
@@ -135,7 +165,7 @@ impl Import<'_> {
             linkage.set_server_processor(processor);
             linkage
         };
-        let classes = self.interface.classes;
+        let Wanted { classes, agreement, .. } = self.wanted;
         let wait = self.options.wait.unwrap_or(domain.core().options.wait);
         Ok(ClientBinding::new(Parts {
             name: self.name.to_owned(),
@@ -143,7 +173,8 @@ impl Import<'_> {
             incarnation,
             policy: wait,
             options: self.options.clone(),
-            classes: classes.to_vec(),
+            classes: classes.clone(),
+            agreement: agreement.clone(),
             control: Control::new(self.socket),
             process,
             token: domain.core().next_number(),
@@ -155,66 +186,63 @@ impl Import<'_> {
     }
 
     /// Says what we want, with our segments.
-    fn ask(&self, segments: &[BorrowedFd<'_>; 2]) -> Result<(), BindError> {
+    fn ask(&self, segments: &[BorrowedFd<'_>; 2]) -> Result<(), Refused> {
         let import = Message::Import {
             abi_version: ABI_VERSION,
-            interface_hash: self.interface.hash,
+            interface_hash: self.wanted.interface_hash,
             processor: processor::current(),
             interface_name: self.interface.name,
-            classes: Classes::new(self.interface.classes).expect("the compiler keeps to the limit"),
+            classes: Classes::new(&self.wanted.classes).expect("the class list was judged"),
         };
         let sent = self.socket.send(&import, segments);
-        sent.map_err(|error| self.refused_already().unwrap_or_else(|| self.wire(error)))
+        sent.map_err(|error| self.refused_already().unwrap_or_else(|| self.wire(error).into()))
     }
 
     /// A server that is overloaded refuses before it has read what we want.
-    fn refused_already(&self) -> Option<BindError> {
+    fn refused_already(&self) -> Option<Refused> {
         let packet = self.socket.try_receive().ok().flatten()?;
         self.admitted(&packet).err()
     }
 
-    fn receive(&self) -> Result<Packet, BindError> {
+    fn receive(&self) -> Result<Packet, Refused> {
         let left = self.options.timeout.saturating_sub(self.begin.elapsed());
         let received = self.socket.receive_soon(left);
         // One that has hung up on us may have said why before.
-        received.map_err(|error| self.refused_already().unwrap_or_else(|| self.wire(error)))
+        received.map_err(|error| self.refused_already().unwrap_or_else(|| self.wire(error).into()))
     }
 
     /// The message, unless it is a refusal.
-    fn admitted<'p>(&self, packet: &'p Packet) -> Result<Message<'p>, BindError> {
+    fn admitted<'p>(&self, packet: &'p Packet) -> Result<Message<'p>, Refused> {
         match packet.message().map_err(|error| self.wire(error))? {
             Message::Refused { code, detail } => Err(self.refused(code, detail)),
             message => Ok(message),
         }
     }
 
-    fn refused(&self, code: RefusalCode, detail: &[u8]) -> BindError {
+    fn refused(&self, code: RefusalCode, detail: &[u8]) -> Refused {
+        if code == RefusalCode::Hash {
+            return match version::judge(self.interface, detail) {
+                Ok(wanted) => Refused::Other(wanted),
+                Err(Unfit::Peer(reason)) => self.peer(&reason).into(),
+                Err(Unfit::Difference(difference)) => {
+                    BindError::Hash { interface: self.interface.name, difference }.into()
+                }
+            };
+        }
         let name = self.name.to_owned();
         let reason = String::from_utf8_lossy(detail).into_owned();
-        match code {
+        let error = match code {
             RefusalCode::NotAdmitted => BindError::NotAdmitted { name, reason },
             RefusalCode::OtherInterface => {
                 let expected = self.interface.name;
                 BindError::OtherInterface { name, expected, exported: reason }
             }
-            RefusalCode::Hash => {
-                let interface = self.interface.name;
-                BindError::Hash { interface, difference: self.difference(detail) }
-            }
             RefusalCode::Overloaded => BindError::Overloaded { name, reason },
-            RefusalCode::AbiVersion | RefusalCode::Protocol => BindError::Peer { name, reason },
-        }
-    }
-
-    /// The first operation in which the server's interface differs from ours.
-    fn difference(&self, detail: &[u8]) -> String {
-        let procedures = self.interface.procedures.iter();
-        let ours: Vec<_> = procedures.map(|each| (each.name, each.hash)).collect();
-        let theirs: Vec<_> = ProcedureList(detail).collect();
-        match first_difference(&ours, &theirs) {
-            Some(difference) => difference.to_string(),
-            None => "its procedures are ours, but not their order or number".to_owned(),
-        }
+            RefusalCode::AbiVersion | RefusalCode::Protocol | RefusalCode::Hash => {
+                BindError::Peer { name, reason }
+            }
+        };
+        error.into()
     }
 
     fn peer(&self, reason: &str) -> BindError {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nearcall_abi::bell::LANES;
-use nearcall_abi::message::{Classes, Message, PACKET_BYTES_MAX, ProcedureList, RefusalCode};
+use nearcall_abi::message::{Classes, Message, PACKET_BYTES_MAX, RefusalCode, Version};
 use nearcall_abi::{ABI_VERSION, InterfaceDescriptor};
 use nearcall_core::RevokeReason;
 use nearcall_core::admission::Permitted;
@@ -144,17 +144,12 @@ impl Handshake {
         if wish.interface_name != ours.name {
             return Err(Refused(RefusalCode::OtherInterface, ours.name.as_bytes().to_vec()));
         }
-        if wish.interface_hash != ours.hash {
+        // Two files that differ in `@astack` alone have one hash.
+        if (wish.interface_hash, wish.classes.as_slice()) != (ours.hash, ours.classes) {
             let mut detail = vec![0; PACKET_BYTES_MAX - 64];
-            let procedures = ours.procedures.iter().map(|each| (each.name, each.hash));
-            let used = ProcedureList::encode(procedures, &mut detail);
+            let used = Version::encode(ours, &mut detail).expect("few classes");
             detail.truncate(used);
             return Err(Refused(RefusalCode::Hash, detail));
-        }
-        let classes = wish.classes.as_slice();
-        if classes != ours.classes {
-            let ours = ours.classes;
-            return Err(Refused::protocol(format!("A-stack classes {classes:?} are not {ours:?}")));
         }
         Ok(())
     }

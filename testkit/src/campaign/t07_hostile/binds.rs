@@ -68,13 +68,13 @@ pub const SCRIPTS: &[&Script] = &[
     },
     &Script {
         name: "more A-stacks",
-        run: |t| wish(t, RefusalCode::Protocol, |w| w.classes[0].count = 4096),
+        run: |t| wish(t, RefusalCode::Hash, |w| w.classes[0].count = 4096),
     },
     &Script {
         name: "endless A-stacks",
-        run: |t| wish(t, RefusalCode::Protocol, |w| w.classes[0].count = u32::MAX),
+        run: |t| wish(t, RefusalCode::Hash, |w| w.classes[0].count = u32::MAX),
     },
-    &Script { name: "no class", run: |t| wish(t, RefusalCode::Protocol, |w| w.classes.clear()) },
+    &Script { name: "no class", run: |t| wish(t, RefusalCode::Hash, |w| w.classes.clear()) },
     &Script { name: "a bind that is cut off", run: cut_off },
     &Script { name: "a bind that says nothing", run: slow },
     &Script { name: "200 binds that say nothing", run: slow_many },

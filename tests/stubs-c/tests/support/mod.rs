@@ -67,28 +67,32 @@ pub fn printed(language: &str, model: &Model, stem: &str) -> Vec<Printed> {
     (language.compile)(model, stem).unwrap_or_else(|found| panic!("{stem}: {found:?}"))
 }
 
-/// A directory with the stubs of `cross.idl`, and with libnearcall.
+/// A directory with the stubs of an interface file, and with libnearcall.
 pub struct Workshop {
     directory: TempDir,
     language: &'static str,
+    /// Of the names of the stubs.
+    stem: String,
 }
 
 impl Workshop {
     pub fn new() -> Workshop {
-        Workshop::of("c")
+        Workshop::of("c", "cross.idl")
     }
 
     pub fn with_cpp() -> Workshop {
-        Workshop::of("cpp")
+        Workshop::of("cpp", "cross.idl")
     }
 
-    fn of(language: &'static str) -> Workshop {
+    /// With the stubs of a file of this package.
+    pub fn of(language: &'static str, idl: &str) -> Workshop {
         let directory = TempDir::new().expect("a temporary directory");
         let library = library();
         let link = directory.path().join("libnearcall.so");
         std::os::unix::fs::symlink(&library, link).expect("a link can be made");
-        let workshop = Workshop { directory, language };
-        let idl = Path::new(env!("CARGO_MANIFEST_DIR")).join("cross.idl");
+        let idl = Path::new(env!("CARGO_MANIFEST_DIR")).join(idl);
+        let stem = idl.file_stem().expect("a file").to_string_lossy().into_owned();
+        let workshop = Workshop { directory, language, stem };
         workshop.print(&idl);
         workshop
     }
@@ -125,7 +129,7 @@ impl Workshop {
         let mut command = Command::new(driver);
         let program = self.path().join(name);
         command.args(flags).arg("-o").arg(&program).arg(main);
-        for stub in ["cross", "cross_server"] {
+        for stub in [self.stem.clone(), format!("{}_server", self.stem)] {
             let object = self.path().join(format!("{stub}.o"));
             self.object(compiler, &self.path().join(format!("{stub}.c")), &object, flags);
             command.arg(object);

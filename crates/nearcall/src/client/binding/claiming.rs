@@ -63,13 +63,22 @@ impl ClientBinding {
             self.linkage(index).set_kept(0);
             return Ok((index, deadline.word));
         }
+        let class = match &self.agreement {
+            None => class,
+            Some(agreement) => match agreement.class(procedure) {
+                Some(class) => class,
+                None => return Err(Box::new(self.not_provided(procedure))),
+            },
+        };
         let (index, word) = match self.lists.pop(class) {
             Some(index) => (index, deadline.word),
             None => self.claim_another(procedure, class, deadline)?,
         };
-        // An A-stack that a look-up of the first region finds.
-        let may_be_kept =
-            index < self.first.region.count() && bias.may_keep(thread_number(), index);
+        // An A-stack that a look-up of the first region finds, and of the class that stubs name:
+        // between two versions every claim comes this way, so that exact ones need not ask.
+        let may_be_kept = self.agreement.is_none()
+            && index < self.first.region.count()
+            && bias.may_keep(thread_number(), index);
         if may_be_kept && fence::is_available() && bias.establish(thread_number(), index) {
             self.linkage(index).set_kept(bias.bit(index));
         }
@@ -155,6 +164,13 @@ impl ClientBinding {
     fn revoked(&self, procedure: u32) -> CallError {
         let procedure = self.procedure_name(procedure);
         CallError::NotExecuted { procedure, reason: NotExecuted::Revoked }
+    }
+
+    /// The server has an older version.
+    #[cold]
+    fn not_provided(&self, procedure: u32) -> CallError {
+        let procedure = self.procedure_name(procedure);
+        CallError::NotExecuted { procedure, reason: NotExecuted::NotProvided }
     }
 
     /// The server has no room for the arguments.
