@@ -42,6 +42,18 @@ const NEEDS: &[Need] = &[
         look: || tool("git", &["--version"]),
     },
     Need {
+        name: "pkg-config",
+        needed_for: "tests of what is installed",
+        is_required: false,
+        look: || tool("pkg-config", &["--version"]),
+    },
+    Need {
+        name: "CMake",
+        needed_for: "tests of what is installed",
+        is_required: false,
+        look: || tool("cmake", &["--version"]),
+    },
+    Need {
         name: "strace",
         needed_for: "tests that count system calls",
         is_required: false,

@@ -11,6 +11,7 @@ pub mod campaign;
 pub mod check;
 pub mod cost;
 pub mod doctor;
+pub mod install;
 pub mod model;
 pub mod peers;
 pub mod python;

@@ -2,11 +2,14 @@
 
 #![forbid(unsafe_code)]
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use xtask::step::Failed;
-use xtask::{bless, campaign, check, cost, doctor, model, peers, python, step, test, tidy};
+use xtask::{
+    bless, campaign, check, cost, doctor, install, model, peers, python, step, test, tidy,
+};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The project's own commands", bin_name = "cargo xtask")]
@@ -50,6 +53,12 @@ enum Command {
         /// Only goldens of this kind
         kind: Option<bless::Kind>,
     },
+    /// libnearcall, its headers, and what pkg-config and CMake find it by. Release profile
+    Install {
+        /// Where: its `lib` and `include`
+        #[arg(long)]
+        prefix: PathBuf,
+    },
     /// Is this machine able to run everything
     Doctor,
 }
@@ -73,6 +82,7 @@ fn main() -> ExitCode {
             campaign::run(&root, &campaign::Selection { only, seed, is_nightly })
         }
         Command::Bless { kind } => bless::run(&root, kind),
+        Command::Install { prefix } => install::run(&root, &prefix),
         Command::Doctor => doctor::run(),
     };
     match outcome {

@@ -88,8 +88,10 @@ impl Workshop {
     pub fn of(language: &'static str, idl: &str) -> Workshop {
         let directory = TempDir::new().expect("a temporary directory");
         let library = library();
-        let link = directory.path().join("libnearcall.so");
-        std::os::unix::fs::symlink(&library, link).expect("a link can be made");
+        for name in ["libnearcall.so", xtask::install::SONAME] {
+            let link = directory.path().join(name);
+            std::os::unix::fs::symlink(&library, link).expect("a link can be made");
+        }
         let idl = Path::new(env!("CARGO_MANIFEST_DIR")).join(idl);
         let stem = idl.file_stem().expect("a file").to_string_lossy().into_owned();
         let workshop = Workshop { directory, language, stem };

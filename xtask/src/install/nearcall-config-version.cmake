@@ -1,0 +1,15 @@
+# A version fits whoever asks for it or for an older one of its series.
+set(PACKAGE_VERSION "@VERSION@")
+set(_nearcall_series "${PACKAGE_FIND_VERSION_MAJOR}.${PACKAGE_FIND_VERSION_MINOR}")
+
+if(_nearcall_series STREQUAL "@SERIES@" AND NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+else()
+  set(PACKAGE_VERSION_COMPATIBLE FALSE)
+endif()
+
+if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
+  set(PACKAGE_VERSION_EXACT TRUE)
+endif()
+
+unset(_nearcall_series)
