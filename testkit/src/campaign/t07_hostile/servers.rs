@@ -6,14 +6,15 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use nearcall_abi::bell;
-use nearcall_abi::message::{Message, PACKET_BYTES_MAX, RefusalCode};
+use nearcall_abi::message::{Message, PACKET_BYTES_MAX, RefusalCode, Version};
+use nearcall_abi::{AStackClass, InterfaceDescriptor, bell};
 use nearcall_os::socket::{DESCRIPTORS_MAX, Stream};
 use rustix::fs::SealFlags;
 
 use super::super::hand::{self, SINGLE, SIZE};
 use super::super::player::{Player, Role};
 use super::super::report::{Report, Stopped};
+use crate::effects::effects::EFFECTS;
 
 const HONEST: &str = "honest";
 const LIAR: &str = "liar";
@@ -45,6 +46,21 @@ const SCRIPTS: &[Script] = &[
         told: "not bound",
     },
     Script { name: "a long refusal", answer: long_refusal, told: "not bound" },
+    Script {
+        name: "a version that is another each time",
+        answer: |s| version(s, EFFECTS.classes),
+        told: "another version of the interface each time",
+    },
+    Script {
+        name: "a version of endless A-stacks",
+        answer: |s| version(s, &ENDLESS),
+        told: "the limit is 67108864",
+    },
+    Script {
+        name: "a version without A-stacks",
+        answer: |s| version(s, &[]),
+        told: "class list has no A-stack",
+    },
     Script {
         name: "a binding without descriptors",
         answer: |s| bound(s, 0, []),
@@ -187,6 +203,19 @@ fn quiet(stream: &Stream) -> io::Result<()> {
 fn long_refusal(stream: &Stream) -> io::Result<()> {
     let detail = [b'x'; 60_000];
     let message = Message::Refused { code: RefusalCode::Hash, detail: &detail };
+    hand::send(stream, &hand::packet(&message), &[])
+}
+
+/// As large as can be, and just as many as a class list may have.
+static ENDLESS: [AStackClass; EFFECTS.classes.len()] =
+    [AStackClass { block_bytes: 1 << 20, count: 100 }; EFFECTS.classes.len()];
+
+/// Refuses for another version of the interface, which has A-stacks of these classes.
+fn version(stream: &Stream, classes: &'static [AStackClass]) -> io::Result<()> {
+    let theirs = InterfaceDescriptor { hash: [9; 16], classes, ..EFFECTS };
+    let mut detail = vec![0; PACKET_BYTES_MAX / 2];
+    let used = Version::encode(&theirs, &mut detail).expect("few classes");
+    let message = Message::Refused { code: RefusalCode::Hash, detail: &detail[..used] };
     hand::send(stream, &hand::packet(&message), &[])
 }
 
