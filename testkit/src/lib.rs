@@ -11,6 +11,7 @@
 
 pub mod campaign;
 pub mod contract;
+pub mod passing;
 pub mod random_interface;
 pub mod server;
 pub mod signal;

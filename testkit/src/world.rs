@@ -6,8 +6,8 @@ use std::process::{Child, Command, Stdio};
 
 use nearcall::{Binding, Clerk, Domain, ImportOptions};
 
-use crate::faults::faults::{FAULTS, FaultsClient};
-use crate::server;
+use crate::faults::faults::{FAULTS, FaultsClient, PASSING, PassingClient};
+use crate::{passing, server};
 
 /// Where the two domains of a test live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub struct Server {
 
 #[derive(Debug)]
 enum Place {
-    Here { clerk: Option<Clerk> },
+    Here { clerk: Option<Clerk>, passing: Option<Clerk> },
     There { child: Child },
 }
 
@@ -80,7 +80,11 @@ impl World {
             Kind::Threads => {
                 let domain = Domain::new().expect("a server's domain");
                 let clerk = server::export(&domain, self.directory(), name);
-                Place::Here { clerk: Some(clerk.expect("the name is free")) }
+                let passing = passing::export(&domain, self.directory(), name);
+                Place::Here {
+                    clerk: Some(clerk.expect("the name is free")),
+                    passing: Some(passing.expect("the name is free")),
+                }
             }
             Kind::Processes => Place::There { child: self.spawn(name) },
         };
@@ -100,7 +104,7 @@ impl World {
     /// The same with knobs.
     pub fn import_with(&self, server: &Server, options: ImportOptions) -> FaultsClient {
         let binding = match &server.place {
-            Place::Here { clerk } => {
+            Place::Here { clerk, .. } => {
                 let clerk = clerk.as_ref().expect("the server is exported");
                 Binding::import_twin(&self.client, clerk, &FAULTS, options)
             }
@@ -109,6 +113,22 @@ impl World {
             }
         };
         FaultsClient::new(binding.expect("the server admits us"))
+    }
+
+    /// A client of its `Passing`.
+    pub fn import_passing(&self, server: &Server) -> PassingClient {
+        let options = self.import_options();
+        let binding = match &server.place {
+            Place::Here { passing, .. } => {
+                let clerk = passing.as_ref().expect("the server is exported");
+                Binding::import_twin(&self.client, clerk, &PASSING, options)
+            }
+            Place::There { .. } => {
+                let name = passing::name_of(&server.name);
+                Binding::import_with(&self.client, &name, &PASSING, options)
+            }
+        };
+        PassingClient::new(binding.expect("the server admits us"))
     }
 
     fn spawn(&self, name: &str) -> Child {
@@ -139,7 +159,7 @@ impl Server {
     /// Ends the server in an orderly way, and waits until it has ended.
     pub fn shut_down(&mut self) {
         match &mut self.place {
-            Place::Here { clerk } => drop(clerk.take()),
+            Place::Here { clerk, passing } => drop((clerk.take(), passing.take())),
             Place::There { child } => {
                 let mut input = child.stdin.take().expect("piped");
                 // A server that has ended already reads nothing.

@@ -22,6 +22,9 @@ pub const INTERFACE_NAME_BYTES_MAX: usize = 1024;
 /// Most classes an interface may have.
 pub const CLASSES_MAX: usize = 16;
 
+/// Most descriptors that a call, or its reply, carries.
+pub const CALL_DESCRIPTORS_MAX: usize = 8;
+
 /// One message. Text and lists lie in the packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Message<'p> {
@@ -126,6 +129,16 @@ pub enum Message<'p> {
         /// Of the segment.
         number: u32,
     },
+    /// Either: what a call, or its reply, carries beside its message. With `count` descriptors, in
+    /// the order of the parameters; sent before the A-stack is handed over. Kind 17.
+    Descriptors {
+        /// Index of the A-stack.
+        astack: u32,
+        /// Of the call.
+        sequence: u32,
+        /// How many come, from 1 to [`CALL_DESCRIPTORS_MAX`].
+        count: u32,
+    },
 }
 
 /// A class list by value.
@@ -219,6 +232,11 @@ impl<'p> Message<'p> {
             | Message::Lent { number: word }
             | Message::NotLent { number: word }
             | Message::LendOver { number: word } => out.u32(word)?,
+            Message::Descriptors { astack, sequence, count } => {
+                out.u32(astack)?;
+                out.u32(sequence)?;
+                out.u32(count)?;
+            }
             Message::Revoked | Message::Look => {}
         }
         let Out { packet, length } = out;
@@ -239,6 +257,7 @@ impl<'p> Message<'p> {
         match self {
             Message::Import { .. } | Message::Bound { .. } | Message::GrownSegments { .. } => 2,
             Message::OutOfLine { .. } | Message::Grown { .. } | Message::Lend { .. } => 1,
+            Message::Descriptors { count, .. } => *count as usize,
             _ => 0,
         }
     }
@@ -261,6 +280,7 @@ impl<'p> Message<'p> {
             Message::Look => 14,
             Message::NotMapped { .. } => 15,
             Message::NotLent { .. } => 16,
+            Message::Descriptors { .. } => 17,
         }
     }
 }
@@ -292,6 +312,13 @@ fn decode_kind<'p>(kind: u32, input: &mut In<'p>) -> Option<Message<'p>> {
         14 => Message::Look,
         15 => Message::NotMapped { astack: input.u32()?, generation: input.u32()? },
         16 => Message::NotLent { number: input.u32()? },
+        17 => {
+            let (astack, sequence) = (input.u32()?, input.u32()?);
+            let count = input.u32()?;
+            let limit = CALL_DESCRIPTORS_MAX as u32;
+            (1..=limit).contains(&count).then_some(())?;
+            Message::Descriptors { astack, sequence, count }
+        }
         _ => return None,
     })
 }
@@ -473,7 +500,7 @@ mod tests {
         Message::Import { abi_version, interface_hash, processor, interface_name, classes }
     }
 
-    fn all() -> [Message<'static>; 16] {
+    fn all() -> [Message<'static>; 17] {
         let classes = [AStackClass { block_bytes: 2048, count: 5 }];
         [
             import(Classes::new(&classes).unwrap()),
@@ -492,6 +519,7 @@ mod tests {
             Message::Look,
             Message::NotMapped { astack: 1, generation: 2 },
             Message::NotLent { number: 3 },
+            Message::Descriptors { astack: 1, sequence: 2, count: 8 },
         ]
     }
 
@@ -512,6 +540,16 @@ mod tests {
             for length in 0..packet.len() {
                 assert!(Message::decode(&packet[..length]).is_err(), "{message:?} at {length}");
             }
+        }
+    }
+
+    #[test]
+    fn a_call_carries_one_to_eight_descriptors() {
+        for (count, is_good) in [(0, false), (1, true), (8, true), (9, false), (u32::MAX, false)] {
+            let message = Message::Descriptors { astack: 0, sequence: 1, count };
+            let mut packet = [0; 32];
+            let packet = message.encode(&mut packet).unwrap();
+            assert_eq!(Message::decode(packet).is_ok(), is_good, "{count}");
         }
     }
 

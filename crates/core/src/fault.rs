@@ -148,6 +148,11 @@ pub enum PeerFault {
         /// What is wrong with it.
         fault: DescriptorFault,
     },
+    /// A descriptor that a call carries, of another kind than its interface says.
+    WrongDescriptor {
+        /// Its mode, as `fstat` gives it.
+        mode: u32,
+    },
     /// A socket message that is not due, or not of its form.
     SocketMessage {
         /// Which message was due.
@@ -273,6 +278,9 @@ impl fmt::Display for PeerFault {
             }
             Classes(refused) => write_refused(f, refused),
             Descriptor { segment, fault } => write!(f, "{segment} segment {fault}"),
+            WrongDescriptor { mode } => {
+                write!(f, "descriptor of mode {mode:o} is not of the kind that is due")
+            }
             SocketMessage { wanted, fault } => write!(f, "in place of {wanted}: {fault}"),
         }
     }

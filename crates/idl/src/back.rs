@@ -48,9 +48,27 @@ pub const LANGUAGES: &[Language] = &[
     Language { name: "cpp", compile: cpp::compile_cpp },
     Language {
         name: "python",
-        compile: |model, _| Ok(vec![Output { suffix: ".py", text: python::compile_python(model) }]),
+        compile: |model, _| match descriptors(model, "Python") {
+            unsupported if !unsupported.is_empty() => Err(unsupported),
+            _ => Ok(vec![Output { suffix: ".py", text: python::compile_python(model) }]),
+        },
     },
 ];
+
+/// Operations that pass descriptors, for a language that cannot yet.
+fn descriptors(model: &Model, language: &str) -> Vec<Unsupported> {
+    let mut found = Vec::new();
+    for (_, declaration, interface) in model.interfaces() {
+        let passing = interface.operations.iter().filter(|one| one.passes_descriptors());
+        found.extend(passing.map(|operation| Unsupported {
+            place: format!("{}::{}", declaration.name, operation.name),
+            reason: format!(
+                "it passes descriptors (`@fd`), and {language} has no stubs for that yet"
+            ),
+        }));
+    }
+    found
+}
 
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -10,7 +10,8 @@ use sha2::{Digest, Sha256};
 
 use crate::layout::{ItemKind, MessageLayout, OperationLayout, Place, Root, members, range};
 use crate::model::{
-    Annotation, DeclarationId, Direction, Kind, Member, Model, Operation, Type, Value,
+    Annotation, DeclarationId, DescriptorKind, Direction, Kind, Member, Model, Operation, Type,
+    Value,
 };
 
 /// Changes whenever the meaning of the hashed text does.
@@ -65,6 +66,7 @@ pub fn canonical(model: &Model, operation: &Operation, layout: &OperationLayout)
         if parameter.is_opaque {
             writer.text.push_str("opaque ");
         }
+        writer.descriptor(parameter.descriptor);
         writer.ranged(&parameter.declared, &parameter.annotations);
         writer.text.push('\n');
     }
@@ -72,6 +74,7 @@ pub fn canonical(model: &Model, operation: &Operation, layout: &OperationLayout)
         let opaque = if operation.returns_opaque { "opaque " } else { "" };
         writer.text.push_str("returns ");
         writer.text.push_str(opaque);
+        writer.descriptor(operation.returns_descriptor);
         writer.declared(returns);
         writer.text.push('\n');
     }
@@ -95,6 +98,12 @@ impl Canonical<'_> {
     fn add(&mut self, arguments: std::fmt::Arguments<'_>) {
         // Writing to a string does not fail.
         let _ = self.text.write_fmt(arguments);
+    }
+
+    fn descriptor(&mut self, kind: Option<DescriptorKind>) {
+        if let Some(kind) = kind {
+            self.add(format_args!("descriptor {} ", kind.word()));
+        }
     }
 
     fn message(&mut self, title: &str, exception: Option<DeclarationId>, message: &MessageLayout) {

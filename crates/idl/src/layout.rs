@@ -27,7 +27,7 @@ pub use size::{bytes_max, bytes_min, declared_bytes_min, fixed_bytes, is_recursi
 
 use nearcall_abi::AStackClass;
 
-use crate::model::{DeclarationId, Interface, Model, Operation};
+use crate::model::{DeclarationId, DescriptorKind, Interface, Model, Operation};
 
 /// Most scalars that a fixed struct is taken apart into; a larger one crosses as an image.
 pub const LEAVES_MAX: usize = 64;
@@ -183,6 +183,17 @@ pub fn root_type<'m>(
         }
         Root::Member(index) => {
             members(model, exception?).get(index as usize).map(|member| &member.declared)
+        }
+    }
+}
+
+impl Operation {
+    /// What descriptor a root is, if it is one.
+    pub fn descriptor(&self, root: Root) -> Option<DescriptorKind> {
+        match root {
+            Root::Returned => self.returns_descriptor,
+            Root::Parameter(index) => self.parameters.get(index as usize)?.descriptor,
+            Root::Member(_) => None,
         }
     }
 }

@@ -292,6 +292,8 @@ pub struct Operation {
     pub returns: Option<Type>,
     /// `@opaque` on the operation applies to what it returns.
     pub returns_opaque: bool,
+    /// `@fd` on the operation: what it returns is a descriptor of this kind.
+    pub returns_descriptor: Option<DescriptorKind>,
     /// In the order of the text.
     pub parameters: Vec<Parameter>,
     /// Exceptions, in the order of the text, each once.
@@ -334,8 +336,24 @@ pub struct Parameter {
     /// `@opaque`: the server does not interpret it, so that it is lent in place (L43). Only on a
     /// `sequence<octet>`, bounded or not.
     pub is_opaque: bool,
+    /// `@fd`: a descriptor of this kind; in the message there is nothing of it. Only on a `long`,
+    /// and not inout.
+    pub descriptor: Option<DescriptorKind>,
     /// All annotations.
     pub annotations: Vec<Annotation>,
+}
+
+/// What a descriptor that is passed has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DescriptorKind {
+    /// `@fd`, `@fd(ANY)`
+    Any,
+    /// `@fd(FILE)`: a regular file.
+    File,
+    /// `@fd(SEGMENT)`: a segment that its creator alone can write.
+    Segment,
+    /// `@fd(SOCKET)`
+    Socket,
 }
 
 /// Which way a parameter goes.
@@ -356,6 +374,26 @@ pub struct Annotation {
     pub name: String,
     /// Parameter values by name.
     pub parameters: BTreeMap<String, Value>,
+}
+
+impl DescriptorKind {
+    /// As it stands in an interface file.
+    pub fn word(self) -> &'static str {
+        match self {
+            DescriptorKind::Any => "ANY",
+            DescriptorKind::File => "FILE",
+            DescriptorKind::Segment => "SEGMENT",
+            DescriptorKind::Socket => "SOCKET",
+        }
+    }
+}
+
+impl Operation {
+    /// Whether descriptors go with its calls, either way.
+    pub fn passes_descriptors(&self) -> bool {
+        let mut parameters = self.parameters.iter();
+        self.returns_descriptor.is_some() || parameters.any(|one| one.descriptor.is_some())
+    }
 }
 
 impl Model {

@@ -28,7 +28,7 @@ use nearcall_abi::AStackClass;
 
 use crate::hash;
 use crate::layout::{self, Form, Place, Root, Scalar, Shape};
-use crate::model::{DeclarationId, Direction, Interface, Model, Operation};
+use crate::model::{DeclarationId, DescriptorKind, Direction, Interface, Model, Operation};
 
 /// Every stub of a compilation, and every type that can be marshalled.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,6 +111,8 @@ pub enum Passing {
     LentResult,
     /// Octets lent to the server, and replaced by what it writes in place.
     LentBoth,
+    /// A descriptor: lent by the caller, the procedure's own.
+    Descriptor,
 }
 
 /// One step of a stub.
@@ -140,6 +142,10 @@ pub enum Step {
     Variable { at: u32, payloads: Vec<(Place, Form)> },
     /// Copy a payload.
     PutPayload { place: Place, form: Form },
+    /// Say that descriptors come back.
+    ExpectDescriptors,
+    /// Send descriptors ahead of the A-stack, refusing one of another kind.
+    PutDescriptors { descriptors: Vec<(Root, DescriptorKind)> },
     /// Post the A-stack and wait for the reply.
     Post { fixed_bytes: u32 },
     /// Post the A-stack and return.
@@ -148,6 +154,8 @@ pub enum Step {
     NothingRaised,
     /// Branch: 0 goes on with `reply`, n with `raised[n - 1]`, anything else is refused.
     Dispatch { exceptions: u32 },
+    /// Take the descriptors that came: exactly these, of these kinds.
+    TakeDescriptors { descriptors: Vec<(Root, DescriptorKind)> },
     /// Load a word, judge the copy.
     GetScalar { place: Place, at: u32, scalar: Scalar, check: Check },
     /// Load an array of elements.
@@ -219,6 +227,8 @@ impl Step {
                 | Step::PutLength { .. }
                 | Step::PutLentLength { .. }
                 | Step::Variable { .. }
+                | Step::ExpectDescriptors
+                | Step::PutDescriptors { .. }
         )
     }
 }
@@ -259,6 +269,7 @@ fn arguments(model: &Model, operation: &Operation, lent: Option<Root>) -> Vec<Ar
     for (parameter, index) in operation.parameters.iter().zip(0u32..) {
         let is_lent_result = lent == Some(Root::Parameter(index));
         let passing = match parameter.direction {
+            Direction::In if parameter.descriptor.is_some() => Passing::Descriptor,
             Direction::In if parameter.is_opaque => Passing::Lent,
             Direction::In => match layout::shape(model, &parameter.declared) {
                 Shape::Scalar(_) => Passing::Value,

@@ -6,6 +6,7 @@ pub(crate) mod binding;
 pub(crate) mod call_all;
 pub(crate) mod control;
 pub(crate) mod deadline;
+pub(crate) mod descriptors;
 pub(crate) mod hasty;
 pub(crate) mod import;
 pub(crate) mod interrupt;

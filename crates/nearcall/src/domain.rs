@@ -49,6 +49,8 @@ pub struct DomainOptions {
     /// Most bytes of its own that this domain holds for importers: A-stacks, results out of line.
     /// Default 8 GiB.
     pub own_bytes_max: u64,
+    /// Most descriptors that came with calls and that no procedure has taken yet. Default 1,024.
+    pub descriptors_max: u32,
     /// Other processes of this one's user may look into it. Default true; false holds for the whole
     /// process, and is what makes a user's processes safe from each other.
     pub is_dumpable: bool,
@@ -84,6 +86,7 @@ impl Default for DomainOptions {
             handshakes_max: 256,
             mapped_bytes_max: 64 << 30,
             own_bytes_max: 8 << 30,
+            descriptors_max: 1024,
             is_dumpable: true,
         }
     }

@@ -122,6 +122,13 @@ pub enum UsageError {
     },
     /// An argument is lent to the server of another binding.
     LentElsewhere,
+    /// A descriptor is not of the kind that its parameter is.
+    WrongDescriptor {
+        /// The parameter.
+        parameter: &'static str,
+        /// What it is, and what it has to be.
+        reason: String,
+    },
 }
 
 /// An argument, how long it is, and how long it may be.
@@ -156,6 +163,9 @@ pub enum NotExecuted {
     /// The arguments lie out of line, and the server has no room for them now: its clients of this
     /// user have their share. Try again later.
     Overloaded,
+    /// The descriptors of the call could not be sent: the server does not read what it is sent, or
+    /// this user has too many under way. Try again later.
+    DescriptorsNotSent,
 }
 
 /// Why there is no binding.
@@ -386,6 +396,7 @@ impl fmt::Display for NotExecuted {
             NotExecuted::Refused => "the server is shutting down",
             NotExecuted::ArgumentsRefused => "the server refused the arguments",
             NotExecuted::Overloaded => "the server has no room for its arguments now",
+            NotExecuted::DescriptorsNotSent => "its descriptors could not be sent",
             NotExecuted::NotPermitted => "the server's policy does not permit it",
             NotExecuted::NotProvided => "the server's version of the interface does not have it",
             NotExecuted::DeadlinePassed => "its deadline passed before it was posted",
@@ -409,6 +420,7 @@ impl fmt::Display for UsageError {
             UsageError::NoMemory { bytes, reason } => {
                 write!(f, "no out-of-line memory for {bytes} bytes: {reason}")
             }
+            UsageError::WrongDescriptor { parameter, reason } => write!(f, "{parameter}: {reason}"),
             UsageError::LentElsewhere => f.write_str("an argument is lent over another binding"),
         }
     }

@@ -54,6 +54,8 @@ pub(crate) struct Housekeeping {
     handshakes: Mutex<HashMap<u64, UnderWay>>,
     /// Bindings whose users' requests have taken much time: until when nothing is read from them.
     paused: Mutex<Vec<(Instant, Arc<ServerBinding>)>>,
+    /// Bindings by token, some of whose packets a server processor has read.
+    again: Mutex<Vec<u64>>,
     /// A call was captured since the bindings were last looked through for such.
     has_captured: AtomicBool,
     /// Since when a binding is gone that server processors may still know. The thread's own.
@@ -87,6 +89,7 @@ impl Housekeeping {
             watched: Mutex::default(),
             handshakes: Mutex::default(),
             paused: Mutex::default(),
+            again: Mutex::default(),
             has_captured: AtomicBool::new(false),
             stale_since: Mutex::default(),
             has_ended: AtomicBool::new(false),
@@ -131,6 +134,16 @@ impl Housekeeping {
             has_unclaimed |= binding.look_after_captured(times);
         }
         has_unclaimed
+    }
+
+    /// A packet of this binding was read from its socket and is to be answered.
+    pub fn attend_again(&self, token: u64) {
+        self.again.lock().unwrap_or_else(PoisonError::into_inner).push(token);
+        self.waker.wake();
+    }
+
+    fn take_again(&self) -> Vec<u64> {
+        std::mem::take(&mut *self.again.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Watches for importers of a clerk.
@@ -221,6 +234,9 @@ impl Housekeeping {
         pace.spend(now_ns - begin_ns, now_ns);
         let pause_ns = pace.pause_ns(now_ns);
         drop(pace);
+        if is_served && binding.has_queued() {
+            self.attend_again(binding.token);
+        }
         if is_served && pause_ns > 0 && self.poller.remove(&binding.socket).is_ok() {
             let until = Instant::now() + Duration::from_nanos(pause_ns);
             self.paused().push((until, Arc::clone(binding)));
@@ -346,6 +362,9 @@ fn keep(core: &Arc<DomainCore>) {
         for ready in &ready {
             if ready.token == WAKER {
                 house.waker.drain();
+                for token in house.take_again() {
+                    attend(core, Ready { token, is_readable: true, is_hung_up: false });
+                }
             } else {
                 attend(core, *ready);
             }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-use nearcall_abi::message::{Garbled, Message, PACKET_BYTES_MAX};
+use nearcall_abi::message::{CALL_DESCRIPTORS_MAX, Garbled, Message, PACKET_BYTES_MAX};
 use nearcall_os::clock;
 use nearcall_os::processor;
 use nearcall_os::socket::{Received, SocketError, Stream};
@@ -18,7 +18,7 @@ const SEND_TIMEOUT: Duration = Duration::from_millis(100);
 const SMALL_BYTES: usize = 32;
 
 /// Most descriptors that any message carries.
-const DESCRIPTORS_MAX: usize = 2;
+const DESCRIPTORS_MAX: usize = CALL_DESCRIPTORS_MAX;
 
 /// How long an answer that is on its way is polled for. The peer's wake-up is in it, which takes an
 /// idle processor of a virtual machine up to 300 us; whoever sleeps meanwhile pays for one more.

@@ -23,10 +23,12 @@ pub mod processor;
 
 pub mod clock;
 
+pub mod descriptor;
 pub mod peer;
 pub mod poll;
 pub mod socket;
 
+pub use descriptor::{DescriptorKind, WrongDescriptor};
 pub use peer::{Peer, Process};
 pub use poll::{Poller, Ready, Waker};
 pub use segment::{Sealing, Segment, SegmentError, SegmentFault};

@@ -199,6 +199,19 @@ fn memory_file(name: &str) -> Result<OwnedFd, Errno> {
     }
 }
 
+/// Judges a descriptor as [`Segment::receive`] does a single-writer segment of any size, and leaves
+/// it open. How long it is.
+///
+/// # Errors: see [`SegmentFault`].
+pub fn check(file: BorrowedFd<'_>) -> Result<usize, SegmentFault> {
+    check_seals(file, Sealing::SingleWriter)?;
+    let status = rustix::fs::fstat(file);
+    let status = status.map_err(|errno| SegmentFault::Map { source: errno.into() })?;
+    // One that is too long to be addressed is as far from its size as any other.
+    let bytes = usize::try_from(status.st_size).unwrap_or(0);
+    check_file(file, bytes).map(|()| bytes)
+}
+
 fn check_seals(file: BorrowedFd<'_>, sealing: Sealing) -> Result<(), SegmentFault> {
     let required = sealing.seals();
     let claimed = rustix::fs::fcntl_get_seals(file).map_err(|_| SegmentFault::Unsealable)?;

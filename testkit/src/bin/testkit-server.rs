@@ -24,10 +24,11 @@ fn main() {
 
 fn serve(domain: &Domain, directory: &Path, name: &str) {
     let clerk = testkit::server::export(domain, directory, name).expect("an export");
+    let passing = testkit::passing::export(domain, directory, name).expect("an export");
     println!("exported");
     let mut line = String::new();
     std::io::stdin().read_to_string(&mut line).expect("standard input");
-    drop(clerk);
+    drop((clerk, passing));
     domain.shut_down();
 }
 

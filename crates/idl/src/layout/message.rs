@@ -78,7 +78,9 @@ fn request_passengers(operation: &Operation, lent_result: Option<Root>) -> Vec<P
         parameter.is_opaque && (parameter.direction == Direction::In || is_result)
     };
     let parameters = operation.parameters.iter().zip(0u32..);
-    let sent = parameters.filter(|(parameter, _)| parameter.direction != Direction::Out);
+    let sent = parameters.filter(|(parameter, _)| {
+        parameter.direction != Direction::Out && parameter.descriptor.is_none()
+    });
     sent.map(|(parameter, index)| Passenger {
         root: Root::Parameter(index),
         declared: &parameter.declared,
@@ -90,14 +92,18 @@ fn request_passengers(operation: &Operation, lent_result: Option<Root>) -> Vec<P
 
 /// The returned value, then the parameters.
 fn reply_passengers(operation: &Operation, lent_result: Option<Root>) -> Vec<Passenger<'_>> {
-    let returned = operation.returns.as_ref().map(|declared| Passenger {
+    let returned = operation.returns.as_ref();
+    let returned = returned.filter(|_| operation.returns_descriptor.is_none());
+    let returned = returned.map(|declared| Passenger {
         root: Root::Returned,
         declared,
         is_inout: false,
         is_lent: lent_result == Some(Root::Returned),
     });
     let parameters = operation.parameters.iter().zip(0u32..);
-    let sent = parameters.filter(|(parameter, _)| parameter.direction != Direction::In);
+    let sent = parameters.filter(|(parameter, _)| {
+        parameter.direction != Direction::In && parameter.descriptor.is_none()
+    });
     let sent = sent.map(|(parameter, index)| Passenger {
         root: Root::Parameter(index),
         declared: &parameter.declared,

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::hash::hex;
 use crate::layout::{Form, Place, Root, Scalar, members, root_type};
-use crate::model::{DeclarationId, Kind, Model, Operation, Type, Value};
+use crate::model::{DeclarationId, DescriptorKind, Kind, Model, Operation, Type, Value};
 use crate::plan::{
     Check, Copy, Count, Hop, InterfacePlan, Limit, LimitCheck, Passing, Plan, ProcedurePlan, Step,
     Stub, TypePlan,
@@ -88,6 +88,7 @@ fn passing(passing: Passing) -> &'static str {
         Passing::Lent => "lent",
         Passing::LentResult => "written in place",
         Passing::LentBoth => "lent, written in place",
+        Passing::Descriptor => "a descriptor",
     }
 }
 
@@ -180,6 +181,13 @@ impl Names<'_> {
             Step::PutPayload { place, form } => {
                 format!("put payload {}: {}", name(place), form_name(*form))
             }
+            Step::ExpectDescriptors => String::from("expect descriptors"),
+            Step::PutDescriptors { descriptors } => {
+                format!("put descriptors {}", self.descriptors(descriptors))
+            }
+            Step::TakeDescriptors { descriptors } => {
+                format!("take descriptors {}", self.descriptors(descriptors))
+            }
             Step::Post { fixed_bytes } => format!("post {fixed_bytes} bytes and wait"),
             Step::PostOneway { fixed_bytes } => format!("post {fixed_bytes} bytes"),
             Step::NothingRaised => String::from("check nothing was raised"),
@@ -228,6 +236,13 @@ impl Names<'_> {
             // Every other step is written by the caller.
             _ => String::new(),
         }
+    }
+
+    fn descriptors(&self, descriptors: &[(Root, DescriptorKind)]) -> String {
+        let one = |(root, kind): &(Root, DescriptorKind)| {
+            format!("{}: {}", self.root(*root, None), kind.word())
+        };
+        descriptors.iter().map(one).collect::<Vec<_>>().join(", ")
     }
 
     fn scalar(&self, scalar: Scalar) -> String {

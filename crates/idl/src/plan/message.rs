@@ -4,7 +4,9 @@ use crate::layout::{
     Form, Item, ItemKind, MessageLayout, OperationLayout, Payload, Place, Root, Scalar, members,
     root_type,
 };
-use crate::model::{Annotation, DeclarationId, Direction, Model, Operation, Primitive, Type};
+use crate::model::{
+    Annotation, DeclarationId, DescriptorKind, Direction, Model, Operation, Primitive, Type,
+};
 use crate::plan::{Check, Copy, Count, Limit, LimitCheck, Step, Stub, limit_checks};
 
 /// Plans the stubs of one procedure.
@@ -19,6 +21,13 @@ pub struct Planner<'m> {
 enum Reader {
     Client,
     Server,
+}
+
+/// Which way a message goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    There,
+    Back,
 }
 
 /// What a call evaluates to: the returned value, then the out parameters but a lent one.
@@ -37,6 +46,10 @@ impl Planner<'_> {
         let mut request = self.prepared(&self.layout.request, None, None);
         request.push(Step::Claim { class: self.layout.class });
         request.extend(written(&self.layout.request, None));
+        if !self.descriptors(Way::Back).is_empty() {
+            request.push(Step::ExpectDescriptors);
+        }
+        request.extend(self.put_descriptors(Way::There));
         let fixed_bytes = self.layout.request.fixed_bytes;
         if self.operation.is_oneway {
             request.push(Step::PostOneway { fixed_bytes });
@@ -48,7 +61,8 @@ impl Planner<'_> {
             0 => Step::NothingRaised,
             exceptions => Step::Dispatch { exceptions: exceptions as u32 },
         });
-        let mut reply = self.read(&self.layout.reply, None, Reader::Client);
+        let mut reply = self.take_descriptors(Way::Back);
+        reply.extend(self.read(&self.layout.reply, None, Reader::Client));
         let inout = (0u32..).zip(&self.operation.parameters);
         let inout = inout.filter(|(_, parameter)| parameter.direction == Direction::Inout);
         let inout = inout.map(|(index, _)| Root::Parameter(index));
@@ -66,7 +80,9 @@ impl Planner<'_> {
 
     /// The entry stub.
     pub fn server(&self) -> Stub {
-        let mut request = self.read(&self.layout.request, None, Reader::Server);
+        // First: whatever is refused after that, they are closed.
+        let mut request = self.take_descriptors(Way::There);
+        request.extend(self.read(&self.layout.request, None, Reader::Server));
         if let Some(root) = self.layout.lent_result {
             let at = self.layout.reply.variable_at;
             let payloads = &self.layout.reply.payloads;
@@ -77,6 +93,7 @@ impl Planner<'_> {
         let mut reply = self.prepared(&self.layout.reply, None, self.layout.lent_result);
         reply.push(Step::Results { exception: false });
         reply.extend(written(&self.layout.reply, self.layout.lent_result));
+        reply.extend(self.put_descriptors(Way::Back));
         reply.push(Step::Reply { fixed_bytes: self.layout.reply.fixed_bytes });
         let raised = self.exceptions(|id, message, number| {
             let mut steps = self.prepared(message, Some(id), None);
@@ -86,6 +103,30 @@ impl Planner<'_> {
             steps
         });
         Stub { request, reply, raised }
+    }
+
+    /// The descriptors that go one way.
+    fn descriptors(&self, way: Way) -> Vec<(Root, DescriptorKind)> {
+        let is_back = way == Way::Back;
+        let returned = self.operation.returns_descriptor.filter(|_| is_back);
+        let returned = returned.map(|kind| (Root::Returned, kind));
+        let parameters = (0u32..).zip(&self.operation.parameters);
+        let passed = parameters.filter(|(_, one)| (one.direction == Direction::Out) == is_back);
+        let passed =
+            passed.filter_map(|(index, one)| Some((Root::Parameter(index), one.descriptor?)));
+        returned.into_iter().chain(passed).collect()
+    }
+
+    fn put_descriptors(&self, way: Way) -> Vec<Step> {
+        let descriptors = self.descriptors(way);
+        let is_any = !descriptors.is_empty();
+        is_any.then_some(Step::PutDescriptors { descriptors }).into_iter().collect()
+    }
+
+    fn take_descriptors(&self, way: Way) -> Vec<Step> {
+        let descriptors = self.descriptors(way);
+        let is_any = !descriptors.is_empty();
+        is_any.then_some(Step::TakeDescriptors { descriptors }).into_iter().collect()
     }
 
     fn exceptions(

@@ -39,7 +39,9 @@ fn argument(model: &Model, operation: &Operation, argument: Argument) -> Option<
         },
         Passing::LentBoth => Passing::Lent,
         Passing::LentResult => return None,
-        passing @ (Passing::Value | Passing::Shared | Passing::Lent) => passing,
+        passing @ (Passing::Value | Passing::Shared | Passing::Lent | Passing::Descriptor) => {
+            passing
+        }
     };
     Some(Argument { passing, ..argument })
 }

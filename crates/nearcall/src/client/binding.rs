@@ -242,6 +242,7 @@ impl ClientBinding {
             turn::is_idle(&self.astack(index.as_u32()).head().turn, sequence)
         };
         while let Some(index) = captured.reap(is_idle) {
+            self.disclaim_descriptors(index.as_u32());
             self.release(index.as_u32());
         }
         // Relaxed: as above.

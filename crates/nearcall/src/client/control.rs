@@ -5,8 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ use nearcall_os::socket::SocketError;
 
 use super::binding::{ClientBinding, ClientRegion, Grip};
 use super::deadline::{NEVER_NS, left_ns};
+use super::descriptors::Awaited;
 use super::linkage::{Linkage, OutOfLine};
 use crate::error::{CallError, UsageError};
 use crate::region::{self, RegionBytes, Segments};
@@ -29,7 +30,7 @@ use crate::wire::{Packet, Socket, WireError};
 const EXCHANGE_NS_MAX: u64 = 5_000_000_000;
 
 /// The same for a segment that results lie in: an honest server has sent it before it replied.
-const RESULTS_NS_MAX: u64 = 100_000_000;
+pub(crate) const RESULTS_NS_MAX: u64 = 100_000_000;
 
 /// What a caller is told of a server that did not take a segment.
 const NOT_MAPPED: &str = "the server did not map it";
@@ -46,16 +47,20 @@ pub(crate) struct Control {
     lends: AtomicU32,
     /// How many of them are lent now.
     lent_count: AtomicU32,
+    /// A call that brings descriptors back was made: some that nobody waits for may come.
+    pub has_expected: AtomicBool,
 }
 
 /// At most one entry an A-stack: a later message about it replaces the one before.
 #[derive(Debug, Default)]
-struct Inbox {
+pub(crate) struct Inbox {
+    /// Descriptors of calls whose replies are not collected yet.
+    pub awaited: Awaited,
     /// Segments for arguments that the server has no room for.
     not_mapped: HashMap<u32, u32>,
     not_lent: HashSet<u32>,
     /// A thread is at the socket.
-    is_read: bool,
+    pub is_read: bool,
     mapped: HashMap<u32, u32>,
     results: HashMap<u32, OutOfLine>,
     lent: HashSet<u32>,
@@ -77,7 +82,7 @@ enum Growth {
 
 /// Why a message that is waited for is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Missing {
+pub(crate) enum Missing {
     /// The call's own deadline has passed; the message may still come.
     Late,
     /// The server broke the protocol or did not deliver: the binding is revoked.
@@ -100,6 +105,7 @@ impl Control {
             growth: Mutex::default(),
             lends: AtomicU32::new(0),
             lent_count: AtomicU32::new(0),
+            has_expected: AtomicBool::new(false),
         }
     }
 
@@ -119,7 +125,7 @@ impl Control {
     }
 
     /// Sends, for no longer than until then.
-    fn send(
+    pub fn send(
         &self,
         until_ns: u64,
         message: &Message<'_>,
@@ -129,7 +135,7 @@ impl Control {
         self.socket.send_within(left, message, descriptors)
     }
 
-    fn inbox(&self) -> MutexGuard<'_, Inbox> {
+    pub fn inbox(&self) -> MutexGuard<'_, Inbox> {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -137,7 +143,7 @@ impl Control {
 impl ClientBinding {
     /// Waits until `find` has found what it looks for, until `until_ns` at the latest; reads the
     /// messages if nobody does. A server that has not delivered after `timeout_ns` is given up.
-    fn await_message<T>(
+    pub fn await_message<T>(
         &self,
         until_ns: u64,
         timeout_ns: u64,
@@ -182,7 +188,11 @@ impl ClientBinding {
     }
 
     /// Puts a message where its reader finds it.
-    fn file(&self, inbox: &mut Inbox, packet: Result<Packet, WireError>) -> Result<(), WireError> {
+    pub fn file(
+        &self,
+        inbox: &mut Inbox,
+        packet: Result<Packet, WireError>,
+    ) -> Result<(), WireError> {
         let mut packet = match packet {
             // Whoever waits looks at the time.
             Err(WireError::Socket(SocketError::TimedOut)) => return Ok(()),
@@ -205,6 +215,10 @@ impl ClientBinding {
                     let segment = Arc::new(segment);
                     inbox.results.insert(astack, OutOfLine { generation, segment });
                 }
+            }
+            Message::Descriptors { astack, sequence, .. } => {
+                let descriptors = std::mem::take(&mut packet.descriptors);
+                inbox.awaited.file(astack, sequence, descriptors);
             }
             // Relaxed: a counter; numbers that were given out before this message are in it.
             Message::Lent { number } if number <= self.control.lends.load(Relaxed) => {

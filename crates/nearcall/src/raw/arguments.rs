@@ -2,10 +2,12 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use nearcall_abi::{InterfaceDescriptor, MESSAGE_BYTES_MAX, Status};
 use nearcall_os::astack::AStack;
+use nearcall_os::descriptor::{DescriptorKind, WrongDescriptor};
 use nearcall_os::segment::Segment;
 
 use super::area::{Inbound, Outgoing};
@@ -50,6 +52,10 @@ pub enum Refusal {
         /// Bytes asked for.
         bytes: u64,
     },
+    /// The procedure ran, and one of its results is a descriptor of another kind.
+    Descriptor(WrongDescriptor),
+    /// The procedure ran, and its descriptors could not be sent.
+    NotSent(String),
 }
 
 /// A call while it is served: whose it is, how long its message claims to be, and where the
@@ -146,6 +152,16 @@ impl<'a> Arguments<'a> {
         self.call.inbound().copy_out(0, target);
     }
 
+    /// The descriptors that came with the call, in the order of the parameters.
+    ///
+    /// # Errors: not as many, or not of these kinds; what came is closed.
+    pub fn descriptors<const N: usize>(
+        &self,
+        kinds: [DescriptorKind; N],
+    ) -> Result<[OwnedFd; N], Malformed> {
+        self.call.take_descriptors(kinds)
+    }
+
     /// The variable part, which begins at byte `AT`.
     #[inline]
     pub fn variable<const AT: usize>(&self) -> Result<Incoming<'a>, Malformed> {
@@ -221,6 +237,16 @@ impl<'a> Results<'a> {
     /// Marshals a fixed value to byte `AT` of the fixed part.
     pub fn put_image<const AT: usize, T: Marshal>(&mut self, value: &T) {
         self.call.outgoing().put_image(AT, value);
+    }
+
+    /// Sends the descriptors that go with the results.
+    ///
+    /// # Errors: [`Refusal`] if one is of another kind, or the client takes no more.
+    pub fn put_descriptors<const N: usize>(
+        &mut self,
+        descriptors: [(DescriptorKind, BorrowedFd<'_>); N],
+    ) -> Result<(), Box<Refusal>> {
+        self.call.send_descriptors(descriptors)
     }
 
     /// Bytes that the procedure put into its lent results.
@@ -400,7 +426,10 @@ impl Refusal {
     pub(crate) fn status(&self) -> Status {
         match self {
             Refusal::Arguments(_) => Status::Malformed,
-            Refusal::Results(_) | Refusal::NoMemory { .. } => Status::ResultsRefused,
+            Refusal::Results(_)
+            | Refusal::NoMemory { .. }
+            | Refusal::Descriptor(_)
+            | Refusal::NotSent(_) => Status::ResultsRefused,
         }
     }
 }
@@ -418,6 +447,8 @@ impl fmt::Display for Refusal {
             Refusal::Arguments(malformed) => write!(f, "arguments refused: {malformed}"),
             Refusal::Results(breach) => write!(f, "results refused: {breach}"),
             Refusal::NoMemory { bytes } => write!(f, "no memory for {bytes} bytes of results"),
+            Refusal::Descriptor(wrong) => write!(f, "results refused: {wrong}"),
+            Refusal::NotSent(reason) => write!(f, "descriptors were not sent: {reason}"),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A call being made: the client's half of a stub, from claim to reply.
 
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use nearcall_abi::head::flag;
@@ -7,6 +8,7 @@ use nearcall_abi::{AStackHead, MESSAGE_BYTES_MAX, RequestLine, deadline};
 use nearcall_core::turn::{self, Poll};
 use nearcall_core::{Sequence, TurnWord};
 use nearcall_os::HeadWords;
+use nearcall_os::descriptor::DescriptorKind;
 use nearcall_os::processor::{self, Linger};
 use nearcall_os::segment::Segment;
 // Relaxed: every word stored here is made visible by the swap that posts (row O1).
@@ -156,6 +158,22 @@ impl<'b, 'd> Call<'b, 'd> {
             return Ok(Variable::partial(span, bytes as usize, &mut self.rest));
         }
         Ok(Variable::out_of_line(span, 0, bytes as usize))
+    }
+
+    /// Says that descriptors come with the results: see [`Reply::descriptors`].
+    pub fn expect_descriptors(&mut self) {
+        self.held.expect_descriptors();
+    }
+
+    /// Sends the descriptors that go with the arguments; to be followed by the post.
+    ///
+    /// # Errors: [`CallError::Usage`] if one is of another kind, naming its parameter;
+    /// `NotExecuted` if they could not be sent.
+    pub fn put_descriptors<const N: usize>(
+        &mut self,
+        descriptors: [(&'static str, DescriptorKind, BorrowedFd<'_>); N],
+    ) -> Result<(), Box<CallError>> {
+        self.held.send_descriptors(self.procedure, self.deadline, descriptors)
     }
 
     /// Posts the call and waits for the reply.

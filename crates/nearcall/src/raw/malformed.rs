@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use nearcall_core::PeerFault;
+use nearcall_core::fault::SocketFault;
+use nearcall_os::WrongDescriptor;
+
 /// Why bytes are not a value of the type that the interface promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
@@ -43,6 +47,15 @@ pub enum Malformed {
         /// Bytes left over.
         bytes: u64,
     },
+    /// Not with as many descriptors as the procedure has.
+    Descriptors {
+        /// How many came.
+        claimed: usize,
+        /// How many must.
+        wanted: usize,
+    },
+    /// A descriptor of another kind.
+    Descriptor(WrongDescriptor),
 }
 
 impl Malformed {
@@ -63,6 +76,24 @@ impl Malformed {
             Malformed::Depth => (super::DEPTH_MAX as u64 + 1, super::DEPTH_MAX as u64),
             Malformed::Stalled { seen, end } => (seen, end),
             Malformed::Left { bytes } => (bytes, 0),
+            Malformed::Descriptors { claimed, wanted } => (claimed as u64, wanted as u64),
+            Malformed::Descriptor(wrong) => (wrong.mode.into(), 0),
+        }
+    }
+}
+
+impl From<Malformed> for PeerFault {
+    fn from(malformed: Malformed) -> PeerFault {
+        let (claimed, limit) = malformed.claim_and_limit();
+        match malformed {
+            Malformed::Text { at } => PeerFault::Text { valid_bytes: at as u32 },
+            Malformed::Range { claimed } => PeerFault::Discriminator { claimed, count: 0 },
+            Malformed::Descriptors { claimed, wanted } => PeerFault::SocketMessage {
+                wanted: "descriptors",
+                fault: SocketFault::Descriptors { claimed: claimed as u32, wanted: wanted as u32 },
+            },
+            Malformed::Descriptor(wrong) => PeerFault::WrongDescriptor { mode: wrong.mode },
+            _ => PeerFault::Length { claimed, limit },
         }
     }
 }
@@ -85,6 +116,10 @@ impl fmt::Display for Malformed {
                 write!(f, "the client stopped copying at byte {seen} of {end}")
             }
             Malformed::Left { bytes } => write!(f, "{bytes} bytes are left over"),
+            Malformed::Descriptors { claimed, wanted } => {
+                write!(f, "{claimed} descriptors came with it, not {wanted}")
+            }
+            Malformed::Descriptor(wrong) => wrong.fmt(f),
         }
     }
 }

@@ -149,7 +149,10 @@ fn let_come_back(grip: Grip<'_>) {
     grip.linkage().set_outstanding(NOBODY);
     let sequence = grip.linkage().sequence();
     match turn::is_idle(&grip.astack.head().turn, sequence) {
-        true => drop(grip.hold()),
+        true => {
+            grip.binding.disclaim_descriptors(grip.linkage().index);
+            drop(grip.hold());
+        }
         false => grip.capture(sequence),
     }
 }

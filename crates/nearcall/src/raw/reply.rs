@@ -3,12 +3,14 @@
 
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use nearcall_abi::head::flag;
 use nearcall_abi::{ReplyLine, Status};
 use nearcall_core::PeerFault;
 use nearcall_os::HeadWords;
+use nearcall_os::descriptor::DescriptorKind;
 use nearcall_os::segment::Segment;
 
 use super::area::Inbound;
@@ -117,6 +119,16 @@ impl<'b> Reply<'b> {
         self.inbound().copy_out(0, target);
     }
 
+    /// The descriptors that came with the reply, in the order of the results.
+    ///
+    /// # Errors: [`CallError::Peer`] if they are not as many, or not of these kinds.
+    pub fn descriptors<const N: usize>(
+        &self,
+        kinds: [DescriptorKind; N],
+    ) -> Result<[OwnedFd; N], Box<CallError>> {
+        self.grip.take_descriptors(self.procedure, kinds)
+    }
+
     /// 0 if the procedure returned, n if it raised the n-th of its exceptions.
     #[inline(always)]
     pub fn raised(&self) -> u32 {
@@ -151,7 +163,7 @@ impl<'b> Reply<'b> {
     /// The results are not of the form that the interface promises. The binding is revoked.
     #[inline(always)]
     pub fn malformed(&self, malformed: Malformed) -> CallError {
-        fault(self.grip, self.procedure, fault_of(malformed))
+        fault(self.grip, self.procedure, malformed.into())
     }
 
     /// The procedure does not raise as many exceptions. The binding is revoked.
@@ -220,15 +232,6 @@ fn not_returned(grip: Grip<'_>, procedure: u32, word: u32) -> CallError {
         Some(Status::Returned | Status::Raised(_)) | None => {
             fault(grip, procedure, PeerFault::Status { claimed: word })
         }
-    }
-}
-
-fn fault_of(malformed: Malformed) -> PeerFault {
-    let (claimed, limit) = malformed.claim_and_limit();
-    match malformed {
-        Malformed::Text { at } => PeerFault::Text { valid_bytes: at as u32 },
-        Malformed::Range { claimed } => PeerFault::Discriminator { claimed, count: 0 },
-        _ => PeerFault::Length { claimed, limit },
     }
 }
 

@@ -18,6 +18,7 @@ use nearcall_os::futex;
 use nearcall_os::segment::{Sealing, Segment};
 
 use super::clerk::Importer;
+use super::descriptors::Arrived;
 use super::quota::{Charge, Quotas, Resource};
 use super::requests::Growing;
 use super::trust::TrustClass;
@@ -65,6 +66,8 @@ pub(crate) struct ServerBinding {
     charges: Mutex<Vec<Charge>>,
     permitted: Option<Permitted>,
     audit: Arc<Audit>,
+    /// What has come over the socket and was not asked for yet.
+    pub arrived: Mutex<Arrived>,
 }
 
 const _: () = assert!(offset_of!(ServerBinding, entries) == 0);
@@ -153,6 +156,7 @@ impl ServerBinding {
             lent: Mutex::default(),
             quotas: parts.quotas,
             charges: Mutex::new(parts.charges),
+            arrived: Mutex::default(),
         }
     }
 
@@ -219,6 +223,7 @@ impl ServerBinding {
     pub fn give_back(&self) {
         self.charges.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.lent().clear();
+        self.forget_arrived();
     }
 
     /// Keeps what was charged until the binding goes.
@@ -297,6 +302,7 @@ impl ServerBinding {
         if !claim::claim(&astack.own_line::<ReplyLine>().claim, sequence) {
             return;
         }
+        self.forget_descriptors(index);
         let head = astack.head();
         // Relaxed: all three are made visible by the reply (row O4).
         head.selector.store(Status::Refused.to_word(), Ordering::Relaxed);

@@ -131,6 +131,13 @@ pub(crate) fn call_for_relief() {
     }
 }
 
+/// Housekeeping is to look at what was read from the socket of the binding with this token.
+pub(crate) fn have_attended(token: u64) {
+    if let Some(domain) = domain() {
+        domain.housekeeping.attend_again(token);
+    }
+}
+
 /// Whether this thread is a server processor.
 pub(crate) fn is_processor() -> bool {
     DOMAIN.with_borrow(|domain| domain.strong_count() > 0)

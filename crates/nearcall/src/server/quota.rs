@@ -19,6 +19,8 @@ pub(crate) enum Resource {
     MappedBytes,
     /// Bytes of this domain's own that only importers have a use for: A-stacks, results.
     OwnBytes,
+    /// Descriptors that came with calls and whose procedures have not taken them.
+    Descriptors,
 }
 
 /// Who holds how much of each.
@@ -28,6 +30,7 @@ pub(crate) struct Quotas {
     bindings: Mutex<Shares>,
     mapped_bytes: Mutex<Shares>,
     own_bytes: Mutex<Shares>,
+    descriptors: Mutex<Shares>,
 }
 
 /// What one user holds for one purpose; it is given back when this is dropped.
@@ -46,6 +49,7 @@ impl Quotas {
             bindings: shares(options.bindings_max.into()),
             mapped_bytes: shares(options.mapped_bytes_max),
             own_bytes: shares(options.own_bytes_max),
+            descriptors: shares(options.descriptors_max.into()),
         }
     }
 
@@ -66,6 +70,7 @@ impl Quotas {
             Resource::Bindings => &self.bindings,
             Resource::MappedBytes => &self.mapped_bytes,
             Resource::OwnBytes => &self.own_bytes,
+            Resource::Descriptors => &self.descriptors,
         };
         shares.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -90,6 +95,7 @@ impl fmt::Display for Resource {
             Resource::Bindings => "bindings",
             Resource::MappedBytes => "bytes mapped",
             Resource::OwnBytes => "bytes of the server's",
+            Resource::Descriptors => "descriptors of calls",
         })
     }
 }

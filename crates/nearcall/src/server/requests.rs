@@ -10,11 +10,12 @@ use nearcall_core::RevokeReason;
 use nearcall_os::segment::{Sealing, Segment};
 
 use super::binding::{ServerAStack, ServerBinding};
+use super::descriptors::Next;
 use super::quota::{Charge, Resource};
 use crate::client::linkage::OutOfLine;
 use crate::housekeeping::BATCH;
 use crate::region::{self, RegionBytes, Segments};
-use crate::wire::Packet;
+use crate::wire::{Packet, WireError};
 
 /// An extension that the importer has not sent its segments for.
 #[derive(Debug)]
@@ -27,19 +28,25 @@ pub(crate) struct Growing {
 /// Answers what has come. False: the binding is over.
 pub(crate) fn attend(binding: &ServerBinding) -> bool {
     for _ in 0..BATCH {
-        match binding.socket.try_receive() {
-            Ok(None) => return true,
-            Ok(Some(packet)) => {
+        match binding.next_packet() {
+            Ok(Next::Nothing) => return true,
+            Ok(Next::Parked) => {}
+            Ok(Next::Packet(packet)) => {
                 if let Err(reason) = answer(binding, packet) {
-                    tracing::warn!(name = binding.name, reason, "a client broke the protocol");
-                    binding.revoke(RevokeReason::Fault);
-                    return false;
+                    return broken(binding, &reason);
                 }
             }
-            Err(_) => return false,
+            Err(WireError::Socket(_)) => return false,
+            Err(error) => return broken(binding, &error.to_string()),
         }
     }
     true
+}
+
+fn broken(binding: &ServerBinding, reason: &str) -> bool {
+    tracing::warn!(name = binding.name, reason, "a client broke the protocol");
+    binding.revoke(RevokeReason::Fault);
+    false
 }
 
 fn answer(binding: &ServerBinding, mut packet: Packet) -> Result<(), String> {

@@ -114,6 +114,7 @@ fn end_unusually(binding: &ServerBinding, reply: Reply, head: &AStackHead, seque
 pub(crate) fn let_go(binding: &ServerBinding, index: u32, sequence: Sequence) {
     let astack = binding.astack(index);
     if claim::claim(&astack.own_line::<ReplyLine>().claim, sequence) {
+        binding.forget_descriptors(index);
         let head = astack.head();
         wake_after(turn::reply(&head.turn, sequence, Mode::Bell), &head.turn);
     }
@@ -138,6 +139,7 @@ fn judge(
         }
     };
     if !binding.permits(words.selector()) {
+        binding.forget_descriptors(astack.record().index);
         return (None, Status::NotPermitted.to_word());
     }
     if let Some(left_ns) = deadline::from_word(words.origin()) {

@@ -158,6 +158,7 @@ impl Rust<'_> {
                     }
                     Passing::Lent => lent.clone(),
                     Passing::LentResult | Passing::LentBoth => quote!(&mut ::std::vec::Vec<u8>),
+                    Passing::Descriptor => quote!(::std::os::fd::BorrowedFd<'_>),
                 };
                 quote!(#name: #declared)
             })
@@ -173,8 +174,13 @@ impl Rust<'_> {
     ) -> TokenStream {
         let types: Vec<TokenStream> = results
             .iter()
-            .filter_map(|root| crate::layout::root_type(self.model, operation, None, *root))
-            .map(|declared| self.owned(scope, declared))
+            .filter_map(|root| {
+                if operation.descriptor(*root).is_some() {
+                    return Some(quote!(::std::os::fd::OwnedFd));
+                }
+                let declared = crate::layout::root_type(self.model, operation, None, *root);
+                declared.map(|declared| self.owned(scope, declared))
+            })
             .collect();
         match types.as_slice() {
             [one] => one.clone(),

@@ -93,6 +93,7 @@ impl Rust<'_> {
                 Passing::Lent => quote!(#name: #opaque),
                 Passing::LentResult => quote!(#name: #opaque_out),
                 Passing::LentBoth => quote!(#name: #opaque, #written: #opaque_out),
+                Passing::Descriptor => quote!(#name: ::std::os::fd::OwnedFd),
                 _ => shared,
             });
         }
@@ -217,7 +218,7 @@ fn run_arguments(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan) -> Vec<Tok
         let place = Place::whole(Root::Parameter(argument.parameter));
         let local = printer.local(&place, "");
         arguments.push(match argument.passing {
-            Passing::Value | Passing::Lent => quote!(#local),
+            Passing::Value | Passing::Lent | Passing::Descriptor => quote!(#local),
             Passing::Shared => quote!(&#local),
             Passing::Exclusive => quote!(&mut #local),
             Passing::LentResult | Passing::LentBoth => quote!(#local, #lent),

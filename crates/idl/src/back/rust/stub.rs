@@ -16,7 +16,7 @@ use crate::back::rust::Rust;
 use crate::back::rust::casing::{Case, cased, ident};
 use crate::back::rust::names::NameSet;
 use crate::layout::{Place, Root, members, root_type};
-use crate::model::{DeclarationId, Operation, Primitive, Type};
+use crate::model::{DeclarationId, DescriptorKind, Operation, Primitive, Type};
 use crate::plan::{Passing, ProcedurePlan};
 
 /// Which stub.
@@ -277,6 +277,12 @@ pub fn literal(path: &TokenStream, fields: &[Ident], values: &[TokenStream]) -> 
         if is_same { quote!(#field) } else { quote!(#field: #value) }
     });
     if fields.is_empty() { quote!(#path) } else { quote!(#path { #(#members),* }) }
+}
+
+/// What a descriptor has to be, as the runtime calls it.
+pub fn descriptor_kind(kind: DescriptorKind) -> TokenStream {
+    let kind = ident(&format!("{kind:?}"));
+    quote!(::nearcall::raw::DescriptorKind::#kind)
 }
 
 /// A number without its type.

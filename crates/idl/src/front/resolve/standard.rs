@@ -52,6 +52,7 @@ const EVERYWHERE: &[Place] = &[
     Attribute, Parameter, Member, Case, Enumerator, Flag,
 ];
 const EXTENSIBILITIES: &[&str] = &["FINAL", "APPENDABLE", "MUTABLE"];
+const DESCRIPTOR_KINDS: &[&str] = &["ANY", "FILE", "SEGMENT", "SOCKET"];
 const PLACEMENTS: &[&str] = &[
     "BEGIN_FILE",
     "BEFORE_DECLARATION",
@@ -148,6 +149,15 @@ static STANDARD: &[Standard] = &[
     standard("ami", &[Interface, Operation, Attribute], &[IS]),
     // Nearcall's own
     standard("opaque", &[Parameter, Operation, Attribute], &[IS]),
+    standard(
+        "fd",
+        &[Parameter, Operation],
+        &[StandardParameter {
+            name: "kind",
+            takes: Takes::Word(DESCRIPTOR_KINDS),
+            absent: Absent::Text("ANY"),
+        }],
+    ),
     standard("idempotent", &[Operation, Attribute], &[IS]),
     standard("leaf", &[Operation, Attribute], &[IS]),
     standard(

@@ -100,6 +100,9 @@ rules! {
     RANGE_EMPTY = "E0278", "8.3.3.2", "the least value of a range is not above the greatest";
     DEFAULT_RANGE = "E0279", "8.3.3.1", "a default is in the range of what it is the default of";
     OPAQUE_TYPE = "E0280", "ours", "what is opaque is a sequence of octets";
+    DESCRIPTOR_TYPE = "E0285", "ours", "what stands for a descriptor is a `long`";
+    DESCRIPTOR_DIRECTION = "E0286", "ours", "a descriptor goes one way";
+    DESCRIPTOR_COUNT = "E0287", "ours", "eight descriptors go with a call at most, and eight back";
     ANNOTATION_UNKNOWN = "N0281", "7.4.15.4.2", "an annotation that nobody declares is ignored";
     ANNOTATION_STANDARD = "N0282", "8.2.2", "a standard annotation keeps its standard meaning";
     PARAMETER_TYPE = "E0283", "7.4.15.4.1", "a parameter of an annotation has a constant's type";

@@ -5,7 +5,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use crate::back::rust::limits::{Judgement, Subject};
-use crate::back::rust::stub::{Printer, Side, literal, number};
+use crate::back::rust::stub::{Printer, Side, descriptor_kind, literal, number};
 use crate::back::rust::types::primitive_type;
 use crate::layout::{Form, Place, Scalar, Shape, shape};
 use crate::model::{Primitive, Type};
@@ -16,6 +16,13 @@ impl Printer<'_, '_> {
     pub fn read(&mut self, step: &Step) -> TokenStream {
         let source = self.source();
         match step {
+            Step::TakeDescriptors { descriptors } => {
+                let kinds = descriptors.iter().map(|(_, kind)| descriptor_kind(*kind));
+                let kinds: Vec<TokenStream> = kinds.collect();
+                let roots = descriptors.iter().map(|(root, _)| Place::whole(*root));
+                let locals: Vec<_> = roots.map(|place| self.local(&place, "")).collect();
+                quote!(let [#(#locals),*] = #source.descriptors([#(#kinds),*])?;)
+            }
             Step::GetScalar { place, at, scalar, check } => {
                 let get = format_ident!("get_u{}", scalar.width() * 8);
                 let at = number(*at);

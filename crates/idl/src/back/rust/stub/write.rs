@@ -4,9 +4,9 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use crate::back::rust::limits::{Subject, counted};
-use crate::back::rust::stub::{Printer, Side, number};
-use crate::layout::{Form, Place, Scalar};
-use crate::model::{Primitive, Type};
+use crate::back::rust::stub::{Printer, Side, descriptor_kind, number};
+use crate::layout::{Form, Place, Root, Scalar};
+use crate::model::{DescriptorKind, Primitive, Type};
 use crate::plan::{Count, LimitCheck, Passing, Step};
 
 impl Printer<'_, '_> {
@@ -17,6 +17,8 @@ impl Printer<'_, '_> {
             Step::CheckBound { place, count, limit } => self.check_bound(place, *count, *limit),
             Step::CheckRange { place, checks } => self.check_range(place, checks),
             Step::Marshal { place, checks } => self.marshal(place, checks),
+            Step::ExpectDescriptors => quote!(#target.expect_descriptors();),
+            Step::PutDescriptors { descriptors } => self.put_descriptors(descriptors),
             Step::PutScalar { place, at, scalar } => {
                 let put = format_ident!("put_u{}", scalar.width() * 8);
                 let (at, word) = (number(*at), self.word(place, *scalar));
@@ -73,6 +75,22 @@ impl Printer<'_, '_> {
             }
             _ => TokenStream::new(),
         }
+    }
+
+    fn put_descriptors(&mut self, descriptors: &[(Root, DescriptorKind)]) -> TokenStream {
+        let target = self.target();
+        let passed = descriptors.iter().map(|(root, kind)| {
+            let (kind, value) = (descriptor_kind(*kind), self.receiver(&Place::whole(*root)));
+            match self.side {
+                Side::Client => {
+                    let name = self.reported_name(*root);
+                    quote!((#name, #kind, #value))
+                }
+                Side::Server => quote!((#kind, ::std::os::fd::AsFd::as_fd(&#value))),
+            }
+        });
+        let passed: Vec<TokenStream> = passed.collect();
+        quote!(#target.put_descriptors([#(#passed),*])?;)
     }
 
     /// An `@opaque` in argument, which may be lent already.

@@ -1,0 +1,145 @@
+//! Descriptors that calls carry, as their client passes and receives them (design note 0019).
+//!
+//! What comes back is matched by A-stack and sequence to a call that was told to expect it, and is
+//! closed if there is none.
+
+use std::collections::HashMap;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::Ordering::Relaxed;
+
+use nearcall_abi::message::Message;
+use nearcall_core::{PeerFault, Sequence};
+use nearcall_os::descriptor::DescriptorKind;
+
+use super::binding::{ClientBinding, Grip};
+use super::control::{Inbox, RESULTS_NS_MAX};
+use super::deadline::{Deadline, NEVER_NS, left_ns};
+use crate::error::{CallError, NotExecuted, UsageError};
+use crate::raw::Malformed;
+
+/// Packets that are read at most to find what nobody waits for.
+const DRAIN_COUNT_MAX: usize = 256;
+
+/// Descriptors that are due, by A-stack.
+#[derive(Debug, Default)]
+pub(crate) struct Awaited(HashMap<u32, Due>);
+
+#[derive(Debug)]
+struct Due {
+    sequence: Sequence,
+    /// `None`: they have not come yet.
+    came: Option<Vec<OwnedFd>>,
+}
+
+impl Awaited {
+    /// Keeps descriptors that came for a call; closes them if it does not expect any.
+    pub fn file(&mut self, astack: u32, sequence: u32, descriptors: Vec<OwnedFd>) {
+        let due = self.0.get_mut(&astack);
+        let due = due.filter(|due| due.sequence == Sequence::from_u32(sequence));
+        if let Some(due) = due
+            && due.came.is_none()
+        {
+            due.came = Some(descriptors);
+        }
+    }
+}
+
+impl Grip<'_> {
+    /// The call that is about to be posted brings descriptors back.
+    #[cold]
+    pub fn expect_descriptors(self) {
+        let (linkage, binding) = (self.linkage(), self.binding);
+        // Relaxed: a thread that looks for itself finds what it wrote itself.
+        binding.control.has_expected.store(true, Relaxed);
+        binding.close_strays();
+        let due = Due { sequence: linkage.sequence().next(), came: None };
+        binding.control.inbox().awaited.0.insert(linkage.index, due);
+    }
+
+    /// Sends descriptors ahead of the call that is about to be posted.
+    #[cold]
+    pub fn send_descriptors<const N: usize>(
+        self,
+        procedure: u32,
+        deadline: Deadline,
+        descriptors: [(&'static str, DescriptorKind, BorrowedFd<'_>); N],
+    ) -> Result<(), Box<CallError>> {
+        for (parameter, kind, descriptor) in descriptors {
+            kind.check(descriptor).map_err(|wrong| {
+                let wrong = UsageError::WrongDescriptor { parameter, reason: wrong.to_string() };
+                Box::new(CallError::Usage(wrong))
+            })?;
+        }
+        let (binding, linkage) = (self.binding, self.linkage());
+        let sequence = linkage.sequence().next();
+        let until_ns = self.until_ns(sequence, deadline);
+        let (astack, sequence) = (linkage.index, sequence.as_u32());
+        let message = Message::Descriptors { astack, sequence, count: N as u32 };
+        let descriptors = descriptors.map(|(_, _, descriptor)| descriptor);
+        let Err(error) = binding.control.send(until_ns, &message, &descriptors) else {
+            return Ok(());
+        };
+        if left_ns(until_ns) == 0 {
+            return Err(Box::new(binding.late(procedure)));
+        }
+        let procedure = binding.procedure_name(procedure);
+        tracing::warn!(name = binding.name, procedure, %error, "descriptors were not sent");
+        let reason = NotExecuted::DescriptorsNotSent;
+        Err(Box::new(CallError::NotExecuted { procedure, reason }))
+    }
+
+    /// The descriptors that came with the reply, judged. An honest server has sent them before it
+    /// replied.
+    #[cold]
+    pub fn take_descriptors<const N: usize>(
+        self,
+        procedure: u32,
+        kinds: [DescriptorKind; N],
+    ) -> Result<[OwnedFd; N], Box<CallError>> {
+        let index = self.linkage().index;
+        let find = |inbox: &mut Inbox| inbox.awaited.0.get_mut(&index)?.came.take();
+        let came = self.binding.await_message(NEVER_NS, RESULTS_NS_MAX, find).unwrap_or_default();
+        self.binding.control.inbox().awaited.0.remove(&index);
+        let fault = |malformed: Malformed| {
+            let fault = PeerFault::from(malformed);
+            let name = self.binding.procedure_name(procedure);
+            Box::new(self.binding.fault(name, fault))
+        };
+        let claimed = came.len();
+        let came: [OwnedFd; N] =
+            came.try_into().map_err(|_| fault(Malformed::Descriptors { claimed, wanted: N }))?;
+        for (descriptor, kind) in came.iter().zip(kinds) {
+            let judged = kind.check(descriptor.as_fd());
+            judged.map_err(|wrong| fault(Malformed::Descriptor(wrong)))?;
+        }
+        Ok(came)
+    }
+}
+
+impl ClientBinding {
+    /// Nobody will collect what comes with the reply on A-stack `index`, which has come.
+    ///
+    /// # Cost: one load, on a binding whose calls bring no descriptors.
+    pub fn disclaim_descriptors(&self, index: u32) {
+        // Relaxed: whoever expected some has handed the A-stack over, which orders it.
+        if self.control.has_expected.load(Relaxed) {
+            self.control.inbox().awaited.0.remove(&index);
+            self.close_strays();
+        }
+    }
+
+    /// Reads what has come and nobody waits for, unless another thread is at the socket: that one
+    /// reads it.
+    fn close_strays(&self) {
+        let mut inbox = self.control.inbox();
+        for _ in 0..DRAIN_COUNT_MAX {
+            if inbox.is_read {
+                return;
+            }
+            let Ok(Some(packet)) = self.control.socket().try_receive() else { return };
+            if self.file(&mut inbox, Ok(packet)).is_err() {
+                return;
+            }
+        }
+    }
+}

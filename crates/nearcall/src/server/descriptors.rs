@@ -1,0 +1,195 @@
+//! Descriptors that clients pass with calls, from the socket to the entry stub that takes them
+//! (design note 0019).
+//!
+//! A client sends them before it posts, so that they are there when its call is run: whoever takes
+//! them looks into the socket and never waits. What is read on the way there and is not a
+//! descriptor stays in order for housekeeping.
+
+use std::collections::{HashMap, VecDeque};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{MutexGuard, PoisonError};
+use std::time::Duration;
+
+use nearcall_abi::message::Message;
+use nearcall_core::{Sequence, turn};
+use nearcall_os::descriptor::DescriptorKind;
+
+use super::binding::ServerBinding;
+use super::current;
+use super::quota::{Charge, Resource};
+use crate::raw::{Malformed, Refusal, ServedCall};
+use crate::wire::{Packet, WireError};
+
+/// Most packets that are read ahead of housekeeping: more than an honest client's conversations
+/// have under way.
+const QUEUE_COUNT_MAX: usize = 256;
+
+/// What has come over a binding's socket and is not where it belongs yet.
+#[derive(Default)]
+pub(crate) struct Arrived {
+    /// Read by a server processor that looked for descriptors; housekeeping's, in order.
+    queued: VecDeque<Packet>,
+    /// At most one entry an A-stack: a later one replaces the one before.
+    parked: HashMap<u32, Parked>,
+}
+
+/// Descriptors of a call that is not taken yet. Dropping them closes them.
+struct Parked {
+    sequence: Sequence,
+    descriptors: Vec<OwnedFd>,
+    /// What the client's user is charged with meanwhile.
+    _charge: Charge,
+}
+
+/// What housekeeping finds next.
+pub(crate) enum Next {
+    /// To be answered.
+    Packet(Packet),
+    /// Descriptors, and they are where they belong.
+    Parked,
+    Nothing,
+}
+
+impl ServerBinding {
+    /// The next packet, for housekeeping.
+    pub fn next_packet(&self) -> Result<Next, WireError> {
+        let mut arrived = self.arrived();
+        let packet = match arrived.queued.pop_front() {
+            Some(packet) => packet,
+            None => match self.socket.try_receive()? {
+                Some(packet) => packet,
+                None => return Ok(Next::Nothing),
+            },
+        };
+        Ok(match self.park(&mut arrived, packet)? {
+            Some(packet) => Next::Packet(packet),
+            None => Next::Parked,
+        })
+    }
+
+    /// A server processor has read packets that nobody has answered.
+    pub fn has_queued(&self) -> bool {
+        !self.arrived().queued.is_empty()
+    }
+
+    /// The descriptors of call `sequence` on A-stack `index`; how many came, if that are not
+    /// `count`. Those are closed.
+    fn take_descriptors(
+        &self,
+        index: u32,
+        sequence: Sequence,
+        count: usize,
+    ) -> Result<Vec<OwnedFd>, usize> {
+        let mut arrived = self.arrived();
+        let mut has_queued = false;
+        let found = loop {
+            let is_ours = |parked: &Parked| parked.sequence == sequence;
+            if arrived.parked.get(&index).is_some_and(is_ours) {
+                break arrived.parked.remove(&index).map(|parked| parked.descriptors);
+            }
+            if arrived.queued.len() >= QUEUE_COUNT_MAX {
+                break None;
+            }
+            // A broken socket is housekeeping's to notice.
+            let Ok(Some(packet)) = self.socket.try_receive() else { break None };
+            match self.park(&mut arrived, packet) {
+                Ok(None) => {}
+                Ok(Some(packet)) => {
+                    arrived.queued.push_back(packet);
+                    has_queued = true;
+                }
+                Err(_) => break None,
+            }
+        };
+        drop(arrived);
+        if has_queued {
+            current::have_attended(self.token);
+        }
+        let found = found.unwrap_or_default();
+        if found.len() == count { Ok(found) } else { Err(found.len()) }
+    }
+
+    /// Call on A-stack `index` is over: what came with it and nobody took is closed.
+    pub fn forget_descriptors(&self, index: u32) {
+        self.arrived().parked.remove(&index);
+    }
+
+    /// The binding is over.
+    pub fn forget_arrived(&self) {
+        *self.arrived() = Arrived::default();
+    }
+
+    /// Parks a packet of descriptors if their call has not been taken; any other packet comes back.
+    /// Late and forged ones are closed: no call can match them any more.
+    fn park(&self, arrived: &mut Arrived, packet: Packet) -> Result<Option<Packet>, WireError> {
+        let Message::Descriptors { astack, sequence, count } = packet.message()? else {
+            return Ok(Some(packet));
+        };
+        arrived.parked.retain(|astack, parked| self.is_due(*astack, parked.sequence));
+        let sequence = Sequence::from_u32(sequence);
+        if astack >= self.astack_count() || !self.is_due(astack, sequence) {
+            tracing::warn!(
+                name = self.name,
+                astack,
+                "descriptors came for no call, and are closed"
+            );
+            return Ok(None);
+        }
+        // Over its share: its call will not find them.
+        if let Ok(charge) = self.charge(Resource::Descriptors, count.into()) {
+            let descriptors = packet.descriptors;
+            arrived.parked.insert(astack, Parked { sequence, descriptors, _charge: charge });
+        }
+        Ok(None)
+    }
+
+    /// Whether call `sequence` on an A-stack is the next one there, or the one that is run now.
+    fn is_due(&self, index: u32, sequence: Sequence) -> bool {
+        let claimed = self.claimed(index);
+        let is_run = || turn::is_pending(&self.astack(index).head().turn);
+        sequence == claimed.next() || (sequence == claimed && is_run())
+    }
+
+    fn arrived(&self) -> MutexGuard<'_, Arrived> {
+        self.arrived.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ServedCall<'_> {
+    /// The descriptors that the call carries, judged.
+    #[cold]
+    pub(crate) fn take_descriptors<const N: usize>(
+        &self,
+        kinds: [DescriptorKind; N],
+    ) -> Result<[OwnedFd; N], Malformed> {
+        let index = self.astack.record().index;
+        let sequence = self.binding.claimed(index);
+        let taken = self.binding.take_descriptors(index, sequence, N);
+        let taken = taken.map_err(|claimed| Malformed::Descriptors { claimed, wanted: N })?;
+        for (descriptor, kind) in taken.iter().zip(kinds) {
+            kind.check(descriptor.as_fd()).map_err(Malformed::Descriptor)?;
+        }
+        Ok(taken.try_into().expect("as many as there are kinds"))
+    }
+
+    /// Sends descriptors ahead of the reply, unless nobody waits for it any more.
+    #[cold]
+    pub(crate) fn send_descriptors<const N: usize>(
+        &self,
+        descriptors: [(DescriptorKind, BorrowedFd<'_>); N],
+    ) -> Result<(), Box<Refusal>> {
+        let astack = self.astack.record().index;
+        let sequence = self.binding.claimed(astack);
+        for (kind, descriptor) in descriptors {
+            kind.check(descriptor).map_err(|wrong| Box::new(Refusal::Descriptor(wrong)))?;
+        }
+        if turn::is_given_up(&self.astack.head().turn, sequence) {
+            return Ok(());
+        }
+        let message = Message::Descriptors { astack, sequence: sequence.as_u32(), count: N as u32 };
+        let descriptors = descriptors.map(|(_, descriptor)| descriptor);
+        // A client that does not read its socket is not waited for.
+        let sent = self.binding.socket.send_within(Duration::ZERO, &message, &descriptors);
+        sent.map_err(|error| Box::new(Refusal::NotSent(error.to_string())))
+    }
+}
