@@ -11,6 +11,7 @@
 
 pub mod campaign;
 pub mod contract;
+pub mod feeding;
 pub mod passing;
 pub mod random_interface;
 pub mod server;

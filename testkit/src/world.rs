@@ -6,8 +6,8 @@ use std::process::{Child, Command, Stdio};
 
 use nearcall::{Binding, Clerk, Domain, ImportOptions};
 
-use crate::faults::faults::{FAULTS, FaultsClient, PASSING, PassingClient};
-use crate::{passing, server};
+use crate::faults::faults::{FAULTS, FEEDING, FaultsClient, FeedingClient, PASSING, PassingClient};
+use crate::{feeding, passing, server};
 
 /// Where the two domains of a test live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub struct Server {
 
 #[derive(Debug)]
 enum Place {
-    Here { clerk: Option<Clerk>, passing: Option<Clerk> },
+    Here { clerk: Option<Clerk>, passing: Option<Clerk>, feeding: Option<Clerk> },
     There { child: Child },
 }
 
@@ -81,9 +81,11 @@ impl World {
                 let domain = Domain::new().expect("a server's domain");
                 let clerk = server::export(&domain, self.directory(), name);
                 let passing = passing::export(&domain, self.directory(), name);
+                let feeding = feeding::export(&domain, self.directory(), name);
                 Place::Here {
                     clerk: Some(clerk.expect("the name is free")),
                     passing: Some(passing.expect("the name is free")),
+                    feeding: Some(feeding.expect("the name is free")),
                 }
             }
             Kind::Processes => Place::There { child: self.spawn(name) },
@@ -113,6 +115,22 @@ impl World {
             }
         };
         FaultsClient::new(binding.expect("the server admits us"))
+    }
+
+    /// A client of its `Feeding`.
+    pub fn import_feeding(&self, server: &Server) -> FeedingClient {
+        let options = self.import_options();
+        let binding = match &server.place {
+            Place::Here { feeding, .. } => {
+                let clerk = feeding.as_ref().expect("the server is exported");
+                Binding::import_twin(&self.client, clerk, &FEEDING, options)
+            }
+            Place::There { .. } => {
+                let name = feeding::name_of(&server.name);
+                Binding::import_with(&self.client, &name, &FEEDING, options)
+            }
+        };
+        FeedingClient::new(binding.expect("the server admits us"))
     }
 
     /// A client of its `Passing`.
@@ -159,7 +177,9 @@ impl Server {
     /// Ends the server in an orderly way, and waits until it has ended.
     pub fn shut_down(&mut self) {
         match &mut self.place {
-            Place::Here { clerk, passing } => drop((clerk.take(), passing.take())),
+            Place::Here { clerk, passing, feeding } => {
+                drop((clerk.take(), passing.take(), feeding.take()));
+            }
             Place::There { child } => {
                 let mut input = child.stdin.take().expect("piped");
                 // A server that has ended already reads nothing.

@@ -166,10 +166,13 @@ fn a_result_of_another_kind_is_refused_by_the_server() {
     });
 }
 
+/// A call that passes a descriptor, whatever becomes of it.
+type Passed = fn(&PassingClient, BorrowedFd<'_>);
+
 #[test]
 fn nothing_stays_open_whatever_becomes_of_the_call() {
     check(|world, client| {
-        let calls: [(&str, fn(&PassingClient, BorrowedFd<'_>)); 7] = [
+        let calls: [(&str, Passed); 7] = [
             ("returned", |client, given| drop(client.back(given).unwrap())),
             ("raised", |client, given| {
                 let raised = client.choose(given, 7).unwrap_err();

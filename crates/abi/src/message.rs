@@ -139,6 +139,11 @@ pub enum Message<'p> {
         /// How many come, from 1 to [`CALL_DESCRIPTORS_MAX`].
         count: u32,
     },
+    /// Client: no more of this feed. Kind 18.
+    FeedOver {
+        /// Its number.
+        feed: u64,
+    },
 }
 
 /// A class list by value.
@@ -226,6 +231,7 @@ impl<'p> Message<'p> {
                 out.u32(number)?;
                 out.bytes(&bytes.to_le_bytes())?;
             }
+            Message::FeedOver { feed } => out.bytes(&feed.to_le_bytes())?,
             Message::Grow { class: word }
             | Message::GrownSegments { class: word }
             | Message::GrownBound { class: word }
@@ -281,6 +287,7 @@ impl<'p> Message<'p> {
             Message::NotMapped { .. } => 15,
             Message::NotLent { .. } => 16,
             Message::Descriptors { .. } => 17,
+            Message::FeedOver { .. } => 18,
         }
     }
 }
@@ -319,6 +326,7 @@ fn decode_kind<'p>(kind: u32, input: &mut In<'p>) -> Option<Message<'p>> {
             (1..=limit).contains(&count).then_some(())?;
             Message::Descriptors { astack, sequence, count }
         }
+        18 => Message::FeedOver { feed: input.u64()? },
         _ => return None,
     })
 }
@@ -500,7 +508,7 @@ mod tests {
         Message::Import { abi_version, interface_hash, processor, interface_name, classes }
     }
 
-    fn all() -> [Message<'static>; 17] {
+    fn all() -> [Message<'static>; 18] {
         let classes = [AStackClass { block_bytes: 2048, count: 5 }];
         [
             import(Classes::new(&classes).unwrap()),
@@ -520,6 +528,7 @@ mod tests {
             Message::NotMapped { astack: 1, generation: 2 },
             Message::NotLent { number: 3 },
             Message::Descriptors { astack: 1, sequence: 2, count: 8 },
+            Message::FeedOver { feed: 7 },
         ]
     }
 

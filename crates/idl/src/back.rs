@@ -48,23 +48,29 @@ pub const LANGUAGES: &[Language] = &[
     Language { name: "cpp", compile: cpp::compile_cpp },
     Language {
         name: "python",
-        compile: |model, _| match descriptors(model, "Python") {
+        compile: |model, _| match not_yet(model, "Python") {
             unsupported if !unsupported.is_empty() => Err(unsupported),
             _ => Ok(vec![Output { suffix: ".py", text: python::compile_python(model) }]),
         },
     },
 ];
 
-/// Operations that pass descriptors, for a language that cannot yet.
-fn descriptors(model: &Model, language: &str) -> Vec<Unsupported> {
+/// Operations that need what a language has no stubs for yet.
+fn not_yet(model: &Model, language: &str) -> Vec<Unsupported> {
     let mut found = Vec::new();
     for (_, declaration, interface) in model.interfaces() {
-        let passing = interface.operations.iter().filter(|one| one.passes_descriptors());
-        found.extend(passing.map(|operation| Unsupported {
-            place: format!("{}::{}", declaration.name, operation.name),
-            reason: format!(
-                "it passes descriptors (`@fd`), and {language} has no stubs for that yet"
-            ),
+        let own = interface.operations.iter().filter(|one| !one.carries_feed());
+        found.extend(own.filter_map(|operation| {
+            let what = match operation {
+                one if one.feed.is_some() => "it is a feed (`@feed`, `stream`)",
+                one if one.passes_descriptors() => "it passes descriptors (`@fd`)",
+                _ => return None,
+            };
+            let place = format!("{}::{}", declaration.name, operation.name);
+            Some(Unsupported {
+                place,
+                reason: format!("{what}; {language} has no stubs for that yet"),
+            })
         }));
     }
     found

@@ -294,6 +294,10 @@ pub struct Operation {
     pub returns_opaque: bool,
     /// `@fd` on the operation: what it returns is a descriptor of this kind.
     pub returns_descriptor: Option<DescriptorKind>,
+    /// `@feed` on the operation: it returns items. Not in a whole model: see [`Operation::feed`].
+    pub returns_feed: bool,
+    /// One of the procedures that carry a feed, if it is one.
+    pub feed: Option<Feed>,
     /// In the order of the text.
     pub parameters: Vec<Parameter>,
     /// Exceptions, in the order of the text, each once.
@@ -339,8 +343,32 @@ pub struct Parameter {
     /// `@fd`: a descriptor of this kind; in the message there is nothing of it. Only on a `long`,
     /// and not inout.
     pub descriptor: Option<DescriptorKind>,
+    /// `@feed`: it is sent item by item. Not in a whole model: see [`Operation::feed`].
+    pub is_feed: bool,
     /// All annotations.
     pub annotations: Vec<Annotation>,
+}
+
+/// What a procedure does for a feed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Feed {
+    /// Which of its procedures it is.
+    pub part: FeedPart,
+    /// The operation that opens the feed, as spelled.
+    pub opened_by: String,
+}
+
+/// The procedures that a `@feed` operation becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FeedPart {
+    /// Opens a feed, and returns its number.
+    Open,
+    /// Returns the next batch of items.
+    Next,
+    /// Takes the next batch of items.
+    Put,
+    /// Says that there are no more, and returns what the operation returns.
+    End,
 }
 
 /// What a descriptor that is passed has to be.
@@ -389,6 +417,11 @@ impl DescriptorKind {
 }
 
 impl Operation {
+    /// One of the procedures that carry a feed that another one has opened.
+    pub fn carries_feed(&self) -> bool {
+        self.feed.as_ref().is_some_and(|feed| feed.part != FeedPart::Open)
+    }
+
     /// Whether descriptors go with its calls, either way.
     pub fn passes_descriptors(&self) -> bool {
         let mut parameters = self.parameters.iter();

@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use expect_test::expect_file;
+use nearcall_idl::back::LANGUAGES;
 use nearcall_idl::back::c::compile_c;
 use nearcall_idl::back::cpp::compile_cpp;
 use nearcall_idl::back::python::compile_python;
@@ -82,6 +83,21 @@ fn c_does_not_print_stubs_that_no_stack_holds() {
     let said = found[0].to_string();
     assert!(said.starts_with("Store::put: its fixed parameters take 65537 bytes"), "{said}");
     assert_eq!(found.len(), 1);
+}
+
+#[test]
+fn what_a_language_has_no_stubs_for_is_named() {
+    for (file, named) in [("descriptors", "open: it passes desc"), ("feeds", "rows: it is a feed")]
+    {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/idl/rust");
+        let model = model(&folder.join(file).with_extension("idl"));
+        for language in LANGUAGES {
+            let refused = (language.compile)(&model, file);
+            let is_rust = language.name == "rust";
+            let said = refused.map_or_else(|found| found[0].to_string(), |_| String::new());
+            assert_eq!(said.contains(named), !is_rust, "{}: {said}", language.name);
+        }
+    }
 }
 
 #[test]

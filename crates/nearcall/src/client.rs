@@ -7,6 +7,7 @@ pub(crate) mod call_all;
 pub(crate) mod control;
 pub(crate) mod deadline;
 pub(crate) mod descriptors;
+pub(crate) mod feed;
 pub(crate) mod hasty;
 pub(crate) mod import;
 pub(crate) mod interrupt;

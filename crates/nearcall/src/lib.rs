@@ -37,6 +37,7 @@ mod wire;
 
 pub use binding::{Binding, ImportOptions, Rebind, WhenExhausted};
 pub use client::call_all::call_all;
+pub use client::feed::{Feed, Sink};
 pub use client::lent::{Lent, OpaqueIn};
 pub use domain::{Domain, DomainOptions};
 pub use error::{
@@ -47,6 +48,7 @@ pub use nearcall_core::{PeerFault, WaitPolicy};
 pub use raw::{Opaque, OpaqueOut, Pending, Refusal};
 pub use server::clerk::{Admission, Clerk, ExportOptions, Importer, Policy};
 pub use server::current::{CurrentCall, current_call};
+pub use server::feeds::{Intake, Items, Taker};
 pub use server::rules::{Rule, Rules, UnknownProcedure, Verdict, Who};
 pub use spinning::spun;
 pub use types::{Char, LongDouble};

@@ -4,6 +4,7 @@ pub(crate) mod binding;
 pub(crate) mod clerk;
 pub(crate) mod current;
 pub(crate) mod descriptors;
+pub(crate) mod feeds;
 pub(crate) mod handshake;
 pub(crate) mod processors;
 pub(crate) mod quota;

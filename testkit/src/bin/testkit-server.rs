@@ -25,10 +25,11 @@ fn main() {
 fn serve(domain: &Domain, directory: &Path, name: &str) {
     let clerk = testkit::server::export(domain, directory, name).expect("an export");
     let passing = testkit::passing::export(domain, directory, name).expect("an export");
+    let feeding = testkit::feeding::export(domain, directory, name).expect("an export");
     println!("exported");
     let mut line = String::new();
     std::io::stdin().read_to_string(&mut line).expect("standard input");
-    drop((clerk, passing));
+    drop((clerk, passing, feeding));
     domain.shut_down();
 }
 

@@ -9,6 +9,7 @@ mod client;
 mod constants;
 mod constructed;
 mod docs;
+mod feeds;
 mod interface;
 mod limits;
 mod lints;

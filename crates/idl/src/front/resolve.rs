@@ -17,6 +17,7 @@ mod aggregate;
 mod annotation;
 mod constant;
 mod enumeration;
+mod feeds;
 mod finish;
 mod interface;
 mod limits;
@@ -97,7 +98,9 @@ pub fn resolve(mut parsed: Parsed) -> (Option<Model>, Vec<Diagnostic>) {
         return (None, resolver.diagnostics);
     }
     let diagnostics = std::mem::take(&mut resolver.diagnostics);
-    (Some(resolver.into_model()), diagnostics)
+    let mut model = resolver.into_model();
+    feeds::expand(&mut model);
+    (Some(model), diagnostics)
 }
 
 impl Resolver {

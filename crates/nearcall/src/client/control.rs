@@ -124,6 +124,12 @@ impl Control {
         let _ = self.socket.try_send(&Message::Look);
     }
 
+    /// Tells the server that nobody wants more of a feed. Does not block: if there is no room, the
+    /// feed stays until its binding goes.
+    pub fn end_feed(&self, feed: u64) {
+        let _ = self.socket.try_send(&Message::FeedOver { feed });
+    }
+
     /// Sends, for no longer than until then.
     pub fn send(
         &self,

@@ -21,6 +21,7 @@ use super::variable::Variable;
 use crate::client::linkage::OutOfLine;
 use crate::error::{OverBound, UsageError};
 use crate::server::binding::{ServerAStack, ServerBinding};
+use crate::server::feeds::{Items, Taker};
 
 /// The entry stubs of one interface, over a server's procedures.
 pub trait Entries: Send + Sync + 'static {
@@ -54,6 +55,11 @@ pub enum Refusal {
     },
     /// The procedure ran, and one of its results is a descriptor of another kind.
     Descriptor(WrongDescriptor),
+    /// The procedure ran, and its client has as many feeds open as it may.
+    TooManyFeeds {
+        /// How many.
+        limit: usize,
+    },
     /// The procedure ran, and its descriptors could not be sent.
     NotSent(String),
 }
@@ -150,6 +156,63 @@ impl<'a> Arguments<'a> {
     #[inline]
     pub fn copy_fixed(&self, target: &mut [u8]) {
         self.call.inbound().copy_out(0, target);
+    }
+
+    /// Opens a feed of what `items` makes; its number.
+    ///
+    /// # Errors: [`Refusal`] if the client has too many open.
+    pub fn open_source<T, E>(&self, items: Items<Result<T, E>>) -> Result<u64, Box<Refusal>>
+    where
+        T: 'static,
+        E: Send + 'static,
+    {
+        self.call.binding.feeds.open_source(items)
+    }
+
+    /// Opens a feed into `taker`; its number.
+    ///
+    /// # Errors: as [`Arguments::open_source`].
+    pub fn open_taker<T, R, E>(&self, taker: Taker<T, R, E>) -> Result<u64, Box<Refusal>>
+    where
+        T: 'static,
+        R: 'static,
+        E: 'static,
+    {
+        self.call.binding.feeds.open_taker(taker)
+    }
+
+    /// Batch `number` of a feed, and whether it is the last.
+    ///
+    /// # Errors: it is not due. Within: what making the items raised.
+    pub fn next_of_feed<T: 'static, E: 'static>(
+        &self,
+        feed: u64,
+        number: u32,
+        limit: u32,
+    ) -> Result<Result<(Vec<T>, bool), E>, Malformed> {
+        self.call.binding.feeds.next((feed, number), limit)
+    }
+
+    /// Gives batch `number` of a feed to its taker.
+    ///
+    /// # Errors: it is not due. Within: what the taker raised.
+    pub fn put_to_feed<T: 'static, R: 'static, E: 'static>(
+        &self,
+        feed: u64,
+        number: u32,
+        items: Vec<T>,
+    ) -> Result<Result<(), E>, Malformed> {
+        self.call.binding.feeds.put::<T, R, E>((feed, number), items)
+    }
+
+    /// Ends a feed into a taker.
+    ///
+    /// # Errors: it is not open. Within: what the taker raised.
+    pub fn end_of_feed<T: 'static, R: 'static, E: 'static>(
+        &self,
+        feed: u64,
+    ) -> Result<Result<R, E>, Malformed> {
+        self.call.binding.feeds.end::<T, R, E>(feed)
     }
 
     /// The descriptors that came with the call, in the order of the parameters.
@@ -429,6 +492,7 @@ impl Refusal {
             Refusal::Results(_)
             | Refusal::NoMemory { .. }
             | Refusal::Descriptor(_)
+            | Refusal::TooManyFeeds { .. }
             | Refusal::NotSent(_) => Status::ResultsRefused,
         }
     }
@@ -448,6 +512,9 @@ impl fmt::Display for Refusal {
             Refusal::Results(breach) => write!(f, "results refused: {breach}"),
             Refusal::NoMemory { bytes } => write!(f, "no memory for {bytes} bytes of results"),
             Refusal::Descriptor(wrong) => write!(f, "results refused: {wrong}"),
+            Refusal::TooManyFeeds { limit } => {
+                write!(f, "its client has {limit} feeds open, which is the limit")
+            }
             Refusal::NotSent(reason) => write!(f, "descriptors were not sent: {reason}"),
         }
     }

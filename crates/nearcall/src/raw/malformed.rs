@@ -54,6 +54,11 @@ pub enum Malformed {
         /// How many must.
         wanted: usize,
     },
+    /// A batch of a feed that is not open, or not the one that is due.
+    Feed {
+        /// The feed.
+        feed: u64,
+    },
     /// A descriptor of another kind.
     Descriptor(WrongDescriptor),
 }
@@ -77,6 +82,7 @@ impl Malformed {
             Malformed::Stalled { seen, end } => (seen, end),
             Malformed::Left { bytes } => (bytes, 0),
             Malformed::Descriptors { claimed, wanted } => (claimed as u64, wanted as u64),
+            Malformed::Feed { feed } => (feed, 0),
             Malformed::Descriptor(wrong) => (wrong.mode.into(), 0),
         }
     }
@@ -119,6 +125,7 @@ impl fmt::Display for Malformed {
             Malformed::Descriptors { claimed, wanted } => {
                 write!(f, "{claimed} descriptors came with it, not {wanted}")
             }
+            Malformed::Feed { feed } => write!(f, "feed {feed} has no such batch due"),
             Malformed::Descriptor(wrong) => wrong.fmt(f),
         }
     }

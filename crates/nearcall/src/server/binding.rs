@@ -19,6 +19,7 @@ use nearcall_os::segment::{Sealing, Segment};
 
 use super::clerk::Importer;
 use super::descriptors::Arrived;
+use super::feeds::Feeds;
 use super::quota::{Charge, Quotas, Resource};
 use super::requests::Growing;
 use super::trust::TrustClass;
@@ -68,6 +69,8 @@ pub(crate) struct ServerBinding {
     audit: Arc<Audit>,
     /// What has come over the socket and was not asked for yet.
     pub arrived: Mutex<Arrived>,
+    /// What the client has open.
+    pub feeds: Feeds,
 }
 
 const _: () = assert!(offset_of!(ServerBinding, entries) == 0);
@@ -157,6 +160,7 @@ impl ServerBinding {
             quotas: parts.quotas,
             charges: Mutex::new(parts.charges),
             arrived: Mutex::default(),
+            feeds: Feeds::default(),
         }
     }
 
@@ -224,6 +228,7 @@ impl ServerBinding {
         self.charges.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.lent().clear();
         self.forget_arrived();
+        self.feeds.clear();
     }
 
     /// Keeps what was charged until the binding goes.

@@ -95,6 +95,10 @@ fn answer(binding: &ServerBinding, mut packet: Packet) -> Result<(), String> {
             extend(binding, class, heads, own)?;
             send(binding, &Message::GrownBound { class })
         }
+        Message::FeedOver { feed } => {
+            binding.feeds.close(feed);
+            Ok(())
+        }
         Message::Look => {
             binding.ask_to_look();
             Ok(())

@@ -145,7 +145,7 @@ impl C<'_> {
 
     /// Operations whose messages are too long for a stub's stack.
     pub fn too_long(&self) -> Vec<crate::back::Unsupported> {
-        let mut found = crate::back::descriptors(self.model, "C");
+        let mut found = crate::back::not_yet(self.model, "C");
         for plan in &self.plan.interfaces {
             let Kind::Interface(interface) = &self.model.declaration(plan.id).kind else {
                 continue;

@@ -21,7 +21,11 @@ impl Rust<'_> {
         let declaration = self.model.declaration(id);
         let text = format!("Calls `{}` in the domain that exports it.", declaration.name);
         let doc = doc(&declaration.doc, &text);
-        let functions = procedures.iter().map(|procedure| self.call_stub(*procedure));
+        let own = procedures.iter().filter(|procedure| !procedure.operation.carries_feed());
+        let functions = own.map(|procedure| match procedure.operation.feed {
+            Some(_) => self.feed_stub(*procedure, procedures),
+            None => self.call_stub(*procedure),
+        });
         let allow =
             has_length(&names.functions).then(|| quote!(#[allow(clippy::len_without_is_empty)]));
         quote! {
@@ -84,7 +88,7 @@ impl Rust<'_> {
         quote!(::nearcall::Error<#exceptions>)
     }
 
-    fn call_body(&self, scope: usize, procedure: Procedure<'_>) -> TokenStream {
+    pub fn call_body(&self, scope: usize, procedure: Procedure<'_>) -> TokenStream {
         let Procedure { operation, plan, .. } = procedure;
         let mut printer = Printer::new(self, scope, operation, plan, Side::Client);
         let is_written = plan.client.request.iter().any(Step::is_write);

@@ -29,7 +29,8 @@ impl Rust<'_> {
         let descriptor = self.descriptor(id, interface);
         let exceptions = interface.operations.iter().enumerate();
         let exceptions = exceptions
-            .filter(|(_, operation)| operation.declared_in == id && !operation.raises.is_empty());
+            .filter(|(_, operation)| operation.declared_in == id && !operation.raises.is_empty())
+            .filter(|(_, operation)| !operation.carries_feed());
         let exceptions = exceptions.map(|(index, operation)| self.exceptions(id, index, operation));
         let procedures: Vec<Procedure<'_>> = interface
             .operations
@@ -130,7 +131,8 @@ impl Rust<'_> {
             return TokenStream::new();
         };
         let mut operations = interface.operations.iter();
-        let index = operations.position(|one| one.name == operation.name).unwrap_or_default();
+        let name = operation.feed.as_ref().map_or(&operation.name, |feed| &feed.opened_by);
+        let index = operations.position(|one| one.name == *name).unwrap_or_default();
         let name = &self.names.interface(declared_in).exceptions[index];
         self.names.path_to(scope, self.names.scope_of(declared_in), name)
     }

@@ -9,7 +9,7 @@ use crate::back::rust::client::{claim, does, has_length, nothing_raised, opaque_
 use crate::back::rust::docs::doc;
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::stub::{Printer, Side, number};
-use crate::model::DeclarationId;
+use crate::model::{DeclarationId, FeedPart, Operation};
 use crate::plan::Step;
 
 impl Rust<'_> {
@@ -22,7 +22,12 @@ impl Rust<'_> {
             self.model.declaration(id).name
         );
         let doc = doc(&None, &text);
-        let two_way = procedures.iter().filter(|procedure| !procedure.operation.is_oneway);
+        let is_opening = |operation: &Operation| {
+            operation.feed.as_ref().is_some_and(|feed| feed.part == FeedPart::Open)
+        };
+        let two_way = procedures
+            .iter()
+            .filter(|procedure| !procedure.operation.is_oneway && !is_opening(procedure.operation));
         let functions: Vec<TokenStream> =
             two_way.map(|procedure| self.posting_stub(*procedure)).collect();
         let allow =
@@ -67,7 +72,9 @@ impl Rust<'_> {
         let allow = self.function_lints(operation, function, &signature).attribute();
         let collected = quote!(::core::result::Result<#results, #error>);
         let body = self.posting_body(scope, procedure, &collected);
-        quote!(#doc #allow pub #signature { #body })
+        // A feed calls those by itself.
+        let public = (!operation.carries_feed()).then(|| quote!(pub));
+        quote!(#doc #allow #public #signature { #body })
     }
 
     fn posting_body(

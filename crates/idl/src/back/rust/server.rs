@@ -11,7 +11,7 @@ use crate::back::rust::interface::Procedure;
 use crate::back::rust::names::NameSet;
 use crate::back::rust::stub::{Printer, Side, number, parameter_names};
 use crate::layout::{Place, Root};
-use crate::model::DeclarationId;
+use crate::model::{DeclarationId, Operation};
 use crate::plan::{Passing, ProcedurePlan, Step};
 
 impl Rust<'_> {
@@ -25,8 +25,9 @@ impl Rust<'_> {
         let entries_doc = doc(&None, &format!("Entry stubs for a `{}`.", names.server));
         let allow =
             has_length(&names.functions).then(|| quote!(#[allow(clippy::len_without_is_empty)]));
-        let signatures = procedures.iter().map(|procedure| self.signature(*procedure));
-        let stubs = procedures.iter().map(|procedure| self.entry_stub(*procedure));
+        let own = procedures.iter().filter(|procedure| !procedure.operation.carries_feed());
+        let signatures = own.map(|procedure| self.signature(*procedure, procedures));
+        let stubs = procedures.iter().map(|procedure| self.entry_stub(*procedure, procedures));
         let stub_names = names.functions.iter().map(|name| stub_name(name));
         quote! {
             #server_doc
@@ -59,17 +60,20 @@ impl Rust<'_> {
         }
     }
 
-    fn signature(&self, procedure: Procedure<'_>) -> TokenStream {
+    fn signature(&self, procedure: Procedure<'_>, all: &[Procedure<'_>]) -> TokenStream {
         let Procedure { interface, operation, plan } = procedure;
         let scope = self.names.scope_of(interface);
         let doc = doc(&operation.doc, &format!("The procedure `{}`.", operation.name));
         let function = &self.names.interface(interface).functions[plan.index as usize];
         let (name, parameters) = (ident(function), self.server_parameters(scope, procedure));
-        let results = self.result_type(scope, operation, &run_results(plan));
+        let results = match operation.feed {
+            Some(_) => self.feed_type(scope, procedure, all),
+            None => self.result_type(scope, operation, &run_results(plan)),
+        };
         let output = if !operation.raises.is_empty() {
             let exceptions = self.exceptions_path(scope, operation);
             quote!(-> ::core::result::Result<#results, #exceptions>)
-        } else if run_results(plan).is_empty() {
+        } else if run_results(plan).is_empty() && operation.feed.is_none() {
             TokenStream::new()
         } else {
             quote!(-> #results)
@@ -104,14 +108,15 @@ impl Rust<'_> {
         parameters
     }
 
-    fn entry_stub(&self, procedure: Procedure<'_>) -> TokenStream {
+    fn entry_stub(&self, procedure: Procedure<'_>, all: &[Procedure<'_>]) -> TokenStream {
         let Procedure { interface, operation, plan } = procedure;
         let scope = self.names.scope_of(interface);
         let names = self.names.interface(interface);
         let name = stub_name(&names.functions[plan.index as usize]);
         let generic = ident(&names.generic);
         let mut printer = Printer::new(self, scope, operation, plan, Side::Server);
-        let (server, arguments) = (printer.fixed("server"), printer.fixed("arguments"));
+        let (server, arguments) =
+            (printer.fixed(server_name(operation)), printer.fixed("arguments"));
         let mut body = TokenStream::new();
         for step in &plan.server.request {
             body.extend(match step {
@@ -123,7 +128,7 @@ impl Rust<'_> {
                     };
                     quote!(let #lent = #arguments.lent_results::<#at>(#limit);)
                 }
-                Step::Run => self.run(&mut printer, procedure),
+                Step::Run => self.run(&mut printer, procedure, all),
                 step => printer.read(step),
             });
         }
@@ -139,15 +144,25 @@ impl Rust<'_> {
     }
 
     /// Runs the procedure, and replies with what it evaluates to.
-    fn run(&self, printer: &mut Printer<'_, '_>, procedure: Procedure<'_>) -> TokenStream {
+    fn run(
+        &self,
+        printer: &mut Printer<'_, '_>,
+        procedure: Procedure<'_>,
+        all: &[Procedure<'_>],
+    ) -> TokenStream {
         let Procedure { interface, operation, plan } = procedure;
         let scope = self.names.scope_of(interface);
         let names = self.names.interface(interface);
         let (generic, server_trait) = (ident(&names.generic), ident(&names.server));
         let function = ident(&names.functions[plan.index as usize]);
-        let server = printer.fixed("server");
+        let server = printer.fixed(server_name(operation));
         let arguments = run_arguments(printer, plan);
-        let run = quote!(<#generic as #server_trait>::#function(#server, #(#arguments),*));
+        let carried = self.carried(printer, procedure, all);
+        let is_carried = carried.is_some();
+        let run = carried.unwrap_or_else(
+            || quote!(<#generic as #server_trait>::#function(#server, #(#arguments),*)),
+        );
+        let opened = self.opened(printer, procedure, all);
         let results = run_results(plan);
         let reply = reply_steps(printer, &plan.server.reply);
         let locals: Vec<Ident> =
@@ -156,9 +171,12 @@ impl Rust<'_> {
             [one] => quote!(#one),
             all => quote!((#(#all),*)),
         };
+        if operation.raises.is_empty() && is_carried {
+            return quote!(let ::core::result::Result::Ok(#pattern) = #run; #reply);
+        }
         if operation.raises.is_empty() {
             let bound = (!locals.is_empty()).then(|| quote!(let #pattern =));
-            return quote!(#bound #run; #reply);
+            return quote!(#bound #run; #opened #reply);
         }
         let exceptions = self.exceptions_path(scope, operation);
         let variants = self.exception_variants(operation);
@@ -174,11 +192,16 @@ impl Rust<'_> {
         let arms: Vec<TokenStream> = arms.collect();
         quote! {
             match #run {
-                ::core::result::Result::Ok(#pattern) => { #reply }
+                ::core::result::Result::Ok(#pattern) => { #opened #reply }
                 #(#arms)*
             }
         }
     }
+}
+
+/// A procedure that carries a feed has nothing to do with the server itself.
+fn server_name(operation: &Operation) -> &'static str {
+    if operation.carries_feed() { "_server" } else { "server" }
 }
 
 /// What the procedure itself evaluates to: a lent result is in place already.
@@ -193,7 +216,7 @@ struct LentNames {
     written: Ident,
 }
 
-fn lent_names(operation: &crate::model::Operation, plan: &ProcedurePlan) -> LentNames {
+fn lent_names(operation: &Operation, plan: &ProcedurePlan) -> LentNames {
     let parameters = parameter_names(operation);
     let mut taken = NameSet::default();
     for name in &parameters {

@@ -142,8 +142,11 @@ impl Lowering<'_> {
         let doc = places.doc(path);
         self.refuse_streams(method, &name, [input, output]);
         let declared = self.passed(method.input_type(), input);
+        let feed = |is_feed: bool, span| {
+            is_feed.then(|| annotation("feed", Arguments::None, span)).into_iter()
+        };
         let parameters = declared.into_iter().map(|declared| Parameter {
-            annotations: Vec::new(),
+            annotations: feed(method.client_streaming(), input).collect(),
             direction: (Direction::In, input),
             declared,
             name: Name { text: PARAMETER.into(), span: input },
@@ -153,25 +156,37 @@ impl Lowering<'_> {
         let level = method.options.as_ref().map(|options| options.idempotency_level());
         let is_idempotent =
             level.is_some_and(|level| level != IdempotencyLevel::IdempotencyUnknown);
-        let annotations = is_idempotent
+        // The calls of a stream are numbered: none is made twice.
+        let is_streaming = method.client_streaming() || method.server_streaming();
+        let annotations = (is_idempotent && !is_streaming)
             .then(|| annotation("idempotent", Arguments::None, name.span))
             .into_iter()
+            .chain(feed(method.server_streaming(), output))
             .collect();
         let raises = Vec::new();
         let operation = Operation { name, oneway: None, returns, parameters, raises };
         Definition { annotations, ..definition(DefinitionKind::Operation(operation), doc) }
     }
 
+    /// A stream goes one way, and its items are something.
     fn refuse_streams(&mut self, method: &MethodDescriptorProto, name: &Name, spans: [Span; 2]) {
-        let ways = [(method.client_streaming(), "takes"), (method.server_streaming(), "returns")];
-        for ((is_streamed, verb), span) in ways.into_iter().zip(spans) {
-            if !is_streamed {
-                continue;
-            }
-            let message = format!("`{}` {verb} a stream", name.text);
+        let [input, output] = spans;
+        if method.client_streaming() && method.server_streaming() {
+            let message = format!("`{}` streams both ways", name.text);
+            let finding = Diagnostic::new(&rules::STREAM, output, message)
+                .label(name.span, "of this procedure")
+                .help("use two procedures, of which one takes a stream and one returns one");
+            self.findings.push(finding);
+        }
+        let ways = [
+            (method.client_streaming() && method.input_type() == EMPTY, "takes", input),
+            (method.server_streaming() && method.output_type() == EMPTY, "returns", output),
+        ];
+        for (_, verb, span) in ways.into_iter().filter(|(is_of_nothing, ..)| *is_of_nothing) {
+            let message = format!("`{}` {verb} a stream of empty messages", name.text);
             let finding = Diagnostic::new(&rules::STREAM, span, message)
                 .label(name.span, "of this procedure")
-                .help("pass a message with a `repeated` field, and call more than once");
+                .help("pass a count, or declare a message with a field");
             self.findings.push(finding);
         }
     }

@@ -239,9 +239,11 @@ impl Resolver {
             None => None,
         };
         resolved.returns_opaque = returns_opaque;
+        resolved.returns_feed = is_set_of(&resolved.annotations, "feed");
         resolved.returns_descriptor = descriptor_kind(&resolved.annotations);
         resolved.parameters = parameters;
         self.check_descriptors(operation, &resolved);
+        self.check_feed(operation, &resolved);
         resolved.raises = raises;
         Some(resolved)
     }
@@ -271,6 +273,8 @@ impl Resolver {
             returns: None,
             returns_opaque: false,
             returns_descriptor: None,
+            returns_feed: false,
+            feed: None,
             parameters: Vec::new(),
             raises: Vec::new(),
             astack: astack(&head.annotations),
@@ -293,6 +297,7 @@ impl Resolver {
                 declared,
                 is_opaque: is_set(&applied, "opaque"),
                 descriptor: None,
+                is_feed: is_set(&applied, "feed"),
                 annotations: kept(applied),
             });
             let last = resolved.last_mut().expect("pushed just now");
@@ -341,6 +346,49 @@ impl Resolver {
         }
         for (rule, span, message, help) in findings {
             self.diagnostics.push(Diagnostic::new(rule, span, message).help(help));
+        }
+    }
+
+    /// A feed goes one way, and what goes with it goes in.
+    fn check_feed(&mut self, syntax: &ast::Operation, operation: &Operation) {
+        let feeds = operation.parameters.iter().filter(|one| one.is_feed);
+        let count = feeds.clone().count() + usize::from(operation.returns_feed);
+        if count == 0 {
+            return;
+        }
+        let name = &syntax.name.text;
+        let mut findings = Vec::new();
+        if count > 1 {
+            let help = "use one operation for each; the first can return a number for the second";
+            findings.push((format!("`{name}` has {count} feeds"), help));
+        }
+        if operation.returns_feed && operation.returns.is_none() {
+            let help = "return the type of an item";
+            findings.push((format!("`{name}` returns a feed of nothing"), help));
+        }
+        let out = operation.parameters.iter().find(|one| one.direction != Direction::In);
+        if let Some(out) = out {
+            let message = format!("`{}` comes back beside a feed", out.name);
+            findings.push((message, "make it a part of the items, or of what is returned"));
+        }
+        if operation.is_oneway || operation.is_idempotent {
+            let message = format!("the feed `{name}` is `@oneway` or `@idempotent`");
+            findings.push((message, "leave that out: its items are sent once, and waited for"));
+        }
+        let is_item = |one: &Parameter| {
+            let special = ["range", "min", "max"];
+            let is_ranged = one.annotations.iter().any(|each| special.contains(&&*each.name));
+            !(is_ranged || one.is_opaque || one.descriptor.is_some())
+        };
+        let is_plain = !(operation.returns_feed
+            && (operation.returns_opaque || operation.returns_descriptor.is_some()));
+        if !is_plain || !feeds.clone().all(is_item) {
+            let message = format!("the items of the feed `{name}` are annotated");
+            findings.push((message, "annotate their type, in a typedef or a struct"));
+        }
+        for (message, help) in findings {
+            let finding = Diagnostic::new(&rules::FEED_SHAPE, syntax.name.span, message);
+            self.diagnostics.push(finding.help(help));
         }
     }
 
@@ -458,6 +506,7 @@ fn value_parameter(declared: Type, at: Span, is_opaque: bool) -> Parameter {
         declared,
         is_opaque,
         descriptor: None,
+        is_feed: false,
         annotations: Vec::new(),
     }
 }
@@ -472,6 +521,12 @@ fn annotated_span(applied: &[Applied], name: &str) -> Option<Span> {
         Some((Value::Boolean(true), span)) => Some(span),
         _ => None,
     }
+}
+
+/// As [`is_set`], of annotations that were kept.
+fn is_set_of(annotations: &[Annotation], name: &str) -> bool {
+    let one = annotations.iter().find(|one| one.name == name);
+    one.is_some_and(|one| one.parameters.get("value") == Some(&Value::Boolean(true)))
 }
 
 /// What `@fd` says.

@@ -158,6 +158,7 @@ static STANDARD: &[Standard] = &[
             absent: Absent::Text("ANY"),
         }],
     ),
+    standard("feed", &[Parameter, Operation], &[IS]),
     standard("idempotent", &[Operation, Attribute], &[IS]),
     standard("leaf", &[Operation, Attribute], &[IS]),
     standard(

@@ -1,0 +1,211 @@
+//! Feeds (design note 0020): what opens one, for its client and for its server, and what the
+//! procedures that carry it do instead of running one of the server's.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::back::rust::Rust;
+use crate::back::rust::casing::ident;
+use crate::back::rust::client::does;
+use crate::back::rust::docs::doc;
+use crate::back::rust::interface::Procedure;
+use crate::back::rust::stub::{Printer, number};
+use crate::layout::{Place, Root};
+use crate::model::{Direction, FeedPart, Primitive, Type};
+use crate::plan::Passing;
+
+/// The procedures of one feed, and the types that they have to agree on.
+struct FeedOf<'p> {
+    next: Option<Procedure<'p>>,
+    put: Option<Procedure<'p>>,
+    end: Option<Procedure<'p>>,
+    item: TokenStream,
+    are_octets: bool,
+    /// Most items of a batch.
+    bound: u32,
+    output: TokenStream,
+    /// What the procedures of the server raise.
+    raised: TokenStream,
+}
+
+impl Rust<'_> {
+    fn feed_of<'p>(
+        &self,
+        scope: usize,
+        procedure: Procedure<'p>,
+        all: &[Procedure<'p>],
+    ) -> FeedOf<'p> {
+        let operation = procedure.operation;
+        let opened_by = operation.feed.as_ref().map(|feed| &feed.opened_by);
+        let part = |part| {
+            let mut all = all.iter().copied();
+            all.find(|one| {
+                let feed = one.operation.feed.as_ref();
+                one.operation.declared_in == operation.declared_in
+                    && feed
+                        .is_some_and(|feed| feed.part == part && Some(&feed.opened_by) == opened_by)
+            })
+        };
+        let (next, put, end) = (part(FeedPart::Next), part(FeedPart::Put), part(FeedPart::End));
+        let sent = put.and_then(|put| {
+            let mut parameters = put.operation.parameters.iter();
+            parameters.find(|one| matches!(one.declared, Type::Sequence { .. }))
+        });
+        let returned = next.and_then(|next| next.operation.returns.as_ref());
+        let (element, bound) = match sent.map(|sent| &sent.declared).or(returned) {
+            Some(Type::Sequence { element, bound }) => (&**element, bound.unwrap_or(1)),
+            // An expanded feed has a sequence of its items in one of its procedures.
+            _ => (&Type::Primitive(Primitive::Octet), 1),
+        };
+        let returned = end.and_then(|end| end.operation.returns.as_ref());
+        FeedOf {
+            next,
+            put,
+            end,
+            item: self.owned(scope, element),
+            are_octets: *self.model.resolved(element) == Type::Primitive(Primitive::Octet),
+            bound,
+            output: returned.map_or_else(|| quote!(()), |declared| self.owned(scope, declared)),
+            raised: match operation.raises.as_slice() {
+                [] => quote!(::core::convert::Infallible),
+                _ => self.exceptions_path(scope, operation),
+            },
+        }
+    }
+
+    /// The client's function that opens a feed.
+    pub fn feed_stub(&self, procedure: Procedure<'_>, all: &[Procedure<'_>]) -> TokenStream {
+        let Procedure { interface, operation, plan } = procedure;
+        let scope = self.names.scope_of(interface);
+        let names = self.names.interface(interface);
+        let feed = self.feed_of(scope, procedure, all);
+        let doc = doc(&operation.doc, &does(operation));
+        let function = &names.functions[plan.index as usize];
+        let lent = quote!(impl ::core::convert::Into<::nearcall::OpaqueIn<'d>>);
+        let (name, parameters) = (ident(function), self.client_parameters(scope, procedure, &lent));
+        let is_lent = plan.arguments.iter().any(|argument| argument.passing == Passing::Lent);
+        let lifetime = is_lent.then(|| quote!(<'d>));
+        let (item, output) = (&feed.item, &feed.output);
+        let error = self.error_type(scope, operation);
+        let posting = ident(&names.posting);
+        let part = |part: Option<Procedure<'_>>| {
+            part.map(|part| ident(&names.functions[part.plan.index as usize]))
+        };
+        let (next, put, end) = (part(feed.next), part(feed.put), part(feed.end));
+        let bound = number(feed.bound);
+        let (returned, made) = match next {
+            Some(next) => (
+                quote!(::nearcall::Feed<'_, #item, #error>),
+                quote! {
+                    ::nearcall::Feed::new(&self.client, open()?, |client, feed, number| {
+                        #posting { client }.#next(feed, number)
+                    })
+                },
+            ),
+            None => (
+                quote!(::nearcall::Sink<'_, #item, #output, #error>),
+                quote! {
+                    ::nearcall::Sink::new(
+                        &self.client,
+                        open()?,
+                        #bound,
+                        |client, feed, number, items| #posting { client }.#put(feed, number, items),
+                        |client, feed| #posting { client }.#end(feed)?.collect(),
+                    )
+                },
+            ),
+        };
+        let signature = quote! {
+            fn #name #lifetime(
+                &self, #(#parameters),*
+            ) -> ::core::result::Result<#returned, #error>
+        };
+        let allow = self.function_lints(operation, function, &signature).attribute();
+        let body = self.call_body(scope, procedure);
+        quote! {
+            #doc
+            #allow
+            pub #signature {
+                let open = || -> ::core::result::Result<u64, #error> { #body };
+                ::core::result::Result::Ok(#made)
+            }
+        }
+    }
+
+    /// What the server's procedure that opens a feed evaluates to.
+    pub fn feed_type(
+        &self,
+        scope: usize,
+        procedure: Procedure<'_>,
+        all: &[Procedure<'_>],
+    ) -> TokenStream {
+        let FeedOf { next, item, output, raised, .. } = self.feed_of(scope, procedure, all);
+        let is_raising = !procedure.operation.raises.is_empty();
+        match (next, is_raising) {
+            (Some(_), true) => quote!(::nearcall::Items<::core::result::Result<#item, #raised>>),
+            (Some(_), false) => quote!(::nearcall::Items<#item>),
+            (None, _) => quote!(::nearcall::Taker<#item, #output, #raised>),
+        }
+    }
+
+    /// Makes a feed of what the procedure returned.
+    pub fn opened(
+        &self,
+        printer: &mut Printer<'_, '_>,
+        procedure: Procedure<'_>,
+        all: &[Procedure<'_>],
+    ) -> Option<TokenStream> {
+        let is_opening = procedure.operation.feed.as_ref()?.part == FeedPart::Open;
+        let feed = self.feed_of(printer.scope, procedure, all);
+        let arguments = printer.fixed("arguments");
+        let returned = printer.local(&Place::whole(Root::Returned), "");
+        let raised = feed.raised;
+        let opened = match feed.next {
+            Some(_) if procedure.operation.raises.is_empty() => quote! {
+                open_source(::std::boxed::Box::new(
+                    #returned.map(::core::result::Result::<_, #raised>::Ok),
+                ))
+            },
+            Some(_) => quote!(open_source(#returned)),
+            None => quote!(open_taker(#returned)),
+        };
+        is_opening.then(|| quote!(let #returned = #arguments.#opened?;))
+    }
+
+    /// What a procedure that carries a feed runs.
+    pub fn carried(
+        &self,
+        printer: &mut Printer<'_, '_>,
+        procedure: Procedure<'_>,
+        all: &[Procedure<'_>],
+    ) -> Option<TokenStream> {
+        let part = procedure.operation.feed.as_ref()?.part;
+        let feed = self.feed_of(printer.scope, procedure, all);
+        let FeedOf { item, output, raised, .. } = feed;
+        let arguments = printer.fixed("arguments");
+        let parameters = procedure.operation.parameters.iter().zip(0u32..);
+        let given = parameters.filter(|(one, _)| one.direction == Direction::In);
+        let given: Vec<_> = given
+            .map(|(_, index)| printer.local(&Place::whole(Root::Parameter(index)), ""))
+            .collect();
+        let bound = number(feed.bound);
+        Some(match (part, given.as_slice()) {
+            (FeedPart::Next, [feed, number]) => quote! {
+                #arguments.next_of_feed::<#item, #raised>(#feed, #number, #bound)?
+            },
+            (FeedPart::Put, [number_of, number, items]) => {
+                // Octets are in private memory that is not the procedure's own.
+                let owned = feed.are_octets.then(|| quote!(.to_vec()));
+                quote! {
+                    #arguments.put_to_feed::<#item, #output, #raised>(
+                        #number_of, #number, #items #owned,
+                    )?
+                }
+            }
+            (FeedPart::End, [feed]) => quote! {
+                #arguments.end_of_feed::<#item, #output, #raised>(#feed)?
+            },
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,206 @@
+//! Feeds, as their client holds them: items come and go in batches, one call a batch (design note
+//! 0020).
+//!
+//! One batch is under way while the caller is at another. So a feed holds two batches at most, and
+//! whoever is slower keeps the other waiting: the procedures of a feed reply when they have
+//! consumed, or produced, a batch.
+
+use std::fmt;
+
+use crate::error::CallError;
+use crate::raw::{Client, Pending};
+
+/// A call for a batch, which says whether it is the last.
+type Batch<'b, T, E> = Pending<'b, (Vec<T>, bool), E>;
+
+/// Posts it.
+type PostNext<'b, T, E> = fn(&'b Client, u64, u32) -> Result<Batch<'b, T, E>, CallError>;
+
+/// Posts a batch.
+type PostPut<'b, T, E> = fn(&'b Client, u64, u32, &[T]) -> Result<Pending<'b, (), E>, CallError>;
+
+/// Ends a feed.
+type End<'b, R, E> = fn(&'b Client, u64) -> Result<R, E>;
+
+/// Items that a server sends. After an error it is over.
+///
+/// Dropping it tells the server, which drops what makes the items; it does not wait.
+#[must_use = "items come when they are asked for"]
+pub struct Feed<'b, T, E = CallError> {
+    open: Open<'b>,
+    post: PostNext<'b, T, E>,
+    /// The call for the next batch, or why there is none.
+    ahead: Option<Result<Batch<'b, T, E>, E>>,
+    items: std::vec::IntoIter<T>,
+}
+
+/// Items that a server is sent. [`Sink::end`] says that there are no more.
+///
+/// Dropping it without that gives the feed up: the server drops what took the items.
+#[must_use = "it is given up if it is not ended"]
+pub struct Sink<'b, T, R, E = CallError> {
+    open: Open<'b>,
+    post: PostPut<'b, T, E>,
+    end: End<'b, R, E>,
+    /// The batch that the server is at.
+    ahead: Option<Pending<'b, (), E>>,
+    items: Vec<T>,
+    batch_count: usize,
+}
+
+/// A feed that the server has open.
+struct Open<'b> {
+    client: &'b Client,
+    feed: u64,
+    /// Of the next batch.
+    number: u32,
+    is_over: bool,
+}
+
+impl<'b, T, E: From<Box<CallError>>> Feed<'b, T, E> {
+    /// For generated code: feed number `feed`, and what posts the call for its next batch.
+    pub fn new(client: &'b Client, feed: u64, post: PostNext<'b, T, E>) -> Feed<'b, T, E> {
+        let items = Vec::new().into_iter();
+        Feed { open: Open::new(client, feed), post, ahead: None, items }
+    }
+
+    fn post_next(&mut self) -> Result<Batch<'b, T, E>, E> {
+        let Open { client, feed, .. } = self.open;
+        let number = self.open.count();
+        (self.post)(client, feed, number).map_err(|error| Box::new(error).into())
+    }
+
+    /// Waits for the batch that is under way, and posts for the one after it.
+    fn turn_over(&mut self) -> Result<(), E> {
+        let pending = self.ahead.take().unwrap_or_else(|| self.post_next());
+        let (items, is_last) = pending?.collect()?;
+        self.items = items.into_iter();
+        if is_last {
+            self.open.is_over = true;
+        } else {
+            self.ahead = Some(self.post_next());
+        }
+        Ok(())
+    }
+}
+
+impl<T, E: From<Box<CallError>>> Iterator for Feed<'_, T, E> {
+    type Item = Result<T, E>;
+
+    fn next(&mut self) -> Option<Result<T, E>> {
+        loop {
+            if let Some(item) = self.items.next() {
+                return Some(Ok(item));
+            }
+            if self.open.is_over {
+                return None;
+            }
+            if let Err(error) = self.turn_over() {
+                self.open.give_up();
+                return Some(Err(error));
+            }
+        }
+    }
+}
+
+impl<'b, T, R, E: From<Box<CallError>>> Sink<'b, T, R, E> {
+    /// For generated code: feed number `feed`, what posts a batch of at most `batch_count`, and
+    /// what ends the feed.
+    pub fn new(
+        client: &'b Client,
+        feed: u64,
+        batch_count: u32,
+        post: PostPut<'b, T, E>,
+        end: End<'b, R, E>,
+    ) -> Sink<'b, T, R, E> {
+        let batch_count = batch_count as usize;
+        let items = Vec::with_capacity(batch_count);
+        Sink { open: Open::new(client, feed), post, end, ahead: None, items, batch_count }
+    }
+
+    /// Sends an item, with others: at once only if a batch is full, and then it waits until the
+    /// server has taken the batch before.
+    ///
+    /// # Errors: what the server raised about an item before; the feed is over.
+    pub fn put(&mut self, item: T) -> Result<(), E> {
+        self.items.push(item);
+        if self.items.len() < self.batch_count {
+            return Ok(());
+        }
+        self.flush()
+    }
+
+    /// Sends what there is.
+    ///
+    /// # Errors: as [`Sink::put`].
+    pub fn flush(&mut self) -> Result<(), E> {
+        let flushed = self.settle().and_then(|()| self.post_items());
+        flushed.inspect_err(|_| self.open.give_up())
+    }
+
+    /// Says that there are no more items, and waits for what the server makes of them.
+    ///
+    /// # Errors: as [`Sink::put`].
+    pub fn end(mut self) -> Result<R, E> {
+        self.flush()?;
+        let settled = self.settle();
+        settled.inspect_err(|_| self.open.give_up())?;
+        let Open { client, feed, .. } = self.open;
+        let ended = (self.end)(client, feed);
+        self.open.is_over = ended.is_ok();
+        ended
+    }
+
+    fn settle(&mut self) -> Result<(), E> {
+        self.ahead.take().map_or(Ok(()), Pending::collect)
+    }
+
+    fn post_items(&mut self) -> Result<(), E> {
+        if self.items.is_empty() || self.open.is_over {
+            return Ok(());
+        }
+        let Open { client, feed, .. } = self.open;
+        let number = self.open.count();
+        let posted = (self.post)(client, feed, number, &self.items);
+        self.items.clear();
+        self.ahead = Some(posted.map_err(|error| E::from(Box::new(error)))?);
+        Ok(())
+    }
+}
+
+impl<'b> Open<'b> {
+    fn new(client: &'b Client, feed: u64) -> Open<'b> {
+        Open { client, feed, number: 0, is_over: false }
+    }
+
+    fn count(&mut self) -> u32 {
+        let number = self.number;
+        self.number = number.wrapping_add(1);
+        number
+    }
+
+    /// Tells the server, once.
+    fn give_up(&mut self) {
+        if !std::mem::replace(&mut self.is_over, true) {
+            self.client.binding().inner().control.end_feed(self.feed);
+        }
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.give_up();
+    }
+}
+
+impl<T, E> fmt::Debug for Feed<'_, T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Feed").field("feed", &self.open.feed).finish_non_exhaustive()
+    }
+}
+
+impl<T, R, E> fmt::Debug for Sink<'_, T, R, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sink").field("feed", &self.open.feed).finish_non_exhaustive()
+    }
+}
