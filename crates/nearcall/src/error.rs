@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use nearcall_core::fault::PeerFault;
+use nearcall_os::WrongDescriptor;
 
 use crate::server::rules::UnknownProcedure;
 
@@ -127,7 +128,7 @@ pub enum UsageError {
         /// The parameter.
         parameter: &'static str,
         /// What it is, and what it has to be.
-        reason: String,
+        wrong: WrongDescriptor,
     },
 }
 
@@ -420,7 +421,7 @@ impl fmt::Display for UsageError {
             UsageError::NoMemory { bytes, reason } => {
                 write!(f, "no out-of-line memory for {bytes} bytes: {reason}")
             }
-            UsageError::WrongDescriptor { parameter, reason } => write!(f, "{parameter}: {reason}"),
+            UsageError::WrongDescriptor { parameter, wrong } => write!(f, "{parameter}: {wrong}"),
             UsageError::LentElsewhere => f.write_str("an argument is lent over another binding"),
         }
     }

@@ -45,6 +45,7 @@ pub use error::{
 };
 pub use nearcall_abi::{AStackClass, InterfaceDescriptor, ProcedureDescriptor};
 pub use nearcall_core::{PeerFault, WaitPolicy};
+pub use nearcall_os::{DescriptorKind, WrongDescriptor};
 pub use raw::{Opaque, OpaqueOut, Pending, Refusal};
 pub use server::clerk::{Admission, Clerk, ExportOptions, Importer, Policy};
 pub use server::current::{CurrentCall, current_call};

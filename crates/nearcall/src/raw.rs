@@ -18,7 +18,7 @@ mod scratch;
 mod variable;
 
 pub use nearcall_abi::MESSAGE_BYTES_MAX;
-pub use nearcall_os::{DescriptorKind, WrongDescriptor};
+pub use nearcall_os::DescriptorKind;
 
 pub use crate::client::interrupt::Interruptible;
 pub use arguments::{Arguments, Entries, Outcome, Refusal, Replied, Results};

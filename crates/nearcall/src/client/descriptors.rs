@@ -66,7 +66,7 @@ impl Grip<'_> {
     ) -> Result<(), Box<CallError>> {
         for (parameter, kind, descriptor) in descriptors {
             kind.check(descriptor).map_err(|wrong| {
-                let wrong = UsageError::WrongDescriptor { parameter, reason: wrong.to_string() };
+                let wrong = UsageError::WrongDescriptor { parameter, wrong };
                 Box::new(CallError::Usage(wrong))
             })?;
         }
