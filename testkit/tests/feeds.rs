@@ -205,7 +205,7 @@ fn one_that_panics_is_over_and_the_server_lives() {
 fn a_deadline_ends_a_feed_that_waits_too_long() {
     check(|_, client| {
         let hasty = client.with_deadline(Duration::from_millis(20));
-        let mut feed = hasty.numbers(2, 300).unwrap();
+        let mut feed = hasty.numbers(2, 600).unwrap();
         let aborted = feed.next().unwrap().unwrap_err();
         assert!(matches!(aborted, CallError::CallAborted { .. }), "{aborted}");
         assert!(feed.next().is_none());

@@ -6,6 +6,7 @@
 
 use std::any::Any;
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use nearcall_os::clock;
@@ -18,7 +19,8 @@ const FEEDS_MAX: usize = 64;
 /// How long a batch is filled, once it has an item: a slow feed's items come one by one.
 const FILL_NS_MAX: u64 = 100_000;
 
-/// What takes the items of a feed, in the server. Dropped without [`Intake::end`], its client has
+/// What takes the items of a feed, in the server. It is dropped by whatever thread finds that it is
+/// over, and must not wait for anything then. Dropped without [`Intake::end`], its client has
 /// given the feed up, or has ended.
 pub trait Intake: Send {
     /// What comes.
@@ -107,14 +109,13 @@ impl Feeds {
     /// Its client has given it up, or it is over.
     pub fn close(&self, feed: u64) {
         let closed = self.table().feeds.remove(&feed);
-        // What the application drops, it drops outside of the lock.
-        drop(closed);
+        let_go(closed);
     }
 
     /// The binding is over.
     pub fn clear(&self) {
         let closed = std::mem::take(&mut self.table().feeds);
-        drop(closed);
+        let_go(closed);
     }
 
     /// The next batch of at most `limit` items: at least one, unless it is the last.
@@ -203,6 +204,13 @@ impl Feeds {
     fn table(&self) -> MutexGuard<'_, Table> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Drops what is the application's, outside of every lock. If that panics, the thread lives: it may
+/// be the one that keeps house.
+fn let_go(closed: impl Sized) {
+    // The panic hook has said so.
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(closed)));
 }
 
 impl<T, E> Source<T, E> {
