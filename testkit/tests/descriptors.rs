@@ -11,8 +11,11 @@ use nearcall::raw::{Arguments, Client, DescriptorKind, Entries, Outcome};
 use nearcall::{
     Binding, CallError, Clerk, Domain, Error, InterfaceDescriptor, NotExecuted, Ran, UsageError,
 };
+use nearcall_abi::message::Message;
 use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::Stream;
+use testkit::campaign::effects;
+use testkit::campaign::hand::{self, HandClient};
 use testkit::faults::faults::{PASSING, PassingClient};
 use testkit::world::{Kind, World, each_world, in_world};
 
@@ -334,4 +337,45 @@ fn a_client_tells_none_too_few_and_others_from_what_is_due() {
     });
     assert!(said.to_string().contains("mode 10600"), "{said}");
     assert!(matches!(said, CallError::Peer { .. }), "{said}");
+}
+
+/// Sends a tracer as one of `count` descriptors of a call.
+fn forge(client: &HandClient, astack: u32, sequence: u32, count: u32) -> Tracer {
+    let mut tracer = Tracer::new();
+    let message = Message::Descriptors { astack, sequence, count };
+    let sent = tracer.writer.take().unwrap();
+    hand::send(&client.stream, &hand::packet(&message), &[sent]).unwrap();
+    tracer
+}
+
+#[test]
+fn what_is_late_or_forged_is_closed() {
+    let directory = tempfile::tempdir().unwrap();
+    let domain = Domain::new().unwrap();
+    let _clerk = effects::export(&domain, directory.path(), "forged").unwrap();
+    let client = HandClient::bind(&hand::path_of(directory.path(), "forged")).unwrap();
+    let astack = hand::astack_of("null");
+    // No call was made yet: the first one has number 1.
+    for (what, astack, sequence) in [
+        ("the past", astack, 0),
+        ("the future", astack, 2),
+        ("far away", astack, u32::MAX),
+        ("no A-stack", 9_999, 1),
+        ("no A-stack at all", u32::MAX, 1),
+    ] {
+        forge(&client, astack, sequence, 1).expect_closed(what);
+    }
+    // What is due is kept, and one more for the same call takes its place.
+    let first = forge(&client, astack, 1, 1);
+    let second = forge(&client, astack, 1, 1);
+    first.expect_closed("replaced");
+    assert_eq!(rustix::io::read(&second.reader, &mut [0]), Err(rustix::io::Errno::AGAIN));
+    // A call that takes none runs as ever; late ones are closed, and so is what it left.
+    client.post(astack, hand::words_of("null", 1, 0));
+    assert!(client.await_reply(astack, 1, CLOSED));
+    forge(&client, astack, 1, 1).expect_closed("late");
+    second.expect_closed("not taken");
+    // One that says two and brings one ends the binding.
+    forge(&client, astack, 2, 2).expect_closed("miscounted");
+    assert!(hand::await_hang_up(&client.stream, CLOSED).is_some());
 }
