@@ -12,6 +12,7 @@ use crate::layout::fixed_bytes;
 use crate::model::{
     Annotation, Direction, Feed, FeedPart, Kind, Model, Operation, Parameter, Primitive, Type,
 };
+use crate::source::Span;
 
 /// Bytes of a batch: with its words it fits the A-stack that most variable arguments have.
 const BATCH_BYTES: u64 = 1984;
@@ -57,6 +58,7 @@ fn carried(model: &Model, operation: Operation) -> Vec<Operation> {
         returns_feed: false,
         ..operation.clone()
     };
+    let value = |name, direction, primitive| value(operation.at, name, direction, primitive);
     let feed = || value("feed", Direction::In, Primitive::Uint64);
     let number = || value("number", Direction::In, Primitive::Uint32);
     let opening = Operation {
@@ -87,9 +89,10 @@ fn carried(model: &Model, operation: Operation) -> Vec<Operation> {
     vec![opening, put, end]
 }
 
-fn value(name: &str, direction: Direction, primitive: Primitive) -> Parameter {
+fn value(at: Span, name: &str, direction: Direction, primitive: Primitive) -> Parameter {
     Parameter {
         name: name.to_owned(),
+        at,
         direction,
         declared: Type::Primitive(primitive),
         is_opaque: false,
