@@ -5,6 +5,7 @@
 //!  Mutex Condition Semaphore RwLock Once Local
 //!         └── monitor                    one primitive under all of them
 //!  processor ── thread join inbox        who runs next; a thread's record; its end; others' wakes
+//!     └── awaited                        what comes from outside, such as replies
 //!  switch                                from one stack to another
 //!  stacks ── stack overflow              where stacks come from, and what ends them
 //! ```
@@ -31,6 +32,7 @@ mod block;
 mod local;
 mod sleep;
 
+mod awaited;
 mod inbox;
 mod join;
 mod processor;
@@ -48,6 +50,7 @@ mod stacks;
 mod error;
 mod report;
 
+pub use awaited::{Awaited, Enders, Idle, Word, identity, is_fastthread, wait_for};
 pub use block::block;
 pub use condition::Condition;
 pub use error::{ForkError, JoinError, Outside, RunError};

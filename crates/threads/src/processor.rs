@@ -14,8 +14,11 @@
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use rustix::thread::futex;
+
+use crate::awaited::{Awaited, AwaitedList, Enders, For, Idle, Word};
 use crate::error::Outside;
 use crate::fork_process;
 use crate::inbox::Inbox;
@@ -47,18 +50,27 @@ pub struct Processor {
     ended: Cell<u64>,
     /// Those that wait for a time.
     pub sleepers: Sleepers,
+    /// Those that wait for something that comes from outside and wakes nobody.
+    pub awaited: AwaitedList,
     /// Switches until the inbox and the clock are looked at.
     until_look: Cell<u32>,
     /// How many threads wait for another kernel thread.
     outside: Cell<usize>,
     /// Whom those have made ready.
     inbox: Inbox,
-    /// The kernel thread, to be woken.
-    kernel_thread: std::thread::Thread,
 }
 
 /// While threads are ready, the inbox and the clock are looked at after so many switches.
 const SWITCHES_PER_LOOK: u32 = 32;
+
+/// Things from outside that a poll finds missing before it ends.
+const POLL_MISSES: usize = 1;
+
+/// The same for a look, which looks at all of them in turn.
+const LOOK_MISSES: usize = 8;
+
+/// A sleep that has no end lasts so long.
+const SLEEP_MAX: Duration = Duration::from_secs(3600);
 
 /// The processor that the caller runs on, if it is a FastThread.
 #[inline(always)]
@@ -116,8 +128,8 @@ impl Processor {
             sleepers: Sleepers::default(),
             until_look: Cell::new(SWITCHES_PER_LOOK),
             outside: Cell::new(0),
+            awaited: AwaitedList::default(),
             inbox: Inbox::new(),
-            kernel_thread: std::thread::current(),
         }))
     }
 
@@ -216,7 +228,8 @@ impl Processor {
             thread.next.set(unsafe { before.as_ref() });
         };
         if self.inbox.push(ptr::from_ref(thread).expose_provenance(), link) {
-            self.kernel_thread.unpark();
+            // Refused only for words that are not mapped or not aligned.
+            let _ = futex::wake(self.inbox.wakes(), futex::Flags::PRIVATE, 1);
         }
     }
 
@@ -236,7 +249,7 @@ impl Processor {
 
     /// Makes those ready whom other kernel threads or the clock have made ready.
     #[cold]
-    fn look(&self) {
+    pub fn look(&self) {
         self.until_look.set(SWITCHES_PER_LOOK);
         let last = ptr::with_exposed_provenance::<Thread>(self.inbox.take());
         // SAFETY: 0, or the address of a record that was pushed; records stay for good.
@@ -250,15 +263,63 @@ impl Processor {
             first = thread.next.get();
             self.ready.push(thread);
         }
+        if !self.awaited.is_empty() {
+            self.poll();
+            self.awaited.sweep_some(LOOK_MISSES, |thread| self.wake_awaiting(thread));
+        }
         if self.sleepers.next().is_some() {
             let now = Instant::now();
             while let Some(thread) = self.sleepers.pop(now) {
+                if thread.awaits.get().is_some() {
+                    self.awaited.remove(thread);
+                }
                 self.ready.push(thread);
             }
         }
     }
 
-    /// Sleeps until a thread is ready, on the stack of whoever was the last to run (U28), which may
+    /// Looks at what has been awaited longest, and at what follows as long as it is there. True: a
+    /// thread is ready, or may be.
+    #[inline]
+    pub fn poll(&self) -> bool {
+        self.awaited.sweep(POLL_MISSES, |thread| self.wake_awaiting(thread));
+        self.has_ready() || self.inbox.has_some()
+    }
+
+    /// Whether a thread is ready.
+    #[inline]
+    pub fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// What it has awaited is there, and it is in no list.
+    #[inline]
+    fn wake_awaiting(&self, thread: &'static Thread) {
+        thread.awaits.set(None);
+        self.sleepers.remove(thread);
+        self.ready.push(thread);
+    }
+
+    /// Suspends the running thread until that is over, at most until then; false: it was late.
+    pub fn wait_for(&self, awaited: &dyn Awaited, until: Option<Instant>) -> bool {
+        let running = self.running.get();
+        // SAFETY: only the lifetime changes. The thread has borrowed it until this returns, and
+        // then it is forgotten.
+        let awaits = unsafe {
+            std::mem::transmute::<NonNull<dyn Awaited + '_>, NonNull<dyn Awaited + 'static>>(
+                NonNull::from(awaited),
+            )
+        };
+        running.awaits.set(Some(awaits));
+        self.awaited.push(running);
+        if let Some(until) = until {
+            self.sleepers.push(until, running);
+        }
+        self.block(&For(awaited));
+        running.awaits.take().is_none()
+    }
+
+    /// Waits until a thread is ready, on the stack of whoever was the last to run (U28), which may
     /// be the next.
     #[cold]
     fn idle(&self) -> &'static Thread {
@@ -267,28 +328,67 @@ impl Processor {
             if let Some(next) = self.ready.pop() {
                 return next;
             }
-            let next_deadline = self.sleepers.next();
-            if next_deadline.is_none() && self.outside.get() == 0 {
-                return self.root;
-            }
-            if self.stacks.trim(self.running.get()) {
+            if let Some(awaited) = self.awaited.oldest().and_then(Thread::awaited) {
+                awaited.idle(&Idle(self));
                 continue;
             }
-            if self.inbox.fall_asleep() {
-                self.sleep_until(next_deadline);
-                self.inbox.wake_up();
+            if self.sleepers.next().is_none() && self.outside.get() == 0 {
+                return self.root;
             }
+            self.sleep(|word, left| {
+                let Ok(left) = left.try_into() else { return };
+                let flags = futex::Flags::PRIVATE;
+                // Whatever it says, `idle` looks again.
+                let _ = futex::wait(word.word, flags, word.expected, Some(&left));
+            });
         }
     }
 
-    /// Sleeps until something is in the inbox, at most until the deadline. May wake for nothing.
-    fn sleep_until(&self, deadline: Option<Instant>) {
-        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        match left {
-            _ if !self.inbox.is_asleep() => {}
-            None => std::thread::park(),
-            Some(left) => std::thread::park_timeout(left),
+    /// Has `sleep` sleep until something is in the inbox, at most so long. May wake for nothing.
+    fn sleep(&self, sleep: impl FnOnce(Word<'_>, Duration)) {
+        while self.stacks.trim(self.running.get()) {
+            if self.inbox.has_some() {
+                return;
+            }
         }
+        if !self.inbox.fall_asleep() {
+            return;
+        }
+        if let Some(expected) = self.inbox.prepare_wait() {
+            let left = |until: Instant| until.saturating_duration_since(Instant::now());
+            let left = self.sleepers.next().map_or(SLEEP_MAX, left);
+            sleep(Word { word: self.inbox.wakes(), expected, is_own: true }, left.min(SLEEP_MAX));
+        }
+        self.inbox.wake_up();
+    }
+
+    /// See [`Idle::sleep`].
+    pub fn sleep_for_awaited(
+        &self,
+        enders: Enders,
+        sleep: impl FnOnce(&[Word<'_>], Duration) -> bool,
+    ) -> bool {
+        let (first, count_max) = match enders {
+            Enders::Oldest(count) => (self.awaited.first(), count),
+            Enders::Newest => (self.awaited.last(), 1),
+        };
+        let threads = || std::iter::successors(first, |thread| thread.next.get()).take(count_max);
+        let mut asleep = 0;
+        let mut is_late = false;
+        self.sleep(|inbox, left| {
+            let mut words = vec![inbox];
+            let fall_asleep = |thread: &'static Thread| thread.awaited()?.fall_asleep();
+            words.extend(threads().map_while(fall_asleep));
+            asleep = words.len() - 1;
+            if asleep == threads().count() {
+                is_late = sleep(&words, left);
+            }
+        });
+        for awaited in threads().take(asleep).filter_map(Thread::awaited) {
+            awaited.wake_up(is_late);
+        }
+        self.awaited.sweep(usize::MAX, |thread| self.wake_awaiting(thread));
+        is_late
     }
 
     #[inline(always)]

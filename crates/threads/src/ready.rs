@@ -57,6 +57,8 @@ pub struct ReadyList {
     fifo: Fifo,
     /// The threads are in `policy` instead.
     has_policy: Cell<bool>,
+    /// Whether that may have some.
+    may_have: Cell<bool>,
     policy: RefCell<Option<Box<dyn Policy>>>,
 }
 
@@ -64,7 +66,14 @@ impl ReadyList {
     /// A list with that policy, or first come, first served.
     pub fn new(policy: Option<Box<dyn Policy>>) -> ReadyList {
         let has_policy = Cell::new(policy.is_some());
-        ReadyList { fifo: Fifo::new(), has_policy, policy: RefCell::new(policy) }
+        let may_have = Cell::new(false);
+        ReadyList { fifo: Fifo::new(), has_policy, may_have, policy: RefCell::new(policy) }
+    }
+
+    /// Whether no thread is ready.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.fifo.is_empty() && !self.may_have.get()
     }
 
     /// A thread is ready.
@@ -83,13 +92,15 @@ impl ReadyList {
     fn add(&self, thread: &'static Thread) {
         if let Some(policy) = &mut *self.policy.borrow_mut() {
             policy.add(Ready(thread));
+            self.may_have.set(true);
         }
     }
 
     #[cold]
     fn next(&self) -> Option<&'static Thread> {
-        let Ready(thread) = self.policy.borrow_mut().as_mut()?.next()?;
-        Some(thread)
+        let next = self.policy.borrow_mut().as_mut()?.next();
+        self.may_have.set(next.is_some());
+        next.map(|Ready(thread)| thread)
     }
 }
 

@@ -1,8 +1,7 @@
 //! Threads that wait for a time.
 
 use std::cell::{Cell, RefCell};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crate::processor::here_for;
@@ -38,65 +37,44 @@ pub fn sleep(time: Duration) {
 /// A processor's threads that wait for a time.
 #[derive(Debug, Default)]
 pub struct Sleepers {
-    by_deadline: RefCell<BinaryHeap<Reverse<Sleeper>>>,
+    by_deadline: RefCell<BTreeMap<Key, &'static Thread>>,
     /// So that those with one deadline wake in the order in which they came.
     slept: Cell<u64>,
 }
 
-#[derive(Debug)]
-struct Sleeper {
-    deadline: Instant,
-    order: u64,
-    thread: &'static Thread,
-}
+/// When a thread is to wake, and which of those that are to wake then it is.
+pub type Key = (Instant, u64);
 
 /// What a sleeper waits for.
 struct Time(Instant);
 
 impl Sleepers {
-    fn push(&self, deadline: Instant, thread: &'static Thread) {
-        let order = self.slept.get();
-        self.slept.set(order + 1);
-        self.by_deadline.borrow_mut().push(Reverse(Sleeper { deadline, order, thread }));
+    pub fn push(&self, deadline: Instant, thread: &'static Thread) {
+        let key = (deadline, self.slept.get());
+        self.slept.set(key.1 + 1);
+        thread.sleeps.set(Some(key));
+        self.by_deadline.borrow_mut().insert(key, thread);
+    }
+
+    /// It does not wait for a time any more.
+    pub fn remove(&self, thread: &'static Thread) {
+        if let Some(key) = thread.sleeps.take() {
+            self.by_deadline.borrow_mut().remove(&key);
+        }
     }
 
     /// When the next one is to wake.
     pub fn next(&self) -> Option<Instant> {
-        self.by_deadline.borrow().peek().map(|Reverse(sleeper)| sleeper.deadline)
+        self.by_deadline.borrow().first_key_value().map(|(&(deadline, _), _)| deadline)
     }
 
     /// The next one whose time has come.
     pub fn pop(&self, now: Instant) -> Option<&'static Thread> {
-        if self.next()? > now {
-            return None;
-        }
-        self.by_deadline.borrow_mut().pop().map(|Reverse(sleeper)| sleeper.thread)
-    }
-}
-
-impl Sleeper {
-    fn key(&self) -> (Instant, u64) {
-        (self.deadline, self.order)
-    }
-}
-
-impl PartialEq for Sleeper {
-    fn eq(&self, other: &Sleeper) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for Sleeper {}
-
-impl PartialOrd for Sleeper {
-    fn partial_cmp(&self, other: &Sleeper) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Sleeper {
-    fn cmp(&self, other: &Sleeper) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
+        let mut by_deadline = self.by_deadline.borrow_mut();
+        let next = by_deadline.first_entry().filter(|next| next.key().0 <= now)?;
+        let thread = next.remove();
+        thread.sleeps.set(None);
+        Some(thread)
     }
 }
 

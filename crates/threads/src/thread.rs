@@ -7,9 +7,11 @@ use std::cell::{Cell, RefCell};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::AtomicU32;
 
+use crate::awaited::Awaited;
 use crate::join::JoinWord;
 use crate::local::Value;
 use crate::report::Waited;
+use crate::sleep::Key;
 use crate::stack::Stack;
 use crate::switch::Context;
 
@@ -35,6 +37,12 @@ pub struct Thread {
     pub is_touched: Cell<bool>,
     /// What it waits for, while it does.
     pub waits_for: Cell<Option<NonNull<dyn Waited>>>,
+    /// What comes from outside that it waits for, as long as it has not come.
+    pub awaits: Cell<Option<NonNull<dyn Awaited>>>,
+    /// Who is before it in a list of those that wait for such things.
+    pub before: Cell<Option<&'static Thread>>,
+    /// Its entry among those that wait for a time.
+    pub sleeps: Cell<Option<Key>>,
     /// A lock is to be its alone; see `RwLock`.
     pub is_writer: Cell<bool>,
     /// What most threads have not.
@@ -74,11 +82,28 @@ impl Thread {
             is_rare: Cell::new(false),
             is_touched: Cell::new(false),
             waits_for: Cell::new(None),
+            awaits: Cell::new(None),
+            before: Cell::new(None),
+            sleeps: Cell::new(None),
             is_writer: Cell::new(false),
             rare: RefCell::default(),
             stack,
             offset_bytes: index % OFFSETS * OFFSET_BYTES,
         }
+    }
+
+    /// What it awaits, if it does. Only on its processor.
+    #[inline]
+    pub fn awaited(&self) -> Option<&dyn Awaited> {
+        // SAFETY: the thread borrows it, on its own stack, until it goes on, and takes it out of
+        // here then; its processor is the caller's, so that it does not go on meanwhile.
+        self.awaits.get().map(|awaited| unsafe { awaited.as_ref() })
+    }
+
+    /// Whether what it awaits is there.
+    #[inline]
+    pub fn is_awaited_over(&self) -> bool {
+        self.awaited().is_none_or(|awaited| awaited.is_over())
     }
 
     /// Its number and name, as messages say it.

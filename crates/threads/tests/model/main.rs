@@ -7,8 +7,10 @@ mod inbox;
 mod rows;
 mod sync;
 
+use core::sync::atomic::Ordering::Relaxed;
+
 use loom::cell::UnsafeCell;
-use loom::sync::Arc;
+use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 
 use inbox::Inbox;
@@ -22,17 +24,21 @@ struct World {
     /// Written by who makes the thread ready, read by the processor, with no order of its own.
     done: [UnsafeCell<u32>; 2],
     links: [UnsafeCell<usize>; 2],
+    /// The kernel's side of the inbox's futex.
+    queue: Mutex<()>,
+    woken: Condvar,
 }
 
 impl World {
     fn new() -> Arc<World> {
         let done = [UnsafeCell::new(0), UnsafeCell::new(0)];
         let links = [UnsafeCell::new(0), UnsafeCell::new(0)];
-        Arc::new(World { inbox: Inbox::new(), done, links })
+        let (queue, woken) = (Mutex::new(()), Condvar::new());
+        Arc::new(World { inbox: Inbox::new(), done, links, queue, woken })
     }
 
     /// Another kernel thread does something for thread `index` and makes it ready.
-    fn make_ready(&self, index: usize, processor: &thread::Thread) {
+    fn make_ready(&self, index: usize) {
         // SAFETY: nobody else looks before the thread is in the inbox; loom checks it.
         self.done[index].with_mut(|done| unsafe { *done = 1 });
         let link = |before| {
@@ -40,7 +46,10 @@ impl World {
             self.links[index].with_mut(|link| unsafe { *link = before });
         };
         if self.inbox.push(FIRST + index, link) {
-            processor.unpark();
+            // FUTEX_WAKE.
+            let queue = self.queue.lock().unwrap();
+            self.woken.notify_all();
+            drop(queue);
         }
     }
 
@@ -59,13 +68,21 @@ impl World {
         count
     }
 
+    /// FUTEX_WAIT: sleeps if the word is still what is expected.
+    fn wait(&self, expected: u32) {
+        let queue = self.queue.lock().unwrap();
+        if self.inbox.wakes().load(Relaxed) == expected {
+            drop(self.woken.wait(queue).unwrap());
+        }
+    }
+
     /// The processor goes on until it has had so many threads; sleeps while there is none.
     fn run(&self, threads: usize) {
         let mut had = self.look();
         while had < threads {
             if self.inbox.fall_asleep() {
-                if self.inbox.is_asleep() {
-                    thread::park();
+                if let Some(expected) = self.inbox.prepare_wait() {
+                    self.wait(expected);
                 }
                 self.inbox.wake_up();
             }
@@ -79,8 +96,8 @@ impl World {
 fn one_waker() {
     loom::model(|| {
         let world = World::new();
-        let (theirs, processor) = (Arc::clone(&world), thread::current());
-        let waker = thread::spawn(move || theirs.make_ready(0, &processor));
+        let theirs = Arc::clone(&world);
+        let waker = thread::spawn(move || theirs.make_ready(0));
         world.run(1);
         waker.join().unwrap();
     });
@@ -93,8 +110,8 @@ fn two_wakers() {
     model.check(|| {
         let world = World::new();
         let wakers = [0, 1].map(|index| {
-            let (theirs, processor) = (Arc::clone(&world), thread::current());
-            thread::spawn(move || theirs.make_ready(index, &processor))
+            let theirs = Arc::clone(&world);
+            thread::spawn(move || theirs.make_ready(index))
         });
         world.run(2);
         for waker in wakers {

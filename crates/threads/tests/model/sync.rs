@@ -41,6 +41,32 @@ impl AtomicUsize {
     }
 }
 
+/// The same, of the size of a futex.
+#[derive(Debug)]
+pub struct AtomicU32 {
+    turnstile: atomic::AtomicU32,
+    cell: atomic::AtomicU32,
+}
+
+impl AtomicU32 {
+    pub fn new(value: u32) -> AtomicU32 {
+        AtomicU32 { turnstile: atomic::AtomicU32::new(0), cell: atomic::AtomicU32::new(value) }
+    }
+
+    fn cell(&self) -> &atomic::AtomicU32 {
+        self.turnstile.fetch_add(1, Ordering::Relaxed);
+        &self.cell
+    }
+
+    pub fn load(&self, order: Ordering) -> u32 {
+        self.cell().load(order)
+    }
+
+    pub fn fetch_add(&self, value: u32, order: Ordering) -> u32 {
+        self.cell().fetch_add(value, order)
+    }
+}
+
 /// The variable that names, to a model in a process of its own, the row to weaken to Relaxed.
 pub const VARIABLE: &str = "NEARCALL_THREADS_WEAKENED";
 

@@ -1,0 +1,243 @@
+//! What comes from outside without waking anybody: a reply in shared memory, say. The processor of
+//! the FastThreads that wait for such things looks whether they are there, when it has nothing else
+//! to do, and now and then when it has (U7).
+//!
+//! ```text
+//!   wait_for ──▶ list of the processor, the oldest first ──look: it is over──▶ ready list
+//!                    │ nothing is ready                    time: it is late ──▶ ready list
+//!                    ▼
+//!                 Awaited::idle of the oldest: poll, yield or sleep, as it knows best
+//! ```
+//!
+//! Who waits for what and who is woken is decided here; how to wait is the oldest's to say, because
+//! only it knows who brings about what it waits for.
+
+use std::cell::Cell;
+use std::fmt;
+use std::sync::atomic::AtomicU32;
+use std::time::{Duration, Instant};
+
+use crate::processor::{Processor, here};
+use crate::report::Waited;
+use crate::thread::Thread;
+
+/// Something that comes from outside.
+///
+/// Everything is asked on the waiting thread's processor, on any of its FastThreads' stacks, so
+/// nothing of it may wait for FastThreads or panic.
+pub trait Awaited {
+    /// Whether it is there, so that who waits for it goes on. Asked often.
+    fn is_over(&self) -> bool;
+
+    /// Whether a FastThread that waits may be the one to bring it about, so that finding it missing
+    /// says nothing about what has been awaited for less long.
+    fn is_domestic(&self) -> bool {
+        false
+    }
+
+    /// No thread is ready, and this has been waited for longest. Returns when a look has found
+    /// something, or earlier.
+    fn idle(&self, idle: &Idle<'_>);
+
+    /// The processor is about to sleep: announces that to whom it may concern. `None`: it is over.
+    fn fall_asleep(&self) -> Option<Word<'_>>;
+
+    /// The processor has slept; `is_late` if it did so for as long as it wanted to.
+    fn wake_up(&self, is_late: bool);
+
+    /// For reports: what it is.
+    fn describe(&self) -> String;
+}
+
+/// What a sleep waits for: a word that does not hold that any more, and a wake of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Word<'w> {
+    /// The word.
+    pub word: &'w AtomicU32,
+    /// What it holds meanwhile.
+    pub expected: u32,
+    /// No other domain reaches it.
+    pub is_own: bool,
+}
+
+/// Which of the things that are waited for may end a sleep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Enders {
+    /// The oldest ones, so many at most.
+    Oldest(usize),
+    /// The newest one only: who brings them about does all of them before that.
+    Newest,
+}
+
+/// A processor that has nothing to do but wait.
+pub struct Idle<'p>(pub(crate) &'p Processor);
+
+/// Whether the caller is a FastThread that may wait. One that unwinds may not.
+///
+/// # Cost: a load.
+#[inline(always)]
+pub fn is_fastthread() -> bool {
+    here().is_some() && !std::thread::panicking()
+}
+
+/// Which FastThread the caller is, if it is one. Two that live at the same time differ.
+pub fn identity() -> Option<usize> {
+    here().map(|processor| std::ptr::from_ref(processor.running()).addr())
+}
+
+/// Waits for it, at most until then, and lets other FastThreads run meanwhile. False: it was late.
+///
+/// # Panics
+///
+/// If the caller is no FastThread.
+///
+/// # Cost: two switches, none if nobody else is ready; with a time, two readings of the clock.
+pub fn wait_for(awaited: &dyn Awaited, until: Option<Instant>) -> bool {
+    crate::processor::here_for("wait_for").wait_for(awaited, until)
+}
+
+impl Idle<'_> {
+    /// Looks at what is oldest, and at what follows as long as it is there. True: a thread is
+    /// ready, or may be.
+    #[inline]
+    pub fn poll(&self) -> bool {
+        self.0.poll()
+    }
+
+    /// Looks at everything that may make a thread ready. True: one is.
+    pub fn look(&self) -> bool {
+        self.0.look();
+        self.0.has_ready()
+    }
+
+    /// How many threads wait for something from outside.
+    pub fn count(&self) -> usize {
+        self.0.awaited.count()
+    }
+
+    /// Has `sleep` sleep while all these words hold what they should, at most so long; it says
+    /// whether it has slept for as long as it wanted to, which this then says, too.
+    pub fn sleep(&self, enders: Enders, sleep: impl FnOnce(&[Word<'_>], Duration) -> bool) -> bool {
+        self.0.sleep_for_awaited(enders, sleep)
+    }
+}
+
+impl fmt::Debug for Idle<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Idle").field("processor", self.0).finish()
+    }
+}
+
+/// What a thread waits for, as reports see it.
+pub struct For<'a>(pub &'a dyn Awaited);
+
+impl Waited for For<'_> {
+    fn describe(&self) -> String {
+        self.0.describe()
+    }
+}
+
+/// The threads of a processor that wait for something from outside, in the order in which they
+/// came.
+#[derive(Debug, Default)]
+pub struct AwaitedList {
+    first: Cell<Option<&'static Thread>>,
+    last: Cell<Option<&'static Thread>>,
+    count: Cell<usize>,
+    /// Whom the next look that looks at some goes on with.
+    cursor: Cell<Option<&'static Thread>>,
+}
+
+impl AwaitedList {
+    pub fn is_empty(&self) -> bool {
+        self.first.get().is_none()
+    }
+
+    pub fn count(&self) -> usize {
+        self.count.get()
+    }
+
+    pub fn first(&self) -> Option<&'static Thread> {
+        self.first.get()
+    }
+
+    /// Who has waited longest, for what no FastThread of ours brings about if there is such a one.
+    pub fn oldest(&self) -> Option<&'static Thread> {
+        let is_foreign = |thread: &&'static Thread| {
+            thread.awaited().is_some_and(|awaited| !awaited.is_domestic())
+        };
+        let mut threads = std::iter::successors(self.first.get(), |thread| thread.next.get());
+        threads.find(is_foreign).or(self.first.get())
+    }
+
+    pub fn last(&self) -> Option<&'static Thread> {
+        self.last.get()
+    }
+
+    /// Adds a thread that is in no list.
+    pub fn push(&self, thread: &'static Thread) {
+        self.count.set(self.count.get() + 1);
+        thread.next.set(None);
+        thread.before.set(self.last.get());
+        match self.last.replace(Some(thread)) {
+            Some(last) => last.next.set(Some(thread)),
+            None => self.first.set(Some(thread)),
+        }
+    }
+
+    /// Takes a thread out that is in it.
+    pub fn remove(&self, thread: &'static Thread) {
+        self.count.set(self.count.get() - 1);
+        let (before, next) = (thread.before.take(), thread.next.take());
+        match before {
+            Some(before) => before.next.set(next),
+            None => self.first.set(next),
+        }
+        match next {
+            Some(next) => next.before.set(before),
+            None => self.last.set(before),
+        }
+        if self.cursor.get().is_some_and(|cursor| std::ptr::eq(cursor, thread)) {
+            self.cursor.set(next);
+        }
+    }
+
+    /// Calls `is_over` for the threads from `first` on, and `wake` for those for which it says so,
+    /// when they are out of the list; ends after so many for which it does not.
+    #[inline]
+    fn sweep_from(
+        &self,
+        first: Option<&'static Thread>,
+        misses_max: usize,
+        wake: &impl Fn(&'static Thread),
+    ) -> Option<&'static Thread> {
+        let mut next = first;
+        let mut misses = 0;
+        while let Some(thread) = next {
+            if misses == misses_max {
+                break;
+            }
+            next = thread.next.get();
+            if thread.is_awaited_over() {
+                self.remove(thread);
+                wake(thread);
+            } else if !thread.awaited().is_some_and(Awaited::is_domestic) {
+                misses += 1;
+            }
+        }
+        next
+    }
+
+    /// Looks at the oldest ones.
+    #[inline]
+    pub fn sweep(&self, misses_max: usize, wake: impl Fn(&'static Thread)) {
+        self.sweep_from(self.first.get(), misses_max, &wake);
+    }
+
+    /// Goes on where the last such look ended, so that all are looked at in turn.
+    pub fn sweep_some(&self, misses_max: usize, wake: impl Fn(&'static Thread)) {
+        let first = self.cursor.get().or(self.first.get());
+        let next = self.sweep_from(first, misses_max, &wake);
+        self.cursor.set(next);
+    }
+}
