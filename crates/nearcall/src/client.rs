@@ -14,5 +14,6 @@ pub(crate) mod interrupt;
 pub(crate) mod lent;
 pub(crate) mod linkage;
 pub(crate) mod rebind;
+pub(crate) mod switching;
 pub(crate) mod version;
 pub(crate) mod wait;

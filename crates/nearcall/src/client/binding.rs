@@ -28,6 +28,7 @@ use super::bell::Rung;
 use super::control::Control;
 use super::linkage::Linkage;
 use super::rebind::Renewal;
+use super::switching;
 use crate::binding::ImportOptions;
 use crate::domain::Domain;
 use crate::error::CallError;
@@ -267,7 +268,7 @@ impl ClientBinding {
     /// Whether this thread has a call outstanding on every A-stack of `class`, so that none comes
     /// free unless it collects one.
     fn are_all_outstanding_here(&self, class: u32) -> bool {
-        let thread = thread_number() as u32;
+        let thread = switching::caller_number();
         self.linkages_of_class(class).all(|linkage| linkage.outstanding() == thread)
     }
 

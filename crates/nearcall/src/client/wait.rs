@@ -12,7 +12,7 @@ use nearcall_os::{clock, futex, processor};
 
 use super::binding::{ClientBinding, Grip, was_claimed};
 use super::deadline::Deadline;
-use super::interrupt;
+use super::{interrupt, switching};
 use crate::error::{CallError, NotExecuted};
 use crate::server::current;
 use crate::spinning::{self, Spinner};
@@ -22,7 +22,7 @@ use crate::spinning::{self, Spinner};
 const PROOF_TIMEOUT: Duration = Duration::from_secs(1);
 
 thread_local! {
-    static YIELD_BAN: Cell<YieldBan> = const { Cell::new(YieldBan::NONE) };
+    pub(super) static YIELD_BAN: Cell<YieldBan> = const { Cell::new(YieldBan::NONE) };
 }
 
 /// One wait for one reply.
@@ -48,6 +48,9 @@ impl Wait<'_> {
     #[cold]
     #[inline(never)]
     pub fn finish(&self) -> Result<(), NoReply> {
+        if let Some(outcome) = switching::finish(self) {
+            return outcome;
+        }
         let binding = self.grip.binding;
         let mut ban = YIELD_BAN.get();
         let start_ns = clock::now_ns();
@@ -104,7 +107,7 @@ impl Wait<'_> {
         outcome
     }
 
-    fn turn(&self) -> &AtomicU32 {
+    pub(super) fn turn(&self) -> &AtomicU32 {
         &self.grip.astack.head().turn
     }
 
@@ -140,7 +143,7 @@ impl Wait<'_> {
 
     /// After a slice of sleep: housekeeping buries outstanding calls when the server ends, but a
     /// call posted after that is buried here.
-    fn look_whether_ended(&self) -> Option<Result<(), NoReply>> {
+    pub(super) fn look_whether_ended(&self) -> Option<Result<(), NoReply>> {
         if self.grip.binding.process.has_exited() {
             self.grip.binding.revoke(RevokeReason::PeerDied);
         }
@@ -155,7 +158,7 @@ impl Wait<'_> {
     }
 
     /// Aborts the call, which had `waited_ns` to return.
-    fn give_up(&self, waited_ns: u64) -> Result<(), NoReply> {
+    pub(super) fn give_up(&self, waited_ns: u64) -> Result<(), NoReply> {
         match turn::abort(self.turn(), self.sequence) {
             Ok(()) => {
                 // If nobody has claimed it yet, the server is to look, so that we get it back.
@@ -173,9 +176,9 @@ impl Wait<'_> {
     }
 
     /// The call is buried: whether it ran is what the claim word says (DESIGN 8).
-    fn classify(&self) -> Result<(), NoReply> {
+    pub(super) fn classify(&self) -> Result<(), NoReply> {
         let procedure = self.name();
-        let proof = match self.grip.binding.process.wait_exit(PROOF_TIMEOUT) {
+        let proof = match switching::wait_exit(&self.grip.binding.process, PROOF_TIMEOUT) {
             true => Proof::Died,
             false => Proof::HungUp,
         };
@@ -198,18 +201,18 @@ impl Wait<'_> {
         self.grip.binding.procedure_name(self.procedure)
     }
 
-    fn was_claimed(&self) -> bool {
+    pub(super) fn was_claimed(&self) -> bool {
         was_claimed(self.grip.astack, self.sequence)
     }
 
-    fn wrong(&self, seen: TurnWord) -> NoReply {
+    pub(super) fn wrong(&self, seen: TurnWord) -> NoReply {
         let fault = PeerFault::Turn { seen, sequence: self.sequence, wanted: "posted or idle" };
         NoReply::Lost(self.grip.binding.fault(self.name(), fault))
     }
 }
 
 /// Lets another thread spin. The first time counts.
-fn end_spinning(spinner: &mut Option<Spinner<'static>>, spun_ns: u64) {
+pub(super) fn end_spinning(spinner: &mut Option<Spinner<'static>>, spun_ns: u64) {
     if let Some(spinner) = spinner.take() {
         spinner.end(spun_ns);
     }

@@ -19,9 +19,10 @@ use super::marshal::Marshal;
 use super::pending::{Pending, Posted};
 use super::reply::Reply;
 use super::variable::{PIECE_BYTES, Rest, Variable};
-use crate::client::binding::{Grip, Held, thread_number};
+use crate::client::binding::{Grip, Held};
 use crate::client::deadline::{Deadline, Unposted, left_ns};
 use crate::client::linkage::NO_PROCESSOR;
+use crate::client::switching;
 use crate::client::wait::{NoReply, Wait};
 use crate::error::{CallError, OverBound, UsageError};
 use crate::region::origin_word;
@@ -194,7 +195,7 @@ impl<'b, 'd> Call<'b, 'd> {
             unfinished.finish(grip);
         }
         let same_processor = processor == grip.linkage().server_processor();
-        let words = match same_processor {
+        let words = match same_processor || switching::is_here() {
             true => None,
             false => Some(poll_for_a_while(head, grip.linkage().until_reply(), sequence)),
         };
@@ -229,7 +230,7 @@ impl<'b, 'd> Call<'b, 'd> {
         let deadline = self.deadline;
         let (grip, procedure) = self.post_alone(fixed_bytes)?;
         let linkage = grip.linkage();
-        linkage.set_outstanding(thread_number() as u32);
+        linkage.set_outstanding(switching::caller_number());
         if deadline.ns != 0 {
             // Nobody waits yet who would have it begin.
             grip.until_ns(linkage.sequence(), deadline);

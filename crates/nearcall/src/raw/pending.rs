@@ -12,6 +12,7 @@ use super::reply::Reply;
 use crate::client::binding::Grip;
 use crate::client::deadline::Deadline;
 use crate::client::linkage::NOBODY;
+use crate::client::switching;
 use crate::client::wait::{NoReply, Wait};
 use crate::error::CallError;
 
@@ -112,7 +113,7 @@ impl<'b> Posted<'b> {
     fn wait(&self, grip: Grip<'b>) -> Result<Reply<'b>, Box<CallError>> {
         let (head, sequence) = (grip.astack.head(), grip.linkage().sequence());
         let same_processor = processor::current() == grip.linkage().server_processor();
-        if !same_processor {
+        if !same_processor && !switching::is_here() {
             let words = poll_for_a_while(head, Linger::of_cycles(0), sequence);
             if is_replied(words, sequence) {
                 return Reply::new(grip, self.procedure, words);

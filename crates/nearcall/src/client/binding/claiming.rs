@@ -12,7 +12,7 @@ use nearcall_os::futex::Watched;
 use super::{ClientBinding, Held, NUMBER, thread_number};
 use crate::binding::WhenExhausted;
 use crate::client::deadline::{Deadline, left_ns};
-use crate::client::{hasty, interrupt};
+use crate::client::{hasty, interrupt, switching};
 use crate::error::{CallError, NotExecuted, UsageError};
 
 /// Longest sleep while waiting for an A-stack, before the binding is looked at again.
@@ -133,14 +133,18 @@ impl ClientBinding {
                 let procedure = self.procedure_name(procedure);
                 return Err(Box::new(CallError::NoAStack { procedure }));
             }
-            if let Some(expected) = self.lists.prepare_wait(class) {
-                // One that comes back from a oneway or an aborted call wakes nobody.
-                // Relaxed: see `reap`.
-                let slice = match self.captured_count.load(Relaxed) {
-                    0 => CLAIM_SLICE,
-                    _ => REAP_SLICE,
-                };
-                let slice = slice.min(Duration::from_nanos(left_ns));
+            // One that comes back from a oneway or an aborted call wakes nobody.
+            // Relaxed: see `reap`.
+            let slice = match self.captured_count.load(Relaxed) {
+                0 => CLAIM_SLICE,
+                _ => REAP_SLICE,
+            };
+            let slice = slice.min(Duration::from_nanos(left_ns));
+            if switching::is_here() {
+                if let Some(index) = switching::wait_for_astack(self, class, slice) {
+                    return Ok(index);
+                }
+            } else if let Some(expected) = self.lists.prepare_wait(class) {
                 Watched::own(self.lists.wakes(class), expected).wait(slice);
             }
             if !self.state.is_open() {

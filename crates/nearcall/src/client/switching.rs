@@ -1,0 +1,48 @@
+//! Calls that are made on FastThreads: whoever waits lets others of its processor run (U5, U25),
+//! and the processor looks for the replies of all of them when none can (design note 0017).
+//!
+//! Without the feature `threads` nobody is a FastThread, and nothing of this is left.
+
+#[cfg(feature = "threads")]
+mod fast;
+
+#[cfg(feature = "threads")]
+pub(crate) use fast::{caller_number, finish, is_here, wait_exit, wait_for_astack};
+
+#[cfg(not(feature = "threads"))]
+pub(crate) use nobody::{caller_number, finish, is_here, wait_exit, wait_for_astack};
+
+#[cfg(not(feature = "threads"))]
+mod nobody {
+    use std::time::Duration;
+
+    use nearcall_os::peer::Process;
+
+    use crate::client::binding::{ClientBinding, thread_number};
+    use crate::client::wait::{NoReply, Wait};
+
+    /// Whether the caller is a FastThread.
+    pub(crate) const fn is_here() -> bool {
+        false
+    }
+
+    /// The number that an A-stack has which the caller has outstanding.
+    pub(crate) fn caller_number() -> u32 {
+        thread_number() as u32
+    }
+
+    /// Waits for a reply, if the caller is a FastThread.
+    pub(crate) const fn finish(_: &Wait<'_>) -> Option<Result<(), NoReply>> {
+        None
+    }
+
+    /// Waits for an A-stack of a class, if the caller is a FastThread.
+    pub(crate) const fn wait_for_astack(_: &ClientBinding, _: u32, _: Duration) -> Option<u32> {
+        None
+    }
+
+    /// Waits for the proof that a process has ended.
+    pub(crate) fn wait_exit(process: &Process, timeout: Duration) -> bool {
+        process.wait_exit(timeout)
+    }
+}

@@ -1,0 +1,311 @@
+//! The same for programs that have FastThreads.
+//!
+//! ```text
+//!   post ─▶ wait_for ─▶ another FastThread: post ─▶ wait_for ─▶ … none is ready: idle
+//!                                                                    │ poll the oldest reply
+//!    reply is read ◀─ it is there ◀── look ◀──────────────────────────┤ same processor: yield
+//!                                                                    └ asleep: all replies' words
+//! ```
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use nearcall_core::turn::{self, Poll};
+use nearcall_core::{Phase, RevokeReason, Step, TurnWord, WaitPolicy, Waiter};
+use nearcall_os::clock;
+use nearcall_os::futex::{self, Watched, Woken};
+use nearcall_os::peer::Process;
+use nearcall_os::processor;
+use nearcall_threads::{Awaited, Enders, Idle, Word};
+
+use crate::client::binding::{ClientBinding, thread_number};
+use crate::client::deadline::left_ns;
+use crate::client::hasty::Haste;
+use crate::client::wait::{NoReply, Wait, YIELD_BAN, end_spinning};
+use crate::server::current;
+use crate::spinning;
+
+/// Polls before the waiting policy is asked, as long as those of a call that is alone.
+const FIRST_POLLS: u32 = 96;
+
+/// Polls with the shortest pause, and by plain loads, before the others.
+const BRIEF_POLLS: u32 = 5;
+
+/// Between two looks whether a process that has hung up has ended.
+const PROOF_SLICE: Duration = Duration::from_millis(1);
+
+/// In the number of a caller that is a FastThread, so that it is no kernel thread's.
+const IS_FASTTHREAD: u32 = 1 << 31;
+
+/// Whether the caller is a FastThread, and may let others run.
+#[inline(always)]
+pub(crate) fn is_here() -> bool {
+    nearcall_threads::is_fastthread()
+}
+
+/// The number that an A-stack has which the caller has outstanding: of a FastThread, the part of
+/// its record's address that tells those of one process apart.
+pub(crate) fn caller_number() -> u32 {
+    match nearcall_threads::identity() {
+        Some(address) => (address >> 6) as u32 | IS_FASTTHREAD,
+        None => thread_number() as u32,
+    }
+}
+
+/// Waits for a reply, if the caller is a FastThread.
+pub(crate) fn finish(wait: &Wait<'_>) -> Option<Result<(), NoReply>> {
+    if !is_here() {
+        return None;
+    }
+    let reply = Reply { wait, slices: Cell::new(0) };
+    let until = (wait.deadline.ns != 0).then(|| {
+        let left_ns = left_ns(wait.grip.until_ns(wait.sequence, wait.deadline));
+        Instant::now() + Duration::from_nanos(left_ns)
+    });
+    loop {
+        // Of this FastThread, and not of those that run meanwhile.
+        let haste = Haste::begin(false);
+        let is_in_time = nearcall_threads::wait_for(&reply, until);
+        drop(haste);
+        if let Some(outcome) = reply.outcome(is_in_time) {
+            return Some(outcome);
+        }
+    }
+}
+
+/// Waits for an A-stack of a class, for about so long, if the caller is a FastThread.
+pub(crate) fn wait_for_astack(binding: &ClientBinding, class: u32, slice: Duration) -> Option<u32> {
+    let another = AnotherAStack { binding, class, found: Cell::new(None) };
+    nearcall_threads::wait_for(&another, Some(Instant::now() + slice));
+    another.found.get()
+}
+
+/// Waits for the proof that a process has ended. Many FastThreads may wait for one.
+pub(crate) fn wait_exit(process: &Process, timeout: Duration) -> bool {
+    if !is_here() {
+        return process.wait_exit(timeout);
+    }
+    let until = Instant::now() + timeout;
+    while !process.has_exited() {
+        if Instant::now() >= until {
+            return false;
+        }
+        nearcall_threads::sleep(PROOF_SLICE);
+    }
+    true
+}
+
+/// A reply that a FastThread waits for.
+struct Reply<'w, 'b> {
+    wait: &'w Wait<'b>,
+    /// Sleeps of its processor, since it was posted, that have ended without any reply.
+    slices: Cell<u32>,
+}
+
+impl Reply<'_, '_> {
+    fn poll(&self) -> Poll {
+        turn::poll(self.wait.turn(), self.wait.sequence)
+    }
+
+    /// What came of it. `None`: nothing yet.
+    fn outcome(&self, is_in_time: bool) -> Option<Result<(), NoReply>> {
+        let wait = self.wait;
+        let binding = wait.grip.binding;
+        match self.poll() {
+            Poll::Replied { .. } => Some(Ok(())),
+            Poll::Pending if !is_in_time => Some(wait.give_up(wait.deadline.ns)),
+            Poll::Pending => wait.look_whether_ended(),
+            Poll::Dead if binding.state.is_open() => Some(Err(wait.wrong(turn::read(wait.turn())))),
+            Poll::Dead => Some(wait.classify()),
+            Poll::Wrong(seen) => Some(Err(wait.wrong(seen))),
+        }
+    }
+
+    /// The first polls of an idle processor. True: something is there.
+    fn poll_for_a_while(&self, idle: &Idle<'_>) -> bool {
+        let head = self.wait.grip.astack.head();
+        if idle.count() == 1 {
+            self.wait.grip.linkage().until_reply().pass();
+        }
+        for polls in 0..FIRST_POLLS {
+            if idle.poll() {
+                return true;
+            }
+            if polls < BRIEF_POLLS {
+                processor::relax_briefly();
+            } else {
+                processor::relax();
+                processor::prefetch_write(head);
+            }
+        }
+        false
+    }
+}
+
+impl Awaited for Reply<'_, '_> {
+    #[inline]
+    fn is_over(&self) -> bool {
+        self.poll() != Poll::Pending || !self.wait.grip.binding.state.is_open()
+    }
+
+    fn idle(&self, idle: &Idle<'_>) {
+        let binding = self.wait.grip.binding;
+        let is_here = processor::current() == self.wait.grip.linkage().server_processor();
+        if !is_here && self.poll_for_a_while(idle) {
+            return;
+        }
+        let spin_ns = binding.spin_ns(self.wait.procedure);
+        let waited_ns = idle_by(&binding.policy, spin_ns, is_here, idle, || {
+            if binding.process.has_exited() {
+                binding.revoke(RevokeReason::PeerDied);
+            }
+        });
+        if !is_here {
+            binding.told_wait(self.wait.procedure, spin_ns, waited_ns);
+        }
+    }
+
+    fn fall_asleep(&self) -> Option<Word<'_>> {
+        turn::doze(self.wait.turn(), self.wait.sequence).ok()?;
+        let expected = TurnWord::new(self.wait.sequence, Phase::PostedAsleep).0;
+        Some(Word { word: self.wait.turn(), expected, is_own: false })
+    }
+
+    fn wake_up(&self, is_late: bool) {
+        // Whatever is there instead is seen by the look that follows.
+        let _ = turn::rouse(self.wait.turn(), self.wait.sequence);
+        if !is_late {
+            return;
+        }
+        let binding = self.wait.grip.binding;
+        let slices = self.slices.get() + 1;
+        self.slices.set(slices);
+        if !self.wait.was_claimed() {
+            binding.ring_again(slices);
+        }
+    }
+
+    fn describe(&self) -> String {
+        let binding = self.wait.grip.binding;
+        let procedure = binding.procedure_name(self.wait.procedure);
+        format!("the reply of `{procedure}` of `{}`", binding.name)
+    }
+}
+
+/// An A-stack of a binding that has none to spare.
+struct AnotherAStack<'b> {
+    binding: &'b ClientBinding,
+    class: u32,
+    /// Taken for whoever waits.
+    found: Cell<Option<u32>>,
+}
+
+impl Awaited for AnotherAStack<'_> {
+    fn is_over(&self) -> bool {
+        self.binding.reap();
+        self.found.set(self.binding.lists.pop(self.class));
+        self.found.get().is_some() || !self.binding.state.is_open()
+    }
+
+    fn is_domestic(&self) -> bool {
+        true
+    }
+
+    fn idle(&self, idle: &Idle<'_>) {
+        idle_by(&self.binding.policy, 0, false, idle, || {});
+    }
+
+    fn fall_asleep(&self) -> Option<Word<'_>> {
+        let expected = self.binding.lists.prepare_wait(self.class)?;
+        Some(Word { word: self.binding.lists.wakes(self.class), expected, is_own: true })
+    }
+
+    fn wake_up(&self, _is_late: bool) {}
+
+    fn describe(&self) -> String {
+        format!("a free A-stack of `{}`", self.binding.name)
+    }
+}
+
+/// Waits as the policy says until a look finds something; for how long. `is_here`: the server of
+/// the oldest call runs on this processor. `look_closer` follows a sleep that nothing has ended.
+fn idle_by(
+    policy: &WaitPolicy,
+    spin_ns: u32,
+    is_here: bool,
+    idle: &Idle<'_>,
+    look_closer: impl Fn(),
+) -> u64 {
+    let mut ban = YIELD_BAN.get();
+    let start_ns = clock::now_ns();
+    let mut spinner = (!is_here).then(spinning::begin).flatten();
+    let may_spin_ns = if spinner.is_some() { spin_ns } else { 0 };
+    let mut waiter = Waiter::new(policy, &mut ban, may_spin_ns, start_ns);
+    let mut now_ns = start_ns;
+    let mut sleeps = 0;
+    loop {
+        match waiter.next(now_ns, is_here) {
+            Step::Spin { polls } => spin(idle, polls),
+            Step::Yield => {
+                // The server does all that is posted meanwhile.
+                let calls = idle.count() as u64;
+                processor::yield_now();
+                waiter.told_yield(&mut ban, (clock::now_ns() - now_ns) / calls.max(1));
+            }
+            Step::Sleep { slice_ns } => {
+                end_spinning(&mut spinner, now_ns - start_ns);
+                if sleeps == 0 {
+                    current::call_for_relief();
+                }
+                // Who brings about the newest reply has most likely brought about all of them.
+                let is_first = is_here && sleeps == 0;
+                let longest_ns = if is_first { policy.sleep_slice_ns_min } else { slice_ns };
+                if sleep(idle, is_first, Duration::from_nanos(slice_ns.min(longest_ns))) {
+                    look_closer();
+                }
+                sleeps += 1;
+            }
+            Step::GiveUp => unreachable!("a wait without a deadline"),
+        }
+        now_ns = clock::now_ns();
+        if idle.look() {
+            break;
+        }
+    }
+    YIELD_BAN.set(ban);
+    end_spinning(&mut spinner, now_ns - start_ns);
+    now_ns - start_ns
+}
+
+fn spin(idle: &Idle<'_>, polls: u32) {
+    for _ in 0..polls {
+        if idle.poll() {
+            return;
+        }
+        processor::relax();
+    }
+}
+
+/// Sleeps until a reply comes, or the newest one, or something else that makes a thread ready.
+/// True: the slice is over and nothing has come.
+///
+/// A server on our own processor does all that is posted before it gives the processor back: if
+/// the newest reply ends the sleep, the others wake nobody. One elsewhere wakes us by its first.
+fn sleep(idle: &Idle<'_>, is_for_newest: bool, slice: Duration) -> bool {
+    let enders = match is_for_newest {
+        true => Enders::Newest,
+        // The inbox is one of the words.
+        false => Enders::Oldest(futex::WORDS_MAX - 1),
+    };
+    idle.sleep(enders, |words, left| {
+        let watched: Vec<Watched<'_>> = words
+            .iter()
+            .map(|word| match word.is_own {
+                true => Watched::own(word.word, word.expected),
+                false => Watched::shared(word.word, word.expected),
+            })
+            .collect();
+        let woken = futex::wait_any(&watched, Some(slice.min(left)));
+        woken == Woken::TimedOut && slice <= left
+    })
+}

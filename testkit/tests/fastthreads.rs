@@ -1,0 +1,260 @@
+//! Calls that are made on FastThreads: others run while one waits, and each gets its own outcome
+//! (U5, U25; design note 0017).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use nearcall::{CallError, NotExecuted, UsageError, WhenExhausted};
+use nearcall_threads::{Forked, fork, report, run, yield_now};
+use testkit::faults::faults::FaultsClient;
+use testkit::world::{Kind, World, each_world, in_world};
+
+const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
+
+/// A-stacks of the class of `work`.
+const ASTACKS: u32 = 64;
+
+/// Longer than any test waits.
+const LONG_MS: u32 = 600_000;
+
+type Client = Arc<FaultsClient>;
+
+/// Runs the test as a FastThread, in each world, with a client of a server.
+fn check(test: impl Fn(Client) + Copy + 'static) {
+    each_world(SERVER, |world| {
+        let server = world.serve("fastthreads");
+        let client = Arc::new(world.import(&server));
+        run(move || test(client)).unwrap();
+    });
+}
+
+/// Forks so many FastThreads that do the same, each told its number.
+fn fork_each<T: Send + 'static>(
+    client: &Client,
+    count: u32,
+    body: impl Fn(&FaultsClient, u32) -> T + Copy + Send + 'static,
+) -> Vec<Forked<T>> {
+    let forked = (0..count).map(|number| {
+        let client = Arc::clone(client);
+        fork(move || body(&client, number)).unwrap()
+    });
+    forked.collect()
+}
+
+fn join_all<T>(forked: Vec<Forked<T>>) -> Vec<T> {
+    forked.into_iter().map(|thread| thread.join().unwrap()).collect()
+}
+
+fn work(client: &FaultsClient, number: u32, milliseconds: u32) {
+    let data = [number as u8, !number as u8];
+    let result = client.work(number as u8, milliseconds, &data).unwrap();
+    assert_eq!(result, [number as u8, data[0], data[1]]);
+}
+
+#[test]
+fn every_fastthread_gets_its_own_result() {
+    check(|client| {
+        let calls = |client: &FaultsClient, number| {
+            for round in 0..100 {
+                work(client, number * 3 + round, 0);
+            }
+        };
+        join_all(fork_each(&client, ASTACKS, calls));
+        assert_eq!(client.runs().unwrap(), u64::from(ASTACKS) * 100);
+    });
+}
+
+#[test]
+fn calls_go_on_while_another_fastthread_waits_long() {
+    static ENDED: AtomicU32 = AtomicU32::new(0);
+    check(|client| {
+        ENDED.store(0, Relaxed);
+        let long = fork_each(&client, 1, |client, _| {
+            client.doze(200).unwrap();
+            ENDED.swap(1, Relaxed)
+        });
+        let short = fork_each(&client, 8, |client, number| {
+            for _ in 0..20 {
+                assert_eq!(client.add(number as i32, 1).unwrap(), number as i32 + 1);
+            }
+            ENDED.load(Relaxed)
+        });
+        assert_eq!(join_all(short), [0; 8], "the short ones have not waited for the long one");
+        assert_eq!(join_all(long), [0]);
+    });
+}
+
+#[test]
+fn a_reply_is_seen_among_fastthreads_that_are_always_ready() {
+    check(|client| {
+        let call = fork_each(&client, 1, |client, _| client.add(1, 2).unwrap());
+        let ended = Arc::new(AtomicU32::new(0));
+        let theirs = Arc::clone(&ended);
+        let waiter = fork(move || {
+            let sum = join_all(call);
+            theirs.store(1, Relaxed);
+            sum
+        });
+        while ended.load(Relaxed) == 0 {
+            yield_now();
+        }
+        assert_eq!(waiter.unwrap().join().unwrap(), [3]);
+    });
+}
+
+#[test]
+fn a_processor_that_sleeps_is_woken_by_any_reply() {
+    check(|client| {
+        // The first of them is the last to return.
+        let threads = fork_each(&client, 4, |client, number| {
+            let begin = Instant::now();
+            work(client, number, 80 - 20 * number);
+            begin.elapsed()
+        });
+        let elapsed = join_all(threads);
+        assert!(elapsed[0] >= Duration::from_millis(80), "{elapsed:?}");
+    });
+}
+
+#[test]
+fn fastthreads_wait_for_an_astack_that_another_one_has() {
+    check(|client| {
+        // `add` is of a class with five A-stacks.
+        let sums = fork_each(&client, 100, |client, number| {
+            (0..20).map(|round| client.add(number as i32, round).unwrap()).sum::<i32>()
+        });
+        let wanted: Vec<i32> = (0..100).map(|number| number * 20 + 190).collect();
+        assert_eq!(join_all(sums), wanted);
+    });
+}
+
+#[test]
+fn only_who_has_all_astacks_outstanding_itself_is_refused_another() {
+    check(|client| {
+        let posting = client.posting();
+        let all: Vec<_> = (0..ASTACKS).map(|_| posting.work(1, 5, &[2]).unwrap()).collect();
+        let refused = posting.work(1, 0, &[2]).unwrap_err();
+        let refused_by = matches!(refused, CallError::Usage(UsageError::Outstanding { .. }));
+        assert!(refused_by, "{refused}");
+        let other = fork_each(&client, 1, |client, _| work(client, 7, 0));
+        yield_now();
+        for pending in all {
+            assert_eq!(pending.collect().unwrap(), [1, 2]);
+        }
+        join_all(other);
+    });
+}
+
+#[test]
+fn a_call_is_made_by_what_is_dropped_while_a_fastthread_unwinds() {
+    struct Calls(Client);
+    impl Drop for Calls {
+        fn drop(&mut self) {
+            assert_eq!(self.0.add(1, 2).unwrap(), 3);
+        }
+    }
+    check(|client| {
+        let calls = Calls(Arc::clone(&client));
+        let panics = fork(move || -> u32 {
+            let _calls = calls;
+            panic!("on purpose")
+        });
+        assert!(panics.unwrap().join().is_err());
+        assert_eq!(client.add(3, 4).unwrap(), 7);
+    });
+}
+
+#[test]
+fn reports_say_which_reply_a_fastthread_waits_for() {
+    check(|client| {
+        let waits = fork_each(&client, 1, |client, _| client.doze(20).unwrap());
+        yield_now();
+        let report = report().to_string();
+        assert!(report.contains("waits for the reply of `doze` of `fastthreads`"), "{report}");
+        join_all(waits);
+    });
+}
+
+/// Runs the test as a FastThread, with a client of a server's process that it may end.
+fn check_ending(test: impl FnOnce(Client, testkit::world::Server) + Copy + 'static) {
+    in_world(Kind::Processes, SERVER, |world: &World| {
+        let server = world.serve("fastthreads");
+        let mut options = world.import_options();
+        options.when_exhausted = WhenExhausted::Grow;
+        let client = Arc::new(world.import_with(&server, options));
+        run(move || test(client, server)).unwrap();
+    });
+}
+
+#[test]
+fn each_deadline_ends_its_own_call() {
+    check_ending(|client, _server| {
+        // Fewer than the server has processors.
+        let threads = fork_each(&client, 40, |client, number| {
+            let deadline = Duration::from_millis(20 + u64::from(number % 3));
+            let begin = Instant::now();
+            let error = client.with_deadline(deadline).doze(LONG_MS).unwrap_err();
+            assert!(begin.elapsed() >= deadline);
+            error
+        });
+        for error in join_all(threads) {
+            assert!(
+                matches!(error, CallError::CallAborted { .. } | CallError::NoAStack { .. }),
+                "{error}"
+            );
+        }
+        client.null().unwrap();
+    });
+}
+
+#[test]
+fn a_deadline_passes_among_fastthreads_that_are_always_ready() {
+    check_ending(|client, _server| {
+        let ended = Arc::new(AtomicU32::new(0));
+        let theirs = Arc::clone(&ended);
+        let call = fork(move || {
+            let error = client.with_deadline(Duration::from_millis(5)).doze(LONG_MS).unwrap_err();
+            theirs.store(1, Relaxed);
+            assert!(matches!(error, CallError::CallAborted { .. }), "{error}");
+        });
+        while ended.load(Relaxed) == 0 {
+            yield_now();
+        }
+        call.unwrap().join().unwrap();
+    });
+}
+
+/// What a thousand FastThreads are told whose server ends while they wait.
+fn outcomes_of_1000(end: impl FnOnce(&mut testkit::world::Server) + Copy + 'static) {
+    check_ending(move |client, mut server| {
+        let threads = fork_each(&client, 1000, |client, number| {
+            client.work(number as u8, LONG_MS, &[0]).unwrap_err()
+        });
+        // All have posted, and the server has begun some of them: no processor of it may be left.
+        let deadline = Duration::from_secs(2);
+        while client.with_deadline(deadline).runs().is_ok_and(|runs| runs < 8) {}
+        assert_eq!(report().threads().len(), 1001);
+        let begin = Instant::now();
+        end(&mut server);
+        let mut failed = 0;
+        for error in join_all(threads) {
+            match error {
+                nearcall::Error::Call(CallError::CallFailed { procedure: "work", .. }) => {
+                    failed += 1
+                }
+                nearcall::Error::Call(CallError::NotExecuted { procedure: "work", reason }) => {
+                    assert!(matches!(reason, NotExecuted::ServerEnded | NotExecuted::Revoked));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        println!("{failed} of 1000 had begun; all were told in {:?}", begin.elapsed());
+        assert!((8..1000).contains(&failed), "{failed}");
+    });
+}
+
+#[test]
+fn a_thousand_fastthreads_are_told_that_their_server_was_killed() {
+    outcomes_of_1000(testkit::world::Server::kill);
+}
