@@ -1,7 +1,7 @@
 //! The tables of the papers and of this project, measured beside the lower bounds of this machine.
 //!
 //! ```text
-//! main ─┬─ paper peers size policy scale cost floor threads   the tables: who beside whom
+//! main ─┬─ paper peers size policy scale cost floor threads urpc   the tables: who beside whom
 //!       │    ├─ stage                       who runs where; a round beside its bound
 //!       │    │    └─ rounds ── statistics   what counts, and what is made of it
 //!       │    ├─ calls workload callers      the subject: a server in a child, and a client
@@ -39,6 +39,7 @@ pub mod stage;
 pub mod statistics;
 pub mod table;
 pub mod threads;
+pub mod urpc;
 pub mod workload;
 
 /// What a child of the benchmark program can be.

@@ -10,7 +10,7 @@ use bench::child::{self, Failure};
 use bench::machine::Machine;
 use bench::stage::Options;
 use bench::table::Table;
-use bench::{cost, floor, paper, peers, policy, report, scale, size, threads};
+use bench::{cost, floor, paper, peers, policy, report, scale, size, threads, urpc};
 use clap::{Parser, Subcommand};
 
 /// Measures tables of calls between processes, each beside the lower bounds of this machine or
@@ -46,6 +46,8 @@ enum Command {
     Floor(Asked),
     /// URPC's Table I: what FastThreads cost beside a procedure call, and beside kernel threads.
     Threads(Asked),
+    /// URPC's Figs. 3 and 4: calls from 1 to 64 threads at once, on FastThreads and kernel threads.
+    Urpc(Asked),
     /// Tables as one HTML file that opens from disk.
     Report {
         /// What tables printed with --json. Without any, all tables are measured now.
@@ -101,6 +103,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Cost(asked) => print(asked, 21, cost::measure),
         Command::Floor(asked) => print(asked, 5, floor::measure),
         Command::Threads(asked) => print(asked, 15, threads::measure),
+        Command::Urpc(asked) => print(asked, 5, urpc::measure),
         Command::Report { files, out, rounds } => {
             report::make(files, *rounds, out)?;
             println!("{}", out.display());

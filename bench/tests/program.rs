@@ -265,3 +265,18 @@ fn threads_has_its_cases_beside_a_procedure_call_on_one_processor() {
     assert_eq!(count_cases(&lines), 10);
     assert_eq!(with(&lines, "processors", 1).len(), 20);
 }
+
+#[test]
+fn urpc_has_every_number_of_threads_and_says_which_processors_are_missing() {
+    let lines = lines_of(&table("urpc", &["--json"]));
+    let measured = with(&lines, "subject", "nearcall-fastthreads");
+    let cases = cases(&measured);
+    for threads in [1, 2, 4, 8, 16, 64] {
+        for case in ["throughput", "latency"] {
+            let case = format!("{case}-{threads}");
+            assert_eq!(cases.iter().filter(|name| **name == case).count(), 2, "{case}");
+        }
+    }
+    let missing = cases.iter().filter(|name| name.starts_with("C="));
+    assert_eq!(missing.count(), 3);
+}

@@ -140,6 +140,16 @@ fn recipe(table: &str) -> Recipe {
             },
             ..bars(|_| Vec::new())
         },
+        "urpc" => Recipe {
+            title: "p50 of a call, over the number of threads",
+            kind: Kind::Lines,
+            points: |line| {
+                let (series, name) = line.case.split_once('-').unwrap_or((&line.case, ""));
+                let series = format!("{} {series}", line.subject);
+                vec![(series, name.to_owned(), line.p50_ns)]
+            },
+            ..bars(|_| Vec::new())
+        },
         "policy" => Recipe {
             title: "p50 and p99 of a call",
             ..bars(|line| {

@@ -1,0 +1,204 @@
+//! The table `urpc`: URPC's Figs. 3 and 4, a Null from T threads of one client at once, beside a
+//! Null from one kernel thread that calls alone.
+//!
+//! | case | one operation is | subjects |
+//! |---|---|---|
+//! | `throughput-T` | a call of T at once: its part of the time | FastThreads, kernel threads |
+//! | `latency-T` | a call, as the thread sees it that makes it | FastThreads |
+//!
+//! The client has one processor (C = 1), and so has the server (S = 1) or has not (S = 0): then
+//! both share the client's. Latencies are timed one by one, so that they contain a reading of the
+//! clock.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use nearcall::{CallError, Domain};
+use nearcall_os::clock;
+use nearcall_threads::{fork, run};
+
+use crate::calls::stubs::calls::{SEVERAL, SeveralClient};
+use crate::calls::{self, imported};
+use crate::child::{Child, Failure};
+use crate::outstanding;
+use crate::rounds::{Statistic, Tally};
+use crate::stage::{BATCH, Options, Stage};
+use crate::statistics::{Plan, Samples};
+use crate::table::{Case, Named, OURS, Table};
+
+/// The table's name.
+const NAME: &str = "urpc";
+
+/// Calls on FastThreads, in every table.
+const FAST: &str = "nearcall-fastthreads";
+
+/// Calls on kernel threads, in this one.
+const KERNEL: &str = "nearcall-kernel-threads";
+
+/// Numbers of threads; as many as the interface has A-stacks, at most.
+const THREADS: [u32; 6] = [1, 2, 4, 8, 16, 64];
+
+/// Processors of client and server that a stage cannot have.
+const NOT_YET: [&str; 3] = ["C=1,S=2", "C=2,S=0", "C=2,S=1"];
+
+/// How one subject does one case.
+type Measure = fn(&Arc<SeveralClient>, u32, Plan) -> Result<Samples, Failure>;
+
+/// A line of the table, for each number of threads.
+struct Line {
+    case: &'static str,
+    subject: &'static str,
+    measure: Measure,
+    /// Calls that are timed as one.
+    batch: u32,
+}
+
+const LINES: [Line; 3] = [
+    Line { case: "throughput", subject: FAST, measure: on_fastthreads, batch: BATCH },
+    Line { case: "throughput", subject: KERNEL, measure: on_kernel_threads, batch: BATCH },
+    Line { case: "latency", subject: FAST, measure: each_on_fastthreads, batch: 1 },
+];
+
+/// Measures the table.
+pub fn measure(options: Options) -> Result<Table, Failure> {
+    let mut table = Table::new(NAME);
+    let (stages, missing) = options.stages()?;
+    for processors in NOT_YET {
+        table.skip(processors, FAST, "a run of FastThreads has one processor, a stage two");
+    }
+    if let Some(why) = missing {
+        LINES.iter().for_each(|line| table.skip(line.case, line.subject, why));
+    }
+    let domain = Domain::new()?;
+    let directory = tempfile::tempdir()?;
+    for stage in &stages {
+        let directory = directory.path().join(stage.processors.to_string());
+        measure_on(stage, options.rounds, &domain, &directory, &mut table)?;
+    }
+    Ok(table)
+}
+
+fn measure_on(
+    stage: &Stage,
+    rounds: u32,
+    domain: &Domain,
+    directory: &Path,
+    table: &mut Table,
+) -> Result<(), Failure> {
+    let server: Child = calls::start(outstanding::ROLE, directory, stage.there)?;
+    let client = Arc::new(SeveralClient::new(imported(domain, directory, &SEVERAL)?));
+    for line in &LINES {
+        let plan = stage.plan(200 * BATCH, line.batch);
+        for threads in THREADS {
+            let mut tally = Tally::default();
+            for _ in 0..rounds {
+                tally.add(stage.beside(
+                    || (line.measure)(&client, threads, plan),
+                    || Ok(plan.time(|| client.null())?),
+                )?);
+            }
+            let case = Case::new(format!("{}-{threads}", line.case), stage, plan);
+            let subject = Named::bound(line.subject);
+            table.tell(&case, &subject, &Named::bound(OURS), &tally, Statistic::P50);
+        }
+    }
+    drop(client);
+    drop(server);
+    Ok(())
+}
+
+/// What threads have done together.
+struct Together {
+    plan: Plan,
+    calls: AtomicU32,
+    /// When each batch was complete, the warm-up as the first.
+    stamps_ns: std::sync::Mutex<Vec<u64>>,
+}
+
+impl Together {
+    fn new(plan: Plan) -> Arc<Together> {
+        let stamps_ns = std::sync::Mutex::new(Vec::with_capacity(plan.batches as usize + 1));
+        Arc::new(Together { plan, calls: AtomicU32::new(0), stamps_ns })
+    }
+
+    /// One of the threads: calls until all together have made the plan's calls.
+    fn call(&self, client: &SeveralClient) -> Result<(), CallError> {
+        let Plan { warm_up, batches, batch, .. } = self.plan;
+        let last = warm_up + batches * batch;
+        loop {
+            client.null()?;
+            let made = self.calls.fetch_add(1, Relaxed) + 1;
+            if made >= warm_up && (made - warm_up).is_multiple_of(batch) && made <= last {
+                self.stamps_ns.lock().expect("nobody panics").push(clock::now_ns());
+            }
+            if made >= last {
+                return Ok(());
+            }
+        }
+    }
+
+    fn samples(&self) -> Samples {
+        let stamps_ns = self.stamps_ns.lock().expect("nobody panics");
+        let apart = |pair: &[u64]| pair[1].saturating_sub(pair[0]);
+        Samples::new(self.plan.batch, stamps_ns.windows(2).map(apart).collect())
+    }
+}
+
+/// Calls from so many FastThreads on this kernel thread.
+fn on_fastthreads(
+    client: &Arc<SeveralClient>,
+    threads: u32,
+    plan: Plan,
+) -> Result<Samples, Failure> {
+    let together = Together::new(plan);
+    let ours = Arc::clone(&together);
+    fork_all(client, threads, move |client| ours.call(client))?;
+    Ok(together.samples())
+}
+
+/// The same, each call timed by itself.
+fn each_on_fastthreads(
+    client: &Arc<SeveralClient>,
+    threads: u32,
+    plan: Plan,
+) -> Result<Samples, Failure> {
+    let batches = (plan.batches / threads).max(1);
+    let plan = Plan { warm_up: (plan.warm_up / threads).max(1), batches, ..plan };
+    let parts = fork_all(client, threads, move |client| plan.time(|| client.null()))?;
+    Ok(Samples::together(&parts))
+}
+
+/// What each of so many FastThreads does, all on this kernel thread.
+fn fork_all<T: Send + 'static>(
+    client: &Arc<SeveralClient>,
+    threads: u32,
+    body: impl Fn(&SeveralClient) -> Result<T, CallError> + Send + Sync + 'static,
+) -> Result<Vec<T>, Failure> {
+    let (client, body) = (Arc::clone(client), Arc::new(body));
+    let outcomes = run(move || {
+        let fork_one = |_| {
+            let (client, body) = (Arc::clone(&client), Arc::clone(&body));
+            fork(move || body(&client))
+        };
+        let forked: Result<Vec<_>, _> = (0..threads).map(fork_one).collect();
+        let joined = forked?.into_iter().map(|thread| thread.join().expect("it does not panic"));
+        Ok::<_, nearcall_threads::ForkError>(joined.collect::<Result<Vec<T>, CallError>>())
+    });
+    Ok(outcomes???)
+}
+
+/// Calls from so many kernel threads, which share this one's processor.
+fn on_kernel_threads(
+    client: &Arc<SeveralClient>,
+    threads: u32,
+    plan: Plan,
+) -> Result<Samples, Failure> {
+    let together = Together::new(plan);
+    std::thread::scope(|scope| {
+        let call = |_| scope.spawn(|| together.call(client));
+        let spawned: Vec<_> = (0..threads).map(call).collect();
+        spawned.into_iter().try_for_each(|thread| thread.join().expect("it does not panic"))
+    })?;
+    Ok(together.samples())
+}
