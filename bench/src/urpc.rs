@@ -116,6 +116,21 @@ struct Together {
     stamps_ns: std::sync::Mutex<Vec<u64>>,
 }
 
+/// Counts a call: how many there are now.
+type Count = fn(&AtomicU32) -> u32;
+
+/// For threads of one kernel thread.
+fn count_alone(calls: &AtomicU32) -> u32 {
+    let made = calls.load(Relaxed) + 1;
+    calls.store(made, Relaxed);
+    made
+}
+
+/// For kernel threads.
+fn count_together(calls: &AtomicU32) -> u32 {
+    calls.fetch_add(1, Relaxed) + 1
+}
+
 impl Together {
     fn new(plan: Plan) -> Arc<Together> {
         let stamps_ns = std::sync::Mutex::new(Vec::with_capacity(plan.batches as usize + 1));
@@ -123,13 +138,14 @@ impl Together {
     }
 
     /// One of the threads: calls until all together have made the plan's calls.
-    fn call(&self, client: &SeveralClient) -> Result<(), CallError> {
-        let Plan { warm_up, batches, batch, .. } = self.plan;
-        let last = warm_up + batches * batch;
+    fn call(&self, client: &SeveralClient, count: Count) -> Result<(), CallError> {
+        let (last, warm_up, batch) = (self.plan.calls(), self.plan.warm_up, self.plan.batch);
+        assert!(batch.is_power_of_two(), "so that the end of a batch is seen without a division");
         loop {
             client.null()?;
-            let made = self.calls.fetch_add(1, Relaxed) + 1;
-            if made >= warm_up && (made - warm_up).is_multiple_of(batch) && made <= last {
+            let made = count(&self.calls);
+            let is_batch = made.wrapping_sub(warm_up) & (batch - 1) == 0;
+            if is_batch && (warm_up..=last).contains(&made) {
                 self.stamps_ns.lock().expect("nobody panics").push(clock::now_ns());
             }
             if made >= last {
@@ -139,8 +155,10 @@ impl Together {
     }
 
     fn samples(&self) -> Samples {
-        let stamps_ns = self.stamps_ns.lock().expect("nobody panics");
-        let apart = |pair: &[u64]| pair[1].saturating_sub(pair[0]);
+        let mut stamps_ns = self.stamps_ns.lock().expect("nobody panics").clone();
+        // Kernel threads may have come to the lock in another order.
+        stamps_ns.sort_unstable();
+        let apart = |pair: &[u64]| pair[1] - pair[0];
         Samples::new(self.plan.batch, stamps_ns.windows(2).map(apart).collect())
     }
 }
@@ -153,7 +171,7 @@ fn on_fastthreads(
 ) -> Result<Samples, Failure> {
     let together = Together::new(plan);
     let ours = Arc::clone(&together);
-    fork_all(client, threads, move |client| ours.call(client))?;
+    fork_all(client, threads, move |client| ours.call(client, count_alone))?;
     Ok(together.samples())
 }
 
@@ -196,7 +214,7 @@ fn on_kernel_threads(
 ) -> Result<Samples, Failure> {
     let together = Together::new(plan);
     std::thread::scope(|scope| {
-        let call = |_| scope.spawn(|| together.call(client));
+        let call = |_| scope.spawn(|| together.call(client, count_together));
         let spawned: Vec<_> = (0..threads).map(call).collect();
         spawned.into_iter().try_for_each(|thread| thread.join().expect("it does not panic"))
     })?;
