@@ -14,6 +14,8 @@
 //!   └ raw::Reply::get…  ◀─ turn word ◀───────────────────┘
 //! ```
 //!
+//! With the feature `threads`, a call on a FastThread lets others run while it waits.
+//!
 //! Start at [`Domain`]; then [`Clerk::export`] or a generated client's `import`.
 
 #![deny(unsafe_code)]
