@@ -1,6 +1,8 @@
 //! `cargo xtask campaign`: the acceptance table of `docs/RELIABILITY.md`, row by row. The rows are
 //! `testkit`'s; this builds them, runs them, and counts those that passed.
 
+pub mod mutants;
+
 use std::path::Path;
 use std::process::Command;
 

@@ -38,9 +38,12 @@ enum Command {
     Model,
     /// Domains die, stall and lie: the acceptance table of docs/RELIABILITY.md
     Campaign {
-        /// Only these rows: T7, or T1,T2
+        /// Only these rows: T7, or T1,T2; with --mutants, only these mutants
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
+        /// Plant bugs, one at a time, in a copy of the tree, and see each of them caught
+        #[arg(long, conflicts_with_all = ["seed", "nightly"])]
+        mutants: bool,
         /// Decides whatever is chosen at random
         #[arg(long, default_value_t = 1)]
         seed: u64,
@@ -78,7 +81,8 @@ fn main() -> ExitCode {
         Command::Python => python::run(&root),
         Command::Tidy => tidy::run(&root),
         Command::Model => model::run(&root),
-        Command::Campaign { only, seed, nightly: is_nightly } => {
+        Command::Campaign { only, mutants: true, .. } => campaign::mutants::run(&root, &only),
+        Command::Campaign { only, seed, nightly: is_nightly, .. } => {
             campaign::run(&root, &campaign::Selection { only, seed, is_nightly })
         }
         Command::Bless { kind } => bless::run(&root, kind),
