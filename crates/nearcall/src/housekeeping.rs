@@ -43,6 +43,10 @@ const CAPTURED_SLICE_MAX: Duration = Duration::from_millis(128);
 /// How long server processors that sleep may keep what they know of bindings that have gone.
 const STALE_TIME: Duration = Duration::from_millis(50);
 
+/// What a user is charged with for a look that one of its clients asks for, beside the time that
+/// the message takes here: every server processor wakes up for it.
+const LOOK_NS: u64 = 100_000;
+
 /// How long to leave a poller alone that does not work.
 const POLLER_PAUSE: Duration = Duration::from_millis(100);
 
@@ -226,12 +230,16 @@ impl Housekeeping {
     }
 
     /// Answers what an importer has asked for, and pauses if its user has taken much of the time.
-    fn attend_importer(&self, binding: &Arc<ServerBinding>) -> bool {
+    fn attend_importer(&self, core: &DomainCore, binding: &Arc<ServerBinding>) -> bool {
         let begin_ns = clock::now_ns();
         let is_served = requests::attend(binding);
+        let is_asked = binding.take_look();
+        if is_asked {
+            core.processors.ask_to_look(binding);
+        }
         let now_ns = clock::now_ns();
         let mut pace = binding.class.pace();
-        pace.spend(now_ns - begin_ns, now_ns);
+        pace.spend(now_ns - begin_ns + if is_asked { LOOK_NS } else { 0 }, now_ns);
         let pause_ns = pace.pause_ns(now_ns);
         drop(pace);
         if is_served && binding.has_queued() {
@@ -385,10 +393,7 @@ fn attend(core: &Arc<DomainCore>, ready: Ready) {
     match entry {
         Some(Watched::Importers(clerk)) => accept(core, &clerk),
         Some(Watched::Importer(binding)) => {
-            let is_served = !is_death && house.attend_importer(&binding);
-            if binding.take_look() {
-                core.processors.ask_to_look(&binding);
-            }
+            let is_served = !is_death && house.attend_importer(core, &binding);
             if !is_served || ready.is_hung_up {
                 end_served(core, &binding);
             }
