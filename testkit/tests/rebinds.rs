@@ -113,6 +113,22 @@ fn many_calls_at_once_share_one_new_binding() {
 }
 
 #[test]
+fn a_renewal_that_has_ended_is_renewed_in_turn() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut keeper, client) = bound(directory.path(), PATIENT);
+    keeper.kill();
+    let mut next = KeeperProcess::start(KEEPER, directory.path(), "keeper");
+    assert_eq!(client.pid().unwrap(), next.pid());
+    let second = client.binding().rebind().unwrap();
+    next.kill();
+    while !second.is_revoked() {
+        std::thread::yield_now();
+    }
+    let last = KeeperProcess::start(KEEPER, directory.path(), "keeper");
+    assert_eq!(client.pid().unwrap(), last.pid());
+}
+
+#[test]
 fn a_binding_that_holds_is_its_own_renewal() {
     let directory = tempfile::tempdir().unwrap();
     let (_keeper, client) = bound(directory.path(), Rebind::FailFast);

@@ -4,9 +4,10 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use nearcall_abi::LENT_COUNT_MAX;
+use nearcall_abi::head::flag;
 use nearcall_abi::message::{Message, PACKET_BYTES_MAX};
 
-use super::super::hand::{self, HandClient, Heard, SINGLE};
+use super::super::hand::{self, HandClient, Heard, SINGLE, Words};
 use super::{Found, Script, Target};
 
 /// How long an answer may take.
@@ -34,6 +35,7 @@ pub const SCRIPTS: &[&Script] = &[
     &Script { name: "out of line, half a page", run: |t| out_of_line(t, 0, PAGE / 2, PAGE) },
     &Script { name: "out of line, not all there", run: |t| out_of_line(t, 0, 8 * PAGE, PAGE) },
     &Script { name: "out of line, a pipe", run: out_of_line_pipe },
+    &Script { name: "out of line, another generation", run: other_generation },
     &Script { name: "a class that is none", run: |t| said(t, &Message::Grow { class: 99 }, 0) },
     &Script {
         name: "growth nobody asked for",
@@ -90,6 +92,27 @@ fn out_of_line_pipe(target: &Target) -> Found {
     let message = Message::OutOfLine { astack: 0, generation: 1, bytes: PAGE };
     let (pipe, _other) = rustix::pipe::pipe().map_err(|error| error.to_string())?;
     poisoned_by(&client, &hand::packet(&message), &[pipe])
+}
+
+/// Sends a segment for arguments, and posts a call whose arguments are to lie in another one.
+fn other_generation(target: &Target) -> Found {
+    let client = bound(target)?;
+    let astack = hand::astack_of("echo");
+    let message = Message::OutOfLine { astack, generation: 1, bytes: PAGE };
+    hand::send(&client.stream, &hand::packet(&message), &pages(1)?)
+        .map_err(|error| error.to_string())?;
+    let answer = hand::hear(&client.stream, ANSWERED);
+    if answer != Heard::Packet(hand::packet(&Message::Mapped { astack, generation: 1 })) {
+        return Err(format!("a segment in order was answered with {answer:?}"));
+    }
+    let requests = client.requests.span_mut().expect("the client's to write");
+    requests.store_u32(hand::extent(astack).line_offset_bytes as usize, 2);
+    let words = Words { origin: flag::OUT_OF_LINE, ..hand::words_of("echo", 1, 16) };
+    client.post(astack, words);
+    match hand::await_hang_up(&client.stream, ANSWERED) {
+        Some(took) => Ok(Some(took)),
+        None => Err(format!("still bound after {ANSWERED:?}")),
+    }
 }
 
 fn other_growth(target: &Target) -> Found {

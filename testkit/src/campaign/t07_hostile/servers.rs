@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use nearcall_abi::message::{Message, PACKET_BYTES_MAX, RefusalCode, Version};
 use nearcall_abi::{AStackClass, InterfaceDescriptor, bell};
+use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::{DESCRIPTORS_MAX, Stream};
 use rustix::fs::SealFlags;
 
@@ -112,6 +113,11 @@ const SCRIPTS: &[Script] = &[
         told: "add call aborted",
     },
     Script { name: "a server that scribbles", answer: scribble, told: "bound, add" },
+    Script {
+        name: "a server that hangs up in a call",
+        answer: hang_up_in_call,
+        told: "add call failed",
+    },
 ];
 
 /// Has a client of its own process meet each of them.
@@ -224,13 +230,31 @@ fn stay(stream: &Stream, lane: u32) -> io::Result<()> {
     quiet(stream)
 }
 
+/// The heads of the importer that is being answered.
+fn heads() -> io::Result<Segment> {
+    let file = KEPT.with_borrow_mut(|kept| kept.remove(0));
+    let heads = Segment::receive(file, hand::layout().heads_bytes() as usize, Sealing::BothWrite);
+    heads.map_err(|fault| io::Error::other(fault.to_string()))
+}
+
+/// Binds, waits for a call, and hangs up without a reply. Its process lives on: that the call was
+/// not taken is not proven, because it may still be.
+fn hang_up_in_call(stream: &Stream) -> io::Result<()> {
+    let heads = heads()?;
+    bound(stream, 0, [replies()?, bells()?])?;
+    let turns = (0..hand::layout().astack_count()).map(hand::extent);
+    let turns: Vec<_> = turns.map(|extent| extent.head_offset_bytes as usize).collect();
+    let begin = Instant::now();
+    while turns.iter().all(|at| heads.span().load_u32(*at) == 0) && begin.elapsed() < OVER {
+        std::thread::sleep(Duration::from_micros(100));
+    }
+    Ok(())
+}
+
 /// Binds, and writes noise into all heads until the client has gone.
 fn scribble(stream: &Stream) -> io::Result<()> {
-    use nearcall_os::segment::{Sealing, Segment};
-    let heads = KEPT.with_borrow_mut(|kept| kept.remove(0));
-    let heads_bytes = hand::layout().heads_bytes() as usize;
-    let heads = Segment::receive(heads, heads_bytes, Sealing::BothWrite);
-    let heads = heads.map_err(|fault| io::Error::other(fault.to_string()))?;
+    let heads = heads()?;
+    let heads_bytes = heads.bytes();
     bound(stream, 0, [replies()?, bells()?])?;
     let span = heads.span_mut().expect("both write the heads");
     let mut chances = fastrand::Rng::with_seed(5);
