@@ -19,11 +19,20 @@ pub mod report;
 pub mod t01_named_steps;
 pub mod t02_every_instruction;
 pub mod t03_system_calls;
+pub mod t04_stopped;
 pub mod t05_rebind;
+pub mod t06_clerks;
 pub mod t07_hostile;
 pub mod t14_models;
 pub mod t21_many_clients;
+pub mod t22_descriptors;
+pub mod t24_fairness;
+pub mod t25_unread;
+pub mod t26_posted;
+pub mod t27_idle;
 pub mod t28_soak;
+pub mod t29_policy;
+pub mod t30_forged;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -86,19 +95,42 @@ const fn absent(id: &'static str, what: &'static str, reason: &'static str) -> R
 }
 
 const NO_PACKETS: &str = "the packet exchange does not exist yet";
+const UNWRITTEN: &str = "nobody has written it yet";
 
 /// The table, in its order.
 pub const ROWS: &[Row] = &[
     runs("T1", "killed at named steps", 500, t01_named_steps::run),
     runs("T2", "killed at every instruction", 1000, t02_every_instruction::run),
     runs("T3", "system calls that fail and kill", 100, t03_system_calls::run),
+    runs("T4", "stopped, and going on", 50, t04_stopped::run),
     runs("T5", "killed under eight clients", 50, t05_rebind::run),
+    runs("T6", "clerks that come and go", 200, t06_clerks::run),
     runs("T7", "hostile peers", 100, t07_hostile::run),
+    absent("T8", "scribblers beside a sanitizer", UNWRITTEN),
+    absent("T9", "loads of decisions, traced", UNWRITTEN),
+    absent("T10", "words that change between two loads", UNWRITTEN),
+    absent("T11", "decoders, fuzzed by coverage", UNWRITTEN),
+    absent("T12", "proofs of arithmetic", UNWRITTEN),
+    absent("T13", "bytes that were another's", UNWRITTEN),
     runs("T14", "models of shared words", 10, t14_models::run),
+    absent("T15", "schedules of client and server", UNWRITTEN),
+    absent("T16", "undefined behaviour, interpreted", UNWRITTEN),
+    absent("T17", "data races, detected", UNWRITTEN),
+    absent("T18", "the protocol, state by state", UNWRITTEN),
     absent("T19", "packets lost in a simulated network", NO_PACKETS),
     absent("T20", "packets lost by the kernel", NO_PACKETS),
     runs("T21", "many clients killed at once", 500, t21_many_clients::run),
+    runs("T22", "no descriptor left", 20, t22_descriptors::run),
+    absent("T23", "memory that others are charged for", UNWRITTEN),
+    runs("T24", "one flooder among nine", 1_000, t24_fairness::run),
+    runs("T25", "results nobody reads", 1_000, t25_unread::run),
+    runs("T26", "posted until it is full", 30_000, t26_posted::run),
+    runs("T27", "idle bindings and wakes", 1_000, t27_idle::run),
     runs("T28", "binds that leave nothing", 5_000, t28_soak::run),
+    runs("T29", "who may bind", 200, t29_policy::run),
+    runs("T30", "forged numbers", 100_000, t30_forged::run),
+    absent("T31", "process numbers used again", UNWRITTEN),
+    absent("T32", "planted bugs", "they are run by --mutants"),
 ];
 
 /// Runs one row and says how it went. False: it failed.

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use nearcall::name::Scope;
-use nearcall::{Clerk, Domain, ExportError, ExportOptions, Opaque};
+use nearcall::{Clerk, Domain, ExportError, ExportOptions, Opaque, Policy};
 
 use super::oracle::{CallName, Effects};
 use crate::effects::effects::{EffectsEntries, EffectsServer};
@@ -24,7 +24,18 @@ pub struct Witness {
 
 /// Exports a witness under `name`, in the scope of `directory`.
 pub fn export(domain: &Domain, directory: &Path, name: &str) -> Result<Clerk, ExportError> {
+    export_to(domain, directory, name, Policy::default())
+}
+
+/// The same for those whom a policy admits.
+pub fn export_to(
+    domain: &Domain,
+    directory: &Path,
+    name: &str,
+    policy: Policy,
+) -> Result<Clerk, ExportError> {
     let mut options = ExportOptions::default();
+    options.policy = policy;
     options.scope = Some(Scope::Directory(directory.to_owned()));
     let opened = OpenOptions::new().create(true).append(true).open(directory.join(FILE));
     let file = opened.map_err(|reason| ExportError::System {

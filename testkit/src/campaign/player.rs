@@ -15,14 +15,15 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use nearcall::{Binding, CallError, Domain};
+use nearcall::{BindError, Binding, CallError, Domain, ExportError};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 
 use super::effects;
 use super::oracle::{CallName, Told};
+use super::t29_policy;
 use crate::effects::effects::{EFFECTS, EffectsClient};
-use crate::server::import_options;
+use crate::server::{self, import_options};
 
 /// First argument of a player.
 const MARK: &str = "--play";
@@ -47,10 +48,16 @@ const END_TIMEOUT: Duration = Duration::from_secs(10);
 pub enum Role {
     /// Exports `Effects` until its input ends.
     Serve,
+    /// Exports `Faults` until its input ends.
+    Test,
     /// Told to go, binds, calls, and ends; says what it was told of each call.
     Call,
     /// Binds before it says that it is ready, and holds the binding until its input ends.
     Hold,
+    /// Exports under every policy of T29 until its input ends.
+    Judge,
+    /// Asks each of those to be let in, and says what came of it.
+    Ask,
     /// Binds to a server that is not honest, says how that went, and then to one that is.
     Suffer,
 }
@@ -62,8 +69,11 @@ impl Role {
     fn word(self) -> &'static str {
         match self {
             Role::Serve => "serve",
+            Role::Test => "test",
             Role::Call => "call",
             Role::Hold => "hold",
+            Role::Judge => "judge",
+            Role::Ask => "ask",
             Role::Suffer => "suffer",
         }
     }
@@ -253,18 +263,21 @@ pub fn play_if_told() -> Option<ExitCode> {
     allow_descriptors();
     let directory = Path::new(directory);
     match role.as_str() {
-        "serve" => serve(directory, name),
+        "serve" => serve(|domain| effects::export(domain, directory, name)),
+        "test" => serve(|domain| server::export(domain, directory, name)),
         "call" => call(directory, name, rest.parse().expect("the number of a client")),
         "hold" => hold(directory, name),
+        "judge" => serve(|domain| t29_policy::export(domain, directory)),
+        "ask" => ask(directory),
         "suffer" => suffer(directory, name, rest),
         other => panic!("no role is called {other}"),
     }
     Some(ExitCode::SUCCESS)
 }
 
-fn serve(directory: &Path, name: &str) {
+fn serve<Clerks>(export: impl FnOnce(&Domain) -> Result<Clerks, ExportError>) {
     let domain = Domain::new().expect("a domain");
-    let clerk = effects::export(&domain, directory, name).expect("an export");
+    let clerk = export(&domain).expect("an export");
     println!("ready");
     io::stdin().read_to_end(&mut Vec::new()).expect("standard input");
     drop(clerk);
@@ -289,6 +302,26 @@ fn hold(directory: &Path, name: &str) {
     bound.null().expect("a call");
     println!("ready");
     io::stdin().read_to_end(&mut Vec::new()).expect("standard input");
+}
+
+fn ask(directory: &Path) {
+    println!("ready");
+    let domain = Domain::new().expect("a domain");
+    for name in t29_policy::names() {
+        match Binding::import_with(&domain, name, &EFFECTS, import_options(directory)) {
+            Ok(_) => println!("{name} admitted"),
+            Err(BindError::NotAdmitted { .. }) => println!("{name} refused"),
+            // Whoever may not open the socket of what is the owner's alone.
+            Err(BindError::System { reason, .. }) if is_denied(&reason) => {
+                println!("{name} refused");
+            }
+            Err(other) => println!("{name} {other}"),
+        }
+    }
+}
+
+fn is_denied(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied
 }
 
 /// Lets this process have as many descriptors as the system ever does.
@@ -403,6 +436,32 @@ impl Held {
             std::thread::sleep(Duration::from_millis(1));
         }
     }
+}
+
+/// Nanoseconds that the threads of a process have run.
+pub fn run_ns(pid: u32) -> u64 {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let ns = |task: std::fs::DirEntry| {
+        let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
+        text.split(' ').next()?.parse::<u64>().ok()
+    };
+    tasks.filter_map(ns).sum()
+}
+
+/// Memory of a process that is its own, KiB.
+pub fn resident_kb(pid: u32) -> u64 {
+    status_kb(pid, "RssAnon:")
+}
+
+/// Memory of a process that it shares with others, KiB.
+pub fn shared_kb(pid: u32) -> u64 {
+    status_kb(pid, "RssShmem:")
+}
+
+fn status_kb(pid: u32, key: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(key));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
 #[cfg(test)]

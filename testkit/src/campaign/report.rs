@@ -71,6 +71,15 @@ impl Report {
             self.violation(format!("{what} of {found}{unit} is over {limit}{unit}"));
         }
     }
+
+    /// Notes a number that must not be under its limit.
+    pub fn at_least(&mut self, what: &str, found: f64, limit: f64, unit: &str) {
+        self.figure(format!("{what} {}{unit} (at least {limit}{unit})", shortened(found)));
+        if found < limit {
+            let found = shortened(found);
+            self.violation(format!("{what} of {found}{unit} is under {limit}{unit}"));
+        }
+    }
 }
 
 impl Verdict {
@@ -154,6 +163,11 @@ mod tests {
         found.at_most("p99", 2.01, 2.0, " ms");
         assert_eq!(found.violations, ["p99 of 2.01 ms is over 2 ms"]);
         assert!(matches!(Verdict::of(Ok(found), 1), Verdict::Failed { .. }));
+        let mut found = report(1);
+        found.at_least("share", 80.0, 80.0, " %");
+        assert!(found.violations.is_empty());
+        found.at_least("share", 79.0, 80.0, " %");
+        assert_eq!(found.violations, ["share of 79 % is under 80 %"]);
     }
 
     #[test]

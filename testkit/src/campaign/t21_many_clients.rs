@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::Setup;
-use super::player::{Held, Player, Role, allow_descriptors, bind};
+use super::player::{Held, Player, Role, allow_descriptors, bind, resident_kb};
 use super::report::{Report, Stopped};
 
 const NAME: &str = "crowded";
@@ -60,11 +60,4 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
         report.violation(format!("the server ended with {status}: {complaints}"));
     }
     Ok(report)
-}
-
-/// Memory of a process that is its own.
-fn resident_kb(pid: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }

@@ -1,0 +1,180 @@
+//! T4: a server is stopped at any moment, and goes on later. Its client is told when its deadline
+//! is over and not later, others do not notice, and no reply that comes late reaches a later call.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use nearcall::CallError;
+
+use super::Setup;
+use super::effects;
+use super::latency::Times;
+use super::oracle::{CallName, Told, judge};
+use super::player::{Player, Role, bind};
+use super::report::{Report, Stopped};
+use crate::effects::effects::EffectsClient;
+use crate::signal;
+
+const STOPPED: &str = "stopped";
+const OTHER: &str = "other";
+
+const STOPS: u64 = 60;
+const STOPS_AT_NIGHT: u64 = 600;
+
+/// The deadline of each call, and how late it may be over.
+const DEADLINE: Duration = Duration::from_millis(20);
+const LATE_MS_P99: f64 = 5.0;
+
+/// How long a server that goes on may take to let go of what was given up.
+const LET_GO: Duration = Duration::from_secs(5);
+
+/// Longest that it is left to run before it is stopped, microseconds.
+const RUNNING_US_MAX: u64 = 2_000;
+
+/// How much slower others may be, and how long they are watched for comparison.
+const SLOWED_MAX: f64 = 1.5;
+const ALONE: Duration = Duration::from_millis(500);
+
+/// Times that all is done if something came late: other work on the machine makes it later, and
+/// nothing makes it earlier.
+const TRIES: u32 = 4;
+
+/// Number of the client, in the effects.
+const CLIENT: u64 = 4;
+
+/// Who is stopped, who calls it, and what the client was told.
+struct Scene<'s> {
+    pid: u32,
+    client: &'s EffectsClient,
+    number: u64,
+    history: Vec<(CallName, Told)>,
+    aborted: u64,
+    late: Times,
+}
+
+/// Stops, waits, lets go on.
+pub fn run(setup: &Setup) -> Result<Report, Stopped> {
+    let mut report = Report::of("stops");
+    let directory = tempfile::tempdir()?;
+    let (path, timeout) = (directory.path(), Duration::from_secs(5));
+    let mut server = Player::start(Role::Serve, path, STOPPED, "")?;
+    let mut others = Player::start(Role::Serve, path, OTHER, "")?;
+    let client = bind(path, STOPPED, timeout)?.with_deadline(DEADLINE);
+    let other = bind(path, OTHER, timeout)?;
+    let mut scene = Scene {
+        pid: server.pid(),
+        client: &client,
+        number: 0,
+        history: Vec::new(),
+        aborted: 0,
+        late: Times::default(),
+    };
+    let mut chances = setup.chances("T4");
+    let (mut late_ms, mut ratio) = (f64::MAX, f64::MAX);
+    for _ in 0..TRIES {
+        let (mut alone, _) = beside(&other, || std::thread::sleep(ALONE));
+        scene.late = Times::default();
+        let (mut times, failures) = beside(&other, || {
+            for _ in 0..if setup.is_nightly { STOPS_AT_NIGHT } else { STOPS } {
+                let running = Duration::from_micros(chances.u64(..RUNNING_US_MAX));
+                if let Err(fault) = scene.stop(running) {
+                    report.violation(fault);
+                }
+                report.count += 1;
+            }
+        });
+        if failures > 0 {
+            report.violation(format!("{failures} calls of another server failed"));
+        }
+        late_ms = late_ms.min(scene.late.quantile_us(0.99) / 1e3);
+        ratio = ratio.min(times.quantile_us(0.99) / alone.quantile_us(0.99));
+        if late_ms <= LATE_MS_P99 && ratio <= SLOWED_MAX {
+            break;
+        }
+    }
+    finish(&mut report, &scene, path);
+    report.at_most("deadline over p99", late_ms, LATE_MS_P99, " ms late");
+    report.at_most("p99 of others", ratio, SLOWED_MAX, " of that alone");
+    server.end()?;
+    others.end()?;
+    Ok(report)
+}
+
+fn finish(report: &mut Report, scene: &Scene<'_>, directory: &Path) {
+    report.violations.extend(judge(&scene.history, &effects::written(directory)));
+    report.figure(format!("{} calls, {} given up", scene.history.len(), scene.aborted));
+    if scene.aborted == 0 {
+        report.violation("no call was given up");
+    }
+}
+
+impl Scene<'_> {
+    /// Calls until a call is not answered, because the server was stopped meanwhile; has it go on,
+    /// and looks whether later calls get what is theirs.
+    fn stop(&mut self, running: Duration) -> Result<(), String> {
+        let pid = self.pid;
+        std::thread::scope(|threads| {
+            threads.spawn(move || {
+                std::thread::sleep(running);
+                signal::stop(pid);
+            });
+            while self.call() {}
+        });
+        signal::resume(pid);
+        let begin = Instant::now();
+        while self.client.binding().captured_count() > 0 {
+            if begin.elapsed() > LET_GO {
+                return Err(format!("an A-stack is captured {LET_GO:?} after the server went on"));
+            }
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        let patient = self.client.with_deadline(LET_GO);
+        for number in 0..8 {
+            let sum = patient.add(number, 1000);
+            if !matches!(sum, Ok(sum) if sum == number + 1000) {
+                return Err(format!("{number} + 1000 came to {sum:?} after a stop"));
+            }
+        }
+        Ok(())
+    }
+
+    /// One call. False: it was not answered.
+    fn call(&mut self) -> bool {
+        self.number += 1;
+        let begin = Instant::now();
+        let outcome = self.client.effect(CLIENT, self.number);
+        let took = begin.elapsed();
+        let call = CallName { client: CLIENT, number: self.number };
+        self.history.push((call, Told::of(&outcome)));
+        if outcome.is_ok() {
+            return true;
+        }
+        self.late.push(took.saturating_sub(DEADLINE));
+        self.aborted += u64::from(matches!(outcome, Err(CallError::CallAborted { .. })));
+        false
+    }
+}
+
+/// What calls of another server take while something is done, and how many of them fail.
+fn beside(other: &EffectsClient, work: impl FnOnce()) -> (Times, u64) {
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        let calls = threads.spawn(|| {
+            let (mut times, mut failures) = (Times::default(), 0);
+            // Relaxed: a flag that orders nothing.
+            while !is_over.load(Ordering::Relaxed) {
+                // At a pace: it is not to be a load itself.
+                std::thread::sleep(Duration::from_micros(200));
+                let begin = Instant::now();
+                failures += u64::from(!matches!(other.add(2, 3), Ok(5)));
+                times.push(begin.elapsed());
+            }
+            (times, failures)
+        });
+        work();
+        // Relaxed: as above.
+        is_over.store(true, Ordering::Relaxed);
+        calls.join().expect("the other client")
+    })
+}
