@@ -23,7 +23,9 @@ pub mod t04_stopped;
 pub mod t05_rebind;
 pub mod t06_clerks;
 pub mod t07_hostile;
+pub mod t08_scribbler;
 pub mod t14_models;
+pub mod t18_states;
 pub mod t21_many_clients;
 pub mod t22_descriptors;
 pub mod t24_fairness;
@@ -106,7 +108,7 @@ pub const ROWS: &[Row] = &[
     runs("T5", "killed under eight clients", 50, t05_rebind::run),
     runs("T6", "clerks that come and go", 200, t06_clerks::run),
     runs("T7", "hostile peers", 100, t07_hostile::run),
-    absent("T8", "scribblers beside a sanitizer", UNWRITTEN),
+    runs("T8", "scribblers under a sanitizer", 100_000, t08_scribbler::run),
     absent("T9", "loads of decisions, traced", UNWRITTEN),
     absent("T10", "words that change between two loads", UNWRITTEN),
     absent("T11", "decoders, fuzzed by coverage", UNWRITTEN),
@@ -116,7 +118,7 @@ pub const ROWS: &[Row] = &[
     absent("T15", "schedules of client and server", UNWRITTEN),
     absent("T16", "undefined behaviour, interpreted", UNWRITTEN),
     absent("T17", "data races, detected", UNWRITTEN),
-    absent("T18", "the protocol, state by state", UNWRITTEN),
+    runs("T18", "the protocol, state by state", 1_000_000, t18_states::run),
     absent("T19", "packets lost in a simulated network", NO_PACKETS),
     absent("T20", "packets lost by the kernel", NO_PACKETS),
     runs("T21", "many clients killed at once", 500, t21_many_clients::run),

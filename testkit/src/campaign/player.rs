@@ -11,7 +11,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -38,6 +38,15 @@ pub struct Player {
     output: BufReader<ChildStdout>,
     /// Somebody else has waited for it.
     is_gone: bool,
+}
+
+/// A program that a player is started from, other than this one.
+#[derive(Debug)]
+pub struct Program {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What its environment has beside this one's.
+    pub environment: &'static [(&'static str, &'static str)],
 }
 
 /// Longest that a player may take to end.
@@ -94,7 +103,7 @@ impl Player {
         rest: &str,
     ) -> io::Result<Player> {
         let program = std::env::current_exe()?;
-        let mut command = match starter {
+        let command = match starter {
             [] => Command::new(program),
             [first, others @ ..] => {
                 let mut command = Command::new(first);
@@ -102,6 +111,29 @@ impl Player {
                 command
             }
         };
+        Player::start_command(command, role, directory, name, rest)
+    }
+
+    /// The same, of another program that has been built of this one's sources.
+    pub fn start_program(
+        program: &Program,
+        role: Role,
+        directory: &Path,
+        name: &str,
+        rest: &str,
+    ) -> io::Result<Player> {
+        let mut command = Command::new(&program.path);
+        command.envs(program.environment.iter().copied());
+        Player::start_command(command, role, directory, name, rest)
+    }
+
+    fn start_command(
+        mut command: Command,
+        role: Role,
+        directory: &Path,
+        name: &str,
+        rest: &str,
+    ) -> io::Result<Player> {
         command.arg(MARK).arg(role.word()).arg(directory).arg(name).arg(rest);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;

@@ -1,0 +1,137 @@
+//! T8: clients that write noise into every byte that they can write, as fast as they can, while
+//! they call; beside them an honest client. The server runs under AddressSanitizer.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use super::Setup;
+use super::hand::{self, HandClient};
+use super::player::{Player, Program, Role, bind};
+use super::report::{Report, Stopped};
+
+const NAME: &str = "scribbled";
+
+/// What the sanitizer is built for.
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// Honest calls that are made meanwhile.
+const CALLS: u64 = 100_000;
+const CALLS_AT_NIGHT: u64 = 100_000_000;
+
+/// Words written between two calls of a scribbler, and calls before it binds anew.
+const WORDS: u32 = 24;
+const CALLS_OF_ONE: u32 = 200;
+
+/// Calls that one scribbler must have got answers to, so that what it does is no noise alone.
+const ANSWERED_MIN: u64 = 200;
+
+/// Builds, scribbles, calls.
+pub fn run(setup: &Setup) -> Result<Report, Stopped> {
+    let program = built(&setup.root)?;
+    let mut report = Report::of("honest calls");
+    let directory = tempfile::tempdir()?;
+    let path = directory.path();
+    let sanitized = Program {
+        path: program,
+        // What the server keeps to its end is no leak.
+        environment: &[("ASAN_OPTIONS", "detect_leaks=0:abort_on_error=0")],
+    };
+    let mut server = Player::start_program(&sanitized, Role::Serve, path, NAME, "")?;
+    let neighbour = bind(path, NAME, Duration::from_secs(5))?;
+    let calls = if setup.is_nightly { CALLS_AT_NIGHT } else { CALLS };
+    let (is_over, answered) = (AtomicBool::new(false), AtomicU64::new(0));
+    std::thread::scope(|threads| {
+        let chances = setup.chances("T8");
+        threads.spawn(|| scribble(path, chances, &is_over, &answered));
+        for number in 0..calls {
+            let data = number.to_le_bytes();
+            let (sum, echo) = (neighbour.add(number as i32, 1), neighbour.echo(&data));
+            let is_right = matches!(sum, Ok(sum) if sum == (number as i32).wrapping_add(1))
+                && matches!(&echo, Ok(echo) if *echo == data);
+            if !is_right {
+                report.violation(format!("call {number} came to {sum:?} and {echo:?}"));
+                break;
+            }
+            report.count += 1;
+        }
+        // Relaxed: a flag that orders nothing.
+        is_over.store(true, Ordering::Relaxed);
+    });
+    // Relaxed: its thread has ended.
+    let answered = answered.load(Ordering::Relaxed);
+    report.at_least("calls of scribblers answered", answered as f64, ANSWERED_MIN as f64, "");
+    drop(neighbour);
+    let status = server.end()?;
+    let (_, complaints) = server.said()?;
+    let is_sound = !complaints.contains("AddressSanitizer") && !complaints.contains("panicked");
+    if !status.success() || !is_sound {
+        report.violation(format!("the server ended with {status}: {complaints}"));
+    }
+    Ok(report)
+}
+
+/// This program, with the sanitizer in it.
+fn built(root: &Path) -> Result<PathBuf, Stopped> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
+    let target = target.join("asan");
+    let mut command = Command::new("rustup");
+    command.args(["run", "nightly", "cargo", "build", "--quiet", "--package", "testkit"]);
+    command.args(["--bin", "campaign", "--target", TARGET]);
+    command.current_dir(root).env("CARGO_TARGET_DIR", &target);
+    command.env("RUSTFLAGS", "-Zsanitizer=address").env_remove("CARGO");
+    let has_nightly = Command::new("rustup").args(["run", "nightly", "rustc", "-V"]).output();
+    if !has_nightly.is_ok_and(|output| output.status.success()) {
+        return Err(Stopped::Skipped("the nightly toolchain is not installed".to_owned()));
+    }
+    let output = command.output()?;
+    match output.status.success() {
+        true => Ok(target.join(TARGET).join("debug/campaign")),
+        false => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            Err(format!("not built with the sanitizer: {said}").into())
+        }
+    }
+}
+
+/// Binds, calls and scribbles, again and again.
+fn scribble(
+    directory: &Path,
+    mut chances: fastrand::Rng,
+    is_over: &AtomicBool,
+    answered: &AtomicU64,
+) {
+    // Relaxed: a flag that orders nothing.
+    while !is_over.load(Ordering::Relaxed) {
+        // Refused while its user has too many bindings that are being ended.
+        let Ok(client) = HandClient::bind(&hand::path_of(directory, NAME)) else {
+            continue;
+        };
+        for sequence in 1..=CALLS_OF_ONE {
+            let name = ["echo", "sum", "add"][chances.usize(..3)];
+            let astack = hand::astack_of(name);
+            for _ in 0..WORDS {
+                write_one(&client, &mut chances);
+            }
+            // The words of the call itself are right more often than not: it is to be run.
+            client.post(astack, hand::words_of(name, sequence, chances.u32(..80)));
+            for _ in 0..chances.u32(..WORDS) {
+                write_one(&client, &mut chances);
+            }
+            if !client.await_reply(astack, sequence, Duration::from_millis(1)) {
+                break;
+            }
+            // Relaxed: a counter that orders nothing.
+            answered.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Writes one word of noise somewhere where the client may.
+fn write_one(client: &HandClient, chances: &mut fastrand::Rng) {
+    let spans = [&client.heads, &client.requests, &client.bell];
+    let span = spans[chances.usize(..3)].span_mut().expect("the client's to write");
+    let word = if chances.bool() { chances.u32(..) } else { chances.u32(..64) };
+    span.store_u32(chances.usize(..span.as_span().bytes() / 4) * 4, word);
+}
