@@ -24,10 +24,12 @@ pub mod t05_rebind;
 pub mod t06_clerks;
 pub mod t07_hostile;
 pub mod t08_scribbler;
+pub mod t13_canaries;
 pub mod t14_models;
 pub mod t18_states;
 pub mod t21_many_clients;
 pub mod t22_descriptors;
+pub mod t23_charged;
 pub mod t24_fairness;
 pub mod t25_unread;
 pub mod t26_posted;
@@ -113,7 +115,7 @@ pub const ROWS: &[Row] = &[
     absent("T10", "words that change between two loads", UNWRITTEN),
     absent("T11", "decoders, fuzzed by coverage", UNWRITTEN),
     absent("T12", "proofs of arithmetic", UNWRITTEN),
-    absent("T13", "bytes that were another's", UNWRITTEN),
+    runs("T13", "bytes that are another's", 20_000, t13_canaries::run),
     runs("T14", "models of shared words", 10, t14_models::run),
     absent("T15", "schedules of client and server", UNWRITTEN),
     absent("T16", "undefined behaviour, interpreted", UNWRITTEN),
@@ -123,7 +125,7 @@ pub const ROWS: &[Row] = &[
     absent("T20", "packets lost by the kernel", NO_PACKETS),
     runs("T21", "many clients killed at once", 500, t21_many_clients::run),
     runs("T22", "no descriptor left", 20, t22_descriptors::run),
-    absent("T23", "memory that others are charged for", UNWRITTEN),
+    runs("T23", "segments nobody has paid for", 100, t23_charged::run),
     runs("T24", "one flooder among nine", 1_000, t24_fairness::run),
     runs("T25", "results nobody reads", 1_000, t25_unread::run),
     runs("T26", "posted until it is full", 30_000, t26_posted::run),

@@ -33,7 +33,8 @@ pub struct HandClient {
     pub bell: Segment,
     /// The lane of the bell.
     pub lane: u32,
-    _replies: Segment,
+    /// The server's to write.
+    pub replies: Segment,
 }
 
 /// The words of a head that is posted by hand.
@@ -206,8 +207,8 @@ impl HandClient {
         let bell = receive(bell, bell::SEGMENT_BYTES, Sealing::BothWrite)?;
         let replies = received.descriptors.remove(0);
         let blocks_bytes = layout().blocks_bytes() as usize;
-        let _replies = receive(replies, blocks_bytes, Sealing::SingleWriter)?;
-        Ok(HandClient { stream, heads, requests, bell, lane, _replies })
+        let replies = receive(replies, blocks_bytes, Sealing::SingleWriter)?;
+        Ok(HandClient { stream, heads, requests, bell, lane, replies })
     }
 
     /// The head of an A-stack.

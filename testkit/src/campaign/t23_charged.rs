@@ -1,0 +1,92 @@
+//! T23: clients that offer segments which are larger than the server may be, and have not paid for
+//! them. Whoever reads such a page is charged for it; a server that took them would be ended by the
+//! system for having too much memory.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use nearcall_abi::message::Message;
+
+use super::Setup;
+use super::hand::{self, HandClient, SINGLE};
+use super::player::{Player, Role, bind};
+use super::report::{Report, Stopped};
+
+const NAME: &str = "charged";
+
+const CLIENTS: u64 = 100;
+
+/// What each offers, and what the server may have.
+const OFFERED: u64 = 128 << 20;
+const ALLOWED: u64 = 64 << 20;
+
+const ANSWERED: Duration = Duration::from_secs(2);
+
+/// A memory control group, removed when it is dropped.
+struct Group {
+    path: PathBuf,
+}
+
+/// Offers, and looks whether the server lives.
+pub fn run(_: &Setup) -> Result<Report, Stopped> {
+    let group = Group::new()?;
+    let mut report = Report::of("offers");
+    let directory = tempfile::tempdir()?;
+    let mut server = Player::start(Role::Serve, directory.path(), NAME, "")?;
+    group.take(server.pid())?;
+    let neighbour = bind(directory.path(), NAME, Duration::from_secs(5))?;
+    let astack = hand::astack_of("echo");
+    for _ in 0..CLIENTS {
+        let client = HandClient::bind(&hand::path_of(directory.path(), NAME))?;
+        let sparse = hand::file(OFFERED, 0, SINGLE)?;
+        let message = Message::OutOfLine { astack, generation: 1, bytes: OFFERED };
+        hand::send(&client.stream, &hand::packet(&message), &[sparse])?;
+        if hand::await_hang_up(&client.stream, ANSWERED).is_none() {
+            report.violation("a segment that nobody has paid for is taken");
+        }
+        report.count += 1;
+        if !matches!(neighbour.add(2, 3), Ok(5)) {
+            report.violation("a neighbour's call failed");
+            break;
+        }
+    }
+    let most = group.read("memory.max_usage_in_bytes")? >> 20;
+    report.figure(format!("{most} MiB at most of {}", ALLOWED >> 20));
+    drop(neighbour);
+    let status = server.end()?;
+    if !status.success() {
+        report.violation(format!("the server ended with {status}"));
+    }
+    Ok(report)
+}
+
+impl Group {
+    fn new() -> Result<Group, Stopped> {
+        let lacking = || Stopped::Skipped("no memory control group can be made here".to_owned());
+        let own = fs::read_to_string("/proc/self/cgroup")?;
+        let own = own.lines().find_map(|line| line.split_once(":memory:")).map(|found| found.1);
+        let own = own.ok_or_else(lacking)?.trim_start_matches('/').to_owned();
+        let name = format!("nearcall-t23-{}", std::process::id());
+        let path = PathBuf::from("/sys/fs/cgroup/memory").join(own).join(name);
+        fs::create_dir(&path).map_err(|_| lacking())?;
+        let group = Group { path };
+        fs::write(group.path.join("memory.limit_in_bytes"), ALLOWED.to_string())?;
+        Ok(group)
+    }
+
+    fn take(&self, pid: u32) -> Result<(), Stopped> {
+        Ok(fs::write(self.path.join("cgroup.procs"), pid.to_string())?)
+    }
+
+    fn read(&self, name: &str) -> Result<u64, Stopped> {
+        Ok(fs::read_to_string(self.path.join(name))?.trim().parse()?)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // Busy until the last process in it has ended; then it is of no use to anybody.
+        let _ = fs::remove_dir(&self.path);
+    }
+}
