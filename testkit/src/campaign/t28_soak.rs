@@ -8,13 +8,16 @@ use nearcall::Domain;
 
 use super::Setup;
 use super::deaths::Host;
-use super::player::{Held, Player, Role, bind_in};
+use super::player::{Held, Player, Role, bind_in, resident_kb};
 use super::report::{Report, Stopped};
 
 const NAME: &str = "soaked";
 
 const BINDS: u64 = 5_000;
 const BINDS_AT_NIGHT: u64 = 1_000_000;
+
+/// What the server's own memory may grow by meanwhile, KiB: less than one byte a bind at night.
+const GROWN_KB_MAX: f64 = 512.0;
 
 /// Of the clients one in so many dies instead of unbinding.
 const DEATHS_SHARE: u64 = 50;
@@ -56,6 +59,7 @@ fn soak(report: &mut Report, binds: u64) -> Result<(), Stopped> {
     let longest = Duration::from_secs(2);
     std::thread::sleep(Duration::from_millis(200));
     let (ours, theirs) = (Held::by(std::process::id()), Held::by(server.pid()));
+    let before = resident_kb(server.pid());
     for _ in 0..binds {
         once()?;
         report.count += 1;
@@ -65,6 +69,8 @@ fn soak(report: &mut Report, binds: u64) -> Result<(), Stopped> {
             report.violation(format!("{still:?} is held after {binds} binds, {held:?} before"));
         }
     }
+    let grown = resident_kb(server.pid()).saturating_sub(before);
+    report.at_most("server grown by", grown as f64, GROWN_KB_MAX, " KiB");
     if !server.end()?.success() {
         report.violation("the server did not end in order");
     }
