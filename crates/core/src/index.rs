@@ -92,8 +92,9 @@ mod tests {
 
     #[test]
     fn an_index_at_the_count_is_a_fault_that_names_the_limit() {
-        let fault = ClaimedIndex(9).check(8).unwrap_err();
-        assert_eq!(fault.to_string(), "A-stack index 9 is not below 8");
+        let fault = ClaimedIndex(8).check(8).unwrap_err();
+        assert_eq!(fault.to_string(), "A-stack index 8 is not below 8");
+        assert!(ClaimedIndex(3).check_procedure(3).is_err());
         let fault = ClaimedIndex(u32::MAX).check_procedure(0).unwrap_err();
         assert_eq!(fault.to_string(), "procedure index 4294967295 is not below 0");
     }
