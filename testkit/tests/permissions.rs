@@ -84,9 +84,10 @@ fn a_client_calls_what_it_may_and_nothing_else() {
     for data in [&[1, 2, 3][..], &[7; 100_000]] {
         assert_eq!(client.echo(data).unwrap(), data);
         assert_eq!(client.pid().unwrap(), std::process::id());
-        let error = client.null().unwrap_err();
         let want = NotExecuted::NotPermitted;
-        assert!(matches!(error, CallError::NotExecuted { reason, .. } if reason == want));
+        for error in [client.null().unwrap_err(), client.running().unwrap_err()] {
+            assert!(matches!(error, CallError::NotExecuted { reason, .. } if reason == want));
+        }
     }
     assert!(!client.binding().is_revoked(), "to ask is no fault");
 }
