@@ -97,7 +97,8 @@ fn paper_counts_what_is_no_round() {
     let call = with(&lines, "subject", "procedure-call");
     assert!(call[0]["value"].as_f64() > Some(0.0) && call[0]["unit"] == "ns", "{call:?}");
     let callers = with(&lines, "case", "callers-1");
-    assert!(callers[0]["value"].as_f64() > Some(0.0), "{callers:?}");
+    assert_eq!(callers.len(), 2, "ours and a bare pair: {callers:?}");
+    assert!(callers.iter().all(|rate| rate["value"].as_f64() > Some(0.0)), "{callers:?}");
 }
 
 #[test]
@@ -105,7 +106,8 @@ fn one_processor_is_measured_when_asked_for() {
     let lines = lines_of(&paper(&["--json", "--processors", "1"]));
     let one = with(&lines, "placement", "one");
     assert_eq!(cases_of_ours(&lines), PAPER);
-    assert_eq!(with(&lines, "subject", "raw-yield").len(), PAPER.len());
+    // One beside each case, and one beside the callers.
+    assert_eq!(with(&lines, "subject", "raw-yield").len(), PAPER.len() + 1);
     assert_eq!(one.len(), 2 * PAPER.len());
 }
 
