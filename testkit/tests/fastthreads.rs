@@ -15,6 +15,9 @@ const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 /// A-stacks of the class of `work`.
 const ASTACKS: u32 = 64;
 
+/// A-stacks of the class of `doze`.
+const CLASS_OF_DOZE: u32 = 5;
+
 /// Longer than any test waits.
 const LONG_MS: u32 = 600_000;
 
@@ -162,6 +165,32 @@ fn a_call_is_made_by_what_is_dropped_while_a_fastthread_unwinds() {
         });
         assert!(panics.unwrap().join().is_err());
         assert_eq!(client.add(3, 4).unwrap(), 7);
+    });
+}
+
+/// Those that have the A-stacks could run only once it has unwound: it must not wait for one.
+#[test]
+fn a_fastthread_that_unwinds_is_refused_an_astack_that_others_have() {
+    struct Calls(Client, Arc<AtomicU32>);
+    impl Drop for Calls {
+        fn drop(&mut self) {
+            let refused = self.0.doze(0).unwrap_err();
+            let is_refused = matches!(refused, CallError::NoAStack { .. });
+            self.1.store(u32::from(is_refused), Relaxed);
+        }
+    }
+    check(|client| {
+        let waiting = fork_each(&client, CLASS_OF_DOZE, |client, _| client.doze(20).unwrap());
+        yield_now();
+        let is_refused = Arc::new(AtomicU32::new(0));
+        let calls = Calls(Arc::clone(&client), Arc::clone(&is_refused));
+        let panics = fork(move || -> u32 {
+            let _calls = calls;
+            panic!("on purpose")
+        });
+        assert!(panics.unwrap().join().is_err());
+        join_all(waiting);
+        assert_eq!(is_refused.load(Relaxed), 1);
     });
 }
 

@@ -130,14 +130,17 @@ fn a_slow_taker_holds_its_client_back() {
 #[test]
 fn what_is_dropped_in_the_middle_is_dropped_there_too() {
     check(|_, client| {
-        for _ in 0..100 {
-            let mut feed = client.numbers(1_000_000, 0).unwrap();
-            assert_eq!(feed.next().unwrap().unwrap(), 0);
-            let mut sink = client.sum(0).unwrap();
-            sink.put(1).unwrap();
-            sink.flush().unwrap();
+        for _ in 0..5 {
+            // Fewer than a binding may have, because a dropped one counts until it is read of.
+            for _ in 0..20 {
+                let mut feed = client.numbers(1_000_000, 0).unwrap();
+                assert_eq!(feed.next().unwrap().unwrap(), 0);
+                let mut sink = client.sum(0).unwrap();
+                sink.put(1).unwrap();
+                sink.flush().unwrap();
+            }
+            expect_open(client, 0);
         }
-        expect_open(client, 0);
         assert_eq!(client.numbers(3, 0).unwrap().count(), 3);
     });
 }

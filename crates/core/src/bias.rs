@@ -25,7 +25,7 @@
 //! |---|---|---|---|---|---|
 //! | D1 | free, store with a bit less | owner | Relaxed | nothing | - |
 //! | D2 | owner, load | owner | Relaxed | nothing | - |
-//! | D3 | owner to REVOKED, compare-and-swap or swap | revoker | Relaxed | nothing | - |
+//! | D3 | owner to REVOKED, swap | revoker | Relaxed | nothing | - |
 //! | D4 | free, load | revoker | Acquire | bytes are dead | D5 |
 //! | D5 | free, store with a bit more | owner | Release | bytes are dead | D4 |
 //! | D6 | handover, or | both | AcqRel | bytes are dead | D6 |
@@ -180,10 +180,9 @@ impl Bias {
     /// `heavy_fence` makes every processor of this domain pass a full fence.
     #[cold]
     pub fn revoke(&self, heavy_fence: impl FnOnce(), push: impl FnMut(u32)) {
-        let seen = self.owner.load(ord!("D2", Relaxed));
-        let order = ord!("D3", Relaxed);
-        let is_over = matches!(seen, NOBODY | TAKEN | REVOKED);
-        if is_over || self.owner.compare_exchange(seen, REVOKED, order, order).is_err() {
+        // Nothing was kept yet, or is any more. From now on nothing will be: who waits for an
+        // A-stack is woken by the list alone.
+        if matches!(self.owner.swap(REVOKED, ord!("D3", Relaxed)), NOBODY | TAKEN | REVOKED) {
             return;
         }
         heavy_fence();

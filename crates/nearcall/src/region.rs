@@ -26,6 +26,11 @@ impl RegionBytes {
             blocks: layout.blocks_bytes() as usize,
         })
     }
+
+    /// What either side maps of them: the heads, and the blocks of both directions.
+    pub fn mapped(&self) -> usize {
+        self.heads + 2 * self.blocks
+    }
 }
 
 /// The three segments of a region, as one side maps them.

@@ -148,6 +148,11 @@ pub struct AwaitedList {
     cursor: Cell<Option<&'static Thread>>,
 }
 
+/// It waits for what no FastThread of ours brings about.
+fn is_foreign(thread: &&'static Thread) -> bool {
+    thread.awaited().is_some_and(|awaited| !awaited.is_domestic())
+}
+
 impl AwaitedList {
     pub fn is_empty(&self) -> bool {
         self.first.get().is_none()
@@ -163,15 +168,14 @@ impl AwaitedList {
 
     /// Who has waited longest, for what no FastThread of ours brings about if there is such a one.
     pub fn oldest(&self) -> Option<&'static Thread> {
-        let is_foreign = |thread: &&'static Thread| {
-            thread.awaited().is_some_and(|awaited| !awaited.is_domestic())
-        };
         let mut threads = std::iter::successors(self.first.get(), |thread| thread.next.get());
         threads.find(is_foreign).or(self.first.get())
     }
 
-    pub fn last(&self) -> Option<&'static Thread> {
-        self.last.get()
+    /// Who came last, of the same kind.
+    pub fn newest(&self) -> Option<&'static Thread> {
+        let mut threads = std::iter::successors(self.last.get(), |thread| thread.before.get());
+        threads.find(is_foreign).or(self.last.get())
     }
 
     /// Adds a thread that is in no list.

@@ -370,7 +370,7 @@ impl Processor {
     ) -> bool {
         let (first, count_max) = match enders {
             Enders::Oldest(count) => (self.awaited.first(), count),
-            Enders::Newest => (self.awaited.last(), 1),
+            Enders::Newest => (self.awaited.newest(), 1),
         };
         let threads = || std::iter::successors(first, |thread| thread.next.get()).take(count_max);
         let mut asleep = 0;

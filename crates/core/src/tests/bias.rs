@@ -88,3 +88,10 @@ fn nothing_is_claimed_from_a_closed_one() {
     assert_eq!(bias.settle(FIRST), Settled::Nothing, "nobody needs it");
     assert!(revoked(&bias).is_empty());
 }
+
+#[test]
+fn nothing_is_kept_once_the_list_was_found_empty() {
+    let bias = Bias::new(FIRST);
+    bias.revoke(|| panic!("nothing was kept"), |_| panic!("nothing is free"));
+    assert!(!bias.may_keep(ME, FIRST) && !bias.establish(ME, FIRST));
+}

@@ -145,6 +145,22 @@ pub fn establish_against_revoke() {
     });
 }
 
+/// The first one is to be kept while another thread finds the list empty.
+pub fn first_establish_against_revoke() {
+    explore(3, || {
+        let kept = Kept::new(0);
+        let revoker = revoker(&kept);
+        let mut uses = 1;
+        kept.astack(0).use_once();
+        match kept.bias.establish(OWNER, 0) {
+            true => kept.release(0),
+            false => kept.astack(0).push(),
+        }
+        kept.claim(&mut uses).into_iter().for_each(|index| kept.release(index));
+        kept.end(uses + revoker.join().unwrap(), 1);
+    });
+}
+
 /// The owner's call is captured while another thread revokes: nobody pushes the A-stack.
 pub fn capture_against_revoke() {
     explore(3, || {

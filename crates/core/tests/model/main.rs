@@ -60,6 +60,7 @@ const MODELS: &[(&str, fn())] = &[
     ("claim_against_revoke", biases::claim_against_revoke),
     ("two_kept_against_revoke", biases::two_kept_against_revoke),
     ("establish_against_revoke", biases::establish_against_revoke),
+    ("first_establish_against_revoke", biases::first_establish_against_revoke),
     ("capture_against_revoke", biases::capture_against_revoke),
     ("resident_against_watcher", bells::resident_against_watcher),
 ];
@@ -105,6 +106,7 @@ holds! {
     claim_against_revoke,
     two_kept_against_revoke,
     establish_against_revoke,
+    first_establish_against_revoke,
     capture_against_revoke,
     resident_against_watcher,
 }

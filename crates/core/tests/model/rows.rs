@@ -10,12 +10,20 @@ use crate::sync::{VARIABLE, Weakening};
 const SOURCES: &[&str] = &[
     include_str!("../../src/astack_list.rs"),
     include_str!("../../src/bell.rs"),
+    include_str!("../../src/bias.rs"),
     include_str!("../../src/claim.rs"),
     include_str!("../../src/progress.rs"),
     include_str!("../../src/turn.rs"),
 ];
 
 const DESIGN_NOTE: &str = include_str!("../../../../docs/design/0001-turns-bells-and-segments.md");
+
+/// What no model can miss, and why it is needed all the same.
+const UNMISSED: &[(&str, &str)] = &[(
+    "D6 AcqRel Acquire",
+    "the owner comes to it past a light fence, which is the compiler's alone; that of the model is \
+     a full one, and releases as well",
+)];
 
 /// Each row and order that the sources name.
 fn rows() -> BTreeSet<(String, String)> {
@@ -46,10 +54,11 @@ fn weakenings() -> Vec<Weakening> {
     all
 }
 
-/// The first model that fails with this row weakened. Each runs in a process of its own, because a
-/// model that fails may leave loom unable to unwind.
-fn model_that_fails(weakening: &Weakening) -> Option<&'static str> {
-    MODELS.iter().map(|model| model.0).find(|name| fails(name, weakening))
+/// A model that fails with this row weakened; `likely` is tried first. Each runs in a process of
+/// its own, because a model that fails may leave loom unable to unwind.
+fn model_that_fails(weakening: &Weakening, likely: Option<&'static str>) -> Option<&'static str> {
+    let others = MODELS.iter().map(|model| model.0).filter(|name| Some(*name) != likely);
+    likely.into_iter().chain(others).find(|name| fails(name, weakening))
 }
 
 fn fails(model: &str, weakening: &Weakening) -> bool {
@@ -69,17 +78,21 @@ fn fails(model: &str, weakening: &Weakening) -> bool {
 fn every_order_is_missed_by_some_model() {
     let all = weakenings();
     let mut unneeded = Vec::new();
+    // The rows of a table follow one another, and one model often misses several.
+    let mut likely = None;
     for weakening in &all {
-        let failing = model_that_fails(weakening);
+        let failing = model_that_fails(weakening, likely);
         println!("{}: {}", weakening.to_text(), failing.unwrap_or("none"));
-        if failing.is_none() {
-            unneeded.push(weakening.to_text());
+        match failing {
+            Some(_) => likely = failing,
+            None => unneeded.push(weakening.to_text()),
         }
     }
     let caught = all.len() - unneeded.len();
     println!("{} orders weakened, {caught} missed by a model", all.len());
     assert!(caught > 0, "nothing was weakened");
-    assert_eq!(unneeded, Vec::<String>::new(), "orders that no model misses");
+    let known: Vec<&str> = UNMISSED.iter().map(|(weakening, _)| *weakening).collect();
+    assert_eq!(unneeded, known, "orders that no model misses");
 }
 
 /// The canary: the machinery that weakens, weakens nothing here, and nothing is missed.
@@ -87,7 +100,7 @@ fn every_order_is_missed_by_some_model() {
 fn a_row_that_there_is_not_is_missed_by_no_model() {
     let (from, to) = (Ordering::Release, Ordering::Relaxed);
     let weakening = Weakening { row: "X1".to_owned(), from, to };
-    assert_eq!(model_that_fails(&weakening), None);
+    assert_eq!(model_that_fails(&weakening, None), None);
 }
 
 #[test]

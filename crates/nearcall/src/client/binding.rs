@@ -56,7 +56,7 @@ pub(crate) struct ClientBinding {
     /// The server's.
     pub classes: Vec<AStackClass>,
     /// What the server has of the interface, if it has another version.
-    agreement: Option<Agreement>,
+    pub agreement: Option<Agreement>,
     pub control: Control,
     /// The server's: its end proves that it stores nothing more.
     pub process: Arc<Process>,
@@ -205,7 +205,8 @@ impl ClientBinding {
         self.astack(index).record()
     }
 
-    fn regions(&self) -> impl Iterator<Item = &ClientRegion> {
+    /// What it began with, and what it has grown by.
+    pub fn regions(&self) -> impl Iterator<Item = &ClientRegion> {
         let extensions = self.extensions.iter().filter_map(OnceLock::get);
         std::iter::once(&self.first).chain(extensions.map(Box::as_ref))
     }

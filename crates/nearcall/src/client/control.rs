@@ -21,6 +21,7 @@ use super::binding::{ClientBinding, ClientRegion, Grip};
 use super::deadline::{NEVER_NS, left_ns};
 use super::descriptors::Awaited;
 use super::linkage::{Linkage, OutOfLine};
+use super::version::FOREIGN_BYTES_MAX;
 use crate::error::{CallError, UsageError};
 use crate::region::{self, RegionBytes, Segments};
 use crate::server::binding::OUT_OF_LINE_BYTES_MIN;
@@ -315,7 +316,12 @@ impl ClientBinding {
             return None;
         }
         let classes = [AStackClass { count: grown.count, ..known }];
-        let RegionBytes { heads, blocks } = RegionBytes::of(&classes).ok()?;
+        let bytes = RegionBytes::of(&classes).ok()?;
+        let mapped = self.regions().map(|region| region.region.bytes()).sum::<usize>();
+        if self.agreement.is_some() && mapped + bytes.mapped() > FOREIGN_BYTES_MAX {
+            return None;
+        }
+        let RegionBytes { heads, blocks } = bytes;
         let peer = Segment::receive(grown.replies, blocks, Sealing::SingleWriter).ok()?;
         let made = Segment::create("nearcall-heads", heads, Sealing::BothWrite);
         let (heads, heads_descriptor) = made.ok()?;

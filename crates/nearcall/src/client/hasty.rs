@@ -8,6 +8,20 @@ thread_local! {
     static IS_HASTY: Cell<bool> = const { Cell::new(false) };
 }
 
+/// The same of FastThreads: what runs while one of them waits is none of its business.
+#[cfg(feature = "threads")]
+static OF_FASTTHREAD: nearcall_threads::Local<Cell<bool>> =
+    nearcall_threads::Local::new(|| Cell::new(false));
+
+/// Shows what the caller has.
+fn with<R>(look: impl FnOnce(&Cell<bool>) -> R) -> R {
+    #[cfg(feature = "threads")]
+    if nearcall_threads::identity().is_some() {
+        return OF_FASTTHREAD.with(look);
+    }
+    IS_HASTY.with(look)
+}
+
 /// While it lives, a claim of this thread that finds no A-stack is refused at once.
 #[derive(Debug)]
 pub(crate) struct Haste {
@@ -16,17 +30,17 @@ pub(crate) struct Haste {
 
 impl Haste {
     pub fn begin(is_hasty: bool) -> Haste {
-        Haste { before: IS_HASTY.replace(is_hasty) }
+        Haste { before: with(|hasty| hasty.replace(is_hasty)) }
     }
 }
 
 impl Drop for Haste {
     fn drop(&mut self) {
-        IS_HASTY.set(self.before);
+        with(|hasty| hasty.set(self.before));
     }
 }
 
 /// Whether this thread does not wait.
 pub(crate) fn is_hasty() -> bool {
-    IS_HASTY.get()
+    with(Cell::get)
 }

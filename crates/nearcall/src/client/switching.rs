@@ -7,10 +7,10 @@
 mod fast;
 
 #[cfg(feature = "threads")]
-pub(crate) use fast::{caller_number, finish, is_here, wait_exit, wait_for_astack};
+pub(crate) use fast::{caller_number, finish, is_here, is_unwinding, wait_exit, wait_for_astack};
 
 #[cfg(not(feature = "threads"))]
-pub(crate) use nobody::{caller_number, finish, is_here, wait_exit, wait_for_astack};
+pub(crate) use nobody::{caller_number, finish, is_here, is_unwinding, wait_exit, wait_for_astack};
 
 #[cfg(not(feature = "threads"))]
 mod nobody {
@@ -23,6 +23,11 @@ mod nobody {
 
     /// Whether the caller is a FastThread.
     pub(crate) const fn is_here() -> bool {
+        false
+    }
+
+    /// Whether the caller is a FastThread that unwinds.
+    pub(crate) const fn is_unwinding() -> bool {
         false
     }
 

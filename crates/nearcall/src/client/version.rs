@@ -7,9 +7,9 @@ use nearcall_core::admission::{Agreement, Classing, extension_count, first_diffe
 
 use crate::region::RegionBytes;
 
-/// Most memory that a client makes because a server of another version says so, bytes: what the
-/// client's own file asks for has no such limit.
-const FOREIGN_BYTES_MAX: usize = 64 << 20;
+/// Most memory that a client makes and maps for a binding because a server of another version says
+/// so, bytes: what the client's own file asks for has no such limit.
+pub(crate) const FOREIGN_BYTES_MAX: usize = 64 << 20;
 
 /// The version that a server is asked for.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ pub(crate) fn judge(ours: &InterfaceDescriptor, detail: &[u8]) -> Result<Wanted,
         Err(fault) => return Err(Unfit::Peer(fault.to_string())),
     };
     let bytes = RegionBytes::of(classes).map_err(|fault| Unfit::Peer(fault.to_string()))?;
-    let claimed = bytes.heads + bytes.blocks;
+    let claimed = bytes.mapped();
     if claimed > FOREIGN_BYTES_MAX {
         let said = format!("its A-stacks take {claimed} bytes, the limit is {FOREIGN_BYTES_MAX}");
         return Err(Unfit::Difference(said));

@@ -11,13 +11,14 @@ use nearcall_core::{PeerFault, Phase, RevokeReason, Sequence, Step, TurnWord, Wa
 use nearcall_os::{clock, futex, processor};
 
 use super::binding::{ClientBinding, Grip, was_claimed};
-use super::deadline::Deadline;
+use super::deadline::{Deadline, left_ns};
 use super::{interrupt, switching};
 use crate::error::{CallError, NotExecuted};
 use crate::server::current;
 use crate::spinning::{self, Spinner};
 
-/// After a hang-up, how long a call waits for the proof that its server has ended. A server that
+/// After a hang-up, how long a call waits at most for the proof that its server has ended; less,
+/// if its deadline is sooner. A server that
 /// was killed ends within a millisecond, on a crowded machine within tens of them.
 const PROOF_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -178,7 +179,9 @@ impl Wait<'_> {
     /// The call is buried: whether it ran is what the claim word says (DESIGN 8).
     pub(super) fn classify(&self) -> Result<(), NoReply> {
         let procedure = self.name();
-        let proof = match switching::wait_exit(&self.grip.binding.process, PROOF_TIMEOUT) {
+        let left_ns = left_ns(self.grip.until_ns(self.sequence, self.deadline));
+        let timeout = PROOF_TIMEOUT.min(Duration::from_nanos(left_ns));
+        let proof = match switching::wait_exit(&self.grip.binding.process, timeout) {
             true => Proof::Died,
             false => Proof::HungUp,
         };

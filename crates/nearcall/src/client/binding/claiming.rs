@@ -125,7 +125,8 @@ impl ClientBinding {
             if may_grow && self.grow(class, known_count, until_ns) {
                 continue;
             }
-            if all_are_ours || hasty::is_hasty() {
+            // Others of its processor may have them all, and cannot run before it has unwound.
+            if all_are_ours || hasty::is_hasty() || switching::is_unwinding() {
                 return Err(Box::new(self.full(procedure, class, all_are_ours)));
             }
             let left_ns = left_ns(until_ns);

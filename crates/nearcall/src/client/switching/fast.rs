@@ -20,7 +20,6 @@ use nearcall_threads::{Awaited, Enders, Idle, Word};
 
 use crate::client::binding::{ClientBinding, thread_number};
 use crate::client::deadline::left_ns;
-use crate::client::hasty::Haste;
 use crate::client::wait::{NoReply, Wait, YIELD_BAN, end_spinning};
 use crate::server::current;
 use crate::spinning;
@@ -43,6 +42,11 @@ pub(crate) fn is_here() -> bool {
     nearcall_threads::is_fastthread()
 }
 
+/// Whether the caller is a FastThread that unwinds: no other runs before it is done.
+pub(crate) fn is_unwinding() -> bool {
+    nearcall_threads::identity().is_some() && !is_here()
+}
+
 /// The number that an A-stack has which the caller has outstanding: of a FastThread, the part of
 /// its record's address that tells those of one process apart.
 pub(crate) fn caller_number() -> u32 {
@@ -63,10 +67,7 @@ pub(crate) fn finish(wait: &Wait<'_>) -> Option<Result<(), NoReply>> {
         Instant::now() + Duration::from_nanos(left_ns)
     });
     loop {
-        // Of this FastThread, and not of those that run meanwhile.
-        let haste = Haste::begin(false);
         let is_in_time = nearcall_threads::wait_for(&reply, until);
-        drop(haste);
         if let Some(outcome) = reply.outcome(is_in_time) {
             return Some(outcome);
         }
@@ -87,10 +88,11 @@ pub(crate) fn wait_exit(process: &Process, timeout: Duration) -> bool {
     }
     let until = Instant::now() + timeout;
     while !process.has_exited() {
-        if Instant::now() >= until {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
             return false;
         }
-        nearcall_threads::sleep(PROOF_SLICE);
+        nearcall_threads::sleep(PROOF_SLICE.min(left));
     }
     true
 }
