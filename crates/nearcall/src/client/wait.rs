@@ -17,9 +17,9 @@ use crate::error::{CallError, NotExecuted};
 use crate::server::current;
 use crate::spinning::{self, Spinner};
 
-/// After a hang-up, how long a call waits at most for the proof that its server has ended; less,
-/// if its deadline is sooner. A server that
-/// was killed ends within a millisecond, on a crowded machine within tens of them.
+/// After a hang-up, how long a call waits for the proof that its server has ended, unless its
+/// deadline is sooner. A server that was killed ends within a millisecond, on a crowded machine
+/// within tens of them.
 const PROOF_TIMEOUT: Duration = Duration::from_secs(1);
 
 thread_local! {
