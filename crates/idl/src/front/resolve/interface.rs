@@ -380,10 +380,11 @@ impl Resolver {
             let is_ranged = one.annotations.iter().any(|each| special.contains(&&*each.name));
             !(is_ranged || one.is_opaque || one.descriptor.is_some())
         };
-        let is_plain = !(operation.returns_feed
-            && (operation.returns_opaque || operation.returns_descriptor.is_some()));
+        // What a feed in comes to is returned by the call that ends it, which carries neither.
+        let is_plain = !operation.returns_opaque && operation.returns_descriptor.is_none();
         if !is_plain || !feeds.clone().all(is_item) {
-            let message = format!("the items of the feed `{name}` are annotated");
+            let message =
+                format!("the items of the feed `{name}`, or what it returns, are annotated");
             findings.push((message, "annotate their type, in a typedef or a struct"));
         }
         for (message, help) in findings {
