@@ -5,8 +5,10 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
-use nearcall::raw::Client;
-use nearcall::{CallError, Error, Ran};
+use nearcall::raw::{Arguments, Client, Entries, Outcome};
+use nearcall::{
+    Binding, CallError, Clerk, Domain, Error, ExportOptions, InterfaceDescriptor, NotExecuted, Ran,
+};
 use testkit::faults::faults::{FEEDING, FeedingClient, Refused};
 use testkit::world::{Kind, Server, World, each_world, in_world};
 
@@ -181,7 +183,18 @@ fn a_taker_that_raises_ends_its_sink() {
         let mut sink = client.limited(100).unwrap();
         let raised = (0..).find_map(|number| sink.put(number).err()).unwrap();
         assert!(matches!(raised, Error::Exception(_)), "{raised}");
-        drop(sink);
+        let over = |said: Result<(), Error<_>>| {
+            let reason = NotExecuted::FeedOver;
+            let said = said.unwrap_err();
+            let is_over = matches!(
+                &said,
+                Error::Call(CallError::NotExecuted { reason: seen, .. }) if *seen == reason
+            );
+            assert!(is_over, "{said}");
+        };
+        (0..1_000).for_each(|number| over(sink.put(number)));
+        over(sink.flush());
+        over(sink.end().map(drop));
         let mut sink = client.limited(100).unwrap();
         (0..=100).for_each(|number| sink.put(number).unwrap());
         assert!(matches!(sink.end().unwrap_err(), Error::Exception(_)));
@@ -299,6 +312,43 @@ fn a_batch_that_is_not_due_is_refused() {
         // It was not disturbed.
         assert_eq!(feed.map(Result::unwrap).count(), 2_999);
     });
+}
+
+/// A server whose feeds have batches of nothing, and none is the last.
+struct Empty;
+
+impl Entries for Empty {
+    fn interface(&self) -> &'static InterfaceDescriptor {
+        &FEEDING
+    }
+
+    fn enter(&self, procedure: usize, arguments: Arguments<'_>) -> Outcome {
+        let mut results = arguments.results();
+        if FEEDING.procedures[procedure].name == "numbers" {
+            results.put_u64::<0>(1);
+            return results.reply(8);
+        }
+        results.put_u32::<0>(0);
+        results.put_u8::<4>(0);
+        results.variable::<8>(0)?;
+        results.reply(5)
+    }
+}
+
+#[test]
+fn a_batch_of_nothing_that_is_not_the_last_ends_the_binding() {
+    let directory = tempfile::tempdir().unwrap();
+    let domain = Domain::new().unwrap();
+    let mut options = ExportOptions::default();
+    options.scope = Some(nearcall::name::Scope::Directory(directory.path().to_owned()));
+    let clerk = Clerk::export_with(&domain, "empty", Empty, options).unwrap();
+    let options = testkit::server::import_options(directory.path());
+    let binding = Binding::import_twin(&domain, &clerk, &FEEDING, options).unwrap();
+    let client = FeedingClient::new(binding);
+    let mut feed = client.numbers(5, 0).unwrap();
+    let said = feed.next().unwrap().unwrap_err();
+    assert!(matches!(said, CallError::Peer { procedure: "_next_numbers", .. }), "{said}");
+    assert!(feed.next().is_none());
 }
 
 #[test]

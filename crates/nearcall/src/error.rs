@@ -167,6 +167,8 @@ pub enum NotExecuted {
     /// The descriptors of the call could not be sent: the server does not read what it is sent, or
     /// this user has too many under way. Try again later.
     DescriptorsNotSent,
+    /// The feed that the item was for is over: an error has said so before.
+    FeedOver,
 }
 
 /// Why there is no binding.
@@ -397,6 +399,7 @@ impl fmt::Display for NotExecuted {
             NotExecuted::Refused => "the server is shutting down",
             NotExecuted::ArgumentsRefused => "the server refused the arguments",
             NotExecuted::Overloaded => "the server has no room for its arguments now",
+            NotExecuted::FeedOver => "its feed is over",
             NotExecuted::DescriptorsNotSent => "its descriptors could not be sent",
             NotExecuted::NotPermitted => "the server's policy does not permit it",
             NotExecuted::NotProvided => "the server's version of the interface does not have it",

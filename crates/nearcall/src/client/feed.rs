@@ -7,7 +7,9 @@
 
 use std::fmt;
 
-use crate::error::CallError;
+use nearcall_core::PeerFault;
+
+use crate::error::{CallError, NotExecuted};
 use crate::raw::{Client, Pending};
 
 /// A call for a batch, which says whether it is the last.
@@ -34,7 +36,8 @@ pub struct Feed<'b, T, E = CallError> {
     items: std::vec::IntoIter<T>,
 }
 
-/// Items that a server is sent. [`Sink::end`] says that there are no more.
+/// Items that a server is sent. [`Sink::end`] says that there are no more; after an error it is
+/// over.
 ///
 /// Dropping it without that gives the feed up: the server drops what took the items.
 #[must_use = "it is given up if it is not ended"]
@@ -46,6 +49,8 @@ pub struct Sink<'b, T, R, E = CallError> {
     ahead: Option<Pending<'b, (), E>>,
     items: Vec<T>,
     batch_count: usize,
+    /// The name of what `post` calls, once it was called.
+    procedure: &'static str,
 }
 
 /// A feed that the server has open.
@@ -73,7 +78,15 @@ impl<'b, T, E: From<Box<CallError>>> Feed<'b, T, E> {
     /// Waits for the batch that is under way, and posts for the one after it.
     fn turn_over(&mut self) -> Result<(), E> {
         let pending = self.ahead.take().unwrap_or_else(|| self.post_next());
-        let (items, is_last) = pending?.collect()?;
+        let pending = pending?;
+        let procedure = pending.procedure_name();
+        let (items, is_last) = pending.collect()?;
+        if items.is_empty() && !is_last {
+            // Whoever asks for an item would wait for ever, whatever its deadline.
+            let fault = PeerFault::Length { claimed: 0, limit: 1 };
+            let fault = self.open.client.binding().inner().fault(procedure, fault);
+            return Err(Box::new(fault).into());
+        }
         self.items = items.into_iter();
         if is_last {
             self.open.is_over = true;
@@ -115,14 +128,17 @@ impl<'b, T, R, E: From<Box<CallError>>> Sink<'b, T, R, E> {
     ) -> Sink<'b, T, R, E> {
         let batch_count = batch_count as usize;
         let items = Vec::with_capacity(batch_count);
-        Sink { open: Open::new(client, feed), post, end, ahead: None, items, batch_count }
+        let open = Open::new(client, feed);
+        Sink { open, post, end, ahead: None, items, batch_count, procedure: "" }
     }
 
     /// Sends an item, with others: at once only if a batch is full, and then it waits until the
     /// server has taken the batch before.
     ///
-    /// # Errors: what the server raised about an item before; the feed is over.
+    /// # Errors: what the server raised about an item before; the feed is over. After that,
+    /// [`NotExecuted::FeedOver`].
     pub fn put(&mut self, item: T) -> Result<(), E> {
+        self.expect_open()?;
         self.items.push(item);
         if self.items.len() < self.batch_count {
             return Ok(());
@@ -134,8 +150,20 @@ impl<'b, T, R, E: From<Box<CallError>>> Sink<'b, T, R, E> {
     ///
     /// # Errors: as [`Sink::put`].
     pub fn flush(&mut self) -> Result<(), E> {
+        self.expect_open()?;
         let flushed = self.settle().and_then(|()| self.post_items());
-        flushed.inspect_err(|_| self.open.give_up())
+        flushed.inspect_err(|_| {
+            self.open.give_up();
+            self.items = Vec::new();
+        })
+    }
+
+    fn expect_open(&self) -> Result<(), E> {
+        if !self.open.is_over {
+            return Ok(());
+        }
+        let (procedure, reason) = (self.procedure, NotExecuted::FeedOver);
+        Err(Box::new(CallError::NotExecuted { procedure, reason }).into())
     }
 
     /// Says that there are no more items, and waits for what the server makes of them.
@@ -156,14 +184,16 @@ impl<'b, T, R, E: From<Box<CallError>>> Sink<'b, T, R, E> {
     }
 
     fn post_items(&mut self) -> Result<(), E> {
-        if self.items.is_empty() || self.open.is_over {
+        if self.items.is_empty() {
             return Ok(());
         }
         let Open { client, feed, .. } = self.open;
         let number = self.open.count();
         let posted = (self.post)(client, feed, number, &self.items);
         self.items.clear();
-        self.ahead = Some(posted.map_err(|error| E::from(Box::new(error)))?);
+        let posted = posted.map_err(|error| E::from(Box::new(error)))?;
+        self.procedure = posted.procedure_name();
+        self.ahead = Some(posted);
         Ok(())
     }
 }

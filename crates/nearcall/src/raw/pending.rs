@@ -64,6 +64,14 @@ impl<'b, T, E> Pending<'b, T, E> {
     }
 }
 
+impl<T, E> Pending<'_, T, E> {
+    /// Of the procedure that is called.
+    pub(crate) fn procedure_name(&self) -> &'static str {
+        let Posted { grip, procedure, .. } = &self.posted;
+        grip.map_or("", |grip| grip.binding.procedure_name(*procedure))
+    }
+}
+
 impl<T, E: From<Box<CallError>>> Pending<'_, T, E> {
     /// Waits for the reply, and returns what the call returns.
     ///
