@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use nearcall::raw::{Arguments, Client, DescriptorKind, Entries, Outcome};
@@ -16,6 +18,7 @@ use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::Stream;
 use testkit::campaign::effects;
 use testkit::campaign::hand::{self, HandClient};
+use testkit::effects::effects::EFFECTS;
 use testkit::faults::faults::{PASSING, PassingClient};
 use testkit::world::{Kind, World, each_world, in_world};
 
@@ -378,4 +381,70 @@ fn what_is_late_or_forged_is_closed() {
     // One that says two and brings one ends the binding.
     forge(&client, astack, 2, 2).expect_closed("miscounted");
     assert!(hand::await_hang_up(&client.stream, CLOSED).is_some());
+}
+
+/// A server of the campaign's interface whose every procedure looks for a descriptor for so long.
+struct Looker(Duration);
+
+impl Entries for Looker {
+    fn interface(&self) -> &'static InterfaceDescriptor {
+        &EFFECTS
+    }
+
+    fn enter(&self, _procedure: usize, arguments: Arguments<'_>) -> Outcome {
+        let begin = Instant::now();
+        loop {
+            let _ = arguments.descriptors([DescriptorKind::Any]);
+            if begin.elapsed() >= self.0 {
+                return arguments.results().reply(0);
+            }
+        }
+    }
+}
+
+/// A client, made by hand, of a server that looks for so long.
+fn looked_for(looks: Duration, test: impl FnOnce(&HandClient, u32)) {
+    let directory = tempfile::tempdir().unwrap();
+    let domain = Domain::new().unwrap();
+    let mut options = nearcall::ExportOptions::default();
+    options.scope = Some(nearcall::name::Scope::Directory(directory.path().to_owned()));
+    let _clerk = Clerk::export_with(&domain, "looker", Looker(looks), options).unwrap();
+    let client = HandClient::bind(&hand::path_of(directory.path(), "looker")).unwrap();
+    test(&client, hand::astack_of("null"));
+}
+
+#[test]
+fn a_broken_packet_that_a_call_meets_ends_the_binding() {
+    looked_for(Duration::from_millis(200), |client, astack| {
+        client.post(astack, hand::words_of("null", 1, 0));
+        std::thread::sleep(Duration::from_millis(20));
+        // The procedure reads all the time, so it is there before housekeeping.
+        forge(client, astack, 1, 2).expect_closed("miscounted");
+        assert!(hand::await_hang_up(&client.stream, CLOSED).is_some());
+    });
+}
+
+#[test]
+fn a_client_that_sends_without_pause_keeps_no_processor() {
+    looked_for(Duration::ZERO, |client, astack| {
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|threads| {
+            for _ in 0..2 {
+                threads.spawn(|| {
+                    let message = Message::Descriptors { astack, sequence: 9, count: 1 };
+                    let (packet, sent) = (hand::packet(&message), [OwnedFd::from(file("x"))]);
+                    // Relaxed: nothing else is told.
+                    while !is_over.load(Relaxed) {
+                        let _ = hand::send(&client.stream, &packet, &sent);
+                    }
+                });
+            }
+            std::thread::sleep(Duration::from_millis(20));
+            client.post(astack, hand::words_of("null", 1, 0));
+            let is_replied = client.await_reply(astack, 1, CLOSED);
+            // Relaxed: as above.
+            is_over.store(true, Relaxed);
+            assert!(is_replied);
+        });
+    });
 }

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering::Relaxed;
 
 use nearcall_abi::message::Message;
-use nearcall_core::{PeerFault, Sequence};
+use nearcall_core::{PeerFault, RevokeReason, Sequence};
 use nearcall_os::descriptor::DescriptorKind;
 
 use super::binding::{ClientBinding, Grip};
@@ -136,9 +136,15 @@ impl ClientBinding {
             if inbox.is_read {
                 return;
             }
-            let Ok(Some(packet)) = self.control.socket().try_receive() else { return };
-            if self.file(&mut inbox, Ok(packet)).is_err() {
-                return;
+            let packet = match self.control.socket().try_receive() {
+                Ok(Some(packet)) => Ok(packet),
+                Ok(None) => return,
+                Err(error) => Err(error),
+            };
+            if self.file(&mut inbox, packet).is_err() {
+                // It was read: nobody else would meet it any more.
+                drop(inbox);
+                return self.revoke(RevokeReason::PeerHungUp);
             }
         }
     }

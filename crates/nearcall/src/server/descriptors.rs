@@ -11,7 +11,9 @@ use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
 use nearcall_abi::message::Message;
+use nearcall_core::quota::Meter;
 use nearcall_core::{Sequence, turn};
+use nearcall_os::clock;
 use nearcall_os::descriptor::DescriptorKind;
 
 use super::binding::ServerBinding;
@@ -31,6 +33,10 @@ pub(crate) struct Arrived {
     queued: VecDeque<Packet>,
     /// At most one entry an A-stack: a later one replaces the one before.
     parked: HashMap<u32, Parked>,
+    /// What a server processor met after what is queued: housekeeping ends the binding for it.
+    broken: Option<WireError>,
+    /// Of what is logged about descriptors that came for no call.
+    strays: Meter,
 }
 
 /// Descriptors of a call that is not taken yet. Dropping them closes them.
@@ -54,7 +60,13 @@ impl ServerBinding {
     /// The next packet, for housekeeping.
     pub fn next_packet(&self) -> Result<Next, WireError> {
         let mut arrived = self.arrived();
-        let packet = match arrived.queued.pop_front() {
+        let queued = arrived.queued.pop_front();
+        if queued.is_none()
+            && let Some(broken) = arrived.broken.take()
+        {
+            return Err(broken);
+        }
+        let packet = match queued {
             Some(packet) => packet,
             None => match self.socket.try_receive()? {
                 Some(packet) => packet,
@@ -67,9 +79,10 @@ impl ServerBinding {
         })
     }
 
-    /// A server processor has read packets that nobody has answered.
+    /// A server processor has read what nobody has answered.
     pub fn has_queued(&self) -> bool {
-        !self.arrived().queued.is_empty()
+        let arrived = self.arrived();
+        !arrived.queued.is_empty() || arrived.broken.is_some()
     }
 
     /// The descriptors of call `sequence` on A-stack `index`; how many came, if that are not
@@ -82,24 +95,30 @@ impl ServerBinding {
     ) -> Result<Vec<OwnedFd>, usize> {
         let mut arrived = self.arrived();
         let mut has_queued = false;
+        // An honest client has no more under way; another could send for ever.
+        let mut left = QUEUE_COUNT_MAX + self.astack_count() as usize;
         let found = loop {
             let is_ours = |parked: &Parked| parked.sequence == sequence;
             if arrived.parked.get(&index).is_some_and(is_ours) {
                 break arrived.parked.remove(&index).map(|parked| parked.descriptors);
             }
-            if arrived.queued.len() >= QUEUE_COUNT_MAX {
+            let is_full = arrived.queued.len() >= QUEUE_COUNT_MAX;
+            if is_full || left == 0 || arrived.broken.is_some() {
                 break None;
             }
-            // A broken socket is housekeeping's to notice.
-            let Ok(Some(packet)) = self.socket.try_receive() else { break None };
-            match self.park(&mut arrived, packet) {
-                Ok(None) => {}
-                Ok(Some(packet)) => {
-                    arrived.queued.push_back(packet);
-                    has_queued = true;
-                }
-                Err(_) => break None,
+            left -= 1;
+            let parked = match self.socket.try_receive() {
+                Ok(Some(packet)) => self.park(&mut arrived, packet),
+                Ok(None) => break None,
+                Err(error) => Err(error),
+            };
+            match parked {
+                Ok(None) => continue,
+                Ok(Some(packet)) => arrived.queued.push_back(packet),
+                // It was read, so housekeeping would not meet it any more.
+                Err(error) => arrived.broken = Some(error),
             }
+            has_queued = true;
         };
         drop(arrived);
         if has_queued {
@@ -128,11 +147,11 @@ impl ServerBinding {
         arrived.parked.retain(|astack, parked| self.is_due(*astack, parked.sequence));
         let sequence = Sequence::from_u32(sequence);
         if astack >= self.astack_count() || !self.is_due(astack, sequence) {
-            tracing::warn!(
-                name = self.name,
-                astack,
-                "descriptors came for no call, and are closed"
-            );
+            // As often as the client likes: not every one is logged.
+            if let Some(unsaid) = arrived.strays.admit(clock::now_ns()) {
+                let name = &self.name;
+                tracing::warn!(name, astack, unsaid, "descriptors came for no call, are closed");
+            }
             return Ok(None);
         }
         // Over its share: its call will not find them.
