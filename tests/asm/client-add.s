@@ -50,7 +50,7 @@ jne
 mov %fs:(%rdx),%eax
 test %eax,%eax
 jns
-mov %r14,0x18(%rsp)
+mov %r14,0x20(%rsp)
 movzwl %ax,%ebx
 mov %r12,0x80(%rsp)
 or %r12d,%ebx
@@ -67,7 +67,7 @@ test $0x3f,%al
 je
 mov (%r15),%rcx
 lea 0x2(,%rdx,8),%eax
-mov %rcx,0x60(%rsp)
+mov %rcx,0x18(%rsp)
 xchg %eax,(%rcx)
 movzwl %bx,%ebx
 lea 0x1(,%rbp,8),%ecx
@@ -79,7 +79,7 @@ je
 lea 0x0(,%rdx,8),%r14d
 movzwl 0x38(%r15),%eax
 movzwl %ax,%esi
-mov 0x60(%rsp),%rdi
+mov 0x18(%rsp),%rdi
 call nearcall::raw::call::poll_for_a_while
 mov %edx,%ecx
 test %esi,%esi
@@ -100,8 +100,8 @@ jne
 ret
 mov %rax,%rbp
 sub %r14d,%eax
-cmp $0x1,%eax
-ja
+cmp $0x2,%eax
+jae
 mov %rdx,%r8
 mov %r8,%rax
 shr $0x20,%rax
@@ -122,8 +122,8 @@ shr $0x20,%rbp
 jne
 mov (%r15),%rax
 mov 0x10(%rax),%eax
-mov %eax,0x24(%rsp)
-movb $0x1d,0x20(%rsp)
+mov %eax,0x34(%rsp)
+movb $0x1e,0x30(%rsp)
 mov 0x30(%r15),%rax
 test %rax,%rax
 je
@@ -138,17 +138,17 @@ test %r9,%r9
 sete %cl
 cmp %rdx,%rax
 sete %al
-mov 0x18(%rsp),%r14
+mov 0x20(%rsp),%r14
 jne
 test %cl,%cl
 je
-cmpb $0x1d,0x20(%rsp)
+cmpb $0x1e,0x30(%rsp)
 jne
-mov 0x24(%rsp),%eax
+mov 0x34(%rsp),%eax
 mov %eax,0xc(%rsp)
 cmp $0x5,%eax
 jne
-movb $0x1d,(%r14)
+movb $0x1e,(%r14)
 mov %r14,%rax
 add $0x88,%rsp
 pop %rbx

@@ -46,7 +46,7 @@ mov %fs:(%rdx),%eax
 test %eax,%eax
 jns
 mov %rbx,0x8(%rsp)
-mov %r14,0x10(%rsp)
+mov %r14,0x20(%rsp)
 movzwl %ax,%ebx
 mov %r12,0x40(%rsp)
 or %r12d,%ebx
@@ -63,7 +63,7 @@ test $0x3f,%al
 je
 mov (%r15),%rcx
 lea 0x2(,%rdx,8),%eax
-mov %rcx,0x20(%rsp)
+mov %rcx,0x10(%rsp)
 xchg %eax,(%rcx)
 movzwl %bx,%ebx
 lea 0x1(,%rbp,8),%ecx
@@ -75,7 +75,7 @@ je
 lea 0x0(,%rdx,8),%r14d
 movzwl 0x38(%r15),%eax
 movzwl %ax,%esi
-mov 0x20(%rsp),%rdi
+mov 0x10(%rsp),%rdi
 call nearcall::raw::call::poll_for_a_while
 mov %edx,%ecx
 test %esi,%esi
@@ -96,10 +96,10 @@ jne
 ret
 mov %rax,%rbp
 sub %r14d,%eax
-cmp $0x1,%eax
-ja
+cmp $0x2,%eax
+jae
 mov %rdx,%r8
-mov 0x10(%rsp),%rbx
+mov 0x20(%rsp),%rbx
 mov %r8,%rax
 shr $0x20,%rax
 movzwl %ax,%ecx
@@ -117,7 +117,7 @@ ja
 xor %r9d,%r9d
 shr $0x20,%rbp
 jne
-movb $0x1d,(%rbx)
+movb $0x1e,(%rbx)
 mov 0x30(%r15),%rax
 test %rax,%rax
 je
