@@ -193,7 +193,7 @@ def test_a_table_that_does_not_hold_together_is_refused() -> None:
 
     def interface(part: tuple[object, ...], fixed_bytes: int = 4, variable_at: int = 0) -> object:
         message = (fixed_bytes, variable_at, (part,))
-        row = ("f", "0", 0, False, False, "f", message, (0, 0, ()), ())
+        row = ("f", "0", 0, False, False, False, "f", message, (0, 0, ()), ())
         return raw.Interface(types_, "I", "0", ((64, 1),), (row,))
 
     assert interface(("a", "i4", ("word", 0)))

@@ -8,10 +8,14 @@ import sys
 
 from conftest import ROOT, compile_python
 
+# What Python does not have yet: the compiler refuses it by name (tested there).
+NOT_IN_PYTHON = {"descriptors.idl", "feeds.idl"}
+
 INTERFACES = sorted(
     path
     for folder in ("good", "python", "rust")
     for path in (ROOT / "tests/idl" / folder).glob("*.idl")
+    if path.name not in NOT_IN_PYTHON
 )
 
 
