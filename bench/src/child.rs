@@ -15,6 +15,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use nearcall_os::descriptor::PeerDescriptor;
 use nearcall_os::socket::{SocketError, Stream};
 
 /// Why something could not be measured, for people.
@@ -141,7 +142,8 @@ impl Link {
     /// The descriptors that the parent sends first.
     pub fn descriptors<const N: usize>(&self) -> Result<[OwnedFd; N], Failure> {
         let received = self.stream.receive(&mut [0; 1], N, ANSWER_TIMEOUT)?;
-        received.descriptors.try_into().map_err(|_| "a descriptor is missing".into())
+        let descriptors: Result<[PeerDescriptor; N], _> = received.descriptors.try_into();
+        Ok(descriptors.map_err(|_| "a descriptor is missing")?.map(PeerDescriptor::take))
     }
 
     fn receive(&self, timeout: Duration) -> Result<Words, Failure> {

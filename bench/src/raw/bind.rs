@@ -13,12 +13,13 @@
 //! Nobody is asked who it is, nothing is watched, nothing is noted, no call follows; the importer
 //! polls for the answer and yields between polls, as an import does.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nearcall_abi::PAGE_BYTES;
 use nearcall_os::clock;
+use nearcall_os::descriptor::PeerDescriptor;
 use nearcall_os::processor;
 use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::{Listener, Stream};
@@ -110,6 +111,6 @@ pub fn play(link: &Link, arguments: &[String]) -> Result<(), Failure> {
     }
 }
 
-fn two(descriptors: Vec<OwnedFd>) -> Result<[OwnedFd; 2], Failure> {
+fn two(descriptors: Vec<PeerDescriptor>) -> Result<[PeerDescriptor; 2], Failure> {
     descriptors.try_into().map_err(|_| "a descriptor is missing".into())
 }

@@ -2,11 +2,12 @@
 
 use std::cell::RefCell;
 use std::fmt;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use nearcall_abi::message::{CALL_DESCRIPTORS_MAX, Garbled, Message, PACKET_BYTES_MAX};
 use nearcall_os::clock;
+use nearcall_os::descriptor::PeerDescriptor;
 use nearcall_os::processor;
 use nearcall_os::socket::{Received, SocketError, Stream};
 
@@ -39,7 +40,7 @@ pub(crate) struct Socket {
 /// A packet that came, and its descriptors.
 pub(crate) struct Packet {
     bytes: Vec<u8>,
-    pub descriptors: Vec<OwnedFd>,
+    pub descriptors: Vec<PeerDescriptor>,
 }
 
 /// Why there is no message.
@@ -125,6 +126,12 @@ impl Socket {
     /// Ends the conversation; the peer notices.
     pub fn hang_up(&self) {
         self.stream.hang_up();
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        self.stream.end();
     }
 }
 

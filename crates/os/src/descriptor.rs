@@ -2,11 +2,45 @@
 //! kernel. What a peer says about them counts for nothing.
 
 use std::fmt;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::FileType;
+use rustix::fs::{AtFlags, FileType, StatxFlags};
 
-use crate::segment;
+use crate::{closing, segment};
+
+/// A descriptor that a peer sent and that nobody has taken into use.
+///
+/// Dropped, it is closed, and whoever drops it does not wait for that, however long the peer has
+/// arranged for it to take.
+#[derive(Debug)]
+pub struct PeerDescriptor(Option<OwnedFd>);
+
+impl PeerDescriptor {
+    /// Takes it into use.
+    pub fn take(mut self) -> OwnedFd {
+        self.0.take().expect("it is taken once")
+    }
+}
+
+impl From<OwnedFd> for PeerDescriptor {
+    fn from(descriptor: OwnedFd) -> PeerDescriptor {
+        PeerDescriptor(Some(descriptor))
+    }
+}
+
+impl AsFd for PeerDescriptor {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_ref().expect("it is not taken").as_fd()
+    }
+}
+
+impl Drop for PeerDescriptor {
+    fn drop(&mut self) {
+        if let Some(descriptor) = self.0.take() {
+            closing::close(descriptor);
+        }
+    }
+}
 
 /// What a descriptor has to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +60,7 @@ pub enum DescriptorKind {
 pub struct WrongDescriptor {
     /// What it has to be.
     pub wanted: DescriptorKind,
-    /// The mode of what it is, as `fstat` gives it; 0 if it does not say.
+    /// The mode of what it is, as `statx` gives it; 0 if it does not say.
     pub mode: u32,
 }
 
@@ -50,8 +84,11 @@ impl DescriptorKind {
     }
 }
 
+/// As the kernel has it: a file system in user space is not asked, it might not answer.
 fn mode(descriptor: BorrowedFd<'_>) -> u32 {
-    rustix::fs::fstat(descriptor).map_or(0, |status| status.st_mode)
+    let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
+    let status = rustix::fs::statx(descriptor, c"", flags, StatxFlags::TYPE | StatxFlags::MODE);
+    status.map_or(0, |status| status.stx_mode.into())
 }
 
 fn file_type(descriptor: BorrowedFd<'_>) -> FileType {
@@ -77,12 +114,10 @@ impl fmt::Display for WrongDescriptor {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
-    use std::os::fd::{AsFd, OwnedFd};
-
     use super::*;
     use crate::segment::{Sealing, Segment};
     use crate::socket::Stream;
+    use std::fs::File;
 
     const KINDS: [DescriptorKind; 4] = [
         DescriptorKind::Any,

@@ -14,6 +14,7 @@ pub mod segment;
 pub mod span;
 pub mod words;
 
+mod closing;
 mod copy;
 mod mapping;
 

@@ -23,6 +23,7 @@ use rustix::io::Errno;
 
 pub use self::fault::{SegmentError, SegmentFault};
 pub use self::sole::SoleSegment;
+use crate::descriptor::PeerDescriptor;
 use crate::mapping::{HUGE, Mapping};
 use crate::span::{Span, SpanMut};
 
@@ -107,10 +108,11 @@ impl Segment {
     ///
     /// # Errors: see [`SegmentFault`]; the descriptor is closed and nothing is mapped.
     pub fn receive(
-        file: OwnedFd,
+        file: impl Into<PeerDescriptor>,
         exact_bytes: usize,
         sealing: Sealing,
     ) -> Result<Segment, SegmentFault> {
+        let file = file.into();
         check_seals(file.as_fd(), sealing)?;
         check_file(file.as_fd(), exact_bytes)?;
         let is_writable = sealing == Sealing::BothWrite;
@@ -278,7 +280,8 @@ mod tests {
 
     /// Why a descriptor is refused that should be one page.
     fn refused(file: impl Into<OwnedFd>, sealing: Sealing) -> SegmentFault {
-        Segment::receive(file.into(), PAGE, sealing).unwrap_err()
+        let file: OwnedFd = file.into();
+        Segment::receive(file, PAGE, sealing).unwrap_err()
     }
 
     fn pair(bytes: usize, sealing: Sealing) -> (Segment, Segment) {
@@ -439,7 +442,7 @@ mod tests {
         };
         let fault = refused(reopened(File::options().read(true)), Sealing::BothWrite);
         assert!(matches!(fault, SegmentFault::Access { is_writable: true }), "{fault:?}");
-        let read_write = reopened(File::options().read(true).write(true)).into();
+        let read_write = OwnedFd::from(reopened(File::options().read(true).write(true)));
         assert!(Segment::receive(read_write, PAGE, Sealing::BothWrite).is_ok());
     }
 

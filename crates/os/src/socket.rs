@@ -21,6 +21,7 @@ use rustix::net::{
 
 pub use self::error::SocketError;
 use crate::clock;
+use crate::descriptor::PeerDescriptor;
 
 mod error;
 
@@ -30,6 +31,10 @@ pub const PATH_BYTES_MAX: usize = 107;
 /// Most descriptors that a packet may carry.
 pub const DESCRIPTORS_MAX: usize = 8;
 
+/// Most that the kernel lets a peer send with one packet (`SCM_MAX_FD`). There is always room for
+/// them: what has none the kernel closes, and we would wait for that.
+const SENT_MAX: usize = 253;
+
 /// Importers that may wait to be accepted; more find [`SocketError::Busy`].
 const BACKLOG: i32 = 1024;
 
@@ -37,6 +42,8 @@ const BACKLOG: i32 = 1024;
 #[derive(Debug)]
 pub struct Listener {
     socket: OwnedFd,
+    /// Nobody else listens on it.
+    is_sole: bool,
 }
 
 /// One end of a connection.
@@ -51,7 +58,7 @@ pub struct Received {
     /// Its length; it stands at the beginning of the buffer.
     pub bytes: usize,
     /// The descriptors that came with it, in order.
-    pub descriptors: Vec<OwnedFd>,
+    pub descriptors: Vec<PeerDescriptor>,
 }
 
 impl Listener {
@@ -61,7 +68,7 @@ impl Listener {
         let socket = new_socket()?;
         rustix::net::bind(&socket, &address).map_err(failed("bind"))?;
         rustix::net::listen(&socket, BACKLOG).map_err(failed("listen"))?;
-        Ok(Listener { socket })
+        Ok(Listener { socket, is_sole: true })
     }
 
     /// Takes over a socket that somebody else made, systemd say, if it is one that listens for
@@ -76,7 +83,7 @@ impl Listener {
         }
         rustix::io::ioctl_fionbio(&socket, true).map_err(failed(step))?;
         rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC).map_err(failed(step))?;
-        Ok(Listener { socket })
+        Ok(Listener { socket, is_sole: false })
     }
 
     /// The next importer; `None` if none waits. Does not block: poll [`AsFd::as_fd`] first.
@@ -87,6 +94,21 @@ impl Listener {
             // INTR and CONNABORTED: if another importer waits, the listener is still ready.
             Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => Ok(None),
             Err(errno) => Err(failed("accept")(errno)),
+        }
+    }
+}
+
+impl Drop for Listener {
+    /// Ends with every importer that waits, so that what it has sent is closed as [`Stream::end`]
+    /// says. Those of a socket that somebody handed to us are its own.
+    fn drop(&mut self) {
+        if !self.is_sole {
+            return;
+        }
+        // No more of them come. The only refusal would be that it does not listen.
+        let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Read);
+        while let Ok(Some(importer)) = self.accept() {
+            importer.end();
         }
     }
 }
@@ -175,9 +197,8 @@ impl Stream {
     ) -> Result<Option<Received>, SocketError> {
         assert!(descriptors_max <= DESCRIPTORS_MAX);
         let buffer_bytes = buffer.len();
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
-        let space = &mut space[..rustix::cmsg_space!(ScmRights(descriptors_max))];
-        let mut control = RecvAncillaryBuffer::new(space);
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(SENT_MAX))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
         let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT | RecvFlags::TRUNC;
         let slices = &mut [IoSliceMut::new(buffer)];
         let message = match rustix::net::recvmsg(&self.socket, slices, &mut control, flags) {
@@ -189,7 +210,7 @@ impl Stream {
         let mut descriptors = Vec::new();
         for ancillary in control.drain() {
             if let RecvAncillaryMessage::ScmRights(received) = ancillary {
-                descriptors.extend(received);
+                descriptors.extend(received.map(PeerDescriptor::from));
             }
         }
         let is_cut = message.flags.contains(ReturnFlags::CTRUNC);
@@ -209,6 +230,17 @@ impl Stream {
     pub fn hang_up(&self) {
         // The only refusal is that the other end has gone: then it has ended already.
         let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
+    }
+
+    /// Hangs up and reads what has come, so that its descriptors are closed as others of a peer
+    /// are: the kernel would close them with the socket, and whoever closes that wait for it.
+    pub fn end(&self) {
+        use SocketError::{Descriptors, Packet};
+        self.hang_up();
+        // Nothing more can be sent, so this comes to its end.
+        while let Ok(Some(_)) | Err(Packet { .. } | Descriptors { .. }) =
+            self.try_receive(&mut [0], DESCRIPTORS_MAX)
+        {}
     }
 
     /// Sends if there is room; whether there was.
@@ -297,6 +329,7 @@ mod tests {
     use std::os::fd::AsRawFd;
 
     use super::*;
+    use crate::closing::tests::lingering;
 
     const NOW: Duration = Duration::ZERO;
     const FOREVER: Duration = Duration::from_secs(600);
@@ -438,6 +471,21 @@ mod tests {
             here.send(b"wake", &[], NOW).unwrap();
             assert_eq!(receiver.join().unwrap(), 4);
         });
+    }
+
+    #[test]
+    fn ending_waits_for_nothing_that_was_not_read() {
+        let (here, there) = Stream::pair().unwrap();
+        // Kept open: whoever closes the last copy of the first end waits for the second.
+        let mut kept = Vec::new();
+        for packet_bytes in [1, 4096] {
+            let (sent, other) = lingering();
+            here.send(&vec![7; packet_bytes], &[sent.as_fd(); 2], NOW).unwrap();
+            kept.push(other);
+        }
+        there.end();
+        drop(there);
+        assert!(matches!(here.send(b"x", &[], NOW), Err(SocketError::HungUp)));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::io::Read;
 use std::path::Path;
 
 use nearcall::{Binding, Domain};
+use testkit::campaign::effects;
 use testkit::faults::faults::{FAULTS, FaultsClient};
 
 fn main() {
@@ -26,10 +27,11 @@ fn serve(domain: &Domain, directory: &Path, name: &str) {
     let clerk = testkit::server::export(domain, directory, name).expect("an export");
     let passing = testkit::passing::export(domain, directory, name).expect("an export");
     let feeding = testkit::feeding::export(domain, directory, name).expect("an export");
+    let by_hand = effects::export(domain, directory, &effects::name_of(name)).expect("an export");
     println!("exported");
     let mut line = String::new();
     std::io::stdin().read_to_string(&mut line).expect("standard input");
-    drop((clerk, passing, feeding));
+    drop((clerk, passing, feeding, by_hand));
     domain.shut_down();
 }
 

@@ -22,6 +22,11 @@ pub struct Witness {
     file: File,
 }
 
+/// What a witness is exported as beside what is exported under `name`.
+pub fn name_of(name: &str) -> String {
+    format!("{name}-effects")
+}
+
 /// Exports a witness under `name`, in the scope of `directory`.
 pub fn export(domain: &Domain, directory: &Path, name: &str) -> Result<Clerk, ExportError> {
     export_to(domain, directory, name, Policy::default())

@@ -1,10 +1,11 @@
 //! The bells that a domain rings: each is mapped once, however many bindings to one server share
 //! it. A server hands the same bell segment to all importers of a trust class.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use nearcall_abi::bell::SEGMENT_BYTES;
+use nearcall_os::descriptor::PeerDescriptor;
 use nearcall_os::segment::{FileId, Sealing, Segment, SegmentFault};
 
 /// What is mapped, by the file that it is a mapping of.
@@ -20,7 +21,11 @@ impl Bells {
     /// # Errors: see [`SegmentFault`].
     ///
     /// # Cost: one system call if it is mapped already, eight else.
-    pub fn receive(&self, descriptor: OwnedFd) -> Result<Arc<Segment>, SegmentFault> {
+    pub fn receive(
+        &self,
+        descriptor: impl Into<PeerDescriptor>,
+    ) -> Result<Arc<Segment>, SegmentFault> {
+        let descriptor = descriptor.into();
         let file = FileId::of(descriptor.as_fd())?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|(_, bell)| bell.strong_count() > 0);
@@ -37,6 +42,8 @@ impl Bells {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::OwnedFd;
+
     use super::*;
 
     fn bell() -> (Segment, OwnedFd) {

@@ -14,6 +14,7 @@ use nearcall_abi::message::Message;
 use nearcall_abi::{AStackClass, LENT_COUNT_MAX, PAGE_BYTES};
 use nearcall_core::{PeerFault, RevokeReason};
 use nearcall_os::clock;
+use nearcall_os::descriptor::PeerDescriptor;
 use nearcall_os::segment::{Sealing, Segment, SoleSegment};
 use nearcall_os::socket::SocketError;
 
@@ -94,7 +95,7 @@ pub(crate) enum Missing {
 struct Grown {
     class: u32,
     count: u32,
-    replies: std::os::fd::OwnedFd,
+    replies: PeerDescriptor,
 }
 
 impl Control {

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use nearcall_abi::message::Message;
 use nearcall_core::{PeerFault, RevokeReason, Sequence};
-use nearcall_os::descriptor::DescriptorKind;
+use nearcall_os::descriptor::{DescriptorKind, PeerDescriptor};
 
 use super::binding::{ClientBinding, Grip};
 use super::control::{Inbox, RESULTS_NS_MAX};
@@ -28,12 +28,12 @@ pub(crate) struct Awaited(HashMap<u32, Due>);
 struct Due {
     sequence: Sequence,
     /// `None`: they have not come yet.
-    came: Option<Vec<OwnedFd>>,
+    came: Option<Vec<PeerDescriptor>>,
 }
 
 impl Awaited {
     /// Keeps descriptors that came for a call; closes them if it does not expect any.
-    pub fn file(&mut self, astack: u32, sequence: u32, descriptors: Vec<OwnedFd>) {
+    pub fn file(&mut self, astack: u32, sequence: u32, descriptors: Vec<PeerDescriptor>) {
         let due = self.0.get_mut(&astack);
         let due = due.filter(|due| due.sequence == Sequence::from_u32(sequence));
         if let Some(due) = due
@@ -106,13 +106,13 @@ impl Grip<'_> {
             Box::new(self.binding.fault(name, fault))
         };
         let claimed = came.len();
-        let came: [OwnedFd; N] =
+        let came: [PeerDescriptor; N] =
             came.try_into().map_err(|_| fault(Malformed::Descriptors { claimed, wanted: N }))?;
         for (descriptor, kind) in came.iter().zip(kinds) {
             let judged = kind.check(descriptor.as_fd());
             judged.map_err(|wrong| fault(Malformed::Descriptor(wrong)))?;
         }
-        Ok(came)
+        Ok(came.map(PeerDescriptor::take))
     }
 }
 

@@ -14,7 +14,7 @@ use nearcall_abi::message::Message;
 use nearcall_core::quota::Meter;
 use nearcall_core::{Sequence, turn};
 use nearcall_os::clock;
-use nearcall_os::descriptor::DescriptorKind;
+use nearcall_os::descriptor::{DescriptorKind, PeerDescriptor};
 
 use super::binding::ServerBinding;
 use super::current;
@@ -42,7 +42,7 @@ pub(crate) struct Arrived {
 /// Descriptors of a call that is not taken yet. Dropping them closes them.
 struct Parked {
     sequence: Sequence,
-    descriptors: Vec<OwnedFd>,
+    descriptors: Vec<PeerDescriptor>,
     /// What the client's user is charged with meanwhile.
     _charge: Charge,
 }
@@ -92,7 +92,7 @@ impl ServerBinding {
         index: u32,
         sequence: Sequence,
         count: usize,
-    ) -> Result<Vec<OwnedFd>, usize> {
+    ) -> Result<Vec<PeerDescriptor>, usize> {
         let mut arrived = self.arrived();
         let mut has_queued = false;
         // An honest client has no more under way; another could send for ever.
@@ -188,7 +188,8 @@ impl ServedCall<'_> {
         for (descriptor, kind) in taken.iter().zip(kinds) {
             kind.check(descriptor.as_fd()).map_err(Malformed::Descriptor)?;
         }
-        Ok(taken.try_into().expect("as many as there are kinds"))
+        let taken: [PeerDescriptor; N] = taken.try_into().expect("as many as there are kinds");
+        Ok(taken.map(PeerDescriptor::take))
     }
 
     /// Sends descriptors ahead of the reply, unless nobody waits for it any more.

@@ -13,6 +13,7 @@ use nearcall_core::admission::Permitted;
 use nearcall_core::bell::{self, Lane};
 use nearcall_core::quota::OverShare;
 use nearcall_os::astack::AStackTable;
+use nearcall_os::descriptor::PeerDescriptor;
 use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::Stream;
 use nearcall_os::{futex, peer, processor};
@@ -158,8 +159,8 @@ impl Handshake {
     fn admit(
         &self,
         core: &DomainCore,
-        heads: OwnedFd,
-        requests: OwnedFd,
+        heads: PeerDescriptor,
+        requests: PeerDescriptor,
     ) -> Result<Admitted, Refused> {
         let importer = Importer::of(self.socket.stream())
             .map_err(|error| Refused::protocol(format!("identity of the importer: {error}")))?;

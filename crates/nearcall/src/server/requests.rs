@@ -1,12 +1,13 @@
 //! What an importer asks for over its binding's socket after the bind: out-of-line segments for
 //! arguments (L50), and more A-stacks (L49). Done by the housekeeping thread.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::sync::{Arc, PoisonError};
 
 use nearcall_abi::message::{Message, RefusalCode};
 use nearcall_abi::{AStackClass, LENT_COUNT_MAX, MESSAGE_BYTES_MAX};
 use nearcall_core::RevokeReason;
+use nearcall_os::descriptor::PeerDescriptor;
 use nearcall_os::segment::{Sealing, Segment};
 
 use super::binding::{ServerAStack, ServerBinding};
@@ -117,7 +118,7 @@ fn map(
     astack: u32,
     generation: u32,
     bytes: u64,
-    descriptor: OwnedFd,
+    descriptor: PeerDescriptor,
 ) -> Result<bool, String> {
     let count = binding.astack_count();
     let limit = u64::from(MESSAGE_BYTES_MAX);
@@ -145,7 +146,7 @@ fn map_lent(
     binding: &ServerBinding,
     number: u32,
     bytes: u64,
-    descriptor: OwnedFd,
+    descriptor: PeerDescriptor,
 ) -> Result<bool, String> {
     let limit = u64::from(MESSAGE_BYTES_MAX);
     if bytes > limit {
@@ -184,8 +185,8 @@ fn grow(binding: &ServerBinding, class: u32, known: AStackClass) -> Option<()> {
 fn extend(
     binding: &ServerBinding,
     class: u32,
-    heads: OwnedFd,
-    requests: OwnedFd,
+    heads: PeerDescriptor,
+    requests: PeerDescriptor,
 ) -> Result<(), String> {
     let growing = binding.growing().take().filter(|growing| growing.class == class);
     let growing = growing.ok_or_else(|| format!("class {class} is not growing"))?;

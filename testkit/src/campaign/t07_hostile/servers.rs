@@ -1,6 +1,7 @@
 //! Hostile servers, and a client that binds to one: it is told an error in words and in time, and
 //! goes on with honest servers as if nothing had been.
 
+use std::cell::RefCell;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use nearcall_abi::message::{Message, PACKET_BYTES_MAX, RefusalCode, Version};
 use nearcall_abi::{AStackClass, InterfaceDescriptor, bell};
+use nearcall_os::descriptor::PeerDescriptor;
 use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::{DESCRIPTORS_MAX, Stream};
 use rustix::fs::SealFlags;
@@ -174,7 +176,7 @@ fn meet(directory: &Path, script: &Script) -> io::Result<String> {
 
 thread_local! {
     /// The segments of the importer that is being answered.
-    static KEPT: std::cell::RefCell<Vec<OwnedFd>> = const { std::cell::RefCell::new(Vec::new()) };
+    static KEPT: RefCell<Vec<PeerDescriptor>> = const { RefCell::new(Vec::new()) };
 }
 
 fn blocks() -> u64 {
