@@ -1,5 +1,6 @@
 //! Feeds (design note 0020): every item once and in order, whoever is slow, gives up or ends.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 // SeqCst: counters that the tests compare between threads.
 use std::sync::atomic::Ordering::SeqCst;
@@ -7,9 +8,11 @@ use std::time::{Duration, Instant};
 
 use nearcall::raw::{Arguments, Client, Entries, Outcome};
 use nearcall::{
-    Binding, CallError, Clerk, Domain, Error, ExportOptions, InterfaceDescriptor, NotExecuted, Ran,
+    Binding, CallError, Clerk, Domain, Error, ExportOptions, InterfaceDescriptor, NotExecuted,
+    Policy, Ran, Rule, Rules, Verdict, Who,
 };
-use testkit::faults::faults::{FEEDING, FeedingClient, Refused};
+use testkit::faults::faults::{FEEDING, FeedingClient, FeedingEntries, Refused};
+use testkit::feeding::Feeder;
 use testkit::world::{Kind, Server, World, each_world, in_world};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
@@ -132,9 +135,9 @@ fn a_slow_taker_holds_its_client_back() {
 #[test]
 fn what_is_dropped_in_the_middle_is_dropped_there_too() {
     check(|_, client| {
-        for _ in 0..5 {
-            // Fewer than a binding may have, because a dropped one counts until it is read of.
-            for _ in 0..20 {
+        for _ in 0..3 {
+            // More than a binding may have at once.
+            for _ in 0..100 {
                 let mut feed = client.numbers(1_000_000, 0).unwrap();
                 assert_eq!(feed.next().unwrap().unwrap(), 0);
                 let mut sink = client.sum(0).unwrap();
@@ -276,6 +279,77 @@ fn more_feeds_than_the_limit_are_refused_and_others_go_on() {
     });
 }
 
+/// Opens feeds like any other server, `until` late, and counts how often.
+struct Late {
+    inner: FeedingEntries<Feeder>,
+    count: Arc<AtomicU32>,
+}
+
+impl Entries for Late {
+    fn interface(&self) -> &'static InterfaceDescriptor {
+        &FEEDING
+    }
+
+    fn enter(&self, procedure: usize, arguments: Arguments<'_>) -> Outcome {
+        if FEEDING.procedures[procedure].name == "until" {
+            std::thread::sleep(Duration::from_millis(5));
+            self.count.fetch_add(1, SeqCst);
+        }
+        self.inner.enter(procedure, arguments)
+    }
+}
+
+/// A client of what is exported with a policy.
+fn exported(entries: impl Entries, policy: Policy, test: impl FnOnce(&FeedingClient)) {
+    let directory = tempfile::tempdir().unwrap();
+    let domain = Domain::new().unwrap();
+    let mut options = ExportOptions::default();
+    options.scope = Some(nearcall::name::Scope::Directory(directory.path().to_owned()));
+    options.policy = policy;
+    let _clerk = Clerk::export_with(&domain, "feeds", entries, options).unwrap();
+    let options = testkit::server::import_options(directory.path());
+    let binding = Binding::import_with(&domain, "feeds", &FEEDING, options).unwrap();
+    test(&FeedingClient::new(binding));
+}
+
+#[test]
+fn what_a_call_opens_that_was_given_up_is_dropped() {
+    let count = Arc::new(AtomicU32::new(0));
+    let inner = FeedingEntries::new(Feeder::default());
+    let late = Late { inner, count: Arc::clone(&count) };
+    exported(late, Policy::default(), |client| {
+        let hasty = client.with_deadline(Duration::from_millis(1));
+        // More than a binding may have open. Some are given up before they are taken.
+        while count.load(SeqCst) < 70 {
+            let aborted = hasty.until(9, 9).unwrap_err();
+            let Error::Call(aborted) = aborted else { panic!("{aborted}") };
+            assert!(matches!(aborted, CallError::CallAborted { .. }), "{aborted}");
+        }
+        expect_open(client, 0);
+        assert_eq!(client.numbers(5, 0).unwrap().count(), 5);
+    });
+}
+
+#[test]
+fn who_may_open_a_feed_may_have_its_batches() {
+    let only = Verdict::AdmitOnly(vec!["numbers".to_owned(), "sum".to_owned()]);
+    let rule = Rule { id: "some".to_owned(), who: Who::default(), verdict: only };
+    let policy = Policy::Rules(Rules { rules: vec![rule] });
+    let feeding = FeedingEntries::new(Feeder::default());
+    exported(feeding, policy, |client| {
+        assert_eq!(client.numbers(5, 0).unwrap().map(Result::unwrap).count(), 5);
+        let mut sink = client.sum(0).unwrap();
+        sink.put(7).unwrap();
+        assert_eq!(sink.end().unwrap(), 7);
+        let refused = client.words(5).unwrap_err();
+        let want = NotExecuted::NotPermitted;
+        assert!(
+            matches!(refused, CallError::NotExecuted { reason, .. } if reason == want),
+            "{refused}"
+        );
+    });
+}
+
 fn raw(world: &World) -> (Server, Client, FeedingClient) {
     let server = world.serve("feeds");
     let client = world.import_feeding(&server);
@@ -337,18 +411,12 @@ impl Entries for Empty {
 
 #[test]
 fn a_batch_of_nothing_that_is_not_the_last_ends_the_binding() {
-    let directory = tempfile::tempdir().unwrap();
-    let domain = Domain::new().unwrap();
-    let mut options = ExportOptions::default();
-    options.scope = Some(nearcall::name::Scope::Directory(directory.path().to_owned()));
-    let clerk = Clerk::export_with(&domain, "empty", Empty, options).unwrap();
-    let options = testkit::server::import_options(directory.path());
-    let binding = Binding::import_twin(&domain, &clerk, &FEEDING, options).unwrap();
-    let client = FeedingClient::new(binding);
-    let mut feed = client.numbers(5, 0).unwrap();
-    let said = feed.next().unwrap().unwrap_err();
-    assert!(matches!(said, CallError::Peer { procedure: "_next_numbers", .. }), "{said}");
-    assert!(feed.next().is_none());
+    exported(Empty, Policy::default(), |client| {
+        let mut feed = client.numbers(5, 0).unwrap();
+        let said = feed.next().unwrap().unwrap_err();
+        assert!(matches!(said, CallError::Peer { procedure: "_next_numbers", .. }), "{said}");
+        assert!(feed.next().is_none());
+    });
 }
 
 #[test]

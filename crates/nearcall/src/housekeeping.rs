@@ -261,10 +261,17 @@ impl Housekeeping {
             let is_over = *until <= now || !binding.state.is_open();
             if is_over && self.watched().contains_key(&binding.token) {
                 let _ = self.poller.add(&binding.socket, binding.token);
+                if binding.has_queued() {
+                    self.attend_again(binding.token);
+                }
             }
             !is_over
         });
         paused.iter().map(|(until, _)| until.saturating_duration_since(now)).min()
+    }
+
+    fn is_paused(&self, token: u64) -> bool {
+        self.paused().iter().any(|(_, binding)| binding.token == token)
     }
 
     fn paused(&self) -> MutexGuard<'_, Vec<(Instant, Arc<ServerBinding>)>> {
@@ -371,6 +378,10 @@ fn keep(core: &Arc<DomainCore>) {
             if ready.token == WAKER {
                 house.waker.drain();
                 for token in house.take_again() {
+                    // After its pause it is looked at anyway.
+                    if house.is_paused(token) {
+                        continue;
+                    }
                     attend(core, Ready { token, is_readable: true, is_hung_up: false });
                 }
             } else {

@@ -166,7 +166,7 @@ impl<'a> Arguments<'a> {
         T: 'static,
         E: Send + 'static,
     {
-        self.call.binding.feeds.open_source(items)
+        self.call.open_source(items)
     }
 
     /// Opens a feed into `taker`; its number.
@@ -178,7 +178,7 @@ impl<'a> Arguments<'a> {
         R: 'static,
         E: 'static,
     {
-        self.call.binding.feeds.open_taker(taker)
+        self.call.open_taker(taker)
     }
 
     /// Batch `number` of a feed, and whether it is the last.

@@ -94,22 +94,46 @@ impl ServerBinding {
         count: usize,
     ) -> Result<Vec<PeerDescriptor>, usize> {
         let mut arrived = self.arrived();
+        let is_ours = |arrived: &Arrived| {
+            arrived.parked.get(&index).is_some_and(|parked| parked.sequence == sequence)
+        };
+        self.read_ahead(&mut arrived, is_ours);
+        let is_there = is_ours(&arrived);
+        let found = if is_there { arrived.parked.remove(&index) } else { None };
+        let found = found.map(|parked| parked.descriptors).unwrap_or_default();
+        if found.len() == count { Ok(found) } else { Err(found.len()) }
+    }
+
+    /// Takes out which feeds the client has said are over.
+    #[cold]
+    pub fn read_over_feeds(&self) -> Vec<u64> {
+        let mut arrived = self.arrived();
+        self.read_ahead(&mut arrived, |_| false);
+        let mut over = Vec::new();
+        arrived.queued.retain(|packet| match packet.message() {
+            Ok(Message::FeedOver { feed }) => {
+                over.push(feed);
+                false
+            }
+            _ => true,
+        });
+        over
+    }
+
+    /// Reads what has come, before housekeeping does, until there is enough.
+    fn read_ahead(&self, arrived: &mut Arrived, is_enough: impl Fn(&Arrived) -> bool) {
         let mut has_queued = false;
         // An honest client has no more under way; another could send for ever.
         let mut left = QUEUE_COUNT_MAX + self.astack_count() as usize;
-        let found = loop {
-            let is_ours = |parked: &Parked| parked.sequence == sequence;
-            if arrived.parked.get(&index).is_some_and(is_ours) {
-                break arrived.parked.remove(&index).map(|parked| parked.descriptors);
-            }
+        while !is_enough(arrived) {
             let is_full = arrived.queued.len() >= QUEUE_COUNT_MAX;
             if is_full || left == 0 || arrived.broken.is_some() {
-                break None;
+                break;
             }
             left -= 1;
             let parked = match self.socket.try_receive() {
-                Ok(Some(packet)) => self.park(&mut arrived, packet),
-                Ok(None) => break None,
+                Ok(Some(packet)) => self.park(arrived, packet),
+                Ok(None) => break,
                 Err(error) => Err(error),
             };
             match parked {
@@ -119,13 +143,10 @@ impl ServerBinding {
                 Err(error) => arrived.broken = Some(error),
             }
             has_queued = true;
-        };
-        drop(arrived);
+        }
         if has_queued {
             current::have_attended(self.token);
         }
-        let found = found.unwrap_or_default();
-        if found.len() == count { Ok(found) } else { Err(found.len()) }
     }
 
     /// Call on A-stack `index` is over: what came with it and nobody took is closed.

@@ -9,9 +9,10 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
+use nearcall_core::Sequence;
 use nearcall_os::clock;
 
-use crate::raw::{Malformed, Refusal};
+use crate::raw::{Malformed, Refusal, ServedCall};
 
 /// Most feeds that a binding has open.
 const FEEDS_MAX: usize = 64;
@@ -59,8 +60,18 @@ pub(crate) struct Feeds {
 struct Table {
     /// How many there were: a number is never used again.
     count: u64,
-    feeds: HashMap<u64, Arc<Mutex<OpenFeed>>>,
+    feeds: HashMap<u64, Entry>,
+    /// The binding is over: nothing is opened any more.
+    is_over: bool,
 }
+
+struct Entry {
+    opened_by: CallId,
+    feed: Arc<Mutex<OpenFeed>>,
+}
+
+/// A call of a binding: its A-stack, and which of the calls there.
+pub(crate) type CallId = (u32, Sequence);
 
 /// A feed, and the number of its next batch.
 struct OpenFeed {
@@ -76,34 +87,23 @@ struct Source<T, E> {
 }
 
 impl Feeds {
-    /// Opens a feed of what `items` makes.
-    pub fn open_source<T, E>(&self, items: Items<Result<T, E>>) -> Result<u64, Box<Refusal>>
-    where
-        T: 'static,
-        E: Send + 'static,
-    {
-        self.open(Box::new(Source { items, raised: None }))
-    }
-
-    /// Opens a feed into `taker`.
-    pub fn open_taker<T, R, E>(&self, taker: Taker<T, R, E>) -> Result<u64, Box<Refusal>>
-    where
-        T: 'static,
-        R: 'static,
-        E: 'static,
-    {
-        self.open(Box::new(taker))
-    }
-
-    fn open(&self, end: Box<dyn Any + Send>) -> Result<u64, Box<Refusal>> {
+    fn open(&self, opened_by: CallId, end: Box<dyn Any + Send>) -> Result<u64, Box<Refusal>> {
         let mut table = self.table();
-        if table.feeds.len() >= FEEDS_MAX {
+        if table.is_over || table.feeds.len() >= FEEDS_MAX {
             return Err(Box::new(Refusal::TooManyFeeds { limit: FEEDS_MAX }));
         }
         table.count += 1;
         let number = table.count;
-        table.feeds.insert(number, Arc::new(Mutex::new(OpenFeed { number: 0, end })));
+        let feed = Arc::new(Mutex::new(OpenFeed { number: 0, end }));
+        table.feeds.insert(number, Entry { opened_by, feed });
         Ok(number)
+    }
+
+    /// Its client has given this call up, and knows no feed that it opened.
+    pub fn close_opened_by(&self, call: CallId) {
+        let is_its = |_: &u64, entry: &mut Entry| entry.opened_by == call;
+        let closed: Vec<_> = self.table().feeds.extract_if(is_its).collect();
+        closed.into_iter().for_each(let_go);
     }
 
     /// Its client has given it up, or it is over.
@@ -114,8 +114,11 @@ impl Feeds {
 
     /// The binding is over.
     pub fn clear(&self) {
-        let closed = std::mem::take(&mut self.table().feeds);
-        let_go(closed);
+        let mut table = self.table();
+        table.is_over = true;
+        let closed = std::mem::take(&mut table.feeds);
+        drop(table);
+        closed.into_values().for_each(let_go);
     }
 
     /// The next batch of at most `limit` items: at least one, unless it is the last.
@@ -183,7 +186,8 @@ impl Feeds {
         act: impl FnOnce(&mut Box<dyn Any + Send>) -> Option<O>,
     ) -> Result<O, Malformed> {
         let unknown = Malformed::Feed { feed };
-        let open = self.table().feeds.get(&feed).cloned().ok_or(unknown)?;
+        let open = self.table().feeds.get(&feed).map(|entry| Arc::clone(&entry.feed));
+        let open = open.ok_or(unknown)?;
         let mut open = match open.try_lock() {
             Ok(open) => open,
             Err(TryLockError::WouldBlock) => return Err(unknown),
@@ -203,6 +207,38 @@ impl Feeds {
 
     fn table(&self) -> MutexGuard<'_, Table> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ServedCall<'_> {
+    /// Opens a feed of what `items` makes; its number.
+    pub(crate) fn open_source<T, E>(&self, items: Items<Result<T, E>>) -> Result<u64, Box<Refusal>>
+    where
+        T: 'static,
+        E: Send + 'static,
+    {
+        self.open(Box::new(Source { items, raised: None }))
+    }
+
+    /// Opens a feed into `taker`; its number.
+    pub(crate) fn open_taker<T, R, E>(&self, taker: Taker<T, R, E>) -> Result<u64, Box<Refusal>>
+    where
+        T: 'static,
+        R: 'static,
+        E: 'static,
+    {
+        self.open(Box::new(taker))
+    }
+
+    fn open(&self, end: Box<dyn Any + Send>) -> Result<u64, Box<Refusal>> {
+        let (binding, index) = (self.binding, self.astack.record().index);
+        if binding.feeds.table().feeds.len() >= FEEDS_MAX {
+            // Some may be over, and housekeeping have no time yet.
+            for feed in binding.read_over_feeds() {
+                binding.feeds.close(feed);
+            }
+        }
+        binding.feeds.open((index, binding.claimed(index)), end)
     }
 }
 
@@ -238,5 +274,50 @@ impl<T, E> Source<T, E> {
             }
         }
         Ok((items, false))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Its drop panics.
+    struct Sore;
+
+    impl Iterator for Sore {
+        type Item = Result<u32, ()>;
+
+        fn next(&mut self) -> Option<Self::Item> {
+            None
+        }
+    }
+
+    impl Drop for Sore {
+        fn drop(&mut self) {
+            panic!("as the test wants it");
+        }
+    }
+
+    fn source() -> Box<dyn Any + Send> {
+        Box::new(Source::<u32, ()> { items: Box::new(Sore), raised: None })
+    }
+
+    fn call(number: u32) -> CallId {
+        (3, Sequence::from_u32(number))
+    }
+
+    #[test]
+    fn drops_that_panic_end_nobody_and_no_feed_outlives_its_binding() {
+        let feeds = Feeds::default();
+        for number in 0..FEEDS_MAX as u32 {
+            feeds.open(call(number), source()).unwrap();
+        }
+        assert!(feeds.open(call(99), Box::new(())).is_err(), "there is no room");
+        feeds.close_opened_by(call(7));
+        feeds.close(1);
+        assert_eq!(feeds.table().feeds.len(), FEEDS_MAX - 2);
+        feeds.clear();
+        assert!(feeds.open(call(99), Box::new(())).is_err(), "the binding is over");
+        assert_eq!(feeds.table().feeds.len(), 0);
     }
 }

@@ -104,9 +104,12 @@ impl Rules {
     }
 }
 
-/// The procedures of these names, those that the interface has.
+/// The procedures of these names, those that the interface has, and those that carry the batches
+/// of their feeds (design note 0020).
 pub(crate) fn permitted(interface: &InterfaceDescriptor, names: &[String]) -> Permitted {
-    Permitted::of(names.iter().filter_map(|name| index_of(interface, name)))
+    let batches = ["", "_next_", "_put_", "_end_"];
+    let named = names.iter().flat_map(|name| batches.map(|batch| format!("{batch}{name}")));
+    Permitted::of(named.filter_map(|name| index_of(interface, &name)))
 }
 
 fn index_of(interface: &InterfaceDescriptor, name: &str) -> Option<u32> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use nearcall_abi::head::flag;
-use nearcall_abi::{AStackHead, ReplyLine, RequestLine, Status, deadline};
+use nearcall_abi::{ReplyLine, RequestLine, Status, deadline};
 use nearcall_core::turn::{self, Reply};
 use nearcall_core::{ClaimedIndex, Mode, PeerFault, Sequence, claim};
 use nearcall_os::HeadWords;
@@ -84,16 +84,21 @@ pub(crate) fn run_and(
     let origin = origin_word(flags);
     head.origin.store(origin, Relaxed);
     before_reply();
-    end(binding, turn::reply(&head.turn, sequence, mode), head, sequence);
+    end(binding, turn::reply(&head.turn, sequence, mode), astack, sequence);
     let client_processor = words.origin() & flag::PROCESSOR;
     Some(Served { client_processor, own_processor: origin & flag::PROCESSOR })
 }
 
 /// The reply is out: who must hear of it.
 #[inline(always)]
-fn end(binding: &ServerBinding, reply: Reply, head: &AStackHead, sequence: Sequence) {
+fn end(
+    binding: &ServerBinding,
+    reply: Reply,
+    astack: AStack<'_, ServerAStack>,
+    sequence: Sequence,
+) {
     if reply != Reply::ClientAwake {
-        end_unusually(binding, reply, head, sequence);
+        end_unusually(binding, reply, astack, sequence);
     }
     if !binding.state.is_open() {
         binding.hang_up_when_idle();
@@ -102,11 +107,20 @@ fn end(binding: &ServerBinding, reply: Reply, head: &AStackHead, sequence: Seque
 
 #[cold]
 #[inline(never)]
-fn end_unusually(binding: &ServerBinding, reply: Reply, head: &AStackHead, sequence: Sequence) {
-    if let Reply::Wrong(seen) = reply {
-        binding.fault(PeerFault::Turn { seen, sequence, wanted: "posted" });
+fn end_unusually(
+    binding: &ServerBinding,
+    reply: Reply,
+    astack: AStack<'_, ServerAStack>,
+    sequence: Sequence,
+) {
+    match reply {
+        Reply::Wrong(seen) => binding.fault(PeerFault::Turn { seen, sequence, wanted: "posted" }),
+        Reply::Aborted | Reply::Dead => {
+            binding.feeds.close_opened_by((astack.record().index, sequence))
+        }
+        Reply::ClientAwake | Reply::WakeClient => {}
     }
-    wake_after(reply, &head.turn);
+    wake_after(reply, &astack.head().turn);
 }
 
 /// Lets an A-stack go whose call was given up before anyone claimed it (L55).
