@@ -137,7 +137,7 @@ pub fn measure(options: Options) -> Result<Table, Failure> {
     }
     sets.iter().for_each(|set| set.tell(&mut table));
     if !sets.is_empty() {
-        table.count("stamp", &Named::bound("counter"), "ns", ns_of(stamp_ticks) as f64);
+        table.count("stamp", &Named::bound("counter"), "ns", clock::ticks_ns(stamp_ticks) as f64);
     }
     Ok(table)
 }
@@ -177,10 +177,6 @@ fn stamp_ticks() -> u64 {
         (stamp() - begin) as f64
     };
     median(&(0..STAMPS).map(pair).collect::<Vec<_>>()) as u64
-}
-
-fn ns_of(ticks: u64) -> u64 {
-    ticks * 1000 / clock::ticks_per_us()
 }
 
 impl Entries for Stamping {
@@ -271,7 +267,7 @@ impl Stamped {
             }
             let times_ns = stamps
                 .windows(2)
-                .map(|pair| ns_of((pair[1] - pair[0]).saturating_sub(stamp_ticks)));
+                .map(|pair| clock::ticks_ns((pair[1] - pair[0]).saturating_sub(stamp_ticks)));
             let mut sum_ns = 0;
             for (part, time_ns) in parts.iter_mut().zip(times_ns) {
                 sum_ns += time_ns;

@@ -59,7 +59,8 @@ const FAST_YIELDS_MIN: u32 = 64;
 #[derive(Clone, Copy, Debug)]
 pub struct Waiter<'p> {
     policy: &'p WaitPolicy,
-    start_ns: u64,
+    /// When it was first asked what time it is.
+    start_ns: Option<u64>,
     spin_ns: u32,
     deadline_ns: u64,
     yields_left: u32,
@@ -121,17 +122,12 @@ impl WaitPolicy {
 impl<'p> Waiter<'p> {
     /// A wait that starts now and never gives up. `ban` is the thread's; `spin_ns` the
     /// procedure's, or `policy.spin_ns_max`.
-    pub fn new(
-        policy: &'p WaitPolicy,
-        ban: &mut YieldBan,
-        spin_ns: u32,
-        start_ns: u64,
-    ) -> Waiter<'p> {
+    pub fn new(policy: &'p WaitPolicy, ban: &mut YieldBan, spin_ns: u32) -> Waiter<'p> {
         let may_yield = ban.waits_left == 0;
         ban.waits_left = ban.waits_left.saturating_sub(1);
         Waiter {
             policy,
-            start_ns,
+            start_ns: None,
             spin_ns: spin_ns.min(policy.spin_ns_max),
             deadline_ns: u64::MAX,
             yields_left: if may_yield { policy.yields_max } else { 0 },
@@ -141,23 +137,31 @@ impl<'p> Waiter<'p> {
         }
     }
 
-    /// The same wait, given up at `deadline_ns` on the clock of `start_ns`.
+    /// The same wait, given up at `deadline_ns` on the clock that [`Waiter::next`] is told.
     pub fn until(self, deadline_ns: u64) -> Waiter<'p> {
         Waiter { deadline_ns, ..self }
     }
 
     /// What to do next, now that there is still no reply. `same_processor`: the server wrote last
-    /// from the processor that this thread runs on.
+    /// from the processor that this thread runs on. What time it is, is asked only if it matters:
+    /// on one processor the clocks of both sides are a fiftieth of a call.
     #[inline]
-    pub fn next(&mut self, now_ns: u64, same_processor: bool) -> Step {
+    pub fn next(&mut self, now_ns: impl FnOnce() -> u64, same_processor: bool) -> Step {
+        let may_yield = same_processor && !self.has_spun && self.yields_left > 0;
+        if may_yield && self.deadline_ns == u64::MAX {
+            self.yields_left -= 1;
+            return Step::Yield;
+        }
+        let now_ns = now_ns();
+        let start_ns = *self.start_ns.get_or_insert(now_ns);
         if now_ns >= self.deadline_ns {
             return Step::GiveUp;
         }
-        if !same_processor && now_ns.saturating_sub(self.start_ns) < u64::from(self.spin_ns) {
+        if !same_processor && now_ns.saturating_sub(start_ns) < u64::from(self.spin_ns) {
             self.has_spun = true;
             return Step::Spin { polls: self.policy.polls_per_spin };
         }
-        if same_processor && !self.has_spun && self.yields_left > 0 {
+        if may_yield {
             self.yields_left -= 1;
             return Step::Yield;
         }
@@ -220,50 +224,57 @@ mod tests {
     };
 
     fn wait(ban: &mut YieldBan) -> Waiter<'static> {
-        Waiter::new(&POLICY, ban, POLICY.spin_ns_max, 1_000)
+        Waiter::new(&POLICY, ban, POLICY.spin_ns_max)
+    }
+
+    /// A wait that has begun to spin, at 1,000 ns.
+    fn spinning(ban: &mut YieldBan) -> Waiter<'static> {
+        let mut waiter = wait(ban);
+        waiter.next(|| 1_000, false);
+        waiter
     }
 
     fn slow_yield(ban: &mut YieldBan) {
         let mut waiter = wait(ban);
-        assert_eq!(waiter.next(1_000, true), Step::Yield);
+        assert_eq!(waiter.next(|| 1_000, true), Step::Yield);
         waiter.told_yield(ban, 30_001);
     }
 
     /// How many waits do not yield.
     fn waits_without_yield(ban: &mut YieldBan) -> u32 {
-        let banned = |_: &u32| wait(ban).next(1_000, true) != Step::Yield;
+        let banned = |_: &u32| wait(ban).next(|| 1_000, true) != Step::Yield;
         (0..100).take_while(banned).count() as u32
     }
 
     #[test]
     fn another_processor_is_spun_for_and_then_slept_for() {
         let mut waiter = wait(&mut YieldBan::NONE.clone());
-        assert_eq!(waiter.next(1_000, false), Step::Spin { polls: 64 });
-        assert_eq!(waiter.next(50_999, false), Step::Spin { polls: 64 });
+        assert_eq!(waiter.next(|| 1_000, false), Step::Spin { polls: 64 });
+        assert_eq!(waiter.next(|| 50_999, false), Step::Spin { polls: 64 });
         let sleep = Step::Sleep { slice_ns: 1_000_000 };
-        assert_eq!(waiter.next(51_000, false), sleep);
+        assert_eq!(waiter.next(|| 51_000, false), sleep);
     }
 
     #[test]
     fn the_same_processor_is_yielded_and_then_slept_for() {
         let mut waiter = wait(&mut YieldBan::NONE.clone());
-        assert_eq!(waiter.next(1_000, true), Step::Yield);
-        assert_eq!(waiter.next(1_001, true), Step::Yield);
-        assert!(matches!(waiter.next(1_002, true), Step::Sleep { .. }));
+        assert_eq!(waiter.next(|| 1_000, true), Step::Yield);
+        assert_eq!(waiter.next(|| 1_001, true), Step::Yield);
+        assert!(matches!(waiter.next(|| 1_002, true), Step::Sleep { .. }));
     }
 
     #[test]
     fn a_wait_that_has_spun_does_not_yield() {
         let mut waiter = wait(&mut YieldBan::NONE.clone());
-        waiter.next(1_000, false);
-        assert!(matches!(waiter.next(1_001, true), Step::Sleep { .. }));
+        waiter.next(|| 1_000, false);
+        assert!(matches!(waiter.next(|| 1_001, true), Step::Sleep { .. }));
     }
 
     #[test]
     fn a_slice_of_sleep_is_twice_the_last_up_to_the_longest() {
-        let mut waiter = wait(&mut YieldBan::NONE.clone());
+        let mut waiter = spinning(&mut YieldBan::NONE.clone());
         for slice_ns in [1_000_000, 2_000_000, 3_000_000, 3_000_000] {
-            assert_eq!(waiter.next(60_000, false), Step::Sleep { slice_ns });
+            assert_eq!(waiter.next(|| 60_000, false), Step::Sleep { slice_ns });
         }
     }
 
@@ -272,41 +283,41 @@ mod tests {
         let mut ban = YieldBan::NONE;
         slow_yield(&mut ban);
         let longest = Step::Sleep { slice_ns: 3_000_000 };
-        assert_eq!(wait(&mut ban).next(1_000, true), longest);
+        assert_eq!(wait(&mut ban).next(|| 1_000, true), longest);
         let shortest = Step::Sleep { slice_ns: 1_000_000 };
-        assert_eq!(wait(&mut ban).next(60_000, false), shortest);
+        assert_eq!(spinning(&mut ban).next(|| 60_000, false), shortest);
     }
 
     #[test]
     fn a_sleep_ends_at_the_deadline() {
-        let mut waiter = wait(&mut YieldBan::NONE.clone()).until(60_500);
-        assert_eq!(waiter.next(60_000, false), Step::Sleep { slice_ns: 500 });
-        assert_eq!(waiter.next(60_500, false), Step::GiveUp);
+        let mut waiter = spinning(&mut YieldBan::NONE.clone()).until(60_500);
+        assert_eq!(waiter.next(|| 60_000, false), Step::Sleep { slice_ns: 500 });
+        assert_eq!(waiter.next(|| 60_500, false), Step::GiveUp);
     }
 
     #[test]
     fn a_wait_without_a_deadline_is_not_given_up() {
-        let mut waiter = wait(&mut YieldBan::NONE.clone());
-        assert!(matches!(waiter.next(u64::MAX - 1, false), Step::Sleep { .. }));
+        let mut waiter = spinning(&mut YieldBan::NONE.clone());
+        assert!(matches!(waiter.next(|| u64::MAX - 1, false), Step::Sleep { .. }));
     }
 
     #[test]
     fn a_slow_yield_ends_the_yields_of_its_wait() {
         let mut ban = YieldBan::NONE;
         let mut waiter = wait(&mut ban);
-        waiter.next(1_000, true);
+        waiter.next(|| 1_000, true);
         waiter.told_yield(&mut ban, 30_001);
-        assert!(matches!(waiter.next(1_001, true), Step::Sleep { .. }));
+        assert!(matches!(waiter.next(|| 1_001, true), Step::Sleep { .. }));
     }
 
     #[test]
     fn a_fast_yield_bans_nothing() {
         let mut ban = YieldBan::NONE;
         let mut waiter = wait(&mut ban);
-        waiter.next(1_000, true);
+        waiter.next(|| 1_000, true);
         waiter.told_yield(&mut ban, 30_000);
         assert_eq!(ban.waits_left(), 0);
-        assert_eq!(waiter.next(1_001, true), Step::Yield);
+        assert_eq!(waiter.next(|| 1_001, true), Step::Yield);
     }
 
     #[test]
@@ -326,7 +337,7 @@ mod tests {
         waits_without_yield(&mut ban);
         for _ in 0..FAST_YIELDS_MIN {
             let mut waiter = wait(&mut ban);
-            assert_eq!(waiter.next(1_000, true), Step::Yield);
+            assert_eq!(waiter.next(|| 1_000, true), Step::Yield);
             waiter.told_yield(&mut ban, 1);
         }
         slow_yield(&mut ban);

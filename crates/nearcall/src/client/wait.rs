@@ -54,26 +54,27 @@ impl Wait<'_> {
         }
         let binding = self.grip.binding;
         let mut ban = YIELD_BAN.get();
-        let start_ns = clock::now_ns();
+        let start = clock::ticks();
         let mut spinner = (!self.same_processor).then(spinning::begin).flatten();
         let spin_ns = binding.spin_ns(self.procedure);
         let may_spin_ns = if spinner.is_some() { spin_ns } else { 0 };
-        let mut waiter = Waiter::new(&binding.policy, &mut ban, may_spin_ns, start_ns);
+        let mut waiter = Waiter::new(&binding.policy, &mut ban, may_spin_ns);
         if self.deadline.ns != 0 {
             waiter = waiter.until(self.grip.until_ns(self.sequence, self.deadline));
         }
         let mut slices = 0u32;
-        let mut now_ns = start_ns;
+        let mut now = start;
         let outcome = loop {
-            match waiter.next(now_ns, self.same_processor) {
+            match waiter.next(clock::now_ns, self.same_processor) {
                 Step::Spin { polls } => self.spin(polls),
                 Step::Yield => {
                     processor::yield_now();
-                    let after_ns = clock::now_ns();
-                    waiter.told_yield(&mut ban, after_ns - now_ns);
+                    let after = clock::ticks();
+                    waiter.told_yield(&mut ban, clock::ticks_ns(after.saturating_sub(now)));
+                    now = after;
                 }
                 Step::Sleep { slice_ns } => {
-                    end_spinning(&mut spinner, now_ns - start_ns);
+                    end_spinning(&mut spinner, clock::ns_since(start));
                     self.call_for_relief(slices);
                     slices = slices.saturating_add(1);
                     self.sleep(slice_ns);
@@ -83,7 +84,7 @@ impl Wait<'_> {
                         break ended;
                     }
                     if interrupt::is_interrupted() {
-                        break self.give_up(clock::now_ns() - start_ns);
+                        break self.give_up(clock::ns_since(start));
                     }
                 }
                 Step::GiveUp => break self.give_up(self.deadline.ns),
@@ -97,11 +98,10 @@ impl Wait<'_> {
                 Poll::Dead => break self.classify(),
                 Poll::Wrong(seen) => break Err(self.wrong(seen)),
             }
-            now_ns = clock::now_ns();
         };
         YIELD_BAN.set(ban);
         if !self.same_processor {
-            let waited_ns = clock::now_ns() - start_ns;
+            let waited_ns = clock::ns_since(start);
             end_spinning(&mut spinner, waited_ns);
             binding.told_wait(self.procedure, spin_ns, waited_ns);
         }

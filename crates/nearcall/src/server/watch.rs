@@ -42,8 +42,8 @@ pub(crate) struct Watch<'c> {
     ban: YieldBan,
     /// How long to spin for the next call: adapted to how far apart they have been.
     spin_ns: u32,
-    /// Since when nothing has come.
-    idle_ns: u64,
+    /// Since when nothing has come, in ticks.
+    idle: u64,
     /// Processor that the last caller posted from.
     client_processor: u32,
     /// It was woken, and nothing has come since: for whom?
@@ -67,7 +67,7 @@ impl<'c> Watch<'c> {
             rings: Rings::new(),
             ban: YieldBan::NONE,
             spin_ns: core.options.wait.spin_ns_max,
-            idle_ns: 0,
+            idle: 0,
             client_processor: NO_PROCESSOR,
             was_woken: false,
             until_next_call: Linger::of_cycles(search.cycles()),
@@ -120,7 +120,7 @@ impl<'c> Watch<'c> {
     #[inline]
     fn note_need(&mut self) {
         if std::mem::take(&mut self.was_woken) {
-            let waited_ns = clock::now_ns() - self.idle_ns;
+            let waited_ns = clock::ns_since(self.idle);
             self.spin_ns = self.core.options.wait.adapt(self.spin_ns, waited_ns);
             self.core.processors.need(self.core, self.client_processor);
         }
@@ -178,29 +178,29 @@ impl<'c> Watch<'c> {
     #[cold]
     #[inline(never)]
     fn wait(&mut self) {
-        let now_ns = clock::now_ns();
+        let start = clock::ticks();
         if !self.was_woken {
-            self.idle_ns = now_ns;
+            self.idle = start;
         }
         let is_elsewhere = self.client_processor != processor::current();
         let spinner = is_elsewhere.then(spinning::begin).flatten();
         let may_spin_ns = if spinner.is_some() { self.spin_ns } else { 0 };
-        let is_idle = self.wait_awake(now_ns, may_spin_ns);
+        let is_idle = self.wait_awake(start, may_spin_ns);
         if let Some(spinner) = spinner {
-            spinner.end(clock::now_ns() - now_ns);
+            spinner.end(clock::ns_since(start));
         }
         if is_idle {
             self.sleep();
         }
     }
 
-    /// True: nothing has come, and it is time to sleep.
-    fn wait_awake(&mut self, mut now_ns: u64, may_spin_ns: u32) -> bool {
+    /// True: nothing has come since `now`, in ticks, and it is time to sleep.
+    fn wait_awake(&mut self, mut now: u64, may_spin_ns: u32) -> bool {
         let policy = &self.core.options.wait;
-        let mut waiter = Waiter::new(policy, &mut self.ban, may_spin_ns, now_ns);
+        let mut waiter = Waiter::new(policy, &mut self.ban, may_spin_ns);
         loop {
             let same_processor = self.client_processor == processor::current();
-            match waiter.next(now_ns, same_processor) {
+            match waiter.next(clock::now_ns, same_processor) {
                 Step::Spin { polls } => {
                     for _ in 0..polls {
                         if self.poll() {
@@ -211,8 +211,10 @@ impl<'c> Watch<'c> {
                 }
                 Step::Yield => {
                     processor::yield_now();
-                    let after_ns = clock::now_ns();
-                    waiter.told_yield(&mut self.ban, after_ns - now_ns);
+                    let after = clock::ticks();
+                    let took_ns = clock::ticks_ns(after.saturating_sub(now));
+                    waiter.told_yield(&mut self.ban, took_ns);
+                    now = after;
                     if self.poll() {
                         return false;
                     }
@@ -222,7 +224,6 @@ impl<'c> Watch<'c> {
             if self.is_over() || self.core.table.epoch() != self.snapshot.epoch {
                 return false;
             }
-            now_ns = clock::now_ns();
         }
     }
 

@@ -242,11 +242,11 @@ fn idle_by(
     let start_ns = clock::now_ns();
     let mut spinner = (!is_here).then(spinning::begin).flatten();
     let may_spin_ns = if spinner.is_some() { spin_ns } else { 0 };
-    let mut waiter = Waiter::new(policy, &mut ban, may_spin_ns, start_ns);
+    let mut waiter = Waiter::new(policy, &mut ban, may_spin_ns);
     let mut now_ns = start_ns;
     let mut sleeps = 0;
     loop {
-        match waiter.next(now_ns, is_here) {
+        match waiter.next(|| now_ns, is_here) {
             Step::Spin { polls } => spin(idle, polls),
             Step::Yield => {
                 // The server does all that is posted meanwhile.
