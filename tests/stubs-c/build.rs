@@ -1,7 +1,9 @@
 //! Compiles the interfaces that Rust and C call each other through, for the Rust side.
 
 fn main() {
-    nearcall_idl::build("cross.idl");
+    for file in ["cross.idl", "vault.idl"] {
+        nearcall_idl::build(file);
+    }
     for version in ["old", "new", "other"] {
         nearcall_idl::build(format!("versions/{version}.idl"));
     }

@@ -14,6 +14,10 @@
  *  - A procedure is lent its arguments for as long as it runs. What it returns must be from
  *    nearcall_allocate; the stub frees it. It may put other memory of nearcall_allocate into an
  *    inout parameter, after freeing what was there.
+ *  - A descriptor (@fd) that a call is given stays the caller's; one that it returns is the caller's,
+ *    who closes it. After an error it is -1. One that a procedure is given is the procedure's, which
+ *    closes it; one that it returns is the stub's, which closes it once it is sent. Nothing is open
+ *    in a server of a call that was refused.
  *  - Text is UTF-8 with a NUL behind it; null is empty text.
  */
 #ifndef NEARCALL_H
@@ -102,6 +106,18 @@ typedef struct nearcall_put {
     bool is_text;
 } nearcall_put;
 
+#define NEARCALL_DESCRIPTOR_ANY 0u
+#define NEARCALL_DESCRIPTOR_FILE 1u
+#define NEARCALL_DESCRIPTOR_SEGMENT 2u
+#define NEARCALL_DESCRIPTOR_SOCKET 3u
+
+/* A descriptor that goes or comes beside a message, and what it has to be; -1 is none. */
+typedef struct nearcall_descriptor {
+    const char *name;
+    uint32_t kind;
+    int fd;
+} nearcall_descriptor;
+
 /* A message that goes out. */
 typedef struct nearcall_message {
     const uint8_t *fixed;
@@ -109,6 +125,8 @@ typedef struct nearcall_message {
     uint32_t fixed_bytes;
     uint32_t variable_at;
     uint32_t payload_count;
+    uint32_t descriptor_count;
+    const nearcall_descriptor *descriptors;
 } nearcall_message;
 
 #define NEARCALL_FORM_BYTES 0u
@@ -130,6 +148,7 @@ typedef struct nearcall_reply {
     uint32_t fixed_bytes;
     uint32_t exception_count;
     bool is_kept;
+    bool has_descriptors;
     uint32_t raised;
     uint64_t held[8];
 } nearcall_reply;
@@ -184,6 +203,9 @@ void nearcall_free(void *memory);
 /* From here on memory is had from these. Before the first domain is made. */
 void nearcall_set_allocator(void *(*allocate)(size_t), void (*free)(void *));
 
+/* Closes a descriptor; below 0 is none. */
+void nearcall_close(int fd);
+
 /* One process's part in Nearcall, or null. */
 nearcall_domain *nearcall_domain_new(nearcall_environment *environment);
 /* Calls that run are finished, calls that were not taken are refused. */
@@ -212,6 +234,8 @@ bool nearcall_post_oneway(const nearcall_client *client, uint32_t procedure,
 /* Of a kept reply; after an error it is not kept any more. */
 bool nearcall_reply_take(nearcall_reply *reply, uint32_t variable_at, nearcall_take *takes,
                          uint32_t take_count, nearcall_environment *environment);
+bool nearcall_reply_descriptors(nearcall_reply *reply, nearcall_descriptor *descriptors,
+                                uint32_t descriptor_count, nearcall_environment *environment);
 void nearcall_reply_release(nearcall_reply *reply);
 /* False, always. */
 bool nearcall_reply_malformed(nearcall_reply *reply, nearcall_malformed malformed,
@@ -222,6 +246,8 @@ void nearcall_arguments_fixed(const nearcall_served *call, uint8_t *target, uint
 /* False if the arguments are refused. */
 bool nearcall_arguments_take(nearcall_served *call, uint32_t variable_at, nearcall_take *takes,
                              uint32_t take_count);
+bool nearcall_arguments_descriptors(nearcall_served *call, nearcall_descriptor *descriptors,
+                                    uint32_t descriptor_count);
 /* False, always. */
 bool nearcall_refuse_arguments(nearcall_served *call, nearcall_malformed malformed);
 bool nearcall_refuse_result(nearcall_served *call, nearcall_breach breach);

@@ -105,6 +105,13 @@ NEARCALL_INLINE bool nearcall_no_memory(nearcall_environment *environment, uint3
     return false;
 }
 
+/* A descriptor; whoever asks has it from here on. */
+NEARCALL_INLINE int nearcall_handed_over(int *descriptor) {
+    int fd = *descriptor;
+    *descriptor = -1;
+    return fd;
+}
+
 /* What was taken; whoever asks has it from here on. */
 NEARCALL_INLINE void *nearcall_taken(nearcall_take *take) {
     void *bytes = take->bytes;

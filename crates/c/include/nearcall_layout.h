@@ -36,12 +36,19 @@ NEARCALL_ASSERT(offsetof(nearcall_put, byte_count) == 8);
 NEARCALL_ASSERT(offsetof(nearcall_put, name) == 16);
 NEARCALL_ASSERT(offsetof(nearcall_put, is_text) == 24);
 
-NEARCALL_ASSERT(sizeof(nearcall_message) == 32);
+NEARCALL_ASSERT(sizeof(nearcall_message) == 40);
 NEARCALL_ASSERT(offsetof(nearcall_message, fixed) == 0);
 NEARCALL_ASSERT(offsetof(nearcall_message, payloads) == 8);
 NEARCALL_ASSERT(offsetof(nearcall_message, fixed_bytes) == 16);
 NEARCALL_ASSERT(offsetof(nearcall_message, variable_at) == 20);
 NEARCALL_ASSERT(offsetof(nearcall_message, payload_count) == 24);
+NEARCALL_ASSERT(offsetof(nearcall_message, descriptor_count) == 28);
+NEARCALL_ASSERT(offsetof(nearcall_message, descriptors) == 32);
+
+NEARCALL_ASSERT(sizeof(nearcall_descriptor) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_descriptor, name) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_descriptor, kind) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_descriptor, fd) == 12);
 
 NEARCALL_ASSERT(sizeof(nearcall_take) == 24);
 NEARCALL_ASSERT(offsetof(nearcall_take, bytes) == 0);
@@ -55,6 +62,7 @@ NEARCALL_ASSERT(offsetof(nearcall_reply, fixed) == 0);
 NEARCALL_ASSERT(offsetof(nearcall_reply, fixed_bytes) == 8);
 NEARCALL_ASSERT(offsetof(nearcall_reply, exception_count) == 12);
 NEARCALL_ASSERT(offsetof(nearcall_reply, is_kept) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_reply, has_descriptors) == 17);
 NEARCALL_ASSERT(offsetof(nearcall_reply, raised) == 20);
 NEARCALL_ASSERT(offsetof(nearcall_reply, held) == 24);
 
@@ -90,6 +98,10 @@ NEARCALL_ASSERT(NEARCALL_RAN_YES == 2);
 NEARCALL_ASSERT(NEARCALL_FORM_BYTES == 0);
 NEARCALL_ASSERT(NEARCALL_FORM_TEXT == 1);
 NEARCALL_ASSERT(NEARCALL_FORM_LENT == 2);
+NEARCALL_ASSERT(NEARCALL_DESCRIPTOR_ANY == 0);
+NEARCALL_ASSERT(NEARCALL_DESCRIPTOR_FILE == 1);
+NEARCALL_ASSERT(NEARCALL_DESCRIPTOR_SEGMENT == 2);
+NEARCALL_ASSERT(NEARCALL_DESCRIPTOR_SOCKET == 3);
 NEARCALL_ASSERT(NEARCALL_DEPTH_MAX == 64);
 
 #endif

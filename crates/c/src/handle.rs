@@ -10,9 +10,11 @@
 //!   the caller made, and that nobody has released or writes to during the call.
 //! - H2 bytes: a pointer with a length points to as many readable bytes, or the length is 0.
 //! - H3 text: a pointer to text points to bytes that end with a NUL.
-//! - H4 static: descriptors and names of parameters live as long as the program.
+//! - H4 static: descriptions of interfaces and names of parameters live as long as the program.
+//! - D1 open: the number of a descriptor is below 0, or that of one that is open during the call.
 
 mod client;
+mod descriptors;
 mod domain;
 mod memory;
 mod records;
@@ -21,7 +23,7 @@ mod takes;
 
 use std::ffi::{CStr, c_char};
 
-use records::{Environment, Message, Outcome, Put, RanWord};
+use records::{DescriptorRecord, Environment, Message, Outcome, Put, RanWord};
 
 /// Text of the caller.
 ///
@@ -80,6 +82,7 @@ struct Outgoing<'m> {
     fixed: &'m [u8],
     at: usize,
     payloads: &'m [Put],
+    descriptors: &'m [DescriptorRecord],
 }
 
 impl<'m> Outgoing<'m> {
@@ -96,7 +99,12 @@ impl<'m> Outgoing<'m> {
             // SAFETY: generated code names as many payloads as it has (H1).
             count => unsafe { std::slice::from_raw_parts(message.payloads, count as usize) },
         };
-        Outgoing { fixed, at: message.variable_at as usize, payloads }
+        let descriptors = match message.descriptor_count {
+            0 => &[][..],
+            // SAFETY: generated code names as many descriptors as it has (H1).
+            count => unsafe { std::slice::from_raw_parts(message.descriptors, count as usize) },
+        };
+        Outgoing { fixed, at: message.variable_at as usize, payloads, descriptors }
     }
 
     /// Bytes of all payloads, each rounded up to 8.

@@ -7,7 +7,7 @@ pub mod rust;
 
 use std::fmt;
 
-use crate::model::Model;
+use crate::model::{Model, Operation};
 
 /// A language that stubs are printed in.
 pub struct Language {
@@ -48,32 +48,43 @@ pub const LANGUAGES: &[Language] = &[
     Language { name: "cpp", compile: cpp::compile_cpp },
     Language {
         name: "python",
-        compile: |model, _| match not_yet(model, "Python") {
-            unsupported if !unsupported.is_empty() => Err(unsupported),
-            _ => Ok(vec![Output { suffix: ".py", text: python::compile_python(model) }]),
+        compile: |model, _| {
+            let mut unsupported = feeds_not_yet(model, "Python");
+            unsupported.extend(descriptors_not_yet(model, "Python"));
+            match unsupported.is_empty() {
+                false => Err(unsupported),
+                true => Ok(vec![Output { suffix: ".py", text: python::compile_python(model) }]),
+            }
         },
     },
 ];
 
 /// Operations that need what a language has no stubs for yet.
-fn not_yet(model: &Model, language: &str) -> Vec<Unsupported> {
+fn not_yet(
+    model: &Model,
+    (language, what): (&str, &str),
+    needs: fn(&Operation) -> bool,
+) -> Vec<Unsupported> {
     let mut found = Vec::new();
     for (_, declaration, interface) in model.interfaces() {
-        let own = interface.operations.iter().filter(|one| !one.carries_feed());
-        found.extend(own.filter_map(|operation| {
-            let what = match operation {
-                one if one.feed.is_some() => "it is a feed (`@feed`, `stream`)",
-                one if one.passes_descriptors() => "it passes descriptors (`@fd`)",
-                _ => return None,
-            };
+        let own = interface.operations.iter().filter(|one| !one.carries_feed() && needs(one));
+        found.extend(own.map(|operation| {
             let place = format!("{}::{}", declaration.name, operation.name);
-            Some(Unsupported {
-                place,
-                reason: format!("{what}; {language} has no stubs for that yet"),
-            })
+            let reason = format!("it {what}; {language} has no stubs for that yet");
+            Unsupported { place, reason }
         }));
     }
     found
+}
+
+/// Operations that pass descriptors.
+fn descriptors_not_yet(model: &Model, language: &str) -> Vec<Unsupported> {
+    not_yet(model, (language, "passes descriptors (`@fd`)"), Operation::passes_descriptors)
+}
+
+/// Operations that are feeds.
+fn feeds_not_yet(model: &Model, language: &str) -> Vec<Unsupported> {
+    not_yet(model, (language, "is a feed (`@feed`, `stream`)"), |one| one.feed.is_some())
 }
 
 impl fmt::Display for Unsupported {

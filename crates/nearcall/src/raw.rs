@@ -7,6 +7,7 @@ mod arguments;
 mod behind;
 mod call;
 mod client;
+mod descriptors;
 mod element;
 mod incoming;
 mod malformed;

@@ -25,11 +25,12 @@ void Adder_null(const Adder *nc_client, nearcall_environment *nc_env) {
     nearcall_reply nc_reply;
     bool nc_is_good = false;
     nearcall_begin(nc_env);
-    nc_request = (nearcall_message){NULL, NULL, 0, 0, 0};
+    nc_request = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
     nc_reply.fixed = NULL;
     nc_reply.fixed_bytes = 0;
     nc_reply.exception_count = 0;
     nc_reply.is_kept = false;
+    nc_reply.has_descriptors = false;
     if (!nearcall_call((const nearcall_client *)nc_client, 0, &nc_request, &nc_reply, nc_env)) {
         goto nc_done;
     }
@@ -49,11 +50,12 @@ int32_t Adder_add(const Adder *nc_client, int32_t a, int32_t b, nearcall_environ
     nearcall_begin(nc_env);
     nearcall_put_u32(nc_fixed, 0, (uint32_t)a);
     nearcall_put_u32(nc_fixed, 4, (uint32_t)b);
-    nc_request = (nearcall_message){nc_fixed, NULL, 8, 0, 0};
+    nc_request = (nearcall_message){nc_fixed, NULL, 8, 0, 0, 0, NULL};
     nc_reply.fixed = nc_results;
     nc_reply.fixed_bytes = 4;
     nc_reply.exception_count = 0;
     nc_reply.is_kept = false;
+    nc_reply.has_descriptors = false;
     if (!nearcall_call((const nearcall_client *)nc_client, 1, &nc_request, &nc_reply, nc_env)) {
         goto nc_done;
     }
@@ -75,7 +77,7 @@ void nearcall_entry_Adder_null(const nearcall_server_Adder *nc_server, nearcall_
         nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
         goto nc_done;
     }
-    nc_message = (nearcall_message){NULL, NULL, 0, 0, 0};
+    nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
     nearcall_environment_release(&nc_env);
@@ -99,7 +101,7 @@ void nearcall_entry_Adder_add(const nearcall_server_Adder *nc_server, nearcall_s
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned);
-    nc_message = (nearcall_message){nc_results, NULL, 4, 0, 0};
+    nc_message = (nearcall_message){nc_results, NULL, 4, 0, 0, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
     nearcall_environment_release(&nc_env);

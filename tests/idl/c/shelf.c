@@ -270,11 +270,12 @@ shelf_Books shelf_Shelf_find(const shelf_Shelf *nc_client, const char *part, she
     memcpy(nc_fixed + 8, &(*prices), 24);
     nc_puts[0] = (nearcall_put){part, (uint64_t)nearcall_text_bytes(part), "part", true};
     nc_puts[1] = (nearcall_put){nc_writer0.bytes, (uint64_t)nc_writer0.count, "mark", false};
-    nc_request = (nearcall_message){nc_fixed, nc_puts, 32, 32, 2};
+    nc_request = (nearcall_message){nc_fixed, nc_puts, 32, 32, 2, 0, NULL};
     nc_reply.fixed = nc_results;
     nc_reply.fixed_bytes = 8;
     nc_reply.exception_count = 1;
     nc_reply.is_kept = true;
+    nc_reply.has_descriptors = false;
     if (!nearcall_call((const nearcall_client *)nc_client, 0, &nc_request, &nc_reply, nc_env)) {
         goto nc_done;
     }
@@ -357,11 +358,12 @@ void shelf_Shelf_read(const shelf_Shelf *nc_client, const char *title, nearcall_
     memset(text, 0, sizeof *text);
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nearcall_text_bytes(title));
     nc_puts[0] = (nearcall_put){title, (uint64_t)nearcall_text_bytes(title), "title", true};
-    nc_request = (nearcall_message){nc_fixed, nc_puts, 4, 8, 1};
+    nc_request = (nearcall_message){nc_fixed, nc_puts, 4, 8, 1, 0, NULL};
     nc_reply.fixed = nc_results;
     nc_reply.fixed_bytes = 4;
     nc_reply.exception_count = 0;
     nc_reply.is_kept = true;
+    nc_reply.has_descriptors = false;
     if (!nearcall_call((const nearcall_client *)nc_client, 1, &nc_request, &nc_reply, nc_env)) {
         goto nc_done;
     }
@@ -391,7 +393,7 @@ void shelf_Shelf_note(const shelf_Shelf *nc_client, uint8_t stars, nearcall_envi
         goto nc_done;
     }
     nearcall_put_u8(nc_fixed, 0, (uint8_t)stars);
-    nc_request = (nearcall_message){nc_fixed, NULL, 1, 0, 0};
+    nc_request = (nearcall_message){nc_fixed, NULL, 1, 0, 0, 0, NULL};
     if (!nearcall_post_oneway((const nearcall_client *)nc_client, 2, &nc_request, nc_env)) {
         goto nc_done;
     }
@@ -441,7 +443,7 @@ void nearcall_entry_shelf_Shelf_find(const nearcall_server_shelf_Shelf *nc_serve
         if (nc_raised1 != NULL) {
             nearcall_put_u32(nc_results, 0, (uint32_t)nearcall_text_bytes(nc_raised1->title));
             nc_puts[0] = (nearcall_put){nc_raised1->title, (uint64_t)nearcall_text_bytes(nc_raised1->title), "title", true};
-            nc_message = (nearcall_message){nc_results, nc_puts, 4, 8, 1};
+            nc_message = (nearcall_message){nc_results, nc_puts, 4, 8, 1, 0, NULL};
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
@@ -474,7 +476,7 @@ void nearcall_entry_shelf_Shelf_find(const nearcall_server_shelf_Shelf *nc_serve
     nearcall_put_u32(nc_results, 4, (uint32_t)nc_writer0.count);
     nc_puts[0] = (nearcall_put){nc_writer0.bytes, (uint64_t)nc_writer0.count, "returned", false};
     nc_puts[1] = (nearcall_put){nc_writer1.bytes, (uint64_t)nc_writer1.count, "mark", false};
-    nc_message = (nearcall_message){nc_results, nc_puts, 8, 8, 2};
+    nc_message = (nearcall_message){nc_results, nc_puts, 8, 8, 2, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
     nearcall_free(part);
@@ -506,7 +508,7 @@ void nearcall_entry_shelf_Shelf_read(const nearcall_server_shelf_Shelf *nc_serve
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, nearcall_room_bytes(nc_call));
-    nc_message = (nearcall_message){nc_results, NULL, 4, 0, 0};
+    nc_message = (nearcall_message){nc_results, NULL, 4, 0, 0, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
     nearcall_free(title);
@@ -531,7 +533,7 @@ void nearcall_entry_shelf_Shelf_note(const nearcall_server_shelf_Shelf *nc_serve
         nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
         goto nc_done;
     }
-    nc_message = (nearcall_message){NULL, NULL, 0, 0, 0};
+    nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
     nearcall_environment_release(&nc_env);

@@ -4,6 +4,11 @@
 
 include!(concat!(env!("OUT_DIR"), "/cross.rs"));
 
+/// What is passed beside messages.
+pub mod passed {
+    include!(concat!(env!("OUT_DIR"), "/vault.rs"));
+}
+
 /// The first version of an interface.
 pub mod old {
     include!(concat!(env!("OUT_DIR"), "/old.rs"));

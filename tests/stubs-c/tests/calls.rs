@@ -5,13 +5,12 @@
 mod support;
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use nearcall::{CallError, Char, Clerk, Domain, Error, Opaque, OpaqueOut, UsageError};
 use stubs_c_tests::cross::*;
-use support::{Server, Workshop, run_client, ways};
+use support::{RustServer, Server, Workshop, run_client, serve_here, ways};
 
 #[derive(Default)]
 struct Tester {
@@ -105,46 +104,7 @@ impl CrossServer for Tester {
 /// Exports the server in Rust until standard input ends: this test program as another process.
 #[test]
 fn serve() {
-    let Ok(name) = std::env::var("CROSS_SERVER_NAME") else {
-        return;
-    };
-    let domain = Domain::new().expect("a domain");
-    let clerk = Clerk::export(&domain, &name, CrossEntries::new(Tester::default()));
-    let clerk = clerk.expect("the name is free");
-    std::fs::write(std::env::var("CROSS_READY").expect("a file"), "").expect("it can be written");
-    let _ = std::io::stdin().read(&mut [0]);
-    drop(clerk);
-    domain.shut_down();
-}
-
-/// A server in Rust, in a process of its own.
-struct RustServer(std::process::Child);
-
-impl RustServer {
-    fn start(name: &str, runtime: &Path) -> RustServer {
-        let ready = runtime.join(format!("{name}.ready"));
-        let child = std::process::Command::new(std::env::current_exe().expect("this program"))
-            .args(["serve", "--exact"])
-            .env("CROSS_SERVER_NAME", name)
-            .env("CROSS_READY", &ready)
-            .env("XDG_RUNTIME_DIR", runtime)
-            .stdin(std::process::Stdio::piped())
-            .stdout(std::process::Stdio::null())
-            .spawn()
-            .expect("it starts");
-        while !ready.exists() {
-            std::thread::yield_now();
-        }
-        RustServer(child)
-    }
-}
-
-impl Drop for RustServer {
-    fn drop(&mut self) {
-        drop(self.0.stdin.take());
-        let status = self.0.wait().expect("it ends");
-        assert!(status.success() || std::thread::panicking(), "the server ended with {status}");
-    }
+    serve_here(|domain, name| Clerk::export(domain, name, CrossEntries::new(Tester::default())));
 }
 
 /// Everything the client in C does, in Rust: this test program as another process, which finds

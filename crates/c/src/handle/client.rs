@@ -3,8 +3,10 @@
 use nearcall::raw::{Call, Client, Malformed, Reply};
 use nearcall::{CallError, Ran, UsageError};
 
+use super::descriptors::{hand_over, kinds, put_arguments};
 use super::records::{
-    BreachRecord, Environment, MalformedRecord, Message, Outcome, ReplyRecord, Take, outcome_of,
+    BreachRecord, DescriptorRecord, Environment, MalformedRecord, Message, Outcome, ReplyRecord,
+    Take, outcome_of,
 };
 use super::takes::{NotTaken, check_texts, take_all};
 use super::{Outgoing, bytes_mut};
@@ -13,7 +15,7 @@ use super::{Outgoing, bytes_mut};
 ///
 /// # Safety
 ///
-/// - H1 live: all of them. H2 bytes: the message's and the reply's.
+/// - H1 live: all of them. H2 bytes: the message's and the reply's. D1 open: its descriptors.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_call(
@@ -30,7 +32,7 @@ pub unsafe extern "C" fn nearcall_call(
     // SAFETY: H1.
     let record = unsafe { &mut *reply };
     // SAFETY: passed on.
-    let posted = unsafe { filled(client, procedure, &request) };
+    let posted = unsafe { filled(client, procedure, &request, record.has_descriptors) };
     let replied = posted.and_then(|call| call.post(request.fixed.len() as u32));
     let replied = match replied {
         Ok(replied) => replied,
@@ -56,7 +58,7 @@ pub unsafe extern "C" fn nearcall_call(
 ///
 /// # Safety
 ///
-/// - H1 live: all of them. H2 bytes: the message's.
+/// - H1 live: all of them. H2 bytes: the message's. D1 open: its descriptors.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_post_oneway(
@@ -70,7 +72,7 @@ pub unsafe extern "C" fn nearcall_post_oneway(
     // SAFETY: H1.
     let request = unsafe { Outgoing::new(request) };
     // SAFETY: passed on.
-    let posted = unsafe { filled(client, procedure, &request) };
+    let posted = unsafe { filled(client, procedure, &request, false) };
     match posted.and_then(|call| call.post_oneway(request.fixed.len() as u32)) {
         Ok(()) => true,
         // SAFETY: H1.
@@ -85,13 +87,37 @@ fn claimed<'b, 'm>(client: &'b Client, procedure: u32) -> Result<Call<'b, 'm>, B
     client.claim_of_class(class.into(), procedure)
 }
 
+/// Claims an A-stack, fills it, and sends the descriptors that go with it.
+///
+/// # Safety
+///
+/// - H2 bytes: the message's. D1 open: its descriptors.
+#[inline]
+unsafe fn filled<'b, 'm>(
+    client: &'b Client,
+    procedure: u32,
+    request: &Outgoing<'m>,
+    expects_descriptors: bool,
+) -> Result<Call<'b, 'm>, Box<CallError>> {
+    // SAFETY: passed on.
+    let mut call = unsafe { with_arguments(client, procedure, request) }?;
+    if expects_descriptors {
+        call.expect_descriptors();
+    }
+    if !request.descriptors.is_empty() {
+        // SAFETY: D1, and names are literals of generated code.
+        unsafe { put_arguments(&mut call, request.descriptors) }?;
+    }
+    Ok(call)
+}
+
 /// Claims an A-stack and fills it.
 ///
 /// # Safety
 ///
 /// - H2 bytes: the message's.
 #[inline]
-unsafe fn filled<'b, 'm>(
+unsafe fn with_arguments<'b, 'm>(
     client: &'b Client,
     procedure: u32,
     request: &Outgoing<'m>,
@@ -156,6 +182,40 @@ pub unsafe extern "C" fn nearcall_reply_take(
     // SAFETY: H1, and it is kept.
     unsafe { nearcall_reply_release(reply) };
     false
+}
+
+/// Takes the descriptors that came with a kept reply: exactly these, of these kinds. False after an
+/// error; then it is not kept any more, and all that came are closed.
+///
+/// # Safety
+///
+/// - H1 live: all of them, and the reply is kept.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_reply_descriptors(
+    reply: *mut ReplyRecord,
+    descriptors: *mut DescriptorRecord,
+    descriptor_count: u32,
+    environment: *mut Environment,
+) -> bool {
+    // SAFETY: H1.
+    let record = unsafe { &*reply };
+    // SAFETY: H1: it is kept, so that a reply was written there.
+    let held = unsafe { &*record.held.as_ptr().cast::<Reply<'_>>() };
+    // SAFETY: H1.
+    let records = unsafe { std::slice::from_raw_parts_mut(descriptors, descriptor_count as usize) };
+    match held.each_descriptor(&kinds(records)) {
+        Ok(came) => {
+            hand_over(came, records);
+            true
+        }
+        Err(error) => {
+            // SAFETY: H1, and it is kept.
+            unsafe { nearcall_reply_release(reply) };
+            // SAFETY: H1.
+            unsafe { failed(environment, &error) }
+        }
+    }
 }
 
 /// Gives the A-stack of a kept reply back.

@@ -1,7 +1,7 @@
 //! The records that C and this library share. `include/nearcall_layout.h` asserts the same in C,
 //! and is made from what stands here.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{c_char, c_int, c_void};
 use std::mem::size_of;
 
 use nearcall::{CallError, Ran};
@@ -94,6 +94,27 @@ pub struct Message {
     pub fixed_bytes: u32,
     pub variable_at: u32,
     pub payload_count: u32,
+    pub descriptor_count: u32,
+    pub descriptors: *const DescriptorRecord,
+}
+
+/// A descriptor that goes, or comes, beside a message. `nearcall_descriptor` in C.
+#[repr(C)]
+pub struct DescriptorRecord {
+    /// Of the parameter, for the message if it is refused.
+    pub name: *const c_char,
+    /// One of [`kind`].
+    pub kind: u32,
+    /// -1: none.
+    pub fd: c_int,
+}
+
+/// What a descriptor has to be.
+pub mod kind {
+    pub const ANY: u32 = 0;
+    pub const FILE: u32 = 1;
+    pub const SEGMENT: u32 = 2;
+    pub const SOCKET: u32 = 3;
 }
 
 /// A payload that comes in. `nearcall_take` in C.
@@ -130,6 +151,8 @@ pub struct ReplyRecord {
     pub exception_count: u32,
     /// The stub has more to read, and releases the A-stack itself.
     pub is_kept: bool,
+    /// Descriptors come with it.
+    pub has_descriptors: bool,
     /// 0, or which exception was raised.
     pub raised: u32,
     /// The reply, while it is kept.
@@ -211,24 +234,37 @@ pub fn outcome_of(error: &CallError) -> Outcome {
 /// Sizes and offsets of every record, as assertions in C.
 #[cfg(test)]
 fn layout_header() -> String {
-    use std::mem::offset_of;
     let mut text = String::from(
         "/* Made from crates/c/src/handle/records.rs; a test there compares them. */\n\
          #ifndef NEARCALL_LAYOUT_H\n#define NEARCALL_LAYOUT_H\n\n",
     );
-    macro_rules! record {
-        ($record:ty, $name:literal, $($field:ident),+) => {{
-            let bytes = size_of::<$record>();
-            text += &format!("NEARCALL_ASSERT(sizeof({}) == {bytes});\n", $name);
-            $(
-                let at = offset_of!($record, $field);
-                let field = stringify!($field);
-                text += &format!("NEARCALL_ASSERT(offsetof({}, {field}) == {at});\n", $name);
-            )+
-            text.push('\n');
-        }};
+    assert_interfaces(&mut text);
+    assert_messages(&mut text);
+    for (name, value) in numbers() {
+        text += &format!("NEARCALL_ASSERT({name} == {value});\n");
     }
+    text + "\n#endif\n"
+}
+
+#[cfg(test)]
+macro_rules! record {
+    ($text:ident, $record:ty, $name:literal, $($field:ident),+) => {{
+        let bytes = size_of::<$record>();
+        *$text += &format!("NEARCALL_ASSERT(sizeof({}) == {bytes});\n", $name);
+        $(
+            let at = std::mem::offset_of!($record, $field);
+            let field = stringify!($field);
+            *$text += &format!("NEARCALL_ASSERT(offsetof({}, {field}) == {at});\n", $name);
+        )+
+        $text.push('\n');
+    }};
+}
+
+/// Of environments and interfaces.
+#[cfg(test)]
+fn assert_interfaces(text: &mut String) {
     record!(
+        text,
         Environment,
         "nearcall_environment",
         outcome,
@@ -238,8 +274,9 @@ fn layout_header() -> String {
         release,
         message
     );
-    record!(Class, "nearcall_class", block_bytes, count);
+    record!(text, Class, "nearcall_class", block_bytes, count);
     record!(
+        text,
         Procedure,
         "nearcall_procedure",
         name,
@@ -250,6 +287,7 @@ fn layout_header() -> String {
         is_leaf
     );
     record!(
+        text,
         Interface,
         "nearcall_interface",
         name,
@@ -259,26 +297,41 @@ fn layout_header() -> String {
         procedure_count,
         class_count
     );
-    record!(Put, "nearcall_put", bytes, byte_count, name, is_text);
-    record!(Message, "nearcall_message", fixed, payloads, fixed_bytes, variable_at, payload_count);
-    record!(Take, "nearcall_take", bytes, count, width, limit, form);
+}
+
+/// Of messages, and what goes with them.
+#[cfg(test)]
+fn assert_messages(text: &mut String) {
+    record!(text, Put, "nearcall_put", bytes, byte_count, name, is_text);
     record!(
+        text,
+        Message,
+        "nearcall_message",
+        fixed,
+        payloads,
+        fixed_bytes,
+        variable_at,
+        payload_count,
+        descriptor_count,
+        descriptors
+    );
+    record!(text, DescriptorRecord, "nearcall_descriptor", name, kind, fd);
+    record!(text, Take, "nearcall_take", bytes, count, width, limit, form);
+    record!(
+        text,
         ReplyRecord,
         "nearcall_reply",
         fixed,
         fixed_bytes,
         exception_count,
         is_kept,
+        has_descriptors,
         raised,
         held
     );
-    record!(OpaqueRecord, "nearcall_opaque", held);
-    record!(MalformedRecord, "nearcall_malformed", kind, claimed, limit);
-    record!(BreachRecord, "nearcall_breach", name, value, limit, kind);
-    for (name, value) in numbers() {
-        text += &format!("NEARCALL_ASSERT({name} == {value});\n");
-    }
-    text + "\n#endif\n"
+    record!(text, OpaqueRecord, "nearcall_opaque", held);
+    record!(text, MalformedRecord, "nearcall_malformed", kind, claimed, limit);
+    record!(text, BreachRecord, "nearcall_breach", name, value, limit, kind);
 }
 
 /// Numbers that both sides know.
@@ -303,6 +356,10 @@ fn numbers() -> Vec<(&'static str, u32)> {
         ("NEARCALL_FORM_BYTES", form::BYTES),
         ("NEARCALL_FORM_TEXT", form::TEXT),
         ("NEARCALL_FORM_LENT", form::LENT),
+        ("NEARCALL_DESCRIPTOR_ANY", kind::ANY),
+        ("NEARCALL_DESCRIPTOR_FILE", kind::FILE),
+        ("NEARCALL_DESCRIPTOR_SEGMENT", kind::SEGMENT),
+        ("NEARCALL_DESCRIPTOR_SOCKET", kind::SOCKET),
         ("NEARCALL_DEPTH_MAX", nearcall::raw::DEPTH_MAX as u32),
     ]
 }

@@ -7,7 +7,10 @@ use nearcall::raw::{Arguments, Entries, Outcome, Refusal};
 use nearcall::{InterfaceDescriptor, Opaque, OpaqueOut};
 
 use super::client::breach;
-use super::records::{BreachRecord, MalformedRecord, Message, OpaqueRecord, Take};
+use super::descriptors::{hand_over, kinds, put_results};
+use super::records::{
+    BreachRecord, DescriptorRecord, MalformedRecord, Message, OpaqueRecord, Take,
+};
 use super::takes::{NotTaken, check_texts, take_all};
 use super::{Outgoing, bytes, bytes_mut, literal};
 
@@ -108,6 +111,32 @@ pub unsafe extern "C" fn nearcall_arguments_take(
     }
 }
 
+/// Takes the descriptors that came with the arguments: exactly these, of these kinds. False if they
+/// are refused; all that came are closed then.
+///
+/// # Safety
+///
+/// - H1 live: all of them.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_arguments_descriptors(
+    served: *mut Served<'_>,
+    descriptors: *mut DescriptorRecord,
+    descriptor_count: u32,
+) -> bool {
+    // SAFETY: H1.
+    let served = unsafe { &mut *served };
+    // SAFETY: H1.
+    let records = unsafe { std::slice::from_raw_parts_mut(descriptors, descriptor_count as usize) };
+    match served.arguments.each_descriptor(&kinds(records)) {
+        Ok(came) => {
+            hand_over(came, records);
+            true
+        }
+        Err(malformed) => served.refuse(Refusal::Arguments(malformed)),
+    }
+}
+
 /// The arguments are not what the interface promises. False, always.
 ///
 /// # Safety
@@ -158,7 +187,7 @@ pub unsafe extern "C" fn nearcall_refuse_memory(served: *mut Served<'_>, byte_co
 ///
 /// # Safety
 ///
-/// - H1 live: `served`, `message`. H2 bytes: the message's.
+/// - H1 live: `served`, `message`. H2 bytes: the message's. D1 open: its descriptors.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_reply_with(
@@ -177,7 +206,7 @@ pub unsafe extern "C" fn nearcall_reply_with(
 
 /// # Safety
 ///
-/// - H2 bytes: the message's.
+/// - H2 bytes: the message's. D1 open: its descriptors.
 unsafe fn replied(arguments: Arguments<'_>, message: &Outgoing<'_>, raised: u32) -> Outcome {
     // SAFETY: H2, and names are literals of generated code.
     let checked = unsafe { check_texts(message.payloads) };
@@ -193,6 +222,10 @@ unsafe fn replied(arguments: Arguments<'_>, message: &Outgoing<'_>, raised: u32)
             // SAFETY: H2.
             variable.put(unsafe { put.bytes() });
         }
+    }
+    if !message.descriptors.is_empty() {
+        // SAFETY: D1.
+        unsafe { put_results(&mut results, message.descriptors) }?;
     }
     match raised {
         0 => results.reply(message.fixed.len() as u32),

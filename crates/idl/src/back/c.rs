@@ -23,7 +23,7 @@ pub(super) mod types;
 
 use crate::back::c::names::Names;
 use crate::back::c::text::Text;
-use crate::back::{Output, Printed};
+use crate::back::{Output, Printed, feeds_not_yet};
 use crate::hash::hex;
 use crate::model::{DeclarationId, Model, Type};
 use crate::plan::{self, InterfacePlan, Plan, TypePlan};
@@ -40,7 +40,8 @@ pub(super) struct C<'m> {
 /// The C source for every declaration of a model.
 pub fn compile_c(model: &Model, stem: &str) -> Printed {
     let c = C::new(model);
-    let unsupported = c.too_long();
+    let mut unsupported = c.too_long();
+    unsupported.extend(feeds_not_yet(model, "C"));
     if !unsupported.is_empty() {
         return Err(unsupported);
     }

@@ -2,10 +2,11 @@
 
 #![allow(dead_code)]
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
 
+use nearcall::{Clerk, Domain, ExportError};
 use nearcall_idl::back::{LANGUAGES, Output as Printed};
 use nearcall_idl::diagnostic::render::texts;
 use nearcall_idl::front::compile;
@@ -216,4 +217,48 @@ pub fn run_client(program: &Path, name: &str, runtime: &Path) -> String {
 
 pub fn client_output(program: &Path, name: &str, runtime: &Path) -> Output {
     Command::new(program).arg(name).env("XDG_RUNTIME_DIR", runtime).output().expect("it runs")
+}
+
+/// A server in Rust, in a process of its own: the test `serve` of this test program.
+pub struct RustServer(Child);
+
+impl RustServer {
+    pub fn start(name: &str, runtime: &Path) -> RustServer {
+        let ready = runtime.join(format!("{name}.ready"));
+        let child = Command::new(std::env::current_exe().expect("this program"))
+            .args(["serve", "--exact"])
+            .env("RUST_SERVER_NAME", name)
+            .env("RUST_SERVER_READY", &ready)
+            .env("XDG_RUNTIME_DIR", runtime)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        while !ready.exists() {
+            std::thread::yield_now();
+        }
+        RustServer(child)
+    }
+}
+
+impl Drop for RustServer {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let status = self.0.wait().expect("it ends");
+        assert!(status.success() || std::thread::panicking(), "the server ended with {status}");
+    }
+}
+
+/// Exports until standard input ends, if this process is a [`RustServer`].
+pub fn serve_here(export: impl FnOnce(&Domain, &str) -> Result<Clerk, ExportError>) {
+    let Ok(name) = std::env::var("RUST_SERVER_NAME") else {
+        return;
+    };
+    let domain = Domain::new().expect("a domain");
+    let clerk = export(&domain, &name).expect("the name is free");
+    let ready = std::env::var("RUST_SERVER_READY").expect("a file");
+    std::fs::write(ready, "").expect("it can be written");
+    let _ = std::io::stdin().read(&mut [0]);
+    drop(clerk);
+    domain.shut_down();
 }

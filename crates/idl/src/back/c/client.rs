@@ -2,7 +2,7 @@
 
 use crate::back::c::C;
 use crate::back::c::interface::Procedure;
-use crate::back::c::stub::{Printer, Side, payload_counts, variable_at};
+use crate::back::c::stub::{Printer, Side, message, payload_counts};
 use crate::back::c::text::Text;
 use crate::layout::{Place, Root};
 use crate::model::{Direction, Type};
@@ -27,9 +27,9 @@ impl C<'_> {
         text.open(format!("{} {{", self.call_signature(procedure)));
         self.print_call_locals(&printer, procedure, text);
         text.line("nearcall_begin(nc_env);");
-        for (parameter, name) in operation.parameters.iter().zip(&printer.names) {
+        for ((parameter, name), index) in operation.parameters.iter().zip(&printer.names).zip(0..) {
             if parameter.direction == Direction::Out {
-                text.line(format!("memset({name}, 0, sizeof *{name});"));
+                text.line(printer.cleared(Root::Parameter(index), (name, &format!("*{name}"))));
             }
         }
         text.lines(body.lines().map(String::from));
@@ -46,9 +46,7 @@ impl C<'_> {
         text: &mut Text,
     ) {
         let Procedure { operation, plan, .. } = procedure;
-        if let Some(declared) = &operation.returns {
-            text.line(printer.local(declared, "nc_returned"));
-        }
+        text.lines(printer.local_root(Root::Returned, "nc_returned"));
         let request = fixed_bytes(&plan.client.request);
         if request > 0 {
             text.line(format!("uint8_t nc_fixed[{request}] = {{0}};"));
@@ -78,19 +76,21 @@ impl C<'_> {
         let Procedure { operation, plan, .. } = procedure;
         if !operation.is_oneway {
             let mut frees = Vec::new();
-            if let Some(declared) = &operation.returns {
-                frees.extend(self.free(declared, "nc_returned"));
-                frees.push(String::from("memset(&nc_returned, 0, sizeof nc_returned);"));
+            if operation.returns.is_some() {
+                frees.extend(printer.free_root(Root::Returned, "nc_returned"));
+                frees.push(printer.cleared(Root::Returned, ("&nc_returned", "nc_returned")));
             }
-            for (parameter, name) in operation.parameters.iter().zip(&printer.names) {
+            let all = operation.parameters.iter().zip(&printer.names).zip(0..);
+            for ((parameter, name), index) in all {
                 let value = match parameter.direction {
                     Direction::In => continue,
                     Direction::Out => format!("(*{name})"),
                     Direction::Inout => format!("nc_new_{name}"),
                 };
-                frees.extend(self.free(&parameter.declared, &value));
+                frees.extend(printer.free_root(Root::Parameter(index), &value));
                 if parameter.direction == Direction::Out {
-                    frees.push(format!("memset({name}, 0, sizeof *{name});"));
+                    let target = format!("*{name}");
+                    frees.push(printer.cleared(Root::Parameter(index), (name, &target)));
                 }
             }
             match frees.is_empty() {
@@ -112,13 +112,8 @@ impl C<'_> {
 }
 
 fn print_request(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan, fixed_bytes: u32) {
-    let (puts, _) = payload_counts(&plan.client.request);
-    let fixed = if fixed_bytes > 0 { "nc_fixed" } else { "NULL" };
-    let payloads = if puts > 0 { "nc_puts" } else { "NULL" };
-    let at = variable_at(&plan.client.request);
-    printer.text.line(format!(
-        "nc_request = (nearcall_message){{{fixed}, {payloads}, {fixed_bytes}, {at}, {puts}}};"
-    ));
+    let request = message(&plan.client.request, "nc_fixed", fixed_bytes);
+    printer.text.line(format!("nc_request = {request};"));
 }
 
 fn print_post(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan, fixed_bytes: u32) {
@@ -130,6 +125,8 @@ fn print_post(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan, fixed_bytes: 
     text.line(format!("nc_reply.fixed_bytes = {bytes};"));
     text.line(format!("nc_reply.exception_count = {};", plan.client.raised.len()));
     text.line(format!("nc_reply.is_kept = {is_kept};"));
+    let has_descriptors = plan.client.request.contains(&Step::ExpectDescriptors);
+    text.line(format!("nc_reply.has_descriptors = {has_descriptors};"));
     let client = "(const nearcall_client *)nc_client";
     let rest = "&nc_request, &nc_reply, nc_env";
     text.line(format!("if (!nearcall_call({client}, {}, {rest})) {{", plan.index));
@@ -200,7 +197,10 @@ fn is_kept(plan: &ProcedurePlan) -> bool {
     let all = plan.client.reply.iter().chain(plan.client.raised.iter().flatten());
     all.into_iter().any(|step| match step {
         Step::GetScalar { check, .. } => *check != Check::Any,
-        Step::GetImage { .. } | Step::Incoming { .. } | Step::CheckInside { .. } => true,
+        Step::GetImage { .. }
+        | Step::Incoming { .. }
+        | Step::CheckInside { .. }
+        | Step::TakeDescriptors { .. } => true,
         _ => false,
     })
 }

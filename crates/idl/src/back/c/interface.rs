@@ -5,7 +5,7 @@ use crate::back::c::names::beside;
 use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
 use crate::layout::{Root, Shape, shape};
-use crate::model::{DeclarationId, Direction, Kind, Operation, Type};
+use crate::model::{DeclarationId, Direction, Kind, Operation, Parameter};
 use crate::plan::{InterfacePlan, ProcedurePlan};
 
 /// One operation with everything that its two stubs are printed from.
@@ -108,7 +108,11 @@ impl C<'_> {
     }
 
     fn returned_type(&self, operation: &Operation) -> String {
-        operation.returns.as_ref().map_or(String::from("void"), |declared| self.type_name(declared))
+        match &operation.returns {
+            Some(_) if operation.returns_descriptor.is_some() => String::from("int"),
+            Some(declared) => self.type_name(declared),
+            None => String::from("void"),
+        }
     }
 
     /// The head of a call stub.
@@ -121,7 +125,7 @@ impl C<'_> {
         let mut text = format!("{returns}{star}{function}(const {own} *nc_client");
         for (parameter, name) in operation.parameters.iter().zip(self.parameter_names(operation)) {
             text += ", ";
-            text += &self.parameter(&parameter.declared, parameter.direction, &name);
+            text += &self.parameter(parameter, &name);
         }
         text + ", nearcall_environment *nc_env)"
     }
@@ -144,7 +148,7 @@ impl C<'_> {
                 text += &format!(", nearcall_served *{name}");
             } else if !is_lent {
                 text += ", ";
-                text += &self.parameter(&parameter.declared, parameter.direction, &name);
+                text += &self.parameter(parameter, &name);
             }
         }
         let is_returned_lent = plan.lent_result == Some(Root::Returned);
@@ -157,9 +161,12 @@ impl C<'_> {
         (returns, text)
     }
 
-    fn parameter(&self, declared: &Type, direction: Direction, name: &str) -> String {
+    fn parameter(&self, parameter: &Parameter, name: &str) -> String {
+        let Parameter { declared, direction, .. } = parameter;
         let is_scalar = matches!(shape(self.model, declared), Shape::Scalar(_));
         match direction {
+            Direction::In if parameter.descriptor.is_some() => format!("int {name}"),
+            _ if parameter.descriptor.is_some() => format!("int *{name}"),
             Direction::In if is_scalar => self.declarator(declared, name),
             Direction::In if self.is_text(declared) => format!("const char *{name}"),
             Direction::In => format!("const {} *{name}", self.type_name(declared)),

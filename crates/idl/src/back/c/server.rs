@@ -3,7 +3,7 @@
 use crate::back::c::C;
 use crate::back::c::client::{fixed_bytes, reply_bytes};
 use crate::back::c::interface::Procedure;
-use crate::back::c::stub::{Printer, Side, payload_counts, variable_at};
+use crate::back::c::stub::{Printer, Side, message, payload_counts};
 use crate::back::c::text::Text;
 use crate::layout::{Root, Shape, shape};
 use crate::model::{Direction, Kind};
@@ -53,6 +53,7 @@ impl C<'_> {
             let is_plain = is_word || self.is_text(&parameter.declared);
             arguments += &match passing.map(|one| one.passing) {
                 Some(Passing::LentResult) => String::from(", nc_call"),
+                Some(Passing::Descriptor) => format!(", nearcall_handed_over(&{name})"),
                 Some(Passing::LentBoth) => format!(", &{name}, nc_call"),
                 _ if parameter.direction == Direction::In && is_plain => format!(", {name}"),
                 _ => format!(", &{name}"),
@@ -90,7 +91,7 @@ impl C<'_> {
         procedure: Procedure<'_>,
         text: &mut Text,
     ) {
-        let Procedure { operation, plan, .. } = procedure;
+        let plan = procedure.plan;
         let (request, reply) = (fixed_bytes(&plan.client.request), reply_bytes(plan));
         if request > 0 {
             text.line(format!("uint8_t nc_fixed[{request}];"));
@@ -100,20 +101,17 @@ impl C<'_> {
         }
         text.line("nearcall_message nc_message;");
         text.line("nearcall_environment nc_env;");
-        for (parameter, index) in operation.parameters.iter().zip(0u32..) {
-            let name = &printer.names[index as usize];
+        for (index, name) in (0u32..).zip(&printer.names) {
             match lent(plan, index) {
                 Some(Passing::Lent | Passing::LentBoth) => {
                     text.line(format!("nearcall_opaque {name} = {{{{0, 0}}}};"));
                 }
                 Some(Passing::LentResult) => {}
-                _ => text.line(printer.local(&parameter.declared, name)),
+                _ => text.lines(printer.local_root(Root::Parameter(index), name)),
             }
         }
-        if let (Some(declared), false) =
-            (&operation.returns, plan.lent_result == Some(Root::Returned))
-        {
-            text.line(printer.local(declared, "nc_returned"));
+        if plan.lent_result != Some(Root::Returned) {
+            text.lines(printer.local_root(Root::Returned, "nc_returned"));
         }
         printer.print_locals(text, puts(plan), payload_counts(&plan.server.request).1);
         text.line("nearcall_begin(&nc_env);");
@@ -125,19 +123,17 @@ impl C<'_> {
         procedure: Procedure<'_>,
         text: &mut Text,
     ) {
-        let Procedure { operation, plan, .. } = procedure;
-        for (parameter, index) in operation.parameters.iter().zip(0u32..) {
+        let plan = procedure.plan;
+        for (name, index) in printer.names.iter().zip(0u32..) {
             let passing = lent(plan, index);
             let is_lent =
                 matches!(passing, Some(Passing::Lent | Passing::LentBoth | Passing::LentResult));
             if !is_lent {
-                text.lines(self.free(&parameter.declared, &printer.names[index as usize]));
+                text.lines(printer.free_root(Root::Parameter(index), name));
             }
         }
-        if let (Some(declared), false) =
-            (&operation.returns, plan.lent_result == Some(Root::Returned))
-        {
-            text.lines(self.free(declared, "nc_returned"));
+        if plan.lent_result != Some(Root::Returned) {
+            text.lines(printer.free_root(Root::Returned, "nc_returned"));
         }
         printer.print_frees(text, payload_counts(&plan.server.request).1);
         text.line("nearcall_environment_release(&nc_env);");
@@ -145,7 +141,7 @@ impl C<'_> {
 
     /// Operations whose messages are too long for a stub's stack.
     pub fn too_long(&self) -> Vec<crate::back::Unsupported> {
-        let mut found = crate::back::not_yet(self.model, "C");
+        let mut found = Vec::new();
         for plan in &self.plan.interfaces {
             let Kind::Interface(interface) = &self.model.declaration(plan.id).kind else {
                 continue;
@@ -187,11 +183,7 @@ fn puts(plan: &ProcedurePlan) -> usize {
 /// Writes results or an exception, and replies.
 fn print_reply(printer: &mut Printer<'_, '_>, steps: &[Step], raised: u32) {
     steps.iter().for_each(|step| printer.write(step));
-    let (bytes, count, at) = (fixed_bytes(steps), payload_counts(steps).0, variable_at(steps));
-    let fixed = if bytes > 0 { "nc_results" } else { "NULL" };
-    let payloads = if count > 0 { "nc_puts" } else { "NULL" };
-    printer.text.line(format!(
-        "nc_message = (nearcall_message){{{fixed}, {payloads}, {bytes}, {at}, {count}}};"
-    ));
+    let reply = message(steps, "nc_results", fixed_bytes(steps));
+    printer.text.line(format!("nc_message = {reply};"));
     printer.text.line(format!("nearcall_reply_with(nc_call, &nc_message, {raised});"));
 }

@@ -8,7 +8,7 @@ use crate::back::c::interface::Procedure;
 use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
 use crate::layout::{Form, Place, Root, Scalar, members, root_type};
-use crate::model::{DeclarationId, Direction, Type};
+use crate::model::{DeclarationId, DescriptorKind, Direction, Type};
 use crate::plan::Step;
 
 /// Whose stub it is.
@@ -35,6 +35,9 @@ pub struct Printer<'c, 'm> {
     lengths: BTreeMap<Place, u32>,
     payloads: usize,
     takes: usize,
+    /// How many descriptors the stub sends, and how many it takes.
+    sent_count: usize,
+    came_count: usize,
     pub text: Text,
 }
 
@@ -52,6 +55,8 @@ impl<'c, 'm> Printer<'c, 'm> {
             lengths: BTreeMap::new(),
             payloads: 0,
             takes: 0,
+            sent_count: 0,
+            came_count: 0,
             text: Text::default(),
         }
     }
@@ -214,7 +219,12 @@ impl<'c, 'm> Printer<'c, 'm> {
                 self.text.line(format!("nearcall_put_u32(nc_results, {at}, {bytes});"));
             }
             Step::PutPayload { place, form } => self.put_payload(place, *form),
-            // The offset of the variable part is in the message.
+            Step::PutDescriptors { descriptors } => {
+                self.sent_count = descriptors.len();
+                let values = descriptors.iter().map(|(root, _)| self.root(*root)).collect();
+                self.name_descriptors("nc_sent", descriptors, values);
+            }
+            // The offset of the variable part is in the message, and so are the descriptors.
             _ => {}
         }
     }
@@ -319,6 +329,7 @@ impl<'c, 'm> Printer<'c, 'm> {
             }
             Step::Incoming { at } => self.take_all(*at, all),
             Step::Take { place, form, .. } => self.taken(place, *form),
+            Step::TakeDescriptors { descriptors } => self.take_descriptors(descriptors),
             Step::CheckInside { place, checks } => {
                 let (value, declared) = (self.value(place), self.declared(place));
                 let mut text = std::mem::take(&mut self.text);
@@ -332,6 +343,38 @@ impl<'c, 'm> Printer<'c, 'm> {
             }
             // Members are read to where they belong.
             _ => {}
+        }
+    }
+
+    fn name_descriptors(
+        &mut self,
+        records: &str,
+        descriptors: &[(Root, DescriptorKind)],
+        values: Vec<String>,
+    ) {
+        for (((root, kind), value), at) in descriptors.iter().zip(values).zip(0..) {
+            let (name, kind) = (quoted(&self.spoken(&Place::whole(*root))), kind.word());
+            self.text.line(format!(
+                "{records}[{at}] = (nearcall_descriptor){{{name}, NEARCALL_DESCRIPTOR_{kind}, \
+                 {value}}};"
+            ));
+        }
+    }
+
+    fn take_descriptors(&mut self, descriptors: &[(Root, DescriptorKind)]) {
+        let count = descriptors.len();
+        self.came_count = count;
+        self.name_descriptors("nc_came", descriptors, vec![String::from("-1"); count]);
+        let take = match self.side {
+            Side::Client => {
+                format!("!nearcall_reply_descriptors(&nc_reply, nc_came, {count}, nc_env)")
+            }
+            Side::Server => format!("!nearcall_arguments_descriptors(nc_call, nc_came, {count})"),
+        };
+        self.when(&take, vec![String::from("goto nc_done;")]);
+        for ((root, _), at) in descriptors.iter().zip(0..) {
+            let value = self.root(*root);
+            self.text.line(format!("{value} = nc_came[{at}].fd;"));
         }
     }
 
@@ -421,6 +464,30 @@ impl<'c, 'm> Printer<'c, 'm> {
         self.text.close("}");
     }
 
+    /// A local variable for what a root stands for, holding nothing.
+    pub fn local_root(&self, root: Root, name: &str) -> Option<String> {
+        if self.procedure.operation.descriptor(root).is_some() {
+            return Some(format!("int {name} = -1;"));
+        }
+        self.root_type(root).map(|declared| self.local(declared, name))
+    }
+
+    /// The statements that give back what the value of a root holds.
+    pub fn free_root(&self, root: Root, value: &str) -> Option<String> {
+        if self.procedure.operation.descriptor(root).is_some() {
+            return Some(format!("nearcall_close({value});"));
+        }
+        self.root_type(root).and_then(|declared| self.c.free(declared, value))
+    }
+
+    /// The statement that makes a result hold nothing.
+    pub fn cleared(&self, root: Root, (pointer, value): (&str, &str)) -> String {
+        match self.procedure.operation.descriptor(root) {
+            Some(_) => format!("{value} = -1;"),
+            None => format!("memset({pointer}, 0, sizeof {value});"),
+        }
+    }
+
     /// A local variable, holding nothing.
     pub fn local(&self, declared: &Type, name: &str) -> String {
         let is_word = self.c.scalar(declared).is_some();
@@ -442,6 +509,11 @@ impl<'c, 'm> Printer<'c, 'm> {
             let all = vec![none; takes].join(", ");
             text.line(format!("nearcall_take nc_takes[{takes}] = {{{all}}};"));
         }
+        for (name, count) in [("nc_sent", self.sent_count), ("nc_came", self.came_count)] {
+            if count > 0 {
+                text.line(format!("nearcall_descriptor {name}[{count}];"));
+            }
+        }
         for writer in 0..self.writer_count {
             text.line(format!("nearcall_writer nc_writer{writer} = {{0}};"));
         }
@@ -458,6 +530,23 @@ impl<'c, 'm> Printer<'c, 'm> {
     }
 }
 
+/// A message that goes out, as a value of the record.
+pub fn message(steps: &[Step], fixed: &str, fixed_bytes: u32) -> String {
+    let (puts, at) = (payload_counts(steps).0, variable_at(steps));
+    let sent = steps.iter().find_map(|step| match step {
+        Step::PutDescriptors { descriptors } => Some(descriptors.len()),
+        _ => None,
+    });
+    let sent = sent.unwrap_or_default();
+    let name = |count, name| if count > 0 { name } else { "NULL" };
+    let fixed = name(fixed_bytes as usize, fixed);
+    let (payloads, descriptors) = (name(puts, "nc_puts"), name(sent, "nc_sent"));
+    format!(
+        "(nearcall_message){{{fixed}, {payloads}, {fixed_bytes}, {at}, {puts}, {sent}, \
+         {descriptors}}}"
+    )
+}
+
 /// How many payloads steps put, and how many they take.
 pub fn payload_counts(steps: &[Step]) -> (usize, usize) {
     let puts = steps.iter().filter(|step| matches!(step, Step::PutPayload { .. }));
@@ -466,7 +555,7 @@ pub fn payload_counts(steps: &[Step]) -> (usize, usize) {
 }
 
 /// Where the variable part of what steps write begins.
-pub fn variable_at(steps: &[Step]) -> u32 {
+fn variable_at(steps: &[Step]) -> u32 {
     let at = steps.iter().find_map(|step| match step {
         Step::Variable { at, .. } => Some(*at),
         _ => None,

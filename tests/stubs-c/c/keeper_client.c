@@ -1,0 +1,133 @@
+/* A client of vault.idl: `keeper_client NAME` passes descriptors of each kind and counts those that
+ * stay open; `keeper_client NAME lies` expects a server that never sends what it should. */
+#define _GNU_SOURCE
+#include "open.h"
+#include "vault.h"
+
+static nearcall_environment env;
+
+static void expect(nearcall_outcome outcome) {
+    if (env.outcome != outcome) {
+        fprintf(stderr, "outcome %u, not %u: %s\n", env.outcome, outcome, env.message);
+        exit(1);
+    }
+    checks++;
+}
+
+static void swaps(const vault_Vault *vault, int file, int link) {
+    int same = 77;
+    int back = vault_Vault_swap(vault, file, "swap", link, &same, &env);
+    expect(NEARCALL_RETURNED);
+    CHECK(back >= 0 && back != link && same >= 0 && same != file);
+    CHECK(same_file(back, link) && same_file(same, file));
+    nearcall_close(back);
+    nearcall_close(same);
+    back = vault_Vault_swap(vault, file, "busy", link, &same, &env);
+    expect(NEARCALL_RAISED);
+    CHECK(nearcall_raised_vault_Busy(&env)->holder == 7);
+    CHECK(back == -1 && same == -1);
+    nearcall_environment_release(&env);
+}
+
+/* Of our own: nothing is sent. */
+static void wrong_ones(const vault_Vault *vault, int file, int link) {
+    int same = 77;
+    CHECK(vault_Vault_swap(vault, link, "swap", link, &same, &env) == -1 && same == -1);
+    expect(NEARCALL_USAGE);
+    CHECK(strncmp(env.message, "file: ", 6) == 0);
+    CHECK(vault_Vault_swap(vault, file, "swap", -1, &same, &env) == -1);
+    expect(NEARCALL_USAGE);
+    CHECK(strncmp(env.message, "link: ", 6) == 0);
+    CHECK(vault_Vault_swap(vault, file, "\xff", link, &same, &env) == -1);
+    expect(NEARCALL_USAGE);
+    CHECK(vault_Vault_measure(vault, file, &env) == 0);
+    expect(NEARCALL_USAGE);
+    CHECK(strncmp(env.message, "segment: ", 9) == 0);
+}
+
+static void others(const vault_Vault *vault, int segment) {
+    char text[16] = {0};
+    int made;
+    CHECK(vault_Vault_measure(vault, segment, &env) == 4096);
+    expect(NEARCALL_RETURNED);
+    made = vault_Vault_made(vault, "five!", &env);
+    expect(NEARCALL_RETURNED);
+    CHECK(pread(made, text, sizeof text, 0) == 5 && strcmp(text, "five!") == 0);
+    nearcall_close(made);
+    CHECK(vault_Vault_wrong(vault, &env) == -1);
+    expect(NEARCALL_RESULTS_REFUSED);
+    CHECK(env.ran == NEARCALL_RAN_YES);
+}
+
+/* Waits until nothing is open that was not: what a oneway call has sent may be under way. */
+static void all_closed(const vault_Vault *vault, unsigned before, unsigned there) {
+    unsigned own = open_count(), its = vault_Vault_open_count(vault, &env);
+    for (int round = 0; its > there && round < 2000; round++) {
+        usleep(1000);
+        its = vault_Vault_open_count(vault, &env);
+    }
+    if (own != before || its != there) {
+        fprintf(stderr, "open: %u, now %u; in the server: %u, now %u\n", before, own, there, its);
+        exit(1);
+    }
+    checks++;
+}
+
+static void passes(const vault_Vault *vault) {
+    int links[2], file = memory_file("x", 1), segment = sealed_segment();
+    unsigned before = 0, there = 0;
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, links) == 0);
+    for (int round = 0; round < 40; round++) {
+        if (round == 10) {
+            before = open_count();
+            there = vault_Vault_open_count(vault, &env);
+        }
+        swaps(vault, file, links[0]);
+        wrong_ones(vault, file, links[0]);
+        others(vault, segment);
+        vault_Vault_close(vault, file, &env);
+        expect(NEARCALL_RETURNED);
+    }
+    all_closed(vault, before, there);
+    close(links[0]);
+    close(links[1]);
+    close(file);
+    close(segment);
+}
+
+/* Each lie revokes its binding, which is why there is one for each. */
+static void lies(const nearcall_domain *domain, const char *name) {
+    int links[2], same, file = memory_file("x", 1);
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, links) == 0);
+    for (int lie = 0; lie < 4; lie++) {
+        vault_Vault *vault = nearcall_import_vault_Vault(domain, name, &env);
+        CHECK(vault != NULL);
+        CHECK(vault_Vault_swap(vault, file, "swap", links[0], &same, &env) == -1 && same == -1);
+        expect(NEARCALL_PEER);
+        CHECK(nearcall_is_revoked((const nearcall_client *)vault));
+        nearcall_release_vault_Vault(vault);
+    }
+    close(links[0]);
+    close(links[1]);
+    close(file);
+}
+
+int main(int argc, char **argv) {
+    nearcall_domain *domain = nearcall_domain_new(&env);
+    CHECK(domain != NULL && argc >= 2);
+    if (argc == 3) {
+        lies(domain, argv[1]);
+    } else {
+        vault_Vault *vault = nearcall_import_vault_Vault(domain, argv[1], &env);
+        if (vault == NULL) {
+            fprintf(stderr, "%s\n", env.message);
+            return 1;
+        }
+        passes(vault);
+        nearcall_release_vault_Vault(vault);
+    }
+    nearcall_domain_shut_down(domain);
+    nearcall_domain_release(domain);
+    printf("%u checks\n", checks);
+    return 0;
+}

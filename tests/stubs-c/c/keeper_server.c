@@ -1,0 +1,78 @@
+/* A server of vault.idl: `keeper_server NAME` exports it until its standard input ends. */
+#define _GNU_SOURCE
+#include "open.h"
+#include "vault.h"
+
+static int swap(void *self, int file, const char *text, int link, int *same,
+                nearcall_environment *env) {
+    (void)self;
+    if (strcmp(text, "busy") == 0) {
+        vault_Busy busy = {7};
+        nearcall_raise_vault_Busy(env, busy);
+        close(file);
+        close(link);
+        return -1;
+    }
+    *same = file;
+    return link;
+}
+
+static uint64_t measure(void *self, int segment, nearcall_environment *env) {
+    struct stat status;
+    (void)self;
+    (void)env;
+    CHECK(fstat(segment, &status) == 0);
+    close(segment);
+    return (uint64_t)status.st_size;
+}
+
+static int made(void *self, const char *text, nearcall_environment *env) {
+    (void)self;
+    (void)env;
+    return memory_file(text, strlen(text));
+}
+
+static int wrong(void *self, nearcall_environment *env) {
+    int ends[2];
+    (void)self;
+    (void)env;
+    CHECK(pipe(ends) == 0);
+    close(ends[1]);
+    return ends[0];
+}
+
+static void close_it(void *self, int given, nearcall_environment *env) {
+    (void)self;
+    (void)env;
+    close(given);
+}
+
+static uint32_t count(void *self, nearcall_environment *env) {
+    (void)self;
+    (void)env;
+    return open_count();
+}
+
+int main(int argc, char **argv) {
+    static const nearcall_server_vault_Vault server = {
+        NULL, swap, measure, made, wrong, close_it, count,
+    };
+    nearcall_environment env;
+    char byte;
+    nearcall_domain *domain = nearcall_domain_new(&env);
+    nearcall_clerk *clerk;
+    CHECK(domain != NULL && argc == 2);
+    clerk = nearcall_export_vault_Vault(domain, argv[1], &server, &env);
+    if (clerk == NULL) {
+        fprintf(stderr, "%s\n", env.message);
+        return 1;
+    }
+    puts("ready");
+    fflush(stdout);
+    while (read(0, &byte, 1) > 0) {
+    }
+    nearcall_domain_shut_down(domain);
+    nearcall_clerk_release(clerk);
+    nearcall_domain_release(domain);
+    return 0;
+}
