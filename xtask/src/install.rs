@@ -54,7 +54,8 @@ pub fn install(root: &Path, built: &Path, prefix: &Path) -> Result<usize, Failed
     place(&format!("lib/{SONAME}"), &copy(built.join("libnearcall_c.so")))?;
     place("lib/libnearcall.so", &|to| symlink(SONAME, to))?;
     place("lib/libnearcall.a", &copy(built.join("libnearcall_c.a")))?;
-    for header in ["nearcall.h", "nearcall.hpp", "nearcall_codec.h", "nearcall_layout.h"] {
+    let own = ["", "_codec", "_feed", "_layout"].map(|part| format!("nearcall{part}.h"));
+    for header in own.iter().map(String::as_str).chain(["nearcall.hpp"]) {
         place(&format!("include/{header}"), &copy(root.join("crates/c/include").join(header)))?;
     }
     for (path, template) in [

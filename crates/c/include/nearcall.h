@@ -18,6 +18,9 @@
  *    who closes it. After an error it is -1. One that a procedure is given is the procedure's, which
  *    closes it; one that it returns is the stub's, which closes it once it is sent. Nothing is open
  *    in a server of a call that was refused.
+ *  - A feed (@feed) is its caller's, who releases it. An item that comes is the caller's, as a result
+ *    is; one that is put is the feed's, whatever happens, and holds memory of nearcall_allocate. A
+ *    procedure is lent the items it takes, and gives those it makes away.
  *  - Text is UTF-8 with a NUL behind it; null is empty text.
  */
 #ifndef NEARCALL_H
@@ -153,6 +156,29 @@ typedef struct nearcall_reply {
     uint64_t held[8];
 } nearcall_reply;
 
+/* What makes the items of a feed, and what takes them: generated, one for each feed. `made` is the
+ * record that the procedure returned. */
+typedef struct nearcall_source {
+    bool (*next)(const void *made, void *item, nearcall_environment *environment);
+    void (*free)(void *item);
+    uint32_t item_bytes;
+    uint32_t batch_count;
+} nearcall_source;
+
+typedef struct nearcall_intake {
+    void (*take)(const void *made, const void *item, nearcall_environment *environment);
+    void (*end)(const void *made, void *result, nearcall_environment *environment);
+    void (*free)(void *result);
+    uint32_t item_bytes;
+    uint32_t result_bytes;
+} nearcall_intake;
+
+/* Items that were made: memory of nearcall_allocate. */
+typedef struct nearcall_batch {
+    void *items;
+    uint32_t count;
+} nearcall_batch;
+
 /* Octets that a client lent for the time of a call; it may change them meanwhile. */
 typedef struct nearcall_opaque {
     uint64_t held[2];
@@ -217,6 +243,7 @@ void nearcall_domain_release(nearcall_domain *domain);
 nearcall_client *nearcall_import(const nearcall_domain *domain, const char *name,
                                  const nearcall_interface *interface,
                                  nearcall_environment *environment);
+nearcall_client *nearcall_client_shared(const nearcall_client *client);
 nearcall_client *nearcall_with_deadline(const nearcall_client *client, uint64_t deadline_ns);
 bool nearcall_is_revoked(const nearcall_client *client);
 void nearcall_client_release(nearcall_client *client);
@@ -240,6 +267,11 @@ void nearcall_reply_release(nearcall_reply *reply);
 /* False, always. */
 bool nearcall_reply_malformed(nearcall_reply *reply, nearcall_malformed malformed,
                               nearcall_environment *environment);
+bool nearcall_empty_batch(const nearcall_client *client, uint32_t procedure,
+                          nearcall_environment *environment);
+bool nearcall_feed_is_over(const nearcall_client *client, uint32_t procedure,
+                           nearcall_environment *environment);
+void nearcall_give_up_feed(const nearcall_client *client, uint64_t feed);
 bool nearcall_refuse_argument(nearcall_environment *environment, nearcall_breach breach);
 
 void nearcall_arguments_fixed(const nearcall_served *call, uint8_t *target, uint32_t byte_count);
@@ -254,6 +286,20 @@ bool nearcall_refuse_result(nearcall_served *call, nearcall_breach breach);
 bool nearcall_refuse_memory(nearcall_served *call, uint64_t byte_count);
 void nearcall_reply_with(nearcall_served *call, const nearcall_message *message, uint32_t raised);
 void nearcall_lend_room(nearcall_served *call, uint32_t variable_at, uint32_t limit);
+
+/* False if they are refused. `own` is released when the feed is over, or here if it is refused. */
+bool nearcall_open_source(nearcall_served *call, const nearcall_source *source, const void *made,
+                          size_t made_bytes, void *own, void (*release)(void *), uint64_t *feed);
+bool nearcall_open_intake(nearcall_served *call, const nearcall_intake *intake, const void *made,
+                          size_t made_bytes, void *own, void (*release)(void *), uint64_t *feed);
+bool nearcall_feed_next(nearcall_served *call, const nearcall_source *source, uint64_t feed,
+                        uint32_t number, nearcall_batch *batch, bool *is_last,
+                        nearcall_environment *environment);
+bool nearcall_feed_put(nearcall_served *call, const nearcall_intake *intake, uint64_t feed,
+                       uint32_t number, const void *items, uint32_t count,
+                       nearcall_environment *environment);
+bool nearcall_feed_finish(nearcall_served *call, const nearcall_intake *intake, uint64_t feed,
+                          void *result, nearcall_environment *environment);
 
 /* For procedures: results that are written in place. */
 uint32_t nearcall_room_bytes(const nearcall_served *call);
@@ -270,6 +316,7 @@ bool nearcall_opaque_write_at(const nearcall_opaque *opaque, int file, uint64_t 
 size_t nearcall_text_end(const void *source, size_t byte_count);
 
 #include "nearcall_codec.h"
+#include "nearcall_feed.h"
 
 #ifdef __cplusplus
 }

@@ -66,6 +66,23 @@ NEARCALL_ASSERT(offsetof(nearcall_reply, has_descriptors) == 17);
 NEARCALL_ASSERT(offsetof(nearcall_reply, raised) == 20);
 NEARCALL_ASSERT(offsetof(nearcall_reply, held) == 24);
 
+NEARCALL_ASSERT(sizeof(nearcall_source) == 24);
+NEARCALL_ASSERT(offsetof(nearcall_source, next) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_source, free) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_source, item_bytes) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_source, batch_count) == 20);
+
+NEARCALL_ASSERT(sizeof(nearcall_intake) == 32);
+NEARCALL_ASSERT(offsetof(nearcall_intake, take) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_intake, end) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_intake, free) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_intake, item_bytes) == 24);
+NEARCALL_ASSERT(offsetof(nearcall_intake, result_bytes) == 28);
+
+NEARCALL_ASSERT(sizeof(nearcall_batch) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_batch, items) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_batch, count) == 8);
+
 NEARCALL_ASSERT(sizeof(nearcall_opaque) == 16);
 NEARCALL_ASSERT(offsetof(nearcall_opaque, held) == 0);
 
@@ -80,6 +97,7 @@ NEARCALL_ASSERT(offsetof(nearcall_breach, value) == 8);
 NEARCALL_ASSERT(offsetof(nearcall_breach, limit) == 16);
 NEARCALL_ASSERT(offsetof(nearcall_breach, kind) == 24);
 
+NEARCALL_ASSERT(NEARCALL_RETURNED == 0);
 NEARCALL_ASSERT(NEARCALL_USAGE == 2);
 NEARCALL_ASSERT(NEARCALL_NO_ASTACK == 3);
 NEARCALL_ASSERT(NEARCALL_NOT_EXECUTED == 4);

@@ -16,6 +16,7 @@
 mod client;
 mod descriptors;
 mod domain;
+mod feeds;
 mod memory;
 mod records;
 mod server;

@@ -13,6 +13,7 @@
 //! with the check folded in (`Get*`, `Take`), results straight to where they belong.
 
 mod dump;
+mod feeds;
 mod limits;
 mod message;
 mod posted;
@@ -20,6 +21,7 @@ mod showing;
 mod types;
 
 pub use dump::dump;
+pub use feeds::{FeedPlan, FeedWay};
 pub use limits::{Count, Hop, Limit, LimitCheck, limit_checks};
 pub use showing::{SHOWN_CHARACTERS_MAX, Showing, showing};
 pub use types::{MemberPlan, TypePlan};
@@ -50,6 +52,8 @@ pub struct InterfacePlan {
     pub classes: Vec<AStackClass>,
     /// In the order of the procedure indices.
     pub procedures: Vec<ProcedurePlan>,
+    /// In the order of the procedures that open them.
+    pub feeds: Vec<FeedPlan>,
 }
 
 /// Both stubs of one procedure.
@@ -261,7 +265,8 @@ fn interface_plan(model: &Model, id: DeclarationId, interface: &Interface) -> In
         .collect();
     let hashes = interface.operations.iter().zip(&procedures);
     let hash = hash::interface(hashes.map(|(operation, plan)| (&*operation.name, &plan.hash)));
-    InterfacePlan { id, hash, classes: layout.classes, procedures }
+    let feeds = feeds::feeds(interface);
+    InterfacePlan { id, hash, classes: layout.classes, procedures, feeds }
 }
 
 fn arguments(model: &Model, operation: &Operation, lent: Option<Root>) -> Vec<Argument> {

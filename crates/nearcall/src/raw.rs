@@ -9,6 +9,7 @@ mod call;
 mod client;
 mod descriptors;
 mod element;
+mod feeds;
 mod incoming;
 mod malformed;
 mod marshal;

@@ -9,6 +9,11 @@ pub mod passed {
     include!(concat!(env!("OUT_DIR"), "/vault.rs"));
 }
 
+/// What comes and goes item by item.
+pub mod fed {
+    include!(concat!(env!("OUT_DIR"), "/feeding.rs"));
+}
+
 /// The first version of an interface.
 pub mod old {
     include!(concat!(env!("OUT_DIR"), "/old.rs"));

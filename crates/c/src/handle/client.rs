@@ -274,6 +274,54 @@ unsafe fn failed(environment: *mut Environment, error: &CallError) -> bool {
     false
 }
 
+/// Tells the server that a feed is given up. Does not wait.
+///
+/// # Safety
+///
+/// - H1 live: `client`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_give_up_feed(client: *const Client, feed: u64) {
+    // SAFETY: H1.
+    unsafe { &*client }.give_up_feed(feed);
+}
+
+/// A batch has no item and is not the last: revokes the binding. False, always.
+///
+/// # Safety
+///
+/// - H1 live: `client`, `environment`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_empty_batch(
+    client: *const Client,
+    procedure: u32,
+    environment: *mut Environment,
+) -> bool {
+    // SAFETY: H1.
+    let error = unsafe { &*client }.empty_batch(procedure);
+    // SAFETY: H1.
+    unsafe { failed(environment, &error) }
+}
+
+/// An item comes after its feed is over. False, always.
+///
+/// # Safety
+///
+/// - H1 live: `client`, `environment`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_feed_is_over(
+    client: *const Client,
+    procedure: u32,
+    environment: *mut Environment,
+) -> bool {
+    // SAFETY: H1.
+    let error = unsafe { &*client }.feed_over(procedure);
+    // SAFETY: H1.
+    unsafe { failed(environment, &error) }
+}
+
 impl From<MalformedRecord> for Malformed {
     fn from(record: MalformedRecord) -> Malformed {
         let MalformedRecord { kind, claimed, limit } = record;

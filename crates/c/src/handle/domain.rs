@@ -156,6 +156,18 @@ pub unsafe extern "C" fn nearcall_with_deadline(
     Box::into_raw(Box::new(client.with_deadline(Duration::from_nanos(deadline_ns))))
 }
 
+/// The same binding once more, released by itself.
+///
+/// # Safety
+///
+/// - H1 live: `client`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_client_shared(client: *const Client) -> *mut Client {
+    // SAFETY: H1.
+    Box::into_raw(Box::new(unsafe { &*client }.clone()))
+}
+
 /// Whether the binding is of no more use.
 ///
 /// # Safety

@@ -159,6 +159,36 @@ pub struct ReplyRecord {
     pub held: [u64; 8],
 }
 
+/// What makes the items of a feed. `nearcall_source` in C.
+#[repr(C)]
+pub struct SourceRecord {
+    pub next: unsafe extern "C" fn(*const c_void, *mut c_void, *mut Environment) -> bool,
+    /// Gives back what an item holds.
+    pub free: Option<unsafe extern "C" fn(*mut c_void)>,
+    pub item_bytes: u32,
+    /// Most items of a batch.
+    pub batch_count: u32,
+}
+
+/// What takes the items of a feed. `nearcall_intake` in C.
+#[repr(C)]
+pub struct IntakeRecord {
+    pub take: unsafe extern "C" fn(*const c_void, *const c_void, *mut Environment),
+    pub end: unsafe extern "C" fn(*const c_void, *mut c_void, *mut Environment),
+    /// Gives back what the result holds.
+    pub free: Option<unsafe extern "C" fn(*mut c_void)>,
+    pub item_bytes: u32,
+    pub result_bytes: u32,
+}
+
+/// Items that were made. `nearcall_batch` in C.
+#[repr(C)]
+pub struct BatchRecord {
+    /// Memory of the allocator's, or null if there are none.
+    pub items: *mut c_void,
+    pub count: u32,
+}
+
 /// Octets that a client lent. `nearcall_opaque` in C.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -193,7 +223,24 @@ const _: () = assert!(align_of::<nearcall::raw::Reply<'_>>() <= align_of::<u64>(
 const _: () = assert!(size_of::<nearcall::Opaque<'_>>() <= size_of::<OpaqueRecord>());
 const _: () = assert!(align_of::<nearcall::Opaque<'_>>() <= align_of::<OpaqueRecord>());
 
+impl Outcome {
+    /// What an environment says before anything has happened.
+    pub const RETURNED: u32 = 0;
+}
+
 impl Environment {
+    /// Nothing was raised.
+    pub fn nothing() -> Environment {
+        Environment {
+            outcome: Outcome::RETURNED,
+            ran: 0,
+            exception_id: std::ptr::null(),
+            exception: std::ptr::null_mut(),
+            release: None,
+            message: [0; MESSAGE_TEXT_BYTES],
+        }
+    }
+
     /// Replaces the message; what does not fit is cut at a character.
     pub fn set_message(&mut self, text: &str) {
         let mut count = text.len().min(MESSAGE_TEXT_BYTES - 1);
@@ -329,6 +376,9 @@ fn assert_messages(text: &mut String) {
         raised,
         held
     );
+    record!(text, SourceRecord, "nearcall_source", next, free, item_bytes, batch_count);
+    record!(text, IntakeRecord, "nearcall_intake", take, end, free, item_bytes, result_bytes);
+    record!(text, BatchRecord, "nearcall_batch", items, count);
     record!(text, OpaqueRecord, "nearcall_opaque", held);
     record!(text, MalformedRecord, "nearcall_malformed", kind, claimed, limit);
     record!(text, BreachRecord, "nearcall_breach", name, value, limit, kind);
@@ -338,6 +388,7 @@ fn assert_messages(text: &mut String) {
 #[cfg(test)]
 fn numbers() -> Vec<(&'static str, u32)> {
     vec![
+        ("NEARCALL_RETURNED", Outcome::RETURNED),
         ("NEARCALL_USAGE", Outcome::Usage as u32),
         ("NEARCALL_NO_ASTACK", Outcome::NoAStack as u32),
         ("NEARCALL_NOT_EXECUTED", Outcome::NotExecuted as u32),
@@ -375,14 +426,7 @@ mod tests {
 
     #[test]
     fn a_long_message_is_cut_at_a_character() {
-        let mut environment = Environment {
-            outcome: 0,
-            ran: 0,
-            exception_id: std::ptr::null(),
-            exception: std::ptr::null_mut(),
-            release: None,
-            message: [1; MESSAGE_TEXT_BYTES],
-        };
+        let mut environment = Environment::nothing();
         environment.set_message(&"é".repeat(MESSAGE_TEXT_BYTES));
         let end = environment.message.iter().position(|byte| *byte == 0).unwrap();
         assert_eq!(end, MESSAGE_TEXT_BYTES - 2);

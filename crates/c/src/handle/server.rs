@@ -44,7 +44,7 @@ impl ForeignEntries {
 
 /// One call while an entry stub in C serves it. `nearcall_served` in C.
 pub struct Served<'a> {
-    arguments: Arguments<'a>,
+    pub(super) arguments: Arguments<'a>,
     room: Option<OpaqueOut<'a>>,
     outcome: Option<Outcome>,
 }
@@ -355,7 +355,7 @@ pub unsafe extern "C" fn nearcall_opaque_write_at(
 }
 
 impl Served<'_> {
-    fn refuse(&mut self, refusal: Refusal) -> bool {
+    pub(super) fn refuse(&mut self, refusal: Refusal) -> bool {
         self.room = None;
         self.outcome = Some(Err(Box::new(refusal)));
         false

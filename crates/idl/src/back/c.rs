@@ -12,6 +12,7 @@
 mod checks;
 mod client;
 mod codec;
+mod feeds;
 mod free;
 pub(super) mod interface;
 pub(super) mod names;
@@ -23,7 +24,7 @@ pub(super) mod types;
 
 use crate::back::c::names::Names;
 use crate::back::c::text::Text;
-use crate::back::{Output, Printed, feeds_not_yet};
+use crate::back::{Output, Printed};
 use crate::hash::hex;
 use crate::model::{DeclarationId, Model, Type};
 use crate::plan::{self, InterfacePlan, Plan, TypePlan};
@@ -40,8 +41,7 @@ pub(super) struct C<'m> {
 /// The C source for every declaration of a model.
 pub fn compile_c(model: &Model, stem: &str) -> Printed {
     let c = C::new(model);
-    let mut unsupported = c.too_long();
-    unsupported.extend(feeds_not_yet(model, "C"));
+    let unsupported = c.too_long();
     if !unsupported.is_empty() {
         return Err(unsupported);
     }
@@ -128,6 +128,9 @@ impl C<'_> {
             self.print_descriptor(plan, &mut text);
             for procedure in self.procedures(plan) {
                 self.print_call_stub(procedure, &mut text);
+            }
+            for feed in self.feeds(plan) {
+                self.print_feed(&feed, &mut text);
             }
             for procedure in self.procedures(plan) {
                 self.print_entry_stub(procedure, &mut text);

@@ -6,8 +6,8 @@ use crate::hash::hex;
 use crate::layout::{Form, Place, Root, Scalar, members, root_type};
 use crate::model::{DeclarationId, DescriptorKind, Kind, Model, Operation, Type, Value};
 use crate::plan::{
-    Check, Copy, Count, Hop, InterfacePlan, Limit, LimitCheck, Passing, Plan, ProcedurePlan, Step,
-    Stub, TypePlan,
+    Check, Copy, Count, FeedWay, Hop, InterfacePlan, Limit, LimitCheck, Passing, Plan,
+    ProcedurePlan, Step, Stub, TypePlan,
 };
 
 /// Writes a plan down.
@@ -61,6 +61,15 @@ fn dump_interface(model: &Model, interface: &InterfacePlan, text: &mut String) {
     let Kind::Interface(declared) = &model.declaration(interface.id).kind else {
         return;
     };
+    for feed in &interface.feeds {
+        let name = |index: u32| &declared.operations[index as usize].name;
+        let carriers = match feed.way {
+            FeedWay::Back { next } => format!("comes with {}", name(next)),
+            FeedWay::There { put, end } => format!("goes with {}, {}", name(put), name(end)),
+        };
+        let count = feed.batch_count;
+        line!(text, "  feed {}: {carriers}, {count} items at a time", name(feed.open));
+    }
     for (procedure, operation) in interface.procedures.iter().zip(&declared.operations) {
         dump_procedure(&Names { model, operation }, procedure, text);
     }

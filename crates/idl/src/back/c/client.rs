@@ -24,7 +24,7 @@ impl C<'_> {
             print_reply(&mut printer, procedure);
         }
         let body = std::mem::take(&mut printer.text).finish();
-        text.open(format!("{} {{", self.call_signature(procedure)));
+        text.open(format!("{} {{", self.stub_signature(procedure)));
         self.print_call_locals(&printer, procedure, text);
         text.line("nearcall_begin(nc_env);");
         for ((parameter, name), index) in operation.parameters.iter().zip(&printer.names).zip(0..) {

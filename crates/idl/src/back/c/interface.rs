@@ -5,7 +5,7 @@ use crate::back::c::names::beside;
 use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
 use crate::layout::{Root, Shape, shape};
-use crate::model::{DeclarationId, Direction, Kind, Operation, Parameter};
+use crate::model::{DeclarationId, Direction, Kind, Operation, Parameter, Type};
 use crate::plan::{InterfacePlan, ProcedurePlan};
 
 /// One operation with everything that its two stubs are printed from.
@@ -42,16 +42,26 @@ impl C<'_> {
         self.print_import(name, text);
         for procedure in self.procedures(plan) {
             text.doc(&procedure.operation.doc);
-            text.line(format!("{};", self.call_signature(procedure)));
+            match self.feed_of(plan, procedure) {
+                None => text.line(format!("{};", self.stub_signature(procedure))),
+                Some(feed) if !procedure.operation.carries_feed() => {
+                    self.declare_feed(&feed, text);
+                }
+                Some(_) => {}
+            }
         }
         text.line("");
+        for feed in self.feeds(plan) {
+            self.print_made(&feed, text);
+        }
         text.line(
             "/* What a domain that exports it does. Procedures may run at once, on any thread. */",
         );
         text.open(format!("typedef struct nearcall_server_{name} {{"));
         text.line("void *self;");
         let names = self.member_functions(plan);
-        for (procedure, own) in self.procedures(plan).into_iter().zip(&names) {
+        let all = self.procedures(plan).into_iter().zip(&names);
+        for (procedure, own) in all.filter(|(one, _)| !one.operation.carries_feed()) {
             let (returns, parameters) = self.run_signature(procedure);
             let star = if returns.ends_with('*') { "" } else { " " };
             text.line(format!("{returns}{star}(*{own})(void *nc_self{parameters});"));
@@ -107,7 +117,7 @@ impl C<'_> {
         beside(operation.parameters.iter().map(|parameter| &*parameter.name))
     }
 
-    fn returned_type(&self, operation: &Operation) -> String {
+    pub fn returned_type(&self, operation: &Operation) -> String {
         match &operation.returns {
             Some(_) if operation.returns_descriptor.is_some() => String::from("int"),
             Some(declared) => self.type_name(declared),
@@ -115,12 +125,39 @@ impl C<'_> {
         }
     }
 
-    /// The head of a call stub.
-    pub fn call_signature(&self, procedure: Procedure<'_>) -> String {
+    /// The head of a call stub. Those of a feed are called by its functions alone.
+    pub fn stub_signature(&self, procedure: Procedure<'_>) -> String {
         let Procedure { interface, operation, plan } = procedure;
-        let own = self.names.declaration(interface);
         let function = self.names.function(interface, plan.index);
         let returns = self.returned_type(operation);
+        match &operation.feed {
+            None => self.call_signature(procedure, &returns, function),
+            Some(_) => {
+                let function = self.stub_name(procedure);
+                self.call_signature(procedure, &format!("static {returns}"), &function)
+            }
+        }
+    }
+
+    /// What a call stub is called: that of a feed leaves its name to the function that opens it.
+    pub fn stub_name(&self, procedure: Procedure<'_>) -> String {
+        let Procedure { interface, operation, plan } = procedure;
+        let function = self.names.function(interface, plan.index);
+        match operation.feed.is_some() && !operation.carries_feed() {
+            true => format!("nearcall_open_{function}"),
+            false => function.to_owned(),
+        }
+    }
+
+    /// The head of a function that calls.
+    pub fn call_signature(
+        &self,
+        procedure: Procedure<'_>,
+        returns: &str,
+        function: &str,
+    ) -> String {
+        let Procedure { interface, operation, .. } = procedure;
+        let own = self.names.declaration(interface);
         let star = if returns.ends_with('*') { "" } else { " " };
         let mut text = format!("{returns}{star}{function}(const {own} *nc_client");
         for (parameter, name) in operation.parameters.iter().zip(self.parameter_names(operation)) {
@@ -151,6 +188,9 @@ impl C<'_> {
                 text += &self.parameter(parameter, &name);
             }
         }
+        if let Some(made) = self.made_type(procedure) {
+            return (made, text + ", nearcall_environment *nc_env");
+        }
         let is_returned_lent = plan.lent_result == Some(Root::Returned);
         if is_returned_lent {
             text += ", nearcall_served *nc_room";
@@ -163,15 +203,21 @@ impl C<'_> {
 
     fn parameter(&self, parameter: &Parameter, name: &str) -> String {
         let Parameter { declared, direction, .. } = parameter;
-        let is_scalar = matches!(shape(self.model, declared), Shape::Scalar(_));
         match direction {
             Direction::In if parameter.descriptor.is_some() => format!("int {name}"),
             _ if parameter.descriptor.is_some() => format!("int *{name}"),
-            Direction::In if is_scalar => self.declarator(declared, name),
-            Direction::In if self.is_text(declared) => format!("const char *{name}"),
-            Direction::In => format!("const {} *{name}", self.type_name(declared)),
+            Direction::In => self.in_parameter(declared, name),
             _ if self.is_text(declared) => format!("char **{name}"),
             _ => format!("{} *{name}", self.type_name(declared)),
+        }
+    }
+
+    /// A parameter that is only read.
+    pub fn in_parameter(&self, declared: &Type, name: &str) -> String {
+        match shape(self.model, declared) {
+            Shape::Scalar(_) => self.declarator(declared, name),
+            _ if self.is_text(declared) => format!("const char *{name}"),
+            _ => format!("const {} *{name}", self.type_name(declared)),
         }
     }
 

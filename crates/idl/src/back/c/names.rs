@@ -149,12 +149,21 @@ impl Names {
                 }
                 Kind::Interface(interface) => {
                     let own = &declarations[id.0 as usize];
-                    for (operation, index) in interface.operations.iter().zip(0u32..) {
+                    let all = interface.operations.iter().zip(0u32..);
+                    for (operation, index) in all.filter(|(one, _)| !one.carries_feed()) {
                         let name = taken.take(&format!("{own}_{}", operation.name));
                         functions.insert((id, index), name);
                     }
                 }
                 _ => {}
+            }
+        }
+        // After what users see the names of; less the `_` before it, which would be two together.
+        for (id, _, interface) in model.interfaces() {
+            let own = &declarations[id.0 as usize];
+            let all = interface.operations.iter().zip(0u32..);
+            for (operation, index) in all.filter(|(one, _)| one.carries_feed()) {
+                functions.insert((id, index), taken.take(&format!("{own}{}", operation.name)));
             }
         }
         Names { declarations, enumerators, functions }

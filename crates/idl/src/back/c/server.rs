@@ -42,8 +42,18 @@ impl C<'_> {
         text.line("");
     }
 
-    /// Runs the procedure; what it raised is replied at once.
+    /// Runs the procedure.
     fn print_run(&self, printer: &mut Printer<'_, '_>, procedure: Procedure<'_>) {
+        match procedure.operation.carries_feed() {
+            true => self.print_carried(printer, procedure),
+            false => self.print_entered(printer, procedure),
+        }
+        self.print_raised(printer, procedure);
+        printer.text.lines(self.opened(procedure));
+    }
+
+    /// Enters the procedure.
+    fn print_entered(&self, printer: &mut Printer<'_, '_>, procedure: Procedure<'_>) {
         let Procedure { interface, operation, plan } = procedure;
         let mut arguments = String::from("nc_server->self");
         for (parameter, index) in operation.parameters.iter().zip(0u32..) {
@@ -66,8 +76,17 @@ impl C<'_> {
         let functions = interfaces.map(|one| self.member_functions(one)).unwrap_or_default();
         let function = &functions[plan.index as usize];
         let is_returned = operation.returns.is_some() && plan.lent_result != Some(Root::Returned);
-        let result = if is_returned { "nc_returned = " } else { "" };
+        let result = match self.made_type(procedure) {
+            Some(_) => "nc_made = ",
+            None if is_returned => "nc_returned = ",
+            None => "",
+        };
         printer.text.line(format!("{result}nc_server->{function}({arguments}, &nc_env);"));
+    }
+
+    /// What was raised is replied at once.
+    fn print_raised(&self, printer: &mut Printer<'_, '_>, procedure: Procedure<'_>) {
+        let Procedure { operation, plan, .. } = procedure;
         printer.text.open("if (nc_env.outcome != NEARCALL_RETURNED) {");
         for ((steps, id), number) in plan.server.raised.iter().zip(&operation.raises).zip(1u32..) {
             let name = self.names.declaration(*id);
@@ -99,6 +118,7 @@ impl C<'_> {
         if reply > 0 {
             text.line(format!("uint8_t nc_results[{reply}] = {{0}};"));
         }
+        text.lines(self.feed_locals(procedure));
         text.line("nearcall_message nc_message;");
         text.line("nearcall_environment nc_env;");
         for (index, name) in (0u32..).zip(&printer.names) {
@@ -114,6 +134,9 @@ impl C<'_> {
             text.lines(printer.local_root(Root::Returned, "nc_returned"));
         }
         printer.print_locals(text, puts(plan), payload_counts(&plan.server.request).1);
+        if procedure.operation.carries_feed() {
+            text.line("(void)nc_server;");
+        }
         text.line("nearcall_begin(&nc_env);");
     }
 

@@ -1,0 +1,81 @@
+/*
+ * The client's end of a feed, as generated functions hold it. It asks for a batch when the one
+ * before is used up, and sends one when it is full: whoever is slower keeps the other waiting.
+ * Included by nearcall.h alone.
+ */
+#ifndef NEARCALL_FEED_H
+#define NEARCALL_FEED_H
+
+/* What every feed begins with. */
+typedef struct nearcall_feed {
+    nearcall_client *client; /* the feed's own, with the deadline that each batch has */
+    uint64_t feed;
+    uint32_t number; /* of the next batch */
+    bool is_over;
+} nearcall_feed;
+
+/* A feed of `bytes` bytes for what a call has opened; null after an error. */
+NEARCALL_INLINE void *nearcall_feed_made(const nearcall_client *client, uint64_t number,
+                                         size_t bytes, nearcall_environment *environment) {
+    nearcall_feed *feed;
+    if (environment->outcome != NEARCALL_RETURNED) {
+        return NULL;
+    }
+    feed = (nearcall_feed *)nearcall_allocate_zeroed(bytes);
+    if (feed == NULL) {
+        nearcall_give_up_feed(client, number);
+        nearcall_no_memory(environment, NEARCALL_RAN_YES);
+        return NULL;
+    }
+    feed->client = nearcall_client_shared(client);
+    feed->feed = number;
+    return feed;
+}
+
+/* Tells the server, once. */
+NEARCALL_INLINE void nearcall_feed_give_up(nearcall_feed *feed) {
+    if (!feed->is_over) {
+        feed->is_over = true;
+        nearcall_give_up_feed(feed->client, feed->feed);
+    }
+}
+
+/* A call for a batch has returned: true if there are items. */
+NEARCALL_INLINE bool nearcall_feed_came(nearcall_feed *feed, uint32_t procedure, uint32_t count,
+                                        bool is_last, nearcall_environment *environment) {
+    if (environment->outcome != NEARCALL_RETURNED) {
+        nearcall_feed_give_up(feed);
+        return false;
+    }
+    if (count == 0 && !is_last) {
+        nearcall_feed_give_up(feed);
+        return nearcall_empty_batch(feed->client, procedure, environment);
+    }
+    feed->is_over = is_last;
+    return count > 0;
+}
+
+/* A call with a batch has returned: true if its items were taken. */
+NEARCALL_INLINE bool nearcall_feed_went(nearcall_feed *feed, nearcall_environment *environment) {
+    if (environment->outcome != NEARCALL_RETURNED) {
+        nearcall_feed_give_up(feed);
+        return false;
+    }
+    return true;
+}
+
+/* The call that ends it has returned. */
+NEARCALL_INLINE void nearcall_feed_ended(nearcall_feed *feed, nearcall_environment *environment) {
+    if (nearcall_feed_went(feed, environment)) {
+        feed->is_over = true;
+    }
+}
+
+/* Gives it up if it is not over, and then all of it back. */
+NEARCALL_INLINE void nearcall_feed_end(nearcall_feed *feed) {
+    nearcall_feed_give_up(feed);
+    nearcall_client_release(feed->client);
+    nearcall_free(feed);
+}
+
+#endif

@@ -1,0 +1,483 @@
+//! Feeds (design note 0020): the client's ends, what a server makes of one, and what the entry
+//! stubs that carry it do instead of entering a procedure.
+
+use crate::back::c::C;
+use crate::back::c::interface::Procedure;
+use crate::back::c::stub::Printer;
+use crate::back::c::text::Text;
+use crate::layout::{Shape, shape};
+use crate::model::{FeedPart, Type};
+use crate::plan::{FeedPlan, FeedWay, InterfacePlan};
+
+/// A feed, with its procedures.
+pub struct FeedOf<'p> {
+    pub plan: &'p FeedPlan,
+    pub open: Procedure<'p>,
+    /// What carries batches.
+    pub carrier: Procedure<'p>,
+    /// What ends a feed that goes to the server.
+    pub end: Option<Procedure<'p>>,
+}
+
+impl C<'_> {
+    /// The feeds of an interface.
+    pub fn feeds<'p>(&'p self, plan: &'p InterfacePlan) -> Vec<FeedOf<'p>> {
+        let all = self.procedures(plan);
+        let feeds = plan.feeds.iter().map(|feed| {
+            let (carrier, end) = match feed.way {
+                FeedWay::Back { next } => (next, None),
+                FeedWay::There { put, end } => (put, Some(all[end as usize])),
+            };
+            let (open, carrier) = (all[feed.open as usize], all[carrier as usize]);
+            FeedOf { plan: feed, open, carrier, end }
+        });
+        feeds.collect()
+    }
+
+    /// The feed that a procedure opens or carries.
+    pub fn feed_of<'p>(
+        &'p self,
+        plan: &'p InterfacePlan,
+        procedure: Procedure<'_>,
+    ) -> Option<FeedOf<'p>> {
+        self.feeds(plan).into_iter().find(|feed| feed.plan.has(procedure.plan.index))
+    }
+
+    fn feed_here(&self, procedure: Procedure<'_>) -> Option<FeedOf<'_>> {
+        let plan = self.plan.interfaces.iter().find(|plan| plan.id == procedure.interface)?;
+        self.feed_of(plan, procedure)
+    }
+
+    /// What the function is called that opens a feed; the names of all others are made of it.
+    pub fn feed_name(&self, feed: &FeedOf<'_>) -> &str {
+        self.names.function(feed.open.interface, feed.open.plan.index)
+    }
+
+    /// The client's functions, for the header.
+    pub fn declare_feed(&self, feed: &FeedOf<'_>, text: &mut Text) {
+        let name = self.feed_name(feed);
+        text.line(format!("typedef struct nearcall_feed_{name} nearcall_feed_{name};"));
+        text.line("/* Null after an error. Used by one thread at a time. */");
+        text.line(format!("{};", self.open_signature(feed)));
+        match feed.end {
+            None => {
+                text.line(
+                    "/* The next item. False if there are none any more, or after an error. */",
+                );
+                text.line(format!("{};", self.next_signature(feed)));
+            }
+            Some(end) => {
+                text.line("/* Sends an item, with others; it is the feed's, whatever happens. */");
+                text.line(format!("{};", self.put_signature(feed)));
+                text.line("/* Sends what there is. */");
+                text.line(format!("{};", self.flush_signature(feed)));
+                text.line("/* There are no more: what the server makes of them. */");
+                text.line(format!("{};", self.end_signature(feed, end)));
+            }
+        }
+        text.line("/* Always at last: a feed that is not over is given up. */");
+        text.line(format!("{};", release_signature(name)));
+    }
+
+    fn open_signature(&self, feed: &FeedOf<'_>) -> String {
+        let name = self.feed_name(feed);
+        self.call_signature(feed.open, &format!("nearcall_feed_{name} *"), name)
+    }
+
+    fn next_signature(&self, feed: &FeedOf<'_>) -> String {
+        let (name, item) = (self.feed_name(feed), self.declarator(&feed.plan.item, "*nc_item"));
+        format!(
+            "bool nearcall_next_{name}(nearcall_feed_{name} *nc_feed, {item}, \
+             nearcall_environment *nc_env)"
+        )
+    }
+
+    fn put_signature(&self, feed: &FeedOf<'_>) -> String {
+        let (name, item) = (self.feed_name(feed), self.declarator(&feed.plan.item, "nc_item"));
+        format!(
+            "bool nearcall_put_{name}(nearcall_feed_{name} *nc_feed, {item}, \
+             nearcall_environment *nc_env)"
+        )
+    }
+
+    fn flush_signature(&self, feed: &FeedOf<'_>) -> String {
+        let name = self.feed_name(feed);
+        format!(
+            "bool nearcall_flush_{name}(nearcall_feed_{name} *nc_feed, \
+             nearcall_environment *nc_env)"
+        )
+    }
+
+    fn end_signature(&self, feed: &FeedOf<'_>, end: Procedure<'_>) -> String {
+        let (name, returns) = (self.feed_name(feed), self.returned_type(end.operation));
+        let star = if returns.ends_with('*') { "" } else { " " };
+        format!(
+            "{returns}{star}nearcall_end_{name}(nearcall_feed_{name} *nc_feed, \
+             nearcall_environment *nc_env)"
+        )
+    }
+
+    /// The record that a server's procedure returns, for the header.
+    pub fn print_made(&self, feed: &FeedOf<'_>, text: &mut Text) {
+        let (name, item) = (self.feed_name(feed), &feed.plan.item);
+        let Some(made) = self.made_type(feed.open) else { return };
+        text.line(
+            "/* Its functions run one at a time, on any thread. `release`, which may be null, runs",
+        );
+        text.line(" * at last, whatever ended it, and waits for nothing. */");
+        text.open(format!("typedef struct {made} {{"));
+        text.line("void *self;");
+        text.line("void (*release)(void *self);");
+        match feed.end {
+            None => {
+                text.line(
+                    "/* The next item, of nearcall_allocate. False if there are none any more. */",
+                );
+                let item = self.declarator(item, "*item");
+                text.line(format!("bool (*next)(void *self, {item}, nearcall_environment *env);"));
+            }
+            Some(end) => {
+                text.line("/* The next item, which is lent; raises to end the feed. */");
+                let item = self.in_parameter(item, "item");
+                text.line(format!("void (*take)(void *self, {item}, nearcall_environment *env);"));
+                text.line("/* There are no more. */");
+                let returns = self.returned_type(end.operation);
+                let star = if returns.ends_with('*') { "" } else { " " };
+                text.line(format!("{returns}{star}(*end)(void *self, nearcall_environment *env);"));
+            }
+        }
+        text.close(format!("}} nearcall_{}_{name};", made_word(feed.plan)));
+        text.line("");
+    }
+
+    /// What a procedure returns that opens a feed.
+    pub fn made_type(&self, procedure: Procedure<'_>) -> Option<String> {
+        let feed = self.feed_here(procedure).filter(|_| !procedure.operation.carries_feed())?;
+        Some(format!("nearcall_{}_{}", made_word(feed.plan), self.feed_name(&feed)))
+    }
+
+    /// Both ends of a feed, for the source.
+    pub fn print_feed(&self, feed: &FeedOf<'_>, text: &mut Text) {
+        let name = self.feed_name(feed);
+        text.open(format!("struct nearcall_feed_{name} {{"));
+        text.line("nearcall_feed own;");
+        text.line(format!("{};", self.declarator(self.batch_type(feed), "batch")));
+        match feed.end {
+            None => text.line("uint32_t at;"),
+            Some(_) => {
+                let items = format!("items[{}];", feed.plan.batch_count);
+                text.line(self.declarator(&feed.plan.item, &items));
+            }
+        }
+        text.close("};");
+        text.line("");
+        self.print_open(feed, text);
+        match feed.end {
+            None => {
+                self.print_next(feed, text);
+                self.print_source(feed, text);
+            }
+            Some(end) => {
+                self.print_put(feed, end, text);
+                self.print_intake(feed, end, text);
+            }
+        }
+    }
+
+    /// A batch, in the signature of what carries it.
+    fn batch_type<'f>(&self, feed: &'f FeedOf<'_>) -> &'f Type {
+        let operation = feed.carrier.operation;
+        let items = operation.parameters.last().map(|items| &items.declared);
+        operation.returns.as_ref().or(items).unwrap_or(&feed.plan.item)
+    }
+
+    fn print_open(&self, feed: &FeedOf<'_>, text: &mut Text) {
+        let name = self.feed_name(feed);
+        let names = self.parameter_names(feed.open.operation);
+        let arguments: String = names.iter().map(|name| format!(", {name}")).collect();
+        let stub = self.stub_name(feed.open);
+        text.open(format!("{} {{", self.open_signature(feed)));
+        text.line(format!("const uint64_t nc_number = {stub}(nc_client{arguments}, nc_env);"));
+        let feed_type = format!("nearcall_feed_{name}");
+        text.line(format!("{feed_type} *nc_feed = ({feed_type} *)nearcall_feed_made("));
+        text.line("    (const nearcall_client *)nc_client, nc_number, sizeof *nc_feed, nc_env);");
+        if feed.end.is_some() {
+            text.open("if (nc_feed != NULL) {");
+            text.line("nc_feed->batch._buffer = nc_feed->items;");
+            text.close("}");
+        }
+        text.line("return nc_feed;");
+        text.close("}");
+        text.line("");
+    }
+
+    /// The client's functions of a feed that comes.
+    fn print_next(&self, feed: &FeedOf<'_>, text: &mut Text) {
+        let own = self.names.declaration(feed.open.interface);
+        let (stub, index) = (self.stub_name(feed.carrier), feed.carrier.plan.index);
+        text.open(format!("{} {{", self.next_signature(feed)));
+        text.line("bool nc_is_last = false;");
+        text.line("nearcall_begin(nc_env);");
+        text.line("memset(nc_item, 0, sizeof *nc_item);");
+        text.open("if (nc_feed->at == nc_feed->batch._length) {");
+        text.line("/* The items of the batch before are the caller's. */");
+        text.line("nearcall_free(nc_feed->batch._buffer);");
+        text.line("memset(&nc_feed->batch, 0, sizeof nc_feed->batch);");
+        text.line("nc_feed->at = 0;");
+        text.lines(["if (nc_feed->own.is_over) {", "    return false;", "}"].map(String::from));
+        text.line(format!(
+            "nc_feed->batch = {stub}((const {own} *)nc_feed->own.client, nc_feed->own.feed,"
+        ));
+        text.line("    nc_feed->own.number++, &nc_is_last, nc_env);");
+        text.line(format!(
+            "if (!nearcall_feed_came(&nc_feed->own, {index}, nc_feed->batch._length, nc_is_last,"
+        ));
+        text.lines(["        nc_env)) {", "    return false;", "}"].map(String::from));
+        text.close("}");
+        text.line("*nc_item = nc_feed->batch._buffer[nc_feed->at++];");
+        text.line("return true;");
+        text.close("}");
+        text.line("");
+        self.print_release(feed, "nc_feed->at", text);
+    }
+
+    fn print_release(&self, feed: &FeedOf<'_>, first: &str, text: &mut Text) {
+        let name = self.feed_name(feed);
+        text.open(format!("{} {{", release_signature(name)));
+        text.lines(["if (nc_feed == NULL) {", "    return;", "}"].map(String::from));
+        self.print_item_frees(feed, first, text);
+        if feed.end.is_none() {
+            text.line("nearcall_free(nc_feed->batch._buffer);");
+        }
+        text.line("nearcall_feed_end(&nc_feed->own);");
+        text.close("}");
+        text.line("");
+    }
+
+    /// Gives back what the items of the batch hold.
+    fn print_item_frees(&self, feed: &FeedOf<'_>, first: &str, text: &mut Text) {
+        if let Some(free) = self.free(&feed.plan.item, "nc_feed->batch._buffer[nc_i]") {
+            text.open(format!(
+                "for (uint32_t nc_i = {first}; nc_i < nc_feed->batch._length; nc_i++) {{"
+            ));
+            text.line(free);
+            text.close("}");
+        }
+    }
+
+    /// The client's functions of a feed that goes.
+    fn print_put(&self, feed: &FeedOf<'_>, end: Procedure<'_>, text: &mut Text) {
+        let (name, put) = (self.feed_name(feed), feed.carrier.plan.index);
+        let over = format!("return nearcall_feed_is_over(nc_feed->own.client, {put}, nc_env);");
+        text.open(format!("{} {{", self.put_signature(feed)));
+        text.line("nearcall_begin(nc_env);");
+        text.open("if (nc_feed->own.is_over) {");
+        text.lines(self.free(&feed.plan.item, "nc_item"));
+        text.line(&over);
+        text.close("}");
+        text.line("nc_feed->batch._buffer[nc_feed->batch._length++] = nc_item;");
+        let count = feed.plan.batch_count;
+        text.line(format!(
+            "return nc_feed->batch._length < {count}u || nearcall_flush_{name}(nc_feed, nc_env);"
+        ));
+        text.close("}");
+        text.line("");
+        self.print_flush(feed, &over, text);
+        text.open(format!("{} {{", self.end_signature(feed, end)));
+        let call = format!(
+            "{}((const {} *)nc_feed->own.client, nc_feed->own.feed, nc_env);",
+            self.stub_name(end),
+            self.names.declaration(feed.open.interface)
+        );
+        let flushed = format!("if (nearcall_flush_{name}(nc_feed, nc_env)) {{");
+        let ended = "nearcall_feed_ended(&nc_feed->own, nc_env);";
+        match &end.operation.returns {
+            Some(declared) => {
+                text.line(format!("{};", self.declarator(declared, "nc_returned")));
+                text.line("memset(&nc_returned, 0, sizeof nc_returned);");
+                text.open(flushed);
+                text.line(format!("nc_returned = {call}"));
+                text.line(ended);
+                text.close("}");
+                text.line("return nc_returned;");
+            }
+            None => {
+                text.open(flushed);
+                text.line(call);
+                text.line(ended);
+                text.close("}");
+            }
+        }
+        text.close("}");
+        text.line("");
+        self.print_release(feed, "0", text);
+    }
+
+    fn print_flush(&self, feed: &FeedOf<'_>, over: &str, text: &mut Text) {
+        let own = self.names.declaration(feed.open.interface);
+        text.open(format!("{} {{", self.flush_signature(feed)));
+        text.line("nearcall_begin(nc_env);");
+        text.open("if (nc_feed->own.is_over) {");
+        text.line(over);
+        text.close("}");
+        text.lines(
+            ["if (nc_feed->batch._length == 0) {", "    return true;", "}"].map(String::from),
+        );
+        let stub = self.stub_name(feed.carrier);
+        text.line(format!("{stub}((const {own} *)nc_feed->own.client, nc_feed->own.feed,"));
+        text.line("    nc_feed->own.number++, &nc_feed->batch, nc_env);");
+        self.print_item_frees(feed, "0", text);
+        text.line("nc_feed->batch._length = 0;");
+        text.line("return nearcall_feed_went(&nc_feed->own, nc_env);");
+        text.close("}");
+        text.line("");
+    }
+
+    /// What libnearcall calls for the items of a feed that comes.
+    fn print_source(&self, feed: &FeedOf<'_>, text: &mut Text) {
+        let (name, item) = (self.feed_name(feed), self.type_name(&feed.plan.item));
+        text.line(format!(
+            "static bool nearcall_next_of_{name}(const void *nc_made, void *nc_item,"
+        ));
+        text.open("    nearcall_environment *nc_env) {");
+        text.line(format!(
+            "const nearcall_items_{name} *nc_items = (const nearcall_items_{name} *)nc_made;"
+        ));
+        let item_pointer = self.declarator(&feed.plan.item, "*");
+        text.line(format!(
+            "return nc_items->next(nc_items->self, ({item_pointer})nc_item, nc_env);"
+        ));
+        text.close("}");
+        text.line("");
+        let free = self.print_free_of(&feed.plan.item, name, text);
+        let count = feed.plan.batch_count;
+        text.line(format!("static const nearcall_source nearcall_source_{name} = {{"));
+        text.line(format!("    nearcall_next_of_{name}, {free}, sizeof({item}), {count},"));
+        text.line("};");
+        text.line("");
+    }
+
+    /// A function that gives back what a value behind a pointer holds, or `NULL`.
+    fn print_free_of(&self, declared: &Type, name: &str, text: &mut Text) -> String {
+        let pointer = self.declarator(declared, "*");
+        let value = format!("(*({pointer})nc_value)");
+        let Some(free) = self.free(declared, &value) else { return String::from("NULL") };
+        text.open(format!("static void nearcall_free_of_{name}(void *nc_value) {{"));
+        text.line(free);
+        text.close("}");
+        text.line("");
+        format!("nearcall_free_of_{name}")
+    }
+
+    /// What libnearcall calls for the items of a feed that goes.
+    fn print_intake(&self, feed: &FeedOf<'_>, end: Procedure<'_>, text: &mut Text) {
+        let (name, item) = (self.feed_name(feed), &feed.plan.item);
+        let made = format!(
+            "const nearcall_taker_{name} *nc_taker = (const nearcall_taker_{name} *)nc_made;"
+        );
+        text.line(format!("static void nearcall_take_of_{name}(const void *nc_made,"));
+        text.open("    const void *nc_item, nearcall_environment *nc_env) {");
+        text.line(&made);
+        let is_plain = matches!(shape(self.model, item), Shape::Scalar(_)) || self.is_text(item);
+        let constant = match self.is_text(item) {
+            true => String::from("char *const *"),
+            false => format!("const {} *", self.type_name(item)),
+        };
+        let star = if is_plain { "*" } else { "" };
+        text.line(format!("nc_taker->take(nc_taker->self, {star}({constant})nc_item, nc_env);"));
+        text.close("}");
+        text.line("");
+        text.line(format!("static void nearcall_end_of_{name}(const void *nc_made,"));
+        text.open("    void *nc_result, nearcall_environment *nc_env) {");
+        text.line(&made);
+        let call = "nc_taker->end(nc_taker->self, nc_env);";
+        let result = end.operation.returns.as_ref();
+        match result {
+            Some(declared) => {
+                let pointer = self.declarator(declared, "*");
+                text.line(format!("*({pointer})nc_result = {call}"));
+            }
+            None => text.lines([String::from("(void)nc_result;"), call.to_owned()]),
+        }
+        text.close("}");
+        text.line("");
+        let free = result.map_or(String::from("NULL"), |one| self.print_free_of(one, name, text));
+        let bytes =
+            result.map_or(String::from("0"), |one| format!("sizeof({})", self.type_name(one)));
+        text.line(format!("static const nearcall_intake nearcall_intake_{name} = {{"));
+        text.line(format!("    nearcall_take_of_{name}, nearcall_end_of_{name}, {free},"));
+        text.line(format!("    sizeof({}), {bytes},", self.type_name(item)));
+        text.line("};");
+        text.line("");
+    }
+
+    /// Local variables of an entry stub that opens or carries a feed.
+    pub fn feed_locals(&self, procedure: Procedure<'_>) -> Option<String> {
+        if let Some(made) = self.made_type(procedure) {
+            return Some(format!("{made} nc_made;"));
+        }
+        let part = procedure.operation.feed.as_ref()?.part;
+        (part == FeedPart::Next).then(|| String::from("nearcall_batch nc_batch;"))
+    }
+
+    /// Opens a feed of what the procedure made.
+    pub fn opened(&self, procedure: Procedure<'_>) -> Vec<String> {
+        let is_open = !procedure.operation.carries_feed();
+        let Some(feed) = self.feed_here(procedure).filter(|_| is_open) else { return Vec::new() };
+        let kind = if feed.end.is_some() { "intake" } else { "source" };
+        let name = self.feed_name(&feed);
+        vec![
+            format!("if (!nearcall_open_{kind}(nc_call, &nearcall_{kind}_{name}, &nc_made,"),
+            String::from("        sizeof nc_made, nc_made.self, nc_made.release, &nc_returned)) {"),
+            String::from("    goto nc_done;"),
+            String::from("}"),
+        ]
+    }
+
+    /// What an entry stub does that carries a feed.
+    pub fn print_carried(&self, printer: &mut Printer<'_, '_>, procedure: Procedure<'_>) {
+        let Some(feed) = self.feed_here(procedure) else { return };
+        let (name, names) = (self.feed_name(&feed), printer.names.clone());
+        let mut open = |call: String| {
+            printer.text.line(format!("if (!{call}) {{"));
+            printer.text.lines(["    goto nc_done;", "}"].map(String::from));
+        };
+        match procedure.operation.feed.as_ref().map(|feed| feed.part) {
+            Some(FeedPart::Next) => {
+                open(format!(
+                    "nearcall_feed_next(nc_call, &nearcall_source_{name}, {}, {}, \
+                     &nc_batch, &{}, &nc_env)",
+                    names[0], names[1], names[2]
+                ));
+                let item = self.declarator(&feed.plan.item, "*");
+                printer.text.line(format!("nc_returned._buffer = ({item})nc_batch.items;"));
+                printer.text.line("nc_returned._length = nc_batch.count;");
+            }
+            Some(FeedPart::Put) => open(format!(
+                "nearcall_feed_put(nc_call, &nearcall_intake_{name}, {}, {}, {}._buffer, \
+                 {}._length, &nc_env)",
+                names[0], names[1], names[2], names[2]
+            )),
+            _ => {
+                let returns = procedure.operation.returns.is_some();
+                let target = if returns { "&nc_returned" } else { "NULL" };
+                open(format!(
+                    "nearcall_feed_finish(nc_call, &nearcall_intake_{name}, {}, {target}, &nc_env)",
+                    names[0]
+                ));
+            }
+        }
+    }
+}
+
+/// What the record is called that a procedure returns.
+fn made_word(plan: &FeedPlan) -> &'static str {
+    match plan.way {
+        FeedWay::Back { .. } => "items",
+        FeedWay::There { .. } => "taker",
+    }
+}
+
+fn release_signature(name: &str) -> String {
+    format!("void nearcall_release_{name}(nearcall_feed_{name} *nc_feed)")
+}

@@ -1,0 +1,406 @@
+//! Feeds between Rust and C, each in a process of its own: none, one and many items, batches that
+//! end and begin, refusals, deadlines and deaths, and that nothing is held that nobody reads.
+
+#![forbid(unsafe_code)]
+
+mod support;
+
+use std::convert::Infallible;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
+use std::time::Duration;
+
+use nearcall::name::Scope;
+use nearcall::raw::{Arguments, Client, Entries, Outcome};
+use nearcall::{
+    Binding, CallError, Clerk, Domain, Error, ExportOptions, ImportOptions, Intake,
+    InterfaceDescriptor, Items, NotExecuted, Taker,
+};
+use stubs_c_tests::fed::feeding::*;
+use support::{RustServer, Server, Workshop, run_client, serve_here, ways};
+
+const NEVER: u32 = u32::MAX;
+
+/// Counts itself for as long as it is there.
+struct Held(Arc<AtomicI32>);
+
+impl Held {
+    fn new(count: &Arc<AtomicI32>) -> Held {
+        count.fetch_add(1, SeqCst);
+        Held(Arc::clone(count))
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, SeqCst);
+    }
+}
+
+/// What takes items, and what it makes of them.
+struct Eater<T, R, E> {
+    made: R,
+    take: fn(&mut R, T) -> Result<(), E>,
+    _held: Held,
+}
+
+impl<T, R: Send, E> Intake for Eater<T, R, E> {
+    type Item = T;
+    type Output = R;
+    type Error = E;
+
+    fn take(&mut self, item: T) -> Result<(), E> {
+        (self.take)(&mut self.made, item)
+    }
+
+    fn end(self: Box<Self>) -> Result<R, E> {
+        Ok(self.made)
+    }
+}
+
+/// Rows until one is refused.
+struct Rows {
+    count: u32,
+    refused: u32,
+    _held: Held,
+}
+
+impl Intake for Rows {
+    type Item = Row;
+    type Output = u32;
+    type Error = FeedingLoadException;
+
+    fn take(&mut self, row: Row) -> Result<(), FeedingLoadException> {
+        if row.key == self.refused {
+            return Err(refused(row.key as i32).into());
+        }
+        self.count += 1;
+        Ok(())
+    }
+
+    fn end(self: Box<Self>) -> Result<u32, FeedingLoadException> {
+        Ok(self.count)
+    }
+}
+
+fn refused(code: i32) -> Refused {
+    Refused { code, why: "not that".to_owned() }
+}
+
+#[derive(Default)]
+struct Feeder(Arc<AtomicI32>);
+
+impl FeedingServer for Feeder {
+    fn rows(
+        &self,
+        name: &str,
+        count: u32,
+        refused_key: u32,
+    ) -> Result<Items<Result<Row, FeedingRowsException>>, FeedingRowsException> {
+        if name.is_empty() {
+            return Err(refused(-1).into());
+        }
+        let (held, name) = (Held::new(&self.0), name.to_owned());
+        Ok(Box::new((0..count).map(move |key| {
+            let _held = &held;
+            match key == refused_key {
+                true => Err(refused(key as i32).into()),
+                false => Ok(Row { key, name: format!("{name} {key}") }),
+            }
+        })))
+    }
+
+    fn numbers(&self, count: u32, pause_ms: u32, last_words: u32) -> Items<u32> {
+        let held = Held::new(&self.0);
+        Box::new((0..count).inspect(move |number| {
+            let _held = &held;
+            std::thread::sleep(Duration::from_millis(pause_ms.into()));
+            if *number == last_words {
+                std::process::exit(0);
+            }
+        }))
+    }
+
+    fn lines(&self, letters: u32) -> Items<String> {
+        let held = Held::new(&self.0);
+        Box::new(std::iter::once("x".repeat(letters as usize)).inspect(move |_| {
+            let _held = &held;
+        }))
+    }
+
+    fn load(
+        &self,
+        name: &str,
+        refused_key: u32,
+    ) -> Result<Taker<Row, u32, FeedingLoadException>, FeedingLoadException> {
+        if name.is_empty() {
+            return Err(refused(-1).into());
+        }
+        let _held = Held::new(&self.0);
+        Ok(Box::new(Rows { count: 0, refused: refused_key, _held }))
+    }
+
+    fn sum(&self) -> Taker<u32, u64> {
+        let take = |sum: &mut u64, number: u32| -> Result<(), Infallible> {
+            *sum += u64::from(number);
+            Ok(())
+        };
+        Box::new(Eater { made: 0, take, _held: Held::new(&self.0) })
+    }
+
+    fn joined(&self) -> Taker<String, String> {
+        let take = |all: &mut String, line: String| -> Result<(), Infallible> {
+            all.push_str(&line);
+            Ok(())
+        };
+        Box::new(Eater { made: String::new(), take, _held: Held::new(&self.0) })
+    }
+
+    fn dropped(&self) -> Taker<u8, ()> {
+        let take = |(): &mut (), _: u8| -> Result<(), Infallible> { Ok(()) };
+        Box::new(Eater { made: (), take, _held: Held::new(&self.0) })
+    }
+
+    fn alive(&self) -> i32 {
+        self.0.load(SeqCst)
+    }
+}
+
+/// Exports the server in Rust until standard input ends: this test program as another process.
+#[test]
+fn serve() {
+    serve_here(|domain, name| Clerk::export(domain, name, FeedingEntries::new(Feeder::default())));
+}
+
+/// What is bound by the sockets of a directory, as a process with that run-time directory does.
+fn import(domain: &Domain, name: &str, runtime: &Path) -> Binding {
+    let mut options = ImportOptions::default();
+    options.scopes = Some(vec![Scope::Directory(runtime.join("nearcall"))]);
+    Binding::import_with(domain, name, &FEEDING, options).expect("it is there")
+}
+
+fn none_alive(feeding: &FeedingClient) {
+    let gone = (0..5000).any(|_| {
+        std::thread::sleep(Duration::from_millis(1));
+        feeding.alive().expect("it returns") == 0
+    });
+    assert!(gone, "{:?} feeds are alive", feeding.alive());
+}
+
+/// What a client in Rust has come.
+fn items_come(feeding: &FeedingClient) {
+    for count in [0, 1, 495, 496, 497, 992, 993, 20_000] {
+        let numbers = feeding.numbers(count, 0, NEVER).expect("it opens");
+        let numbers: Vec<u32> = numbers.map(|number| number.expect("it comes")).collect();
+        assert!(numbers.iter().copied().eq(0..count), "{count}: {} came", numbers.len());
+    }
+    let raised = feeding.rows("", 1, NEVER).map(drop);
+    assert!(matches!(raised, Err(Error::Exception(_))), "{raised:?}");
+    let rows: Vec<_> = feeding.rows("row", 100, 40).expect("it opens").collect();
+    assert_eq!(rows.len(), 41);
+    assert_eq!(rows[39].as_ref().expect("it comes").name, "row 39");
+    let Err(Error::Exception(FeedingRowsException::Refused(raised))) = &rows[40] else {
+        panic!("{:?}", rows[40]);
+    };
+    assert_eq!(*raised, refused(40));
+    let mut rows = feeding.rows("row", 1000, NEVER).expect("it opens");
+    assert_eq!(rows.by_ref().take(7).count(), 7);
+    drop(rows);
+    let lines: Vec<_> = feeding.lines(100_000).expect("it opens").collect();
+    assert_eq!(lines.len(), 1);
+    assert_eq!(lines[0].as_ref().expect("it comes").len(), 100_000);
+    let hasty = feeding.with_deadline(Duration::from_millis(50));
+    let mut late = hasty.numbers(3, 400, NEVER).expect("it opens");
+    let aborted = late.next();
+    assert!(matches!(aborted, Some(Err(CallError::CallAborted { .. }))), "{aborted:?}");
+    assert!(late.next().is_none());
+    drop(late);
+    none_alive(feeding);
+}
+
+/// What a client in Rust has go.
+fn items_go(feeding: &FeedingClient) {
+    for count in [0, 1, 495, 496, 497, 992, 20_000] {
+        let mut sum = feeding.sum().expect("it opens");
+        (0..count).for_each(|number| sum.put(number).expect("it goes"));
+        assert_eq!(sum.end().expect("it returns"), (0..u64::from(count)).sum::<u64>());
+    }
+    let row = |key| Row { key, name: "a".to_owned() };
+    let mut load = feeding.load("x", NEVER).expect("it opens");
+    (0..300).for_each(|key| load.put(row(key)).expect("it goes"));
+    assert_eq!(load.end().expect("it returns"), 300);
+    let mut load = feeding.load("x", 3).expect("it opens");
+    (0..5).for_each(|key| load.put(row(key)).expect("it goes"));
+    let raised = load.end();
+    let Err(Error::Exception(FeedingLoadException::Refused(raised))) = raised else {
+        panic!("{raised:?}");
+    };
+    assert_eq!(raised, refused(3));
+    let mut joined = feeding.joined().expect("it opens");
+    ["ab", "", "c"].into_iter().for_each(|line| joined.put(line.to_owned()).expect("it goes"));
+    assert_eq!(joined.end().expect("it returns"), "abc");
+    let mut dropped = feeding.dropped().expect("it opens");
+    (0..5000u32).for_each(|octet| dropped.put(octet as u8).expect("it goes"));
+    dropped.end().expect("it returns");
+    let mut given_up = feeding.load("x", NEVER).expect("it opens");
+    given_up.put(row(1)).expect("it goes");
+    drop(given_up);
+    none_alive(feeding);
+}
+
+/// Calls what carries feeds by itself.
+struct Hand<'c>(&'c Client);
+
+impl Hand<'_> {
+    fn index(&self, name: &str) -> u32 {
+        let all = self.0.binding().interface().procedures;
+        all.iter().position(|one| one.name == name).expect("it is there") as u32
+    }
+
+    /// A feed without parameters that matter.
+    fn open(&self, name: &str, count: u32) -> u64 {
+        let index = self.index(name);
+        let class = self.0.binding().interface().procedures[index as usize].class;
+        let mut call = self.0.claim_of_class(class.into(), index).expect("there is an A-stack");
+        call.put_u32::<0>(count);
+        call.put_u32::<4>(0);
+        call.put_u32::<8>(NEVER);
+        let opened = call.post(12).expect("it opens");
+        opened.get_u64::<0>()
+    }
+
+    /// Batch `number` of `feed`, with `items` words or asked for; whether it is refused.
+    fn is_refused(&self, name: &str, (feed, number): (u64, u32), items: Option<&[u8]>) -> bool {
+        let index = self.index(name);
+        let class = self.0.binding().interface().procedures[index as usize].class;
+        let mut call = self.0.claim_of_class(class.into(), index).expect("there is an A-stack");
+        call.put_u64::<0>(feed);
+        call.put_u32::<8>(number);
+        if let Some(items) = items {
+            call.put_u32::<12>(items.len() as u32 / 4);
+            let mut variable = call.variable_at(16, items.len() as u64).expect("it fits");
+            variable.put(items);
+        }
+        let replied = call.post(16).map(|reply| reply.raised());
+        match replied {
+            Ok(_) => false,
+            Err(error) => {
+                let reason = NotExecuted::ArgumentsRefused;
+                let is_refusal = matches!(&*error, CallError::NotExecuted { reason: r, .. }
+                    if *r == reason);
+                assert!(is_refusal, "{name}: {error}");
+                true
+            }
+        }
+    }
+}
+
+/// A client that asks for what is not due: other numbers, other feeds, feeds of other procedures.
+fn attacks(client: &Client) {
+    let hand = Hand(client);
+    let feed = hand.open("numbers", 2000);
+    assert!(hand.is_refused("_next_numbers", (feed, 1), None));
+    assert!(!hand.is_refused("_next_numbers", (feed, 0), None));
+    assert!(hand.is_refused("_next_numbers", (feed, 0), None));
+    assert!(hand.is_refused("_next_numbers", (feed + 100, 0), None));
+    assert!(hand.is_refused("_put_sum", (feed, 1), Some(&[0; 8])));
+    assert!(hand.is_refused("_end_sum", (feed, 1), None));
+    // Of the same kind, and other items.
+    assert!(hand.is_refused("_next_lines", (feed, 1), None));
+    assert!(hand.is_refused("_next_rows", (hand.open("numbers", 9), 0), None));
+    let sum = hand.open("sum", 0);
+    assert!(hand.is_refused("_put_dropped", (sum, 0), Some(&[0; 4])));
+    assert!(hand.is_refused("_end_joined", (hand.open("sum", 0), 0), None));
+}
+
+#[test]
+fn items_come_and_go_between_rust_and_c() {
+    let ways = ways();
+    let mut pairs = 0;
+    for (compiler, flags) in &ways {
+        println!("{compiler} {flags:?}");
+        let workshop = Workshop::of("c", "feeding.idl");
+        let runtime = workshop.path();
+        let client = workshop.program(compiler, "eater", flags);
+        let rust = RustServer::start("rust", runtime);
+        print!("C calls Rust: {}", run_client(&client, "rust", runtime));
+        drop(rust);
+        let program = workshop.program(compiler, "feeder", flags);
+        let server = Server::start(&program, "c", runtime);
+        print!("C calls C: {}", run_client(&client, "c", runtime));
+        let domain = Domain::new().expect("a domain");
+        let feeding = FeedingClient::new(import(&domain, "c", runtime));
+        items_come(&feeding);
+        items_go(&feeding);
+        let hostile = Client::new(import(&domain, "c", runtime), &FEEDING);
+        attacks(&hostile);
+        drop(hostile);
+        none_alive(&feeding);
+        drop(feeding);
+        server.end();
+        pairs += 3;
+    }
+    println!("{pairs} pairs");
+    assert!(pairs == 3 * ways.len(), "{pairs} pairs");
+}
+
+#[test]
+fn a_server_that_ends_ends_its_feeds() {
+    for (compiler, flags) in ways() {
+        let workshop = Workshop::of("c", "feeding.idl");
+        let runtime = workshop.path();
+        let client = workshop.program(compiler, "eater", flags);
+        let rust = RustServer::start("rust", runtime);
+        expect_success(&client, &["rust", "dies"], runtime);
+        drop(rust);
+        let server = Server::start(&workshop.program(compiler, "feeder", flags), "c", runtime);
+        let domain = Domain::new().expect("a domain");
+        let feeding = FeedingClient::new(import(&domain, "c", runtime));
+        let numbers: Vec<_> = feeding.numbers(10_000, 0, 3000).expect("it opens").collect();
+        let (last, came) = numbers.split_last().expect("it begins");
+        assert!(came.len() > 2000 && came.iter().all(Result::is_ok), "{}", came.len());
+        assert!(matches!(last, Err(CallError::CallFailed { .. })), "{last:?}");
+        server.end();
+    }
+}
+
+fn expect_success(client: &Path, arguments: &[&str], runtime: &Path) {
+    let output = std::process::Command::new(client)
+        .args(arguments)
+        .env("XDG_RUNTIME_DIR", runtime)
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {}: {said}", output.status);
+}
+
+/// A server whose batches have nothing in them.
+struct Liar;
+
+impl Entries for Liar {
+    fn interface(&self) -> &'static InterfaceDescriptor {
+        &FEEDING
+    }
+
+    fn enter(&self, _procedure: usize, arguments: Arguments<'_>) -> Outcome {
+        let mut results = arguments.results();
+        results.put_u64::<0>(0);
+        results.variable_at(8, 0)?;
+        results.reply(8)
+    }
+}
+
+#[test]
+fn a_batch_of_nothing_revokes_the_binding_of_a_client_in_c() {
+    for (compiler, flags) in ways() {
+        let workshop = Workshop::of("c", "feeding.idl");
+        let client = workshop.program(compiler, "eater", flags);
+        let domain = Domain::new().expect("a domain");
+        let mut options = ExportOptions::default();
+        options.scope = Some(Scope::Directory(workshop.path().join("nearcall")));
+        let clerk = Clerk::export_with(&domain, "liar", Liar, options).expect("it is free");
+        expect_success(&client, &["liar", "lies"], workshop.path());
+        drop(clerk);
+    }
+}
