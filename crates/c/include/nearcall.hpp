@@ -7,7 +7,9 @@
 
 #include <array>
 #include <cstdint>
+#include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -88,6 +90,114 @@ class room {
 
   private:
     nearcall_served *own_;
+};
+
+/* A descriptor that is closed when this goes; -1 is none. */
+class descriptor {
+  public:
+    descriptor() = default;
+    explicit descriptor(int fd) : fd_(fd) {}
+    descriptor(descriptor &&other) noexcept : fd_(other.release()) {}
+    descriptor &operator=(descriptor &&other) noexcept {
+        reset(other.release());
+        return *this;
+    }
+    descriptor(const descriptor &) = delete;
+    descriptor &operator=(const descriptor &) = delete;
+    ~descriptor() { reset(); }
+
+    explicit operator bool() const { return fd_ >= 0; }
+    int get() const { return fd_; }
+    /* It is the caller's from here on. */
+    int release() { return nearcall_handed_over(&fd_); }
+    void reset(int fd = -1) { nearcall_close(std::exchange(fd_, fd)); }
+
+  private:
+    int fd_ = -1;
+};
+
+/* Items that a server sends, once, from one thread at a time. When this goes before they end, the
+ * feed is given up. */
+template <class F> class feed {
+  public:
+    using item = typename F::item;
+
+    explicit feed(typename F::c *own) : own_(own) {}
+
+    /* The next item. False if there are none any more. Throws what the procedure raised, and
+     * call_error; after that there are none. */
+    bool next(item &target) { return F::next(own_.get(), target); }
+
+    class iterator {
+      public:
+        using iterator_category = std::input_iterator_tag;
+        using value_type = item;
+        using difference_type = std::ptrdiff_t;
+        using pointer = item *;
+        using reference = item &;
+
+        iterator() = default;
+        explicit iterator(feed *from) : from_(from) { ++*this; }
+        reference operator*() { return item_; }
+        pointer operator->() { return &item_; }
+        iterator &operator++() {
+            if (!from_->next(item_)) {
+                from_ = nullptr;
+            }
+            return *this;
+        }
+        void operator++(int) { ++*this; }
+        bool operator==(const iterator &other) const { return from_ == other.from_; }
+        bool operator!=(const iterator &other) const { return from_ != other.from_; }
+
+      private:
+        feed *from_ = nullptr;
+        item item_{};
+    };
+
+    iterator begin() { return iterator(this); }
+    iterator end() { return iterator(); }
+
+  private:
+    std::unique_ptr<typename F::c, typename F::release> own_;
+};
+
+/* Items that a server is sent, from one thread at a time. When this goes before its end, the feed
+ * is given up. */
+template <class F> class sink {
+  public:
+    using item = typename F::item;
+
+    explicit sink(typename F::c *own) : own_(own) {}
+
+    /* Sends an item, with others. Throws what the server raised about one before; after that the
+     * feed is over. */
+    void put(const item &source) { F::put(own_.get(), source); }
+    /* Sends what there is. */
+    void flush() { F::flush(own_.get()); }
+    /* There are no more: what the server makes of them. */
+    typename F::output end() { return F::end(own_.get()); }
+
+  private:
+    std::unique_ptr<typename F::c, typename F::release> own_;
+};
+
+/* What a procedure returns that is a feed. It is asked by one thread at a time, and goes when the
+ * feed is over, whatever ended it, on any thread. */
+template <class T> class items {
+  public:
+    virtual ~items() = default;
+    /* The next item. False if there are none any more. */
+    virtual bool next(T &item) = 0;
+};
+
+/* What a procedure returns that takes a feed: as items, the other way. */
+template <class T, class R> class taker {
+  public:
+    virtual ~taker() = default;
+    virtual void take(const T &item) = 0;
+    /* There are no more. */
+    virtual R end() = 0;
 };
 
 /* Conversions: `give` makes a value of C with memory of its own, `take` reads one. */

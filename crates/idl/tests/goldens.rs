@@ -88,8 +88,8 @@ fn c_does_not_print_stubs_that_no_stack_holds() {
 #[test]
 fn what_a_language_has_no_stubs_for_is_named() {
     let here: [(_, _, &[&str]); 2] = [
-        ("descriptors", "open: it passes desc", &["rust", "c"]),
-        ("feeds", "rows: it is a feed", &["rust", "c"]),
+        ("descriptors", "open: it passes desc", &["rust", "c", "cpp"]),
+        ("feeds", "rows: it is a feed", &["rust", "c", "cpp"]),
     ];
     for (file, named, has_stubs) in here {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/idl/rust");

@@ -147,8 +147,8 @@ class Shelf {
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
-        take(nc_mark.value, mark);
         ::nearcall::idl::shelf::Books nc_returned{};
+        take(nc_mark.value, mark);
         take(nc_held.value, nc_returned);
         return nc_returned;
     }

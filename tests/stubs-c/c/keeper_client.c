@@ -1,6 +1,5 @@
 /* A client of vault.idl: `keeper_client NAME` passes descriptors of each kind and counts those that
  * stay open; `keeper_client NAME lies` expects a server that never sends what it should. */
-#define _GNU_SOURCE
 #include "open.h"
 #include "vault.h"
 

@@ -1,5 +1,4 @@
 /* A server of vault.idl: `keeper_server NAME` exports it until its standard input ends. */
-#define _GNU_SOURCE
 #include "open.h"
 #include "vault.h"
 

@@ -2,6 +2,10 @@
 #ifndef OPEN_H
 #define OPEN_H
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -43,9 +43,7 @@ fn stubs_of_every_good_file_compile_without_a_warning() {
 
 /// Interface files that C++ has no class for yet; the diagnostic names the type.
 const NOT_IN_CPP: &[(&str, &str)] = &[
-    ("descriptors", "descriptors::Vault::open"),
     ("external", "shapes::Form"),
-    ("feeds", "feeds::Ledger::rows"),
     ("graph", "graphs::Edge"),
     ("midl", "NODE"),
     ("trips", "trips::Form"),

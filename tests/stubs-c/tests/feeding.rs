@@ -1,12 +1,12 @@
-//! Feeds between Rust and C, each in a process of its own: none, one and many items, batches that
-//! end and begin, refusals, deadlines and deaths, and that nothing is held that nobody reads.
+//! Feeds between Rust, C and C++, each in a process of its own: none, one and many items, batches
+//! that end and begin, refusals, deadlines and deaths, and that nothing is held that nobody reads.
 
 #![forbid(unsafe_code)]
 
 mod support;
 
 use std::convert::Infallible;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
 use std::time::Duration;
@@ -18,7 +18,7 @@ use nearcall::{
     InterfaceDescriptor, Items, NotExecuted, Taker,
 };
 use stubs_c_tests::fed::feeding::*;
-use support::{RustServer, Server, Workshop, run_client, serve_here, ways};
+use support::{RustServer, Server, Workshop, expect_success, run_client, serve_here, ways};
 
 const NEVER: u32 = u32::MAX;
 
@@ -314,65 +314,62 @@ fn attacks(client: &Client) {
     assert!(hand.is_refused("_end_joined", (hand.open("sum", 0), 0), None));
 }
 
+/// Clients in Rust, one of them hostile, of a server in a process of its own.
+fn call_server(name: &str, runtime: &Path) {
+    let domain = Domain::new().expect("a domain");
+    let feeding = FeedingClient::new(import(&domain, name, runtime));
+    items_come(&feeding);
+    items_go(&feeding);
+    let hostile = Client::new(import(&domain, name, runtime), &FEEDING);
+    attacks(&hostile);
+    drop(hostile);
+    none_alive(&feeding);
+}
+
+/// A feed of a server that ends in the middle of it.
+fn outlive_server(name: &str, runtime: &Path) {
+    let domain = Domain::new().expect("a domain");
+    let feeding = FeedingClient::new(import(&domain, name, runtime));
+    let numbers: Vec<_> = feeding.numbers(10_000, 0, 3000).expect("it opens").collect();
+    let (last, came) = numbers.split_last().expect("it begins");
+    assert!(came.len() > 2000 && came.iter().all(Result::is_ok), "{}", came.len());
+    assert!(matches!(last, Err(CallError::CallFailed { .. })), "{last:?}");
+}
+
 #[test]
-fn items_come_and_go_between_rust_and_c() {
+fn items_come_and_go_between_languages() {
     let ways = ways();
     let mut pairs = 0;
     for (compiler, flags) in &ways {
         println!("{compiler} {flags:?}");
-        let workshop = Workshop::of("c", "feeding.idl");
-        let runtime = workshop.path();
-        let client = workshop.program(compiler, "eater", flags);
-        let rust = RustServer::start("rust", runtime);
-        print!("C calls Rust: {}", run_client(&client, "rust", runtime));
-        drop(rust);
-        let program = workshop.program(compiler, "feeder", flags);
-        let server = Server::start(&program, "c", runtime);
-        print!("C calls C: {}", run_client(&client, "c", runtime));
-        let domain = Domain::new().expect("a domain");
-        let feeding = FeedingClient::new(import(&domain, "c", runtime));
-        items_come(&feeding);
-        items_go(&feeding);
-        let hostile = Client::new(import(&domain, "c", runtime), &FEEDING);
-        attacks(&hostile);
-        drop(hostile);
-        none_alive(&feeding);
-        drop(feeding);
-        server.end();
-        pairs += 3;
+        let (c, cpp) = (Workshop::of("c", "feeding.idl"), Workshop::of("cpp", "feeding.idl"));
+        let runtime = c.path();
+        let clients =
+            [c.program(compiler, "eater", flags), cpp.program(compiler, "eater_cpp", flags)];
+        for client in &clients {
+            let rust = RustServer::start("rust", runtime);
+            print!("{} calls Rust: {}", client.display(), run_client(client, "rust", runtime));
+            expect_success(client, &["rust", "dies"], runtime);
+            drop(rust);
+        }
+        let servers = [
+            ("c", c.program(compiler, "feeder", flags)),
+            ("cpp", cpp.program(compiler, "feeder_cpp", flags)),
+        ];
+        for (name, program) in &servers {
+            let server = Server::start(program, name, runtime);
+            for client in &clients {
+                print!("{} calls {name}: {}", client.display(), run_client(client, name, runtime));
+            }
+            call_server(name, runtime);
+            outlive_server(name, runtime);
+            server.end();
+        }
+        pairs += clients.len() + servers.len() * (clients.len() + 1);
+        expect_no_batches_of_nothing(&clients, runtime);
     }
     println!("{pairs} pairs");
-    assert!(pairs == 3 * ways.len(), "{pairs} pairs");
-}
-
-#[test]
-fn a_server_that_ends_ends_its_feeds() {
-    for (compiler, flags) in ways() {
-        let workshop = Workshop::of("c", "feeding.idl");
-        let runtime = workshop.path();
-        let client = workshop.program(compiler, "eater", flags);
-        let rust = RustServer::start("rust", runtime);
-        expect_success(&client, &["rust", "dies"], runtime);
-        drop(rust);
-        let server = Server::start(&workshop.program(compiler, "feeder", flags), "c", runtime);
-        let domain = Domain::new().expect("a domain");
-        let feeding = FeedingClient::new(import(&domain, "c", runtime));
-        let numbers: Vec<_> = feeding.numbers(10_000, 0, 3000).expect("it opens").collect();
-        let (last, came) = numbers.split_last().expect("it begins");
-        assert!(came.len() > 2000 && came.iter().all(Result::is_ok), "{}", came.len());
-        assert!(matches!(last, Err(CallError::CallFailed { .. })), "{last:?}");
-        server.end();
-    }
-}
-
-fn expect_success(client: &Path, arguments: &[&str], runtime: &Path) {
-    let output = std::process::Command::new(client)
-        .args(arguments)
-        .env("XDG_RUNTIME_DIR", runtime)
-        .output()
-        .expect("it runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {}: {said}", output.status);
+    assert!(pairs == 8 * ways.len(), "{pairs} pairs");
 }
 
 /// A server whose batches have nothing in them.
@@ -391,16 +388,14 @@ impl Entries for Liar {
     }
 }
 
-#[test]
-fn a_batch_of_nothing_revokes_the_binding_of_a_client_in_c() {
-    for (compiler, flags) in ways() {
-        let workshop = Workshop::of("c", "feeding.idl");
-        let client = workshop.program(compiler, "eater", flags);
-        let domain = Domain::new().expect("a domain");
-        let mut options = ExportOptions::default();
-        options.scope = Some(Scope::Directory(workshop.path().join("nearcall")));
-        let clerk = Clerk::export_with(&domain, "liar", Liar, options).expect("it is free");
-        expect_success(&client, &["liar", "lies"], workshop.path());
-        drop(clerk);
+/// A batch of nothing revokes the binding.
+fn expect_no_batches_of_nothing(clients: &[PathBuf], runtime: &Path) {
+    let domain = Domain::new().expect("a domain");
+    let mut options = ExportOptions::default();
+    options.scope = Some(Scope::Directory(runtime.join("nearcall")));
+    let clerk = Clerk::export_with(&domain, "liar", Liar, options).expect("it is free");
+    for client in clients {
+        expect_success(client, &["liar", "lies"], runtime);
     }
+    drop(clerk);
 }

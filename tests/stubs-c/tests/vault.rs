@@ -1,5 +1,5 @@
-//! Descriptors between Rust and C, each in a process of its own: what arrives, what is refused on
-//! either side, and that nothing stays open that nobody holds.
+//! Descriptors between Rust, C and C++, each in a process of its own: what arrives, what is refused
+//! on either side, and that nothing stays open that nobody holds.
 
 #![forbid(unsafe_code)]
 
@@ -20,7 +20,7 @@ use nearcall::{
 };
 use nearcall_idl::plan::{Step, plan};
 use stubs_c_tests::passed::vault::*;
-use support::{RustServer, Server, Workshop, model, run_client, serve_here, ways};
+use support::{RustServer, Server, Workshop, expect_success, model, run_client, serve_here, ways};
 
 /// How many descriptors this process has.
 fn open_count() -> u32 {
@@ -90,7 +90,7 @@ fn import(domain: &Domain, name: &str, runtime: &Path) -> Binding {
     Binding::import_with(domain, name, &VAULT, options).expect("it is there")
 }
 
-/// What a client in Rust passes to a server in C.
+/// What a client in Rust passes to a server in another language.
 fn passes(vault: &VaultClient) {
     let (given, (link, _other)) = (file("x"), UnixStream::pair().expect("sockets"));
     let (back, same) = vault.swap(given.as_fd(), "swap", link.as_fd()).expect("it returns");
@@ -152,42 +152,59 @@ fn attacks(client: &Client) {
     attack(client, b"\xff\xff", &[file, link]);
 }
 
+/// Clients in Rust, one of them hostile, of a server in a process of its own.
+fn call_server(program: &Path, name: &str, runtime: &Path) {
+    let domain = Domain::new().expect("a domain");
+    let vault = VaultClient::new(import(&domain, name, runtime));
+    let hostile = Client::new(import(&domain, name, runtime), &VAULT);
+    passes(&vault);
+    attacks(&hostile);
+    let before = vault.open_count().expect("it returns");
+    for _ in 0..20 {
+        passes(&vault);
+        attacks(&hostile);
+    }
+    let closed = (0..2000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        vault.open_count().expect("it returns") <= before
+    });
+    let after = vault.open_count();
+    assert!(closed, "{} had {before} open, now {after:?}", program.display());
+}
+
 #[test]
-fn descriptors_go_between_rust_and_c() {
+fn descriptors_go_between_languages() {
     let ways = ways();
     let mut pairs = 0;
     for (compiler, flags) in &ways {
         println!("{compiler} {flags:?}");
-        let workshop = Workshop::of("c", "vault.idl");
-        let runtime = workshop.path();
-        let client = workshop.program(compiler, "keeper_client", flags);
+        let (c, cpp) = (Workshop::of("c", "vault.idl"), Workshop::of("cpp", "vault.idl"));
+        let runtime = c.path();
+        let clients = [
+            c.program(compiler, "keeper_client", flags),
+            cpp.program(compiler, "keeper_client_cpp", flags),
+        ];
         let rust = RustServer::start("rust", runtime);
-        print!("C calls Rust: {}", run_client(&client, "rust", runtime));
-        drop(rust);
-        let program = workshop.program(compiler, "keeper_server", flags);
-        let server = Server::start(&program, "c", runtime);
-        print!("C calls C: {}", run_client(&client, "c", runtime));
-        let domain = Domain::new().expect("a domain");
-        let vault = VaultClient::new(import(&domain, "c", runtime));
-        let hostile = Client::new(import(&domain, "c", runtime), &VAULT);
-        passes(&vault);
-        attacks(&hostile);
-        let before = vault.open_count().expect("it returns");
-        for _ in 0..20 {
-            passes(&vault);
-            attacks(&hostile);
+        for client in &clients {
+            print!("{} calls Rust: {}", client.display(), run_client(client, "rust", runtime));
         }
-        let closed = (0..2000).any(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(1));
-            vault.open_count().expect("it returns") <= before
-        });
-        assert!(closed, "the server in C had {before} open, now {:?}", vault.open_count());
-        drop((vault, hostile));
-        server.end();
-        pairs += 3;
+        drop(rust);
+        let servers = [
+            ("c", c.program(compiler, "keeper_server", flags)),
+            ("cpp", cpp.program(compiler, "keeper_server_cpp", flags)),
+        ];
+        for (name, program) in &servers {
+            let server = Server::start(program, name, runtime);
+            for client in &clients {
+                print!("{} calls {name}: {}", client.display(), run_client(client, name, runtime));
+            }
+            call_server(program, name, runtime);
+            server.end();
+        }
+        pairs += clients.len() + servers.len() * (clients.len() + 1);
     }
     println!("{pairs} pairs");
-    assert!(pairs == 3 * ways.len(), "{pairs} pairs");
+    assert!(pairs == 8 * ways.len(), "{pairs} pairs");
 }
 
 /// A server that sends none, too few, too many, and others, each time something else.
@@ -215,23 +232,18 @@ impl Entries for Liar {
 }
 
 #[test]
-fn a_client_in_c_revokes_the_binding_of_a_server_that_lies() {
+fn a_client_revokes_the_binding_of_a_server_that_lies() {
     for (compiler, flags) in ways() {
-        let workshop = Workshop::of("c", "vault.idl");
-        let client = workshop.program(compiler, "keeper_client", flags);
-        let domain = Domain::new().expect("a domain");
-        let mut options = ExportOptions::default();
-        options.scope = Some(Scope::Directory(workshop.path().join("nearcall")));
-        let liar = Liar(AtomicUsize::new(0));
-        let clerk = Clerk::export_with(&domain, "liar", liar, options).expect("it is free");
-        let output = std::process::Command::new(&client)
-            .args(["liar", "lies"])
-            .env("XDG_RUNTIME_DIR", workshop.path())
-            .output()
-            .expect("it runs");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{compiler}: {said}");
-        print!("{compiler}: {}", String::from_utf8_lossy(&output.stdout));
-        drop(clerk);
+        for (language, program) in [("c", "keeper_client"), ("cpp", "keeper_client_cpp")] {
+            let workshop = Workshop::of(language, "vault.idl");
+            let client = workshop.program(compiler, program, flags);
+            let domain = Domain::new().expect("a domain");
+            let mut options = ExportOptions::default();
+            options.scope = Some(Scope::Directory(workshop.path().join("nearcall")));
+            let liar = Liar(AtomicUsize::new(0));
+            let clerk = Clerk::export_with(&domain, "liar", liar, options).expect("it is free");
+            expect_success(&client, &["liar", "lies"], workshop.path());
+            drop(clerk);
+        }
     }
 }

@@ -12,7 +12,7 @@
 mod checks;
 mod client;
 mod codec;
-mod feeds;
+pub(super) mod feeds;
 mod free;
 pub(super) mod interface;
 pub(super) mod names;

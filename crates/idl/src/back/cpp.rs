@@ -9,12 +9,13 @@
 //! interface's name before its own. Decides only what is C++'s own: names, and which class of the
 //! standard library stands for what.
 
+mod feeds;
 mod interface;
 mod types;
 
 use crate::back::c::C;
 use crate::back::c::text::Text;
-use crate::back::{Output, Printed, Unsupported, descriptors_not_yet, feeds_not_yet};
+use crate::back::{Output, Printed, Unsupported};
 use crate::model::{DeclarationId, Kind, Model, Type};
 
 /// What every printer looks at.
@@ -26,8 +27,6 @@ struct Cpp<'c, 'm> {
 pub fn compile_cpp(model: &Model, stem: &str) -> Printed {
     let c = C::new(model);
     let mut unsupported = c.too_long();
-    unsupported.extend(feeds_not_yet(model, "C++"));
-    unsupported.extend(descriptors_not_yet(model, "C++"));
     let within = C::new(model).within();
     let cpp = Cpp { c: &within };
     unsupported.extend(cpp.unsupported());

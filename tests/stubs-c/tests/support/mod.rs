@@ -215,6 +215,15 @@ pub fn run_client(program: &Path, name: &str, runtime: &Path) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+/// Runs a program with arguments until it ends well.
+pub fn expect_success(program: &Path, arguments: &[&str], runtime: &Path) {
+    let mut command = Command::new(program);
+    let output = command.args(arguments).env("XDG_RUNTIME_DIR", runtime).output();
+    let output = output.expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {}: {said}", output.status);
+}
+
 pub fn client_output(program: &Path, name: &str, runtime: &Path) -> Output {
     Command::new(program).arg(name).env("XDG_RUNTIME_DIR", runtime).output().expect("it runs")
 }

@@ -43,7 +43,8 @@ impl C<'_> {
         self.feeds(plan).into_iter().find(|feed| feed.plan.has(procedure.plan.index))
     }
 
-    fn feed_here(&self, procedure: Procedure<'_>) -> Option<FeedOf<'_>> {
+    /// The same, of the interface that a procedure is of.
+    pub fn feed_here(&self, procedure: Procedure<'_>) -> Option<FeedOf<'_>> {
         let plan = self.plan.interfaces.iter().find(|plan| plan.id == procedure.interface)?;
         self.feed_of(plan, procedure)
     }

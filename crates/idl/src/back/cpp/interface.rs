@@ -12,6 +12,8 @@ enum Stands {
     Word,
     Text,
     Value,
+    Descriptor,
+    NewDescriptor,
     Changed,
     Lent,
     LentResult,
@@ -22,12 +24,18 @@ impl Cpp<'_, '_> {
     /// `interface`
     pub fn print_interface(&self, id: DeclarationId, text: &mut Text) {
         let Some(plan) = self.c.plan.interfaces.iter().find(|plan| plan.id == id) else { return };
-        let (procedures, functions) = (self.c.procedures(plan), self.c.member_functions(plan));
+        let all = self.c.procedures(plan).into_iter().zip(self.c.member_functions(plan));
+        // What carries a feed is called by the feed alone.
+        let own = all.filter(|(procedure, _)| !procedure.operation.carries_feed());
+        let (procedures, functions): (Vec<_>, Vec<_>) = own.unzip();
         self.open_space(id, text);
         let (own, c) = (self.place(id).1, self.c.names.declaration(id).to_owned());
         text.doc(&self.c.model.declaration(id).doc);
         text.open(format!("class {own} {{"));
         text.label("  public:");
+        for feed in self.c.feeds(plan) {
+            self.print_end(&feed, text);
+        }
         text.line("/* Binds to the domain that exports `name`. */");
         text.open(format!("{own}(const ::nearcall::domain &domain, const ::std::string &name) {{"));
         text.line("nearcall_environment env;");
@@ -57,6 +65,8 @@ impl Cpp<'_, '_> {
             Some(Passing::Lent) => Stands::Lent,
             Some(Passing::LentResult) => Stands::LentResult,
             Some(Passing::LentBoth) => Stands::LentBoth,
+            Some(Passing::Descriptor) => Stands::Descriptor,
+            _ if parameter.descriptor.is_some() => Stands::NewDescriptor,
             _ if parameter.direction != Direction::In => Stands::Changed,
             _ if matches!(shape(self.c.model, &parameter.declared), Shape::Scalar(_)) => {
                 Stands::Word
@@ -78,6 +88,11 @@ impl Cpp<'_, '_> {
             let changed = format!("{declared} &{name}");
             match (stands, is_server) {
                 (Stands::Word, _) => all.push(format!("{declared} {name}")),
+                (Stands::Descriptor, false) => all.push(format!("int {name}")),
+                (Stands::Descriptor, true) => all.push(format!("::nearcall::descriptor {name}")),
+                (Stands::NewDescriptor, _) => {
+                    all.push(format!("::nearcall::descriptor &{name}"));
+                }
                 (Stands::Lent | Stands::LentBoth, true) => {
                     all.push(format!("const ::nearcall::opaque &{name}"));
                     if let Stands::LentBoth = self.stands(procedure, index, parameter) {
@@ -96,13 +111,24 @@ impl Cpp<'_, '_> {
     }
 
     fn returned(&self, procedure: Procedure<'_>, is_server: bool) -> Option<String> {
+        if let Some(feed) = self.feed_type(procedure, is_server) {
+            return Some(feed);
+        }
+        if procedure.operation.returns_descriptor.is_some() {
+            return Some(String::from("::nearcall::descriptor"));
+        }
         let is_room = is_server && procedure.plan.lent_result == Some(Root::Returned);
         let declared = procedure.operation.returns.as_ref().filter(|_| !is_room)?;
         Some(self.type_name(declared))
     }
 
+    /// Whether what comes back is one thing that gives itself back, in C a number or a pointer.
+    fn is_one_thing(procedure: Procedure<'_>) -> bool {
+        procedure.operation.feed.is_some() || procedure.operation.returns_descriptor.is_some()
+    }
+
     /// A value of C that gives back what it holds.
-    fn held(&self, declared: &Type, name: &str, text: &mut Text) {
+    pub fn held(&self, declared: &Type, name: &str, text: &mut Text) {
         let c = self.c.type_name(declared);
         let (parameter, free) = match self.c.free(declared, "value") {
             Some(free) => (" &value", free),
@@ -126,7 +152,7 @@ impl Cpp<'_, '_> {
         );
         text.line("nearcall_environment nc_env;");
         let mut arguments = String::from("own_.get()");
-        let mut after = Vec::new();
+        let (mut came, mut after) = (Vec::new(), Vec::new());
         let names = self.c.parameter_names(operation);
         for ((parameter, own), index) in operation.parameters.iter().zip(&names).zip(0..) {
             let declared = &parameter.declared;
@@ -138,6 +164,13 @@ impl Cpp<'_, '_> {
                 Stands::Text => {
                     text.line(format!("::nearcall::detail::check_text({own});"));
                     arguments += &format!("{own}.c_str()");
+                }
+                Stands::Descriptor => arguments += own,
+                Stands::NewDescriptor => {
+                    text.line(format!("int nc_{own} = -1;"));
+                    arguments += &format!("&nc_{own}");
+                    came.push(format!("::nearcall::descriptor nc_own_{own}(nc_{own});"));
+                    after.push(format!("{own} = ::std::move(nc_own_{own});"));
                 }
                 _ => {
                     let held = format!("nc_{own}");
@@ -153,26 +186,33 @@ impl Cpp<'_, '_> {
             }
         }
         let function = self.c.names.function(procedure.interface, procedure.plan.index);
-        let call = format!("::{function}({arguments}, &nc_env);");
+        let call = format!("::{function}({arguments}, &nc_env)");
+        let is_one_thing = Self::is_one_thing(procedure);
         match &operation.returns {
+            Some(_) if is_one_thing => {
+                text.line(format!("{result} nc_returned({call});"));
+            }
             Some(declared) => {
                 self.held(declared, "nc_held", text);
-                text.line(format!("nc_held.value = {call}"));
+                text.line(format!("nc_held.value = {call};"));
             }
-            None => text.line(call),
+            None => text.line(format!("{call};")),
         }
+        text.lines(came);
         self.print_thrown(procedure, text);
-        text.lines(after);
         if let Some(returned) = returned {
-            text.line(format!("{returned} nc_returned{{}};"));
-            text.line("take(nc_held.value, nc_returned);");
-            text.line("return nc_returned;");
+            if !is_one_thing {
+                text.line(format!("{returned} nc_returned{{}};"));
+                after.push(String::from("take(nc_held.value, nc_returned);"));
+            }
+            after.push(String::from("return nc_returned;"));
         }
+        text.lines(after);
         text.close("}");
     }
 
     /// What was raised, and errors, as exceptions.
-    fn print_thrown(&self, procedure: Procedure<'_>, text: &mut Text) {
+    pub fn print_thrown(&self, procedure: Procedure<'_>, text: &mut Text) {
         for id in &procedure.operation.raises {
             let (c, own) = (self.c.names.declaration(*id), self.path(*id));
             text.open(format!("if (const ::{c} *raised = ::nearcall_raised_{c}(&nc_env)) {{"));
@@ -229,6 +269,7 @@ impl Cpp<'_, '_> {
         text.line(format!("{clerk} &operator=(const {clerk} &) = delete;"));
         text.label("  private:");
         for (procedure, name) in procedures.iter().zip(functions) {
+            self.print_made(*procedure, name, text);
             self.print_run(*procedure, name, server, text);
         }
         text.open("struct release {");
@@ -245,14 +286,43 @@ impl Cpp<'_, '_> {
         let star = if result.ends_with('*') { "" } else { " " };
         text.open(format!("static {result}{star}run_{name}(void *nc_self{parameters}) {{"));
         let returned = self.returned(procedure, true).and(procedure.operation.returns.as_ref());
-        if let Some(declared) = returned {
-            self.held(declared, "nc_returned", text);
+        let is_feed = procedure.operation.feed.is_some();
+        let is_descriptor = procedure.operation.returns_descriptor.is_some();
+        match returned {
+            Some(_) if is_feed => text.line(format!("{result} nc_returned{{}};")),
+            Some(_) if is_descriptor => text.line("int nc_returned = -1;"),
+            Some(declared) => self.held(declared, "nc_returned", text),
+            None => {}
         }
+        self.own_descriptors(procedure, text);
         text.open("try {");
         text.lines(
             ["using ::nearcall::detail::give;", "using ::nearcall::detail::take;"]
                 .map(String::from),
         );
+        let (arguments, after) = self.print_arguments(procedure, text);
+        let call = format!("static_cast<{server} *>(nc_self)->{name}({})", arguments.join(", "));
+        match returned {
+            Some(_) if is_feed => text.lines(self.made(procedure, name, &call)),
+            Some(_) if is_descriptor => text.line(format!("nc_returned = {call}.release();")),
+            Some(_) => text.line(format!("give({call}, nc_returned.value);")),
+            None => text.line(format!("{call};")),
+        }
+        text.lines(after);
+        self.print_caught(procedure, text);
+        if returned.is_some() {
+            let is_plain = Self::is_one_thing(procedure);
+            text.line(if is_plain { "return nc_returned;" } else { "return nc_returned.moved();" });
+        }
+        text.close("}");
+    }
+
+    /// Makes arguments of C++: what they are, and what gives C what becomes of them.
+    fn print_arguments(
+        &self,
+        procedure: Procedure<'_>,
+        text: &mut Text,
+    ) -> (Vec<String>, Vec<String>) {
         let mut arguments = Vec::new();
         let mut after = Vec::new();
         let names = self.c.parameter_names(procedure.operation);
@@ -261,6 +331,11 @@ impl Cpp<'_, '_> {
             let (declared, given) = (self.type_name(&parameter.declared), format!("nc_{own}"));
             match self.stands(procedure, index, parameter) {
                 Stands::Word => arguments.push(format!("static_cast<{declared}>({own})")),
+                Stands::Descriptor => arguments.push(format!("::std::move({given})")),
+                Stands::NewDescriptor => {
+                    after.push(format!("*{own} = {given}.release();"));
+                    arguments.push(given);
+                }
                 Stands::Lent => arguments.push(format!("::nearcall::opaque({own})")),
                 Stands::LentResult => {
                     text.line(format!("::nearcall::room {given}({own});"));
@@ -290,17 +365,22 @@ impl Cpp<'_, '_> {
             text.line("::nearcall::room nc_in_place(nc_room);");
             arguments.push(String::from("nc_in_place"));
         }
-        let call = format!("static_cast<{server} *>(nc_self)->{name}({})", arguments.join(", "));
-        match returned {
-            Some(_) => text.line(format!("give({call}, nc_returned.value);")),
-            None => text.line(format!("{call};")),
+        (arguments, after)
+    }
+
+    /// Descriptors of a procedure, before anything can fail.
+    fn own_descriptors(&self, procedure: Procedure<'_>, text: &mut Text) {
+        let names = self.c.parameter_names(procedure.operation);
+        let all = procedure.operation.parameters.iter().zip(&names).zip(0..);
+        for ((parameter, own), index) in all {
+            match self.stands(procedure, index, parameter) {
+                Stands::Descriptor => {
+                    text.line(format!("::nearcall::descriptor nc_{own}({own});"));
+                }
+                Stands::NewDescriptor => text.line(format!("::nearcall::descriptor nc_{own};")),
+                _ => {}
+            }
         }
-        text.lines(after);
-        self.print_caught(procedure, text);
-        if returned.is_some() {
-            text.line("return nc_returned.moved();");
-        }
-        text.close("}");
     }
 
     /// Puts what the procedure made of a parameter in the place of what was there.
@@ -316,7 +396,7 @@ impl Cpp<'_, '_> {
         lines
     }
 
-    fn print_caught(&self, procedure: Procedure<'_>, text: &mut Text) {
+    pub fn print_caught(&self, procedure: Procedure<'_>, text: &mut Text) {
         for id in &procedure.operation.raises {
             let (c, own) = (self.c.names.declaration(*id), self.path(*id));
             let is_empty = matches!(
