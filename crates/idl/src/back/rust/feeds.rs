@@ -12,7 +12,7 @@ use crate::back::rust::interface::Procedure;
 use crate::back::rust::stub::{Printer, number};
 use crate::layout::{Place, Root};
 use crate::model::{Direction, FeedPart, Primitive, Type};
-use crate::plan::Passing;
+use crate::plan::{FeedWay, Passing};
 
 /// The procedures of one feed, and the types that they have to agree on.
 struct FeedOf<'p> {
@@ -36,35 +36,22 @@ impl Rust<'_> {
         all: &[Procedure<'p>],
     ) -> FeedOf<'p> {
         let operation = procedure.operation;
-        let opened_by = operation.feed.as_ref().map(|feed| &feed.opened_by);
-        let part = |part| {
-            let mut all = all.iter().copied();
-            all.find(|one| {
-                let feed = one.operation.feed.as_ref();
-                one.operation.declared_in == operation.declared_in
-                    && feed
-                        .is_some_and(|feed| feed.part == part && Some(&feed.opened_by) == opened_by)
-            })
-        };
-        let (next, put, end) = (part(FeedPart::Next), part(FeedPart::Put), part(FeedPart::End));
-        let sent = put.and_then(|put| {
-            let mut parameters = put.operation.parameters.iter();
-            parameters.find(|one| matches!(one.declared, Type::Sequence { .. }))
-        });
-        let returned = next.and_then(|next| next.operation.returns.as_ref());
-        let (element, bound) = match sent.map(|sent| &sent.declared).or(returned) {
-            Some(Type::Sequence { element, bound }) => (&**element, bound.unwrap_or(1)),
-            // An expanded feed has a sequence of its items in one of its procedures.
-            _ => (&Type::Primitive(Primitive::Octet), 1),
+        let feeds = &self.interface_plan(procedure.interface).feeds;
+        let feed = feeds.iter().find(|feed| feed.has(procedure.plan.index));
+        let feed = feed.expect("the plan has every feed");
+        let at = |index: u32| Some(all[index as usize]);
+        let (next, put, end) = match feed.way {
+            FeedWay::Back { next } => (at(next), None, None),
+            FeedWay::There { put, end } => (None, at(put), at(end)),
         };
         let returned = end.and_then(|end| end.operation.returns.as_ref());
         FeedOf {
             next,
             put,
             end,
-            item: self.owned(scope, element),
-            are_octets: *self.model.resolved(element) == Type::Primitive(Primitive::Octet),
-            bound,
+            item: self.owned(scope, &feed.item),
+            are_octets: *self.model.resolved(&feed.item) == Type::Primitive(Primitive::Octet),
+            bound: feed.batch_count,
             output: returned.map_or_else(|| quote!(()), |declared| self.owned(scope, declared)),
             raised: match operation.raises.as_slice() {
                 [] => quote!(::core::convert::Infallible),
