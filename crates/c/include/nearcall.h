@@ -269,7 +269,7 @@ bool nearcall_reply_malformed(nearcall_reply *reply, nearcall_malformed malforme
                               nearcall_environment *environment);
 bool nearcall_empty_batch(const nearcall_client *client, uint32_t procedure,
                           nearcall_environment *environment);
-bool nearcall_feed_is_over(const nearcall_client *client, uint32_t procedure,
+bool nearcall_feed_over(const nearcall_client *client, uint32_t procedure,
                            nearcall_environment *environment);
 void nearcall_give_up_feed(const nearcall_client *client, uint64_t feed);
 bool nearcall_refuse_argument(nearcall_environment *environment, nearcall_breach breach);

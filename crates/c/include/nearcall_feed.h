@@ -33,7 +33,7 @@ NEARCALL_INLINE void *nearcall_feed_made(const nearcall_client *client, uint64_t
 }
 
 /* Tells the server, once. */
-NEARCALL_INLINE void nearcall_feed_give_up(nearcall_feed *feed) {
+NEARCALL_INLINE void nearcall_feed_cancel(nearcall_feed *feed) {
     if (!feed->is_over) {
         feed->is_over = true;
         nearcall_give_up_feed(feed->client, feed->feed);
@@ -44,11 +44,11 @@ NEARCALL_INLINE void nearcall_feed_give_up(nearcall_feed *feed) {
 NEARCALL_INLINE bool nearcall_feed_came(nearcall_feed *feed, uint32_t procedure, uint32_t count,
                                         bool is_last, nearcall_environment *environment) {
     if (environment->outcome != NEARCALL_RETURNED) {
-        nearcall_feed_give_up(feed);
+        nearcall_feed_cancel(feed);
         return false;
     }
     if (count == 0 && !is_last) {
-        nearcall_feed_give_up(feed);
+        nearcall_feed_cancel(feed);
         return nearcall_empty_batch(feed->client, procedure, environment);
     }
     feed->is_over = is_last;
@@ -58,7 +58,7 @@ NEARCALL_INLINE bool nearcall_feed_came(nearcall_feed *feed, uint32_t procedure,
 /* A call with a batch has returned: true if its items were taken. */
 NEARCALL_INLINE bool nearcall_feed_went(nearcall_feed *feed, nearcall_environment *environment) {
     if (environment->outcome != NEARCALL_RETURNED) {
-        nearcall_feed_give_up(feed);
+        nearcall_feed_cancel(feed);
         return false;
     }
     return true;
@@ -73,7 +73,7 @@ NEARCALL_INLINE void nearcall_feed_ended(nearcall_feed *feed, nearcall_environme
 
 /* Gives it up if it is not over, and then all of it back. */
 NEARCALL_INLINE void nearcall_feed_end(nearcall_feed *feed) {
-    nearcall_feed_give_up(feed);
+    nearcall_feed_cancel(feed);
     nearcall_client_release(feed->client);
     nearcall_free(feed);
 }

@@ -450,7 +450,7 @@ bool nearcall_put_Ledger_load(nearcall_feed_Ledger_load *nc_feed, Row nc_item, n
     nearcall_begin(nc_env);
     if (nc_feed->own.is_over) {
         nearcall_free_Row(&nc_item);
-        return nearcall_feed_is_over(nc_feed->own.client, 3, nc_env);
+        return nearcall_feed_over(nc_feed->own.client, 3, nc_env);
     }
     nc_feed->batch._buffer[nc_feed->batch._length++] = nc_item;
     return nc_feed->batch._length < 31u || nearcall_flush_Ledger_load(nc_feed, nc_env);
@@ -459,7 +459,7 @@ bool nearcall_put_Ledger_load(nearcall_feed_Ledger_load *nc_feed, Row nc_item, n
 bool nearcall_flush_Ledger_load(nearcall_feed_Ledger_load *nc_feed, nearcall_environment *nc_env) {
     nearcall_begin(nc_env);
     if (nc_feed->own.is_over) {
-        return nearcall_feed_is_over(nc_feed->own.client, 3, nc_env);
+        return nearcall_feed_over(nc_feed->own.client, 3, nc_env);
     }
     if (nc_feed->batch._length == 0) {
         return true;

@@ -311,7 +311,7 @@ pub unsafe extern "C" fn nearcall_empty_batch(
 /// - H1 live: `client`, `environment`.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nearcall_feed_is_over(
+pub unsafe extern "C" fn nearcall_feed_over(
     client: *const Client,
     procedure: u32,
     environment: *mut Environment,

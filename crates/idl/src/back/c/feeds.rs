@@ -269,7 +269,7 @@ impl C<'_> {
     /// The client's functions of a feed that goes.
     fn print_put(&self, feed: &FeedOf<'_>, end: Procedure<'_>, text: &mut Text) {
         let (name, put) = (self.feed_name(feed), feed.carrier.plan.index);
-        let over = format!("return nearcall_feed_is_over(nc_feed->own.client, {put}, nc_env);");
+        let over = format!("return nearcall_feed_over(nc_feed->own.client, {put}, nc_env);");
         text.open(format!("{} {{", self.put_signature(feed)));
         text.line("nearcall_begin(nc_env);");
         text.open("if (nc_feed->own.is_over) {");
