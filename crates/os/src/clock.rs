@@ -27,8 +27,8 @@ pub fn ticks() -> u64 {
     counter::read()
 }
 
-/// Nanoseconds that so many ticks take, within a hundredth. 2 ns; the first call watches both clocks
-/// for 20 us.
+/// Nanoseconds that so many ticks take, within a hundredth. 2 ns; the first call watches both
+/// clocks for 20 us.
 #[inline]
 pub fn ticks_ns(ticks: u64) -> u64 {
     static NS_PER_TICK: OnceLock<f64> = OnceLock::new();
