@@ -165,6 +165,10 @@ impl FaultsServer for Tester {
         Ok([&[number], data].concat())
     }
 
+    fn doze_alone(&self, milliseconds: u32, _data: &[u8]) {
+        std::thread::sleep(Duration::from_millis(milliseconds.into()));
+    }
+
     fn note(&self) {
         self.count();
     }

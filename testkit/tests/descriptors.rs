@@ -5,8 +5,9 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
 use nearcall::raw::{Arguments, Client, DescriptorKind, Entries, Outcome};
@@ -14,6 +15,7 @@ use nearcall::{
     Binding, CallError, Clerk, Domain, Error, InterfaceDescriptor, NotExecuted, Ran, UsageError,
 };
 use nearcall_abi::message::Message;
+use nearcall_os::processor;
 use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::Stream;
 use testkit::campaign::effects;
@@ -383,39 +385,43 @@ fn what_is_late_or_forged_is_closed() {
     assert!(hand::await_hang_up(&client.stream, CLOSED).is_some());
 }
 
-/// A server of the campaign's interface whose every procedure looks for a descriptor for so long.
-struct Looker(Duration);
+/// A server of the campaign's interface whose every procedure does this.
+struct Does<F>(F);
 
-impl Entries for Looker {
+impl<F: Fn(&Arguments<'_>) + Send + Sync + 'static> Entries for Does<F> {
     fn interface(&self) -> &'static InterfaceDescriptor {
         &EFFECTS
     }
 
     fn enter(&self, _procedure: usize, arguments: Arguments<'_>) -> Outcome {
-        let begin = Instant::now();
-        loop {
-            let _ = arguments.descriptors([DescriptorKind::Any]);
-            if begin.elapsed() >= self.0 {
-                return arguments.results().reply(0);
-            }
-        }
+        (self.0)(&arguments);
+        arguments.results().reply(0)
     }
 }
 
-/// A client, made by hand, of a server that looks for so long.
-fn looked_for(looks: Duration, test: impl FnOnce(&HandClient, u32)) {
+/// A client, made by hand, of a server whose procedures do this; and an A-stack to call it on.
+fn called_by_hand(
+    procedure: impl Fn(&Arguments<'_>) + Send + Sync + 'static,
+    test: impl FnOnce(&HandClient, u32),
+) {
     let directory = tempfile::tempdir().unwrap();
     let domain = Domain::new().unwrap();
     let mut options = nearcall::ExportOptions::default();
     options.scope = Some(nearcall::name::Scope::Directory(directory.path().to_owned()));
-    let _clerk = Clerk::export_with(&domain, "looker", Looker(looks), options).unwrap();
-    let client = HandClient::bind(&hand::path_of(directory.path(), "looker")).unwrap();
+    let _clerk = Clerk::export_with(&domain, "does", Does(procedure), options).unwrap();
+    let client = HandClient::bind(&hand::path_of(directory.path(), "does")).unwrap();
     test(&client, hand::astack_of("null"));
 }
 
 #[test]
 fn a_broken_packet_that_a_call_meets_ends_the_binding() {
-    looked_for(Duration::from_millis(200), |client, astack| {
+    let looks = |arguments: &Arguments<'_>| {
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_millis(200) {
+            let _ = arguments.descriptors([DescriptorKind::Any]);
+        }
+    };
+    called_by_hand(looks, |client, astack| {
         client.post(astack, hand::words_of("null", 1, 0));
         std::thread::sleep(Duration::from_millis(20));
         // The procedure reads all the time, so it is there before housekeeping.
@@ -424,27 +430,73 @@ fn a_broken_packet_that_a_call_meets_ends_the_binding() {
     });
 }
 
+/// Packets that one look for descriptors may read: those that are queued, and one for each A-stack.
+fn read_at_once_max() -> u64 {
+    256 + u64::from(EFFECTS.classes.iter().map(|class| class.count).sum::<u32>())
+}
+
+/// Packets that a socket holds which nobody reads.
+fn held_max(packet: &[u8], sent: &[OwnedFd]) -> u64 {
+    let (sender, _receiver) = Stream::pair().unwrap();
+    let sent: Vec<_> = sent.iter().map(AsFd::as_fd).collect();
+    let is_sent = |_: &u64| sender.send(packet, &sent, Duration::ZERO).is_ok();
+    (0..).take_while(is_sent).count() as u64
+}
+
+/// Counts packets, not time: what is sent during a look was read by it, but for what the socket
+/// holds.
 #[test]
 fn a_client_that_sends_without_pause_keeps_no_processor() {
-    looked_for(Duration::ZERO, |client, astack| {
+    /// What is sent in all, so that a look that reads all of it ends, too.
+    const SENT_MAX: u64 = 400_000;
+    const LOOKS: u32 = 40;
+    if processor::allowed().len() == 1 {
+        println!("skipped: on one processor nobody sends while somebody looks");
+        return;
+    }
+    let sent = Arc::new(AtomicU64::new(0));
+    let (seen, during_looks) = std::sync::mpsc::channel();
+    let counted = Arc::clone(&sent);
+    let looks = move |arguments: &Arguments<'_>| {
+        // Relaxed: a count that orders nothing, here and below.
+        let before = counted.load(Relaxed);
+        assert!(arguments.descriptors([DescriptorKind::Any]).is_err());
+        // Relaxed: as above.
+        seen.send(counted.load(Relaxed) - before).unwrap();
+    };
+    called_by_hand(looks, |client, astack| {
+        // Of no call that could take them. Closing many takes longer than sending them.
+        let message = Message::Descriptors { astack, sequence: 900, count: 8 };
+        let packet = hand::packet(&message);
+        let files: Vec<_> = (0..8).map(|_| OwnedFd::from(file("x"))).collect();
+        let limit = 2 * (read_at_once_max() + held_max(&packet, &files));
         let is_over = AtomicBool::new(false);
-        std::thread::scope(|threads| {
+        let mut during: Vec<u64> = std::thread::scope(|threads| {
             for _ in 0..2 {
                 threads.spawn(|| {
-                    let message = Message::Descriptors { astack, sequence: 9, count: 1 };
-                    let (packet, sent) = (hand::packet(&message), [OwnedFd::from(file("x"))]);
-                    // Relaxed: nothing else is told.
-                    while !is_over.load(Relaxed) {
-                        let _ = hand::send(&client.stream, &packet, &sent);
+                    // Relaxed: as above.
+                    while !is_over.load(Relaxed) && sent.load(Relaxed) < SENT_MAX {
+                        if hand::send(&client.stream, &packet, &files).is_ok() {
+                            // Relaxed: as above.
+                            sent.fetch_add(1, Relaxed);
+                        }
                     }
                 });
             }
-            std::thread::sleep(Duration::from_millis(20));
-            client.post(astack, hand::words_of("null", 1, 0));
-            let is_replied = client.await_reply(astack, 1, CLOSED);
+            let looks = (1..=LOOKS).map(|sequence| {
+                client.post(astack, hand::words_of("null", sequence, 0));
+                assert!(client.await_reply(astack, sequence, CLOSED));
+                during_looks.recv().unwrap()
+            });
+            let during = looks.collect();
             // Relaxed: as above.
             is_over.store(true, Relaxed);
-            assert!(is_replied);
+            during
         });
+        during.sort_unstable();
+        // A sender, or a look that waits for its turn, may lose its processor at any time.
+        let most = during[during.len() * 3 / 4];
+        assert!(most > 0, "nobody sent: {during:?}");
+        assert!(most <= limit, "a look met {most} packets, not {limit}: {during:?}");
     });
 }

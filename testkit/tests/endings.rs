@@ -1,12 +1,19 @@
 //! Either side ends: what the survivor is told (DESIGN 8).
 
-use std::time::Duration;
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::{Duration, Instant};
 
-use nearcall::{CallError, NotExecuted, Ran};
+use nearcall::{CallError, Domain, NotExecuted, Ran};
+use nearcall_abi::Status;
+use testkit::campaign::effects;
+use testkit::campaign::hand::{self, HandClient};
 use testkit::faults::faults::FaultsClient;
 use testkit::world::{Kind, World, in_world};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
+
+/// Longest until what has ended is known everywhere.
+const TOLD: Duration = Duration::from_secs(10);
 
 fn check(test: impl Fn(&World)) {
     in_world(Kind::Processes, SERVER, test);
@@ -121,6 +128,22 @@ fn an_orderly_end_finishes_what_runs_and_refuses_what_waits() {
     });
 }
 
+/// Its server sleeps and has heard nothing of it: only the end meets it.
+#[test]
+fn an_orderly_end_says_of_a_call_that_nobody_took_that_it_did_not_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let domain = Domain::new().unwrap();
+    let clerk = effects::export(&domain, directory.path(), "refusing").unwrap();
+    let client = HandClient::bind(&hand::path_of(directory.path(), "refusing")).unwrap();
+    let astack = hand::astack_of("add");
+    client.write(astack, hand::words_of("add", 1, 8));
+    drop(clerk);
+    assert!(client.await_reply(astack, 1, TOLD));
+    // SeqCst: as whatever is done by hand.
+    let said = client.head(astack).selector.load(SeqCst);
+    assert_eq!(Status::from_word(said), Some(Status::Refused));
+}
+
 #[test]
 fn an_orderly_end_under_load_ends_every_call() {
     check(|world| {
@@ -173,8 +196,10 @@ fn a_server_that_sleeps_lets_go_of_clients_that_have_gone() {
         assert!(segments(pid) + 1 >= before + 20 * 3);
         drop(others);
         // Nobody calls: what the sleeping processors know must go all the same.
+        let begin = Instant::now();
         while segments(pid) > before + 1 {
-            std::thread::yield_now();
+            assert!(begin.elapsed() < TOLD, "segments of clients that have gone are held");
+            std::thread::sleep(Duration::from_millis(1));
         }
     });
 }

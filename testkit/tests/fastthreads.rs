@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
-use nearcall::{CallError, NotExecuted, UsageError, WhenExhausted};
+use nearcall::{CallError, NotExecuted, UsageError, WaitPolicy, WhenExhausted};
 use nearcall_threads::{Forked, fork, report, run, yield_now};
 use testkit::faults::faults::FaultsClient;
 use testkit::world::{Kind, World, each_world, in_world};
@@ -20,6 +21,9 @@ const CLASS_OF_DOZE: u32 = 5;
 
 /// Longer than any test waits.
 const LONG_MS: u32 = 600_000;
+
+/// Longest until what is to be woken is.
+const WOKEN: Duration = Duration::from_secs(30);
 
 type Client = Arc<FaultsClient>;
 
@@ -106,9 +110,40 @@ fn a_reply_is_seen_among_fastthreads_that_are_always_ready() {
     });
 }
 
+/// Waits that nothing but a wake ends: no spin, no yield, and slices longer than any test.
+fn only_woken() -> WaitPolicy {
+    WaitPolicy {
+        spin_ns_max: 0,
+        spin_ns_min: 0,
+        yields_max: 0,
+        sleep_slice_ns_min: u64::from(LONG_MS) * 1_000_000,
+        sleep_slice_ns_max: u64::from(LONG_MS) * 1_000_000,
+        ..WaitPolicy::default()
+    }
+}
+
+/// The same as `check`, for a client that only wakes bring back; fails if one does not come.
+fn check_woken(test: impl Fn(Client) + Copy + Send + 'static) {
+    let (ended, end) = std::sync::mpsc::channel();
+    let tested = std::thread::spawn(move || {
+        each_world(SERVER, |world| {
+            let server = world.serve("waking");
+            let mut options = world.import_options();
+            options.wait = Some(only_woken());
+            let client = Arc::new(world.import_with(&server, options));
+            run(move || test(client)).unwrap();
+        });
+        // Who listens has given up otherwise.
+        let _ = ended.send(());
+    });
+    let is_late = end.recv_timeout(WOKEN) == Err(RecvTimeoutError::Timeout);
+    assert!(!is_late, "nobody woke a FastThread's processor");
+    tested.join().unwrap();
+}
+
 #[test]
 fn a_processor_that_sleeps_is_woken_by_any_reply() {
-    check(|client| {
+    check_woken(|client| {
         // The first of them is the last to return.
         let threads = fork_each(&client, 4, |client, number| {
             let begin = Instant::now();
@@ -117,6 +152,25 @@ fn a_processor_that_sleeps_is_woken_by_any_reply() {
         });
         let elapsed = join_all(threads);
         assert!(elapsed[0] >= Duration::from_millis(80), "{elapsed:?}");
+    });
+}
+
+/// Waits for A-stacks have slices of their own, many times as long as the calls: they would end the
+/// sleeps as well.
+#[test]
+fn a_reply_wakes_fastthreads_that_wait_for_its_astack() {
+    const CALLS: u32 = 48;
+    check_woken(|client| {
+        let calls_by = |threads: u32| {
+            let begin = Instant::now();
+            let dozing = move |client: &FaultsClient, _| {
+                (0..CALLS / threads).for_each(|_| client.doze_alone(1, &[]).unwrap());
+            };
+            join_all(fork_each(&client, threads, dozing));
+            begin.elapsed()
+        };
+        let (alone, shared) = (calls_by(1), calls_by(2));
+        assert!(shared < alone * 3, "{CALLS} calls: alone {alone:?}, by two {shared:?}");
     });
 }
 

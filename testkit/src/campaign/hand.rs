@@ -223,15 +223,20 @@ impl HandClient {
         bell.line(bell::WATCH_OFFSET_BYTES).expect("a line of the segment")
     }
 
-    /// Writes the words of a head, the turn last, and rings.
+    /// Writes the words of a head, and rings.
     pub fn post(&self, astack: u32, words: Words) {
+        self.write(astack, words);
+        self.ring();
+    }
+
+    /// Writes the words of a head, the turn last. Whoever sleeps hears nothing of it.
+    pub fn write(&self, astack: u32, words: Words) {
         let head = self.head(astack);
         // SeqCst: by hand, nothing is to depend on a row of the table.
         head.selector.store(words.selector, SeqCst);
         head.message_bytes.store(words.message_bytes, SeqCst);
         head.origin.store(words.origin, SeqCst);
         head.turn.store(words.turn, SeqCst);
-        self.ring();
     }
 
     /// Rings, whoever listens.
