@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod campaign;
+pub mod confined;
 pub mod contract;
 pub mod feeding;
 pub mod passing;

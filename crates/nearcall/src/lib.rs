@@ -33,6 +33,7 @@ pub mod raw;
 mod region;
 mod server;
 mod spinning;
+pub mod system_calls;
 mod twin;
 mod types;
 mod wire;

@@ -1,0 +1,70 @@
+//! The system calls that Nearcall makes, by name: for a process that confines itself with seccomp.
+//!
+//! They are those of the library and of what Rust's standard library and the C library do for it:
+//! threads that start and end, memory that is allocated and freed. What a procedure or a program
+//! does itself comes on top. `testkit/tests/confined.rs` has calls of every kind made under filters
+//! of these, and names any other.
+
+/// What a client and a server need once their bindings are made: for calls of every kind, for
+/// growth, for segments out of line, feeds and descriptors, for the death of the other side, and to
+/// end in an orderly way.
+pub const CALLING: &[&str] = &[
+    "brk",
+    "clock_nanosleep",
+    "clone3",
+    "close",
+    "epoll_ctl",
+    "epoll_pwait",
+    "exit",
+    "exit_group",
+    "fallocate",
+    "fcntl",
+    "fstat",
+    "fstatfs",
+    "ftruncate",
+    "futex",
+    "futex_waitv",
+    "getrandom",
+    "gettid",
+    "madvise",
+    "membarrier",
+    "memfd_create",
+    "mmap",
+    "mprotect",
+    "munmap",
+    "openat",
+    "ppoll",
+    "prctl",
+    "read",
+    "recvmsg",
+    "restart_syscall",
+    "rseq",
+    "rt_sigaction",
+    "rt_sigprocmask",
+    "sched_getaffinity",
+    "sched_setaffinity",
+    "sched_yield",
+    "sendmsg",
+    "set_robust_list",
+    "shutdown",
+    "sigaltstack",
+    "statx",
+    "unlink",
+    "write",
+];
+
+/// What it takes on top to make a domain, to export, to import and to admit importers.
+pub const BINDING: &[&str] = &[
+    "accept4",
+    "bind",
+    "chmod",
+    "connect",
+    "epoll_create1",
+    "eventfd2",
+    "flock",
+    "geteuid",
+    "getsockopt",
+    "listen",
+    "mkdir",
+    "socket",
+];

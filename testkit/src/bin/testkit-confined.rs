@@ -1,0 +1,196 @@
+//! Processes that confine themselves: `testkit-confined DIRECTORY NAME ROLE LIST`.
+//!
+//! ```text
+//! serve calling   exports, admits, confines itself, serves
+//! serve binding   confines itself, exports, admits, serves
+//! call  calling   binds, confines itself, calls
+//! call  binding   confines itself, binds, calls
+//! stray calling   confines itself, and makes a system call that is not on the list
+//! ```
+//!
+//! Each says what it has done, a line at a time, and goes on when it reads one.
+
+#![forbid(unsafe_code)]
+
+use std::io::{BufRead, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nearcall::{Binding, CallError, Domain, NotExecuted, WhenExhausted};
+use testkit::confined::{List, confine};
+use testkit::faults::faults::{
+    FAULTS, FEEDING, FaultsClient, FeedingClient, PASSING, PassingClient,
+};
+use testkit::{feeding, passing, server};
+
+const MIB: usize = 1 << 20;
+
+/// Longer than a server spins.
+const UNTIL_ASLEEP: Duration = Duration::from_millis(60);
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().collect();
+    let [_, directory, name, role, list] = &arguments[..] else {
+        eprintln!("usage: testkit-confined DIRECTORY NAME serve|call|stray calling|binding");
+        return ExitCode::from(2);
+    };
+    let list = if list == "binding" { List::Binding } else { List::Calling };
+    match role.as_str() {
+        "serve" => serve(Path::new(directory), name, list),
+        "stray" => stray(list),
+        _ => call(Path::new(directory), name, list),
+    }
+    ExitCode::SUCCESS
+}
+
+/// Says what has been done.
+fn say(what: &str) {
+    println!("{what}");
+    std::io::stdout().flush().expect("standard output");
+}
+
+/// The same, and waits until it is told to go on.
+fn say_and_wait(what: &str) {
+    say(what);
+    std::io::stdin().lock().read_line(&mut String::new()).expect("standard input");
+}
+
+fn serve(directory: &Path, name: &str, list: List) {
+    say_and_wait("ready");
+    if list == List::Binding {
+        confine(list);
+    }
+    let domain = Domain::new().expect("a domain");
+    let faults = server::export(&domain, directory, name).expect("an export");
+    let passing = passing::export(&domain, directory, name).expect("an export");
+    let feeding = feeding::export(&domain, directory, name).expect("an export");
+    say_and_wait("exported");
+    if list == List::Calling {
+        confine(list);
+    }
+    say("confined");
+    std::io::stdin().read_to_end(&mut Vec::new()).expect("standard input");
+    drop((faults, passing, feeding));
+    domain.shut_down();
+}
+
+fn stray(list: List) {
+    say_and_wait("ready");
+    confine(list);
+    std::env::set_current_dir("/").expect("a directory");
+    say("strayed");
+}
+
+/// What a client is bound to, and a descriptor to pass.
+struct Bound {
+    faults: Arc<FaultsClient>,
+    passing: PassingClient,
+    feeding: FeedingClient,
+    given: OwnedFd,
+}
+
+fn call(directory: &Path, name: &str, list: List) {
+    let (given, _) = rustix::pipe::pipe().expect("a pipe");
+    say_and_wait("ready");
+    if list == List::Binding {
+        confine(list);
+    }
+    let bound = bind(directory, name, given);
+    say_and_wait("bound");
+    if list == List::Calling {
+        confine(list);
+    }
+    call_all_kinds(&bound);
+    say("called");
+    let ended = loop {
+        if let Err(error) = bound.faults.doze(1) {
+            break error;
+        }
+    };
+    let is_ended = matches!(
+        ended,
+        CallError::CallFailed { .. }
+            | CallError::NotExecuted {
+                reason: NotExecuted::Refused | NotExecuted::Revoked | NotExecuted::ServerEnded,
+                ..
+            }
+    );
+    assert!(is_ended, "{ended}");
+    drop(bound);
+    say("told");
+}
+
+fn bind(directory: &Path, name: &str, given: OwnedFd) -> Bound {
+    let domain = Domain::new().expect("a domain");
+    let import = |name: &str, interface| {
+        let mut options = server::import_options(directory);
+        options.when_exhausted = WhenExhausted::Grow;
+        Binding::import_with(&domain, name, interface, options).expect("the server admits us")
+    };
+    Bound {
+        faults: Arc::new(FaultsClient::new(import(name, &FAULTS))),
+        passing: PassingClient::new(import(&passing::name_of(name), &PASSING)),
+        feeding: FeedingClient::new(import(&feeding::name_of(name), &FEEDING)),
+        given,
+    }
+}
+
+/// Panics if anything comes out otherwise than it should.
+fn call_all_kinds(bound: &Bound) {
+    let Bound { faults, passing, feeding, given } = bound;
+    for number in 0..1_000 {
+        assert_eq!(faults.add(number, 1).unwrap(), number + 1);
+    }
+    // The server sleeps and is woken; the client sleeps and is woken.
+    for _ in 0..5 {
+        std::thread::sleep(UNTIL_ASLEEP);
+        faults.null().unwrap();
+        faults.doze(20).unwrap();
+    }
+    assert!(faults.refuse(3).is_err());
+    let late = faults.with_deadline(Duration::from_millis(5)).doze(50).unwrap_err();
+    assert!(matches!(late, CallError::CallAborted { .. }), "{late}");
+    faults.note().unwrap();
+    // More at once than there are A-stacks, and than the server has processors ready.
+    std::thread::scope(|threads| {
+        (0..12).for_each(|_| drop(threads.spawn(|| faults.doze(30).unwrap())));
+    });
+    assert!(faults.binding().astack_count() > astacks_at_first(), "it has not grown");
+    let posting = faults.posting();
+    let pending: Vec<_> = (0..32).map(|_| posting.work(1, 1, &[2]).unwrap()).collect();
+    pending.into_iter().for_each(|call| assert_eq!(call.collect().unwrap(), [1, 2]));
+    call_out_of_line(faults);
+    for _ in 0..3 {
+        drop(passing.back(given.as_fd()).unwrap());
+        passing.close(given.as_fd()).unwrap();
+    }
+    let items: Result<Vec<u32>, CallError> = feeding.numbers(2_000, 0).unwrap().collect();
+    assert_eq!(items.unwrap().len(), 2_000);
+    let theirs = Arc::clone(faults);
+    nearcall_threads::run(move || {
+        let call = |_| {
+            let client = Arc::clone(&theirs);
+            nearcall_threads::fork(move || client.doze(5).unwrap()).unwrap()
+        };
+        let calls: Vec<_> = (0..8).map(call).collect();
+        calls.into_iter().for_each(|call| assert!(call.join().unwrap() > 0));
+    })
+    .unwrap();
+}
+
+fn astacks_at_first() -> u32 {
+    FAULTS.classes.iter().map(|class| class.count).sum()
+}
+
+fn call_out_of_line(faults: &FaultsClient) {
+    let data = vec![7; 3 * MIB];
+    for _ in 0..2 {
+        assert!(faults.echo(&data).unwrap() == data);
+    }
+    assert_eq!(faults.sum(&data).unwrap(), 7 * 3 * MIB as u32);
+    let lent = faults.binding().lend(MIB).unwrap();
+    assert_eq!(faults.sum(lent.first(MIB)).unwrap(), 0);
+}
