@@ -13,6 +13,7 @@ pub mod deaths;
 pub mod effects;
 pub mod hand;
 pub mod latency;
+pub mod looked_at;
 pub mod oracle;
 pub mod player;
 pub mod report;
@@ -24,6 +25,8 @@ pub mod t05_rebind;
 pub mod t06_clerks;
 pub mod t07_hostile;
 pub mod t08_scribbler;
+pub mod t09_single_loads;
+pub mod t10_flips;
 pub mod t13_canaries;
 pub mod t14_models;
 pub mod t18_states;
@@ -37,6 +40,7 @@ pub mod t27_idle;
 pub mod t28_soak;
 pub mod t29_policy;
 pub mod t30_forged;
+pub mod watchpoints;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -111,8 +115,8 @@ pub const ROWS: &[Row] = &[
     runs("T6", "clerks that come and go", 200, t06_clerks::run),
     runs("T7", "hostile peers", 100, t07_hostile::run),
     runs("T8", "scribblers under a sanitizer", 100_000, t08_scribbler::run),
-    absent("T9", "loads of decisions, traced", UNWRITTEN),
-    absent("T10", "words that change between two loads", UNWRITTEN),
+    runs("T9", "loads of decisions, watched", 100, t09_single_loads::run),
+    runs("T10", "words that change between two loads", 200, t10_flips::run),
     absent("T11", "decoders, fuzzed by coverage", UNWRITTEN),
     absent("T12", "proofs of arithmetic", UNWRITTEN),
     runs("T13", "bytes that are another's", 20_000, t13_canaries::run),
