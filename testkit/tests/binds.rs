@@ -9,6 +9,7 @@ use nearcall::{
     AStackClass, Admission, BindError, Binding, CallError, Clerk, Domain, ExportError,
     ExportOptions, InterfaceDescriptor, NotExecuted, Policy, ProcedureDescriptor,
 };
+use testkit::campaign::effects;
 use testkit::faults::faults::{FAULTS, FaultsClient};
 use testkit::server::{export, import_options};
 use testkit::world::{Kind, World, each_world, in_world};
@@ -82,7 +83,10 @@ fn an_orderly_end_leaves_no_file() {
         let client = world.import(&server);
         client.null().unwrap();
         server.shut_down();
-        assert_eq!(std::fs::read_dir(world.directory()).unwrap().count(), 0);
+        let left = std::fs::read_dir(world.directory()).unwrap().map(|entry| entry.unwrap());
+        // The witness among the servers writes one that outlives it.
+        let left: Vec<_> = left.filter(|entry| entry.file_name() != effects::FILE).collect();
+        assert!(left.is_empty(), "{left:?}");
     });
 }
 

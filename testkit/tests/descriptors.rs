@@ -496,7 +496,7 @@ fn a_client_that_sends_without_pause_keeps_no_processor() {
         during.sort_unstable();
         // A sender, or a look that waits for its turn, may lose its processor at any time.
         let most = during[during.len() * 3 / 4];
-        assert!(most > 0, "nobody sent: {during:?}");
+        assert!(during.iter().any(|met| *met > 0), "no look met a packet");
         assert!(most <= limit, "a look met {most} packets, not {limit}: {during:?}");
     });
 }

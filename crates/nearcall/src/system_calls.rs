@@ -9,6 +9,7 @@
 /// growth, for segments out of line, feeds and descriptors, for the death of the other side, and to
 /// end in an orderly way.
 pub const CALLING: &[&str] = &[
+    "accept4",
     "brk",
     "clock_nanosleep",
     "clone3",
@@ -53,9 +54,9 @@ pub const CALLING: &[&str] = &[
     "write",
 ];
 
-/// What it takes on top to make a domain, to export, to import and to admit importers.
+/// What it takes on top to make a domain, to export, to import and to admit importers. A server
+/// that goes on exporting admits and refuses whoever comes, so it needs these all the time.
 pub const BINDING: &[&str] = &[
-    "accept4",
     "bind",
     "chmod",
     "connect",

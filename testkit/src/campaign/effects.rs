@@ -14,7 +14,7 @@ use super::oracle::{CallName, Effects};
 use crate::effects::effects::{EffectsEntries, EffectsServer};
 
 /// Name of the file, in the directory of the names.
-const FILE: &str = "effects";
+pub const FILE: &str = "effects";
 
 /// Serves `Effects`.
 #[derive(Debug)]
