@@ -165,4 +165,9 @@ impl Binding {
     pub(crate) fn inner(&self) -> &ClientBinding {
         &self.inner
     }
+
+    /// The same for whom it has to stay for longer than a call.
+    pub(crate) fn shared(&self) -> &Arc<ClientBinding> {
+        &self.inner
+    }
 }

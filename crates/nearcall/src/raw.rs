@@ -4,8 +4,10 @@
 
 mod area;
 mod arguments;
+mod awaiting;
 mod behind;
 mod call;
+mod claiming;
 mod client;
 mod descriptors;
 mod element;
@@ -24,7 +26,9 @@ pub use nearcall_os::DescriptorKind;
 
 pub use crate::client::interrupt::Interruptible;
 pub use arguments::{Arguments, Entries, Outcome, Refusal, Replied, Results};
+pub use awaiting::Awaiting;
 pub use call::Call;
+pub use claiming::Claiming;
 pub use client::Client;
 pub use element::{Element, element_bytes};
 pub use incoming::{Incoming, Payload};

@@ -75,6 +75,12 @@ pub mod descriptors {
                 client: &self.client,
             }
         }
+        /// The operations, each awaited, on any executor.
+        pub fn awaiting(&self) -> VaultAwaiting<'_> {
+            VaultAwaiting {
+                client: &self.client,
+            }
+        }
         /// Opens a file and its lock.
         pub fn open(
             &self,
@@ -226,6 +232,99 @@ pub mod descriptors {
                 ::core::result::Result::Ok(returned)
             };
             ::core::result::Result::Ok(call.post_pending(0, collect)?)
+        }
+    }
+    /// Calls `descriptors::Vault` from tasks of any executor: each function is awaited.
+    #[derive(Clone, Copy, Debug)]
+    pub struct VaultAwaiting<'b> {
+        client: &'b ::nearcall::raw::Client,
+    }
+    impl<'b> VaultAwaiting<'b> {
+        /// Opens a file and its lock.
+        pub async fn open(
+            self,
+            path: &str,
+            log: ::std::os::fd::BorrowedFd<'_>,
+        ) -> ::core::result::Result<
+            (::std::os::fd::OwnedFd, ::std::os::fd::OwnedFd),
+            ::nearcall::Error<VaultOpenException>,
+        > {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<1>(0).await?;
+                call.put_u32::<0>(path.len() as u32);
+                let mut variable = call
+                    .variable::<8>((path.len() as u64).next_multiple_of(8))?;
+                variable.put(path.as_bytes());
+                call.expect_descriptors();
+                call.put_descriptors([
+                    ("log", ::nearcall::raw::DescriptorKind::Socket, log),
+                ])?;
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    (::std::os::fd::OwnedFd, ::std::os::fd::OwnedFd),
+                    ::nearcall::Error<VaultOpenException>,
+                > {
+                    match reply.raised() {
+                        0 => {
+                            let [returned, lock_] = reply
+                                .descriptors([
+                                    ::nearcall::raw::DescriptorKind::File,
+                                    ::nearcall::raw::DescriptorKind::Any,
+                                ])?;
+                            ::core::result::Result::Ok((returned, lock_))
+                        }
+                        1 => {
+                            let holder = reply.get_u32::<0>() as i32;
+                            ::core::result::Result::Err(
+                                ::nearcall::Error::Exception(
+                                    VaultOpenException::Busy(Busy { holder }),
+                                ),
+                            )
+                        }
+                        _ => {
+                            ::core::result::Result::Err(reply.unknown_exception().into())
+                        }
+                    }
+                };
+                self.client.post_awaited(call, 4, collect)?
+            };
+            awaited.await
+        }
+        /// Reads a segment where it lies.
+        pub async fn sum(
+            self,
+            segment: ::std::os::fd::BorrowedFd<'_>,
+        ) -> ::core::result::Result<u32, ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<0>(1).await?;
+                call.put_descriptors([
+                    ("segment", ::nearcall::raw::DescriptorKind::Segment, segment),
+                ])?;
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<u32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>();
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 0, collect)?
+            };
+            awaited.await
+        }
+        /// Closes one.
+        pub async fn close(
+            self,
+            given: ::std::os::fd::BorrowedFd<'_>,
+        ) -> ::core::result::Result<(), ::nearcall::CallError> {
+            let mut call = self.client.claim_awaited::<0>(2).await?;
+            call.put_descriptors([
+                ("given", ::nearcall::raw::DescriptorKind::Any, given),
+            ])?;
+            call.post_oneway(0)?;
+            ::core::result::Result::Ok(())
         }
     }
     /// What a domain that exports `descriptors::Vault` does.

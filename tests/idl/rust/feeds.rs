@@ -169,6 +169,12 @@ pub mod feeds {
                 client: &self.client,
             }
         }
+        /// The operations, each awaited, on any executor.
+        pub fn awaiting(&self) -> LedgerAwaiting<'_> {
+            LedgerAwaiting {
+                client: &self.client,
+            }
+        }
         /// The rows of a table.
         pub fn rows(
             &self,
@@ -611,6 +617,30 @@ pub mod feeds {
                 ::core::result::Result::Ok(returned)
             };
             ::core::result::Result::Ok(call.post_pending(0, collect)?)
+        }
+    }
+    /// Calls `feeds::Ledger` from tasks of any executor: each function is awaited.
+    #[derive(Clone, Copy, Debug)]
+    pub struct LedgerAwaiting<'b> {
+        client: &'b ::nearcall::raw::Client,
+    }
+    impl<'b> LedgerAwaiting<'b> {
+        /// Not a feed.
+        pub async fn count(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let awaited = {
+                let call = self.client.claim_awaited::<0>(12).await?;
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 0, collect)?
+            };
+            awaited.await
         }
     }
     /// What a domain that exports `feeds::Ledger` does.
@@ -1123,6 +1153,12 @@ pub mod feeds {
                 client: &self.client,
             }
         }
+        /// The operations, each awaited, on any executor.
+        pub fn awaiting(&self) -> ArchiveAwaiting<'_> {
+            ArchiveAwaiting {
+                client: &self.client,
+            }
+        }
         /// The rows of a table.
         pub fn rows(
             &self,
@@ -1589,6 +1625,46 @@ pub mod feeds {
                 ::core::result::Result::Ok(())
             };
             ::core::result::Result::Ok(call.post_pending(0, collect)?)
+        }
+    }
+    /// Calls `feeds::Archive` from tasks of any executor: each function is awaited.
+    #[derive(Clone, Copy, Debug)]
+    pub struct ArchiveAwaiting<'b> {
+        client: &'b ::nearcall::raw::Client,
+    }
+    impl<'b> ArchiveAwaiting<'b> {
+        /// Not a feed.
+        pub async fn count(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let awaited = {
+                let call = self.client.claim_awaited::<0>(12).await?;
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 0, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `close`.
+        pub async fn close(self) -> ::core::result::Result<(), ::nearcall::CallError> {
+            let awaited = {
+                let call = self.client.claim_awaited::<0>(13).await?;
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<(), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                };
+                self.client.post_awaited(call, 0, collect)?
+            };
+            awaited.await
         }
     }
     /// What a domain that exports `feeds::Archive` does.

@@ -137,6 +137,12 @@ impl FilesClient {
             client: &self.client,
         }
     }
+    /// The operations, each awaited, on any executor.
+    pub fn awaiting(&self) -> FilesAwaiting<'_> {
+        FilesAwaiting {
+            client: &self.client,
+        }
+    }
     /// Opens a file.
     pub fn open(
         &self,
@@ -532,6 +538,247 @@ impl<'b> FilesPosting<'b> {
             ::core::result::Result::Ok(())
         };
         ::core::result::Result::Ok(call.post_pending(4, collect)?)
+    }
+}
+/// Calls `Files` from tasks of any executor: each function is awaited.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code)]
+pub struct FilesAwaiting<'b> {
+    client: &'b ::nearcall::raw::Client,
+}
+#[allow(dead_code)]
+impl<'b> FilesAwaiting<'b> {
+    /// Opens a file.
+    pub async fn open(
+        self,
+        path: &str,
+        mode: Mode,
+    ) -> ::core::result::Result<u32, ::nearcall::Error<FilesOpenException>> {
+        let awaited = {
+            ::nearcall::raw::check_bound("path", path.len(), 4096)?;
+            let mut call = self.client.claim_awaited::<1>(0).await?;
+            call.put_u32::<0>(path.len() as u32);
+            call.put_u32::<4>(mode.to_wire());
+            let mut variable = call
+                .variable::<8>((path.len() as u64).next_multiple_of(8))?;
+            variable.put(path.as_bytes());
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<u32, ::nearcall::Error<FilesOpenException>> {
+                match reply.raised() {
+                    0 => {
+                        let returned = reply.get_u32::<0>();
+                        ::core::result::Result::Ok(returned)
+                    }
+                    1 => {
+                        let path_length = reply.get_u32::<0>();
+                        let mut incoming = reply.variable::<8>()?;
+                        let path_ = incoming
+                            .string(path_length, 255)
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        ::core::result::Result::Err(
+                            ::nearcall::Error::Exception(
+                                FilesOpenException::NotFound(self::files::NotFound {
+                                    path: path_,
+                                }),
+                            ),
+                        )
+                    }
+                    2 => {
+                        ::core::result::Result::Err(
+                            ::nearcall::Error::Exception(
+                                FilesOpenException::Denied(self::files::Denied),
+                            ),
+                        )
+                    }
+                    _ => ::core::result::Result::Err(reply.unknown_exception().into()),
+                }
+            };
+            self.client.post_awaited(call, 8, collect)?
+        };
+        awaited.await
+    }
+    /// Calls `write`.
+    pub async fn write(
+        self,
+        file: u32,
+        offset: u64,
+        data: &[u8],
+    ) -> ::core::result::Result<u32, ::nearcall::Error<FilesWriteException>> {
+        let awaited = {
+            let data = self.client.opaque(data)?;
+            let mut call = self.client.claim_awaited::<1>(1).await?;
+            call.put_u64::<0>(offset);
+            call.put_u32::<8>(file);
+            call.put_u32::<12>(data.length_word());
+            let mut variable = call.variable::<48>(data.payload_bytes())?;
+            variable.put_opaque(data);
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<u32, ::nearcall::Error<FilesWriteException>> {
+                match reply.raised() {
+                    0 => {
+                        let returned = reply.get_u32::<0>();
+                        ::core::result::Result::Ok(returned)
+                    }
+                    1 => {
+                        let path_length = reply.get_u32::<0>();
+                        let mut incoming = reply.variable::<8>()?;
+                        let path = incoming
+                            .string(path_length, 255)
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        ::core::result::Result::Err(
+                            ::nearcall::Error::Exception(
+                                FilesWriteException::NotFound(self::files::NotFound {
+                                    path,
+                                }),
+                            ),
+                        )
+                    }
+                    _ => ::core::result::Result::Err(reply.unknown_exception().into()),
+                }
+            };
+            self.client.post_awaited(call, 16, collect)?
+        };
+        awaited.await
+    }
+    /// Calls `read`.
+    pub async fn read(
+        self,
+        file: u32,
+        offset: u64,
+        bytes: u32,
+    ) -> ::core::result::Result<::std::vec::Vec<u8>, ::nearcall::CallError> {
+        let awaited = {
+            let mut call = self.client.claim_awaited::<1>(2).await?;
+            call.put_u64::<0>(offset);
+            call.put_u32::<8>(file);
+            call.put_u32::<12>(bytes);
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<::std::vec::Vec<u8>, ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let data_length = reply.get_u32::<0>();
+                let mut incoming = reply.variable::<48>()?;
+                let data_ = incoming
+                    .vec(data_length, 65536)
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                ::core::result::Result::Ok(data_)
+            };
+            self.client.post_awaited(call, 16, collect)?
+        };
+        awaited.await
+    }
+    /// Calls `add`.
+    pub async fn add(
+        self,
+        a: i32,
+        b: i32,
+    ) -> ::core::result::Result<i32, ::nearcall::CallError> {
+        let awaited = {
+            let mut call = self.client.claim_awaited::<0>(3).await?;
+            call.put_u32::<0>(a as u32);
+            call.put_u32::<4>(b as u32);
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            };
+            self.client.post_awaited(call, 8, collect)?
+        };
+        awaited.await
+    }
+    /// Calls `null`.
+    pub async fn null(self) -> ::core::result::Result<(), ::nearcall::CallError> {
+        let awaited = {
+            let call = self.client.claim_awaited::<0>(4).await?;
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<(), ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                ::core::result::Result::Ok(())
+            };
+            self.client.post_awaited(call, 0, collect)?
+        };
+        awaited.await
+    }
+    /// Calls `sync`.
+    pub async fn sync(self) -> ::core::result::Result<(), ::nearcall::CallError> {
+        let call = self.client.claim_awaited::<0>(5).await?;
+        call.post_oneway(0)?;
+        ::core::result::Result::Ok(())
+    }
+    /// Reads `size`.
+    pub async fn size(self) -> ::core::result::Result<u64, ::nearcall::CallError> {
+        let awaited = {
+            let call = self.client.claim_awaited::<0>(6).await?;
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<u64, ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u64::<0>();
+                ::core::result::Result::Ok(returned)
+            };
+            self.client.post_awaited(call, 0, collect)?
+        };
+        awaited.await
+    }
+    /// Reads `label`.
+    pub async fn label(
+        self,
+    ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
+        let awaited = {
+            let call = self.client.claim_awaited::<0>(7).await?;
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned_length = reply.get_u32::<0>();
+                let mut incoming = reply.variable::<8>()?;
+                let returned = incoming
+                    .string(returned_length, 10)
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                ::core::result::Result::Ok(returned)
+            };
+            self.client.post_awaited(call, 0, collect)?
+        };
+        awaited.await
+    }
+    /// Writes `label`.
+    pub async fn set_label(
+        self,
+        value: &str,
+    ) -> ::core::result::Result<(), ::nearcall::CallError> {
+        let awaited = {
+            ::nearcall::raw::check_bound("value", value.len(), 10)?;
+            let mut call = self.client.claim_awaited::<0>(8).await?;
+            call.put_u32::<0>(value.len() as u32);
+            let mut variable = call
+                .variable::<8>((value.len() as u64).next_multiple_of(8))?;
+            variable.put(value.as_bytes());
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<(), ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                ::core::result::Result::Ok(())
+            };
+            self.client.post_awaited(call, 4, collect)?
+        };
+        awaited.await
     }
 }
 /// What a domain that exports `Files` does.

@@ -75,6 +75,12 @@ pub mod again {
                 client: &self.client,
             }
         }
+        /// The operations, each awaited, on any executor.
+        pub fn awaiting(&self) -> AgainAwaiting<'_> {
+            AgainAwaiting {
+                client: &self.client,
+            }
+        }
         /// Calls `ask`.
         pub fn ask(
             &self,
@@ -278,6 +284,119 @@ pub mod again {
                 ::core::result::Result::Ok(returned)
             };
             ::core::result::Result::Ok(call.post_pending(0, collect)?)
+        }
+    }
+    /// Calls `again::Again` from tasks of any executor: each function is awaited.
+    #[derive(Clone, Copy, Debug)]
+    pub struct AgainAwaiting<'b> {
+        client: &'b ::nearcall::raw::Client,
+    }
+    impl<'b> AgainAwaiting<'b> {
+        /// Calls `ask`.
+        pub async fn ask(
+            self,
+            client: i32,
+        ) -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<0>(0).await?;
+                call.put_u32::<0>(client as u32);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 4, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `look`.
+        pub async fn look(
+            self,
+            wanted: &[u8],
+            mark: &str,
+        ) -> ::core::result::Result<
+            (u8, ::std::string::String, ::std::vec::Vec<u8>),
+            ::nearcall::Error<AgainLookException>,
+        > {
+            let awaited = {
+                let wanted = self.client.opaque(wanted)?;
+                ::nearcall::raw::check_bound("mark", mark.len(), 8)?;
+                let mut call = self.client.claim_awaited::<1>(1).await?;
+                call.put_u32::<0>(mark.len() as u32);
+                call.put_u32::<4>(wanted.length_word());
+                let mut variable = call
+                    .variable::<
+                        48,
+                    >(wanted.payload_bytes() + (mark.len() as u64).next_multiple_of(8))?;
+                variable.put_opaque(wanted);
+                variable.put(mark.as_bytes());
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    (u8, ::std::string::String, ::std::vec::Vec<u8>),
+                    ::nearcall::Error<AgainLookException>,
+                > {
+                    match reply.raised() {
+                        0 => {
+                            let mark_length = reply.get_u32::<0>();
+                            let content_length = reply.get_u32::<4>();
+                            let returned = reply.get_u8::<8>();
+                            let mut incoming = reply.variable::<48>()?;
+                            let content_ = incoming
+                                .vec(content_length, ::nearcall::raw::UNBOUNDED)
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            let mark_ = incoming
+                                .string(mark_length, 8)
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            ::core::result::Result::Ok((returned, mark_, content_))
+                        }
+                        1 => {
+                            let which = reply.get_u32::<0>() as i32;
+                            ::core::result::Result::Err(
+                                ::nearcall::Error::Exception(
+                                    AgainLookException::Gone(Gone { which }),
+                                ),
+                            )
+                        }
+                        _ => {
+                            ::core::result::Result::Err(reply.unknown_exception().into())
+                        }
+                    }
+                };
+                self.client.post_awaited(call, 8, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `once`.
+        pub async fn once(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let awaited = {
+                let call = self.client.claim_awaited::<0>(2).await?;
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 0, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `note`.
+        pub async fn note(
+            self,
+            which: i32,
+        ) -> ::core::result::Result<(), ::nearcall::CallError> {
+            let mut call = self.client.claim_awaited::<0>(3).await?;
+            call.put_u32::<0>(which as u32);
+            call.post_oneway(4)?;
+            ::core::result::Result::Ok(())
         }
     }
     /// What a domain that exports `again::Again` does.

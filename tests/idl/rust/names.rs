@@ -56,6 +56,12 @@ impl FilesClient_ {
             client: &self.client,
         }
     }
+    /// The operations, each awaited, on any executor.
+    pub fn awaiting(&self) -> FilesAwaiting<'_> {
+        FilesAwaiting {
+            client: &self.client,
+        }
+    }
     /// Calls `remove`.
     pub fn remove(
         &self,
@@ -115,6 +121,45 @@ impl<'b> FilesPosting<'b> {
             }
         };
         ::core::result::Result::Ok(call.post_pending(4, collect)?)
+    }
+}
+/// Calls `Files` from tasks of any executor: each function is awaited.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code)]
+pub struct FilesAwaiting<'b> {
+    client: &'b ::nearcall::raw::Client,
+}
+#[allow(dead_code)]
+impl<'b> FilesAwaiting<'b> {
+    /// Calls `remove`.
+    pub async fn remove(
+        self,
+        path: &str,
+    ) -> ::core::result::Result<(), ::nearcall::Error<FilesRemoveException_>> {
+        let awaited = {
+            let mut call = self.client.claim_awaited::<0>(0).await?;
+            call.put_u32::<0>(path.len() as u32);
+            let mut variable = call
+                .variable::<8>((path.len() as u64).next_multiple_of(8))?;
+            variable.put(path.as_bytes());
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<(), ::nearcall::Error<FilesRemoveException_>> {
+                match reply.raised() {
+                    0 => ::core::result::Result::Ok(()),
+                    1 => {
+                        ::core::result::Result::Err(
+                            ::nearcall::Error::Exception(
+                                FilesRemoveException_::Ok(self::files::Ok),
+                            ),
+                        )
+                    }
+                    _ => ::core::result::Result::Err(reply.unknown_exception().into()),
+                }
+            };
+            self.client.post_awaited(call, 4, collect)?
+        };
+        awaited.await
     }
 }
 /// What a domain that exports `Files` does.
@@ -354,6 +399,12 @@ impl GenericClient {
             client: &self.client,
         }
     }
+    /// The operations, each awaited, on any executor.
+    pub fn awaiting(&self) -> GenericAwaiting<'_> {
+        GenericAwaiting {
+            client: &self.client,
+        }
+    }
     /// Calls `pass`.
     pub fn pass(&self, s2: &S) -> ::core::result::Result<S, ::nearcall::CallError> {
         let mut call = self.client.claim::<0>(0)?;
@@ -393,6 +444,34 @@ impl<'b> GenericPosting<'b> {
             ::core::result::Result::Ok(returned)
         };
         ::core::result::Result::Ok(call.post_pending(4, collect)?)
+    }
+}
+/// Calls `Generic` from tasks of any executor: each function is awaited.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code)]
+pub struct GenericAwaiting<'b> {
+    client: &'b ::nearcall::raw::Client,
+}
+#[allow(dead_code)]
+impl<'b> GenericAwaiting<'b> {
+    /// Calls `pass`.
+    pub async fn pass(self, s2: &S) -> ::core::result::Result<S, ::nearcall::CallError> {
+        let awaited = {
+            let mut call = self.client.claim_awaited::<0>(0).await?;
+            call.put_u32::<0>(s2.t as u32);
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<S, ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned_t = reply.get_u32::<0>() as i32;
+                let returned = S { t: returned_t };
+                ::core::result::Result::Ok(returned)
+            };
+            self.client.post_awaited(call, 4, collect)?
+        };
+        awaited.await
     }
 }
 /// What a domain that exports `Generic` does.
@@ -626,6 +705,12 @@ pub mod r#async {
         pub fn posting(&self) -> GenPosting<'_> {
             GenPosting { client: &self.client }
         }
+        /// The operations, each awaited, on any executor.
+        pub fn awaiting(&self) -> GenAwaiting<'_> {
+            GenAwaiting {
+                client: &self.client,
+            }
+        }
         /// Calls `try`.
         pub fn r#try(
             &self,
@@ -737,6 +822,73 @@ pub mod r#async {
                 }
             };
             ::core::result::Result::Ok(call.post_pending(8, collect)?)
+        }
+    }
+    /// Calls `async::gen` from tasks of any executor: each function is awaited.
+    #[derive(Clone, Copy, Debug)]
+    pub struct GenAwaiting<'b> {
+        client: &'b ::nearcall::raw::Client,
+    }
+    impl<'b> GenAwaiting<'b> {
+        /// Calls `try`.
+        pub async fn r#try(
+            self,
+            r#match: Signed,
+            r#ref: &Either,
+        ) -> ::core::result::Result<
+            self::r#type::Outcome,
+            ::nearcall::Error<GenTryException>,
+        > {
+            let awaited = {
+                let ref_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(r#ref, &mut writer);
+                    writer.finish("ref")?
+                };
+                let mut call = self.client.claim_awaited::<0>(0).await?;
+                call.put_u32::<0>(r#match.to_wire());
+                call.put_u32::<4>(ref_bytes.len() as u32);
+                let mut variable = call
+                    .variable::<8>((ref_bytes.len() as u64).next_multiple_of(8))?;
+                variable.put(&ref_bytes);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    self::r#type::Outcome,
+                    ::nearcall::Error<GenTryException>,
+                > {
+                    match reply.raised() {
+                        0 => {
+                            let returned = self::r#type::Outcome::from_wire(
+                                    reply.get_u32::<0>(),
+                                )
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            ::core::result::Result::Ok(returned)
+                        }
+                        1 => {
+                            let error = super::core::Err::from_wire(reply.get_u32::<0>())
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            let s_self2 = reply.get_u32::<4>() as i32;
+                            let s = super::nearcall::crate_::super_::self_::S {
+                                self2: s_self2,
+                            };
+                            ::core::result::Result::Err(
+                                ::nearcall::Error::Exception(
+                                    GenTryException::Err(super::nearcall::client::Err {
+                                        error,
+                                        s,
+                                    }),
+                                ),
+                            )
+                        }
+                        _ => {
+                            ::core::result::Result::Err(reply.unknown_exception().into())
+                        }
+                    }
+                };
+                self.client.post_awaited(call, 8, collect)?
+            };
+            awaited.await
         }
     }
     /// What a domain that exports `async::gen` does.
@@ -981,6 +1133,12 @@ pub mod nearcall {
         /// The operations, each posted now and collected later: several calls at once.
         pub fn posting(&self) -> ClientPosting<'_> {
             ClientPosting {
+                client: &self.client,
+            }
+        }
+        /// The operations, each awaited, on any executor.
+        pub fn awaiting(&self) -> ClientAwaiting<'_> {
+            ClientAwaiting {
                 client: &self.client,
             }
         }
@@ -1860,6 +2018,520 @@ pub mod nearcall {
                 ::core::result::Result::Ok(returned)
             };
             ::core::result::Result::Ok(call.post_pending(4, collect)?)
+        }
+    }
+    /// Calls `nearcall::Client` from tasks of any executor: each function is awaited.
+    #[derive(Clone, Copy, Debug)]
+    pub struct ClientAwaiting<'b> {
+        client: &'b ::nearcall::raw::Client,
+    }
+    #[allow(clippy::len_without_is_empty)]
+    impl<'b> ClientAwaiting<'b> {
+        /// Calls `call`.
+        pub async fn call(
+            self,
+            reply: &super::core::Result,
+            results: &super::core::Option,
+        ) -> ::core::result::Result<
+            (super::core::Result, super::core::Option, super::std::U32),
+            ::nearcall::Error<ClientCallException>,
+        > {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<1>(0).await?;
+                call.put_u32::<0>(results.result.self_ as u32);
+                call.put_u32::<4>(results.result.super_ as u32);
+                call.put_u32::<8>(results.result.crate_ as u32);
+                call.put_u32::<12>(results.result.self__ as u32);
+                call.put_u32::<16>(results.result.r#type as u32);
+                call.put_u32::<20>(results.result.r#gen as u32);
+                call.put_u32::<24>(results.result.r#async as u32);
+                call.put_u32::<28>(results.ok as u32);
+                call.put_u32::<32>(reply.self_ as u32);
+                call.put_u32::<36>(reply.super_ as u32);
+                call.put_u32::<40>(reply.crate_ as u32);
+                call.put_u32::<44>(reply.self__ as u32);
+                call.put_u32::<48>(reply.r#type as u32);
+                call.put_u32::<52>(reply.r#gen as u32);
+                call.put_u32::<56>(reply.r#async as u32);
+                let collect = |
+                    reply_: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    (super::core::Result, super::core::Option, super::std::U32),
+                    ::nearcall::Error<ClientCallException>,
+                > {
+                    match reply_.raised() {
+                        0 => {
+                            let results_result_self_ = reply_.get_u32::<0>() as i32;
+                            let results_result_super_ = reply_.get_u32::<4>() as i32;
+                            let results_result_crate_ = reply_.get_u32::<8>() as i32;
+                            let results_result_self__ = reply_.get_u32::<12>() as i32;
+                            let results_result_type = reply_.get_u32::<16>() as i32;
+                            let results_result_gen = reply_.get_u32::<20>() as i32;
+                            let results_result_async = reply_.get_u32::<24>() as i32;
+                            let results_ok = reply_.get_u32::<28>() as i32;
+                            let returned_self_ = reply_.get_u32::<32>() as i32;
+                            let returned_super_ = reply_.get_u32::<36>() as i32;
+                            let returned_crate_ = reply_.get_u32::<40>() as i32;
+                            let returned_self__ = reply_.get_u32::<44>() as i32;
+                            let returned_type = reply_.get_u32::<48>() as i32;
+                            let returned_gen = reply_.get_u32::<52>() as i32;
+                            let returned_async = reply_.get_u32::<56>() as i32;
+                            let arguments_box_inner = reply_.get_u32::<60>() as i32;
+                            let arguments_str = reply_.get_u32::<64>();
+                            let returned = super::core::Result {
+                                self_: returned_self_,
+                                super_: returned_super_,
+                                crate_: returned_crate_,
+                                self__: returned_self__,
+                                r#type: returned_type,
+                                r#gen: returned_gen,
+                                r#async: returned_async,
+                            };
+                            let results_ = super::core::Option {
+                                result: super::core::Result {
+                                    self_: results_result_self_,
+                                    super_: results_result_super_,
+                                    crate_: results_result_crate_,
+                                    self__: results_result_self__,
+                                    r#type: results_result_type,
+                                    r#gen: results_result_gen,
+                                    r#async: results_result_async,
+                                },
+                                ok: results_ok,
+                            };
+                            let arguments_ = super::std::U32 {
+                                r#box: super::core::std::Box {
+                                    inner: arguments_box_inner,
+                                },
+                                str: arguments_str,
+                            };
+                            ::core::result::Result::Ok((returned, results_, arguments_))
+                        }
+                        1 => {
+                            let error = super::core::Err::from_wire(
+                                    reply_.get_u32::<0>(),
+                                )
+                                .map_err(|malformed| reply_.malformed(malformed))?;
+                            let s_self2 = reply_.get_u32::<4>() as i32;
+                            let s = self::crate_::super_::self_::S {
+                                self2: s_self2,
+                            };
+                            ::core::result::Result::Err(
+                                ::nearcall::Error::Exception(
+                                    ClientCallException::Err(self::client::Err { error, s }),
+                                ),
+                            )
+                        }
+                        _ => {
+                            ::core::result::Result::Err(
+                                reply_.unknown_exception().into(),
+                            )
+                        }
+                    }
+                };
+                self.client.post_awaited(call, 60, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `clone`.
+        pub async fn clone_(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let awaited = {
+                let call = self.client.claim_awaited::<0>(1).await?;
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 0, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `new`.
+        pub async fn new_(
+            self,
+            call: i32,
+            reply: i32,
+            variable: i32,
+            writer: i32,
+            incoming: i32,
+        ) -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let awaited = {
+                let mut call_ = self.client.claim_awaited::<0>(2).await?;
+                call_.put_u32::<0>(call as u32);
+                call_.put_u32::<4>(reply as u32);
+                call_.put_u32::<8>(variable as u32);
+                call_.put_u32::<12>(writer as u32);
+                call_.put_u32::<16>(incoming as u32);
+                let collect = |
+                    reply_: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply_.raised() != 0 {
+                        return ::core::result::Result::Err(reply_.unknown_exception());
+                    }
+                    let returned = reply_.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call_, 20, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `import`.
+        pub async fn import_(
+            self,
+            call: &str,
+            writer: &[super::core::Option],
+            reply: &str,
+            item: &[super::core::Option],
+        ) -> ::core::result::Result<(i32, super::core::Vec), ::nearcall::CallError> {
+            let awaited = {
+                let writer_bytes = {
+                    let mut writer_ = ::nearcall::raw::Writer::new();
+                    writer_.slice(writer);
+                    writer_.finish("writer")?
+                };
+                let item_bytes = {
+                    let mut writer_ = ::nearcall::raw::Writer::new();
+                    writer_.slice(item);
+                    writer_.finish("item")?
+                };
+                let mut call_ = self.client.claim_awaited::<2>(3).await?;
+                call_.put_u32::<0>(item_bytes.len() as u32);
+                call_.put_u32::<4>(call.len() as u32);
+                call_.put_u32::<8>(writer_bytes.len() as u32);
+                call_.put_u32::<12>(reply.len() as u32);
+                let mut variable = call_
+                    .variable::<
+                        16,
+                    >(
+                        (call.len() as u64).next_multiple_of(8)
+                            + (writer_bytes.len() as u64).next_multiple_of(8)
+                            + (reply.len() as u64).next_multiple_of(8)
+                            + (item_bytes.len() as u64).next_multiple_of(8),
+                    )?;
+                variable.put(call.as_bytes());
+                variable.put(&writer_bytes);
+                variable.put(reply.as_bytes());
+                variable.put(&item_bytes);
+                let collect = |
+                    reply_: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    (i32, super::core::Vec),
+                    ::nearcall::CallError,
+                > {
+                    if reply_.raised() != 0 {
+                        return ::core::result::Result::Err(reply_.unknown_exception());
+                    }
+                    let item_length = reply_.get_u32::<0>();
+                    let returned = reply_.get_u32::<4>() as i32;
+                    let mut incoming = reply_.variable::<8>()?;
+                    let item_ = incoming
+                        .unmarshal::<super::core::Vec>(item_length)
+                        .map_err(|malformed| reply_.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, item_))
+                };
+                self.client.post_awaited(call_, 16, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `len`.
+        pub async fn len(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let awaited = {
+                let call = self.client.claim_awaited::<0>(4).await?;
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 0, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `binding`.
+        pub async fn binding_(
+            self,
+            raised: super::std::u64_::Usize,
+            server: i32,
+        ) -> ::core::result::Result<(i32, i32), ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<0>(5).await?;
+                call.put_u32::<0>(server as u32);
+                call.put_u64::<8>(raised);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<(i32, i32), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let server_ = reply.get_u32::<0>() as i32;
+                    let returned = reply.get_u32::<4>() as i32;
+                    ::core::result::Result::Ok((returned, server_))
+                };
+                self.client.post_awaited(call, 16, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `from_it`.
+        #[allow(clippy::wrong_self_convention)]
+        pub async fn from_it(
+            self,
+            server: &str,
+            lent: &[u8],
+        ) -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<2>(6).await?;
+                call.put_u32::<0>(server.len() as u32);
+                call.put_u32::<4>(lent.len() as u32);
+                let mut variable = call
+                    .variable::<
+                        8,
+                    >(
+                        (server.len() as u64).next_multiple_of(8)
+                            + (lent.len() as u64).next_multiple_of(8),
+                    )?;
+                variable.put(server.as_bytes());
+                variable.put(lent);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 8, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `into_it`.
+        #[allow(clippy::wrong_self_convention)]
+        pub async fn into_it(
+            self,
+            returned: bool,
+        ) -> ::core::result::Result<i32, ::nearcall::Error<ClientIntoItException>> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<0>(7).await?;
+                call.put_u8::<0>(u8::from(returned));
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    i32,
+                    ::nearcall::Error<ClientIntoItException>,
+                > {
+                    match reply.raised() {
+                        0 => {
+                            let returned_ = reply.get_u32::<0>() as i32;
+                            ::core::result::Result::Ok(returned_)
+                        }
+                        1 => {
+                            let error = super::core::Err::from_wire(reply.get_u32::<0>())
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            let s_self2 = reply.get_u32::<4>() as i32;
+                            let s = self::crate_::super_::self_::S {
+                                self2: s_self2,
+                            };
+                            ::core::result::Result::Err(
+                                ::nearcall::Error::Exception(
+                                    ClientIntoItException::Err(self::client::Err { error, s }),
+                                ),
+                            )
+                        }
+                        _ => {
+                            ::core::result::Result::Err(reply.unknown_exception().into())
+                        }
+                    }
+                };
+                self.client.post_awaited(call, 1, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `cmp`.
+        #[allow(clippy::should_implement_trait)]
+        pub async fn cmp(
+            self,
+            other: i32,
+        ) -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<0>(8).await?;
+                call.put_u32::<0>(other as u32);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 4, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `drop`.
+        pub async fn drop(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let awaited = {
+                let call = self.client.claim_awaited::<0>(9).await?;
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 0, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `as_ref`.
+        #[allow(clippy::wrong_self_convention)]
+        pub async fn as_ref(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let awaited = {
+                let call = self.client.claim_awaited::<0>(10).await?;
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 0, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `match`.
+        pub async fn r#match(
+            self,
+            r#fn: i32,
+            r#dyn: i32,
+            r#await: i32,
+        ) -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<0>(11).await?;
+                call.put_u32::<0>(r#fn as u32);
+                call.put_u32::<4>(r#dyn as u32);
+                call.put_u32::<8>(r#await as u32);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 12, collect)?
+            };
+            awaited.await
+        }
+        /// Reads `set_x`.
+        pub async fn set_x(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let awaited = {
+                let call = self.client.claim_awaited::<0>(12).await?;
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 0, collect)?
+            };
+            awaited.await
+        }
+        /// Writes `set_x`.
+        pub async fn set_set_x(
+            self,
+            value: i32,
+        ) -> ::core::result::Result<(), ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<0>(13).await?;
+                call.put_u32::<0>(value as u32);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<(), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                };
+                self.client.post_awaited(call, 4, collect)?
+            };
+            awaited.await
+        }
+        /// Reads `with_deadline`.
+        pub async fn with_deadline_(
+            self,
+        ) -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let awaited = {
+                let call = self.client.claim_awaited::<0>(14).await?;
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 0, collect)?
+            };
+            awaited.await
+        }
+        /// Writes `with_deadline`.
+        pub async fn set_with_deadline(
+            self,
+            value: i32,
+        ) -> ::core::result::Result<(), ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<0>(15).await?;
+                call.put_u32::<0>(value as u32);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<(), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                };
+                self.client.post_awaited(call, 4, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `pass`.
+        pub async fn pass(
+            self,
+            s: &self::client::S,
+        ) -> ::core::result::Result<self::client::S, ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<0>(16).await?;
+                call.put_u32::<0>(s.t as u32);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<self::client::S, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned_t = reply.get_u32::<0>() as i32;
+                    let returned = self::client::S { t: returned_t };
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 4, collect)?
+            };
+            awaited.await
         }
     }
     /// What a domain that exports `nearcall::Client` does.

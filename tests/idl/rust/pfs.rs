@@ -104,6 +104,12 @@ impl PfsClient {
     pub fn posting(&self) -> PfsPosting<'_> {
         PfsPosting { client: &self.client }
     }
+    /// The operations, each awaited, on any executor.
+    pub fn awaiting(&self) -> PfsAwaiting<'_> {
+        PfsAwaiting {
+            client: &self.client,
+        }
+    }
     /// Writes `data` behind `pos`, and moves `pos`.
     pub fn pfs_write(
         &self,
@@ -433,6 +439,203 @@ impl<'b> PfsPosting<'b> {
             ::core::result::Result::Ok(())
         };
         ::core::result::Result::Ok(call.post_pending(8, collect)?)
+    }
+}
+/// Calls `pfs` from tasks of any executor: each function is awaited.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code)]
+pub struct PfsAwaiting<'b> {
+    client: &'b ::nearcall::raw::Client,
+}
+#[allow(dead_code)]
+impl<'b> PfsAwaiting<'b> {
+    /// Writes `data` behind `pos`, and moves `pos`.
+    pub async fn pfs_write(
+        self,
+        handle: i32,
+        pos: i32,
+        len: i32,
+        data: &[i32],
+    ) -> ::core::result::Result<(i32, i32), ::nearcall::CallError> {
+        let awaited = {
+            let mut call = self.client.claim_awaited::<0>(0).await?;
+            call.put_u32::<0>(pos as u32);
+            call.put_u32::<4>(handle as u32);
+            call.put_u32::<8>(len as u32);
+            call.put_u32::<12>(data.len() as u32);
+            let mut variable = call
+                .variable::<16>((data.len() as u64 * 4).next_multiple_of(8))?;
+            variable.put(::nearcall::raw::element_bytes(data));
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<(i32, i32), ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let pos_ = reply.get_u32::<0>() as i32;
+                let returned = reply.get_u32::<4>() as i32;
+                ::core::result::Result::Ok((returned, pos_))
+            };
+            self.client.post_awaited(call, 16, collect)?
+        };
+        awaited.await
+    }
+    /// Reads up to `room` words.
+    pub async fn pfs_read(
+        self,
+        handle: i32,
+        pos: i32,
+        room: i32,
+    ) -> ::core::result::Result<
+        (i32, i32, ::std::vec::Vec<i32>),
+        ::nearcall::CallError,
+    > {
+        let awaited = {
+            let mut call = self.client.claim_awaited::<0>(1).await?;
+            call.put_u32::<0>(pos as u32);
+            call.put_u32::<4>(handle as u32);
+            call.put_u32::<8>(room as u32);
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<
+                (i32, i32, ::std::vec::Vec<i32>),
+                ::nearcall::CallError,
+            > {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let pos_ = reply.get_u32::<0>() as i32;
+                let returned = reply.get_u32::<4>() as i32;
+                let data_length = reply.get_u32::<8>();
+                let mut incoming = reply.variable::<16>()?;
+                let data_ = incoming
+                    .elements::<i32>(data_length, ::nearcall::raw::UNBOUNDED)
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                ::core::result::Result::Ok((returned, pos_, data_))
+            };
+            self.client.post_awaited(call, 12, collect)?
+        };
+        awaited.await
+    }
+    /// Calls `pfs_open`.
+    pub async fn pfs_open(
+        self,
+        name: &str,
+        mode: &[i32],
+    ) -> ::core::result::Result<(i32, i32), ::nearcall::CallError> {
+        let awaited = {
+            ::nearcall::raw::check_bound("mode", mode.len(), 1)?;
+            let mut call = self.client.claim_awaited::<0>(2).await?;
+            call.put_u32::<0>(name.len() as u32);
+            call.put_u32::<4>(mode.len() as u32);
+            let mut variable = call
+                .variable::<
+                    8,
+                >(
+                    (name.len() as u64).next_multiple_of(8)
+                        + (mode.len() as u64 * 4).next_multiple_of(8),
+                )?;
+            variable.put(name.as_bytes());
+            variable.put(::nearcall::raw::element_bytes(mode));
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<(i32, i32), ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                let handle_ = reply.get_u32::<4>() as i32;
+                ::core::result::Result::Ok((returned, handle_))
+            };
+            self.client.post_awaited(call, 8, collect)?
+        };
+        awaited.await
+    }
+    /// Calls `pfs_get_direntries`.
+    pub async fn pfs_get_direntries(
+        self,
+        handle: i32,
+    ) -> ::core::result::Result<(i32, ::std::vec::Vec<Entry>), ::nearcall::CallError> {
+        let awaited = {
+            let mut call = self.client.claim_awaited::<0>(3).await?;
+            call.put_u32::<0>(handle as u32);
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<
+                (i32, ::std::vec::Vec<Entry>),
+                ::nearcall::CallError,
+            > {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                let entries_length = reply.get_u32::<4>();
+                let mut incoming = reply.variable::<8>()?;
+                let entries_ = incoming
+                    .unmarshal::<::std::vec::Vec<Entry>>(entries_length)
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                ::core::result::Result::Ok((returned, entries_))
+            };
+            self.client.post_awaited(call, 4, collect)?
+        };
+        awaited.await
+    }
+    /// Calls `pfs_get_attribute`.
+    pub async fn pfs_get_attribute(
+        self,
+        handle: i32,
+        which: i32,
+    ) -> ::core::result::Result<Attribute, ::nearcall::CallError> {
+        let awaited = {
+            let mut call = self.client.claim_awaited::<0>(4).await?;
+            call.put_u32::<0>(handle as u32);
+            call.put_u32::<4>(which as u32);
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<Attribute, ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let attribute_length = reply.get_u32::<0>();
+                let mut incoming = reply.variable::<8>()?;
+                let attribute_ = incoming
+                    .unmarshal::<Attribute>(attribute_length)
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                ::core::result::Result::Ok(attribute_)
+            };
+            self.client.post_awaited(call, 8, collect)?
+        };
+        awaited.await
+    }
+    /// Calls `pfs_set_attribute`.
+    pub async fn pfs_set_attribute(
+        self,
+        handle: i32,
+        attribute: &Attribute,
+    ) -> ::core::result::Result<(), ::nearcall::CallError> {
+        let awaited = {
+            let attribute_bytes = {
+                let mut writer = ::nearcall::raw::Writer::new();
+                ::nearcall::raw::Marshal::marshal(attribute, &mut writer);
+                writer.finish("attribute")?
+            };
+            let mut call = self.client.claim_awaited::<0>(5).await?;
+            call.put_u32::<0>(handle as u32);
+            call.put_u32::<4>(attribute_bytes.len() as u32);
+            let mut variable = call
+                .variable::<8>((attribute_bytes.len() as u64).next_multiple_of(8))?;
+            variable.put(&attribute_bytes);
+            let collect = |
+                reply: ::nearcall::raw::Reply<'_>,
+            | -> ::core::result::Result<(), ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                ::core::result::Result::Ok(())
+            };
+            self.client.post_awaited(call, 8, collect)?
+        };
+        awaited.await
     }
 }
 /// What a domain that exports `pfs` does.

@@ -81,6 +81,12 @@ pub mod streams {
                 client: &self.client,
             }
         }
+        /// The operations, each awaited, on any executor.
+        pub fn awaiting(&self) -> TransfersAwaiting<'_> {
+            TransfersAwaiting {
+                client: &self.client,
+            }
+        }
         /// What is there of a name.
         pub fn get(
             &self,
@@ -365,6 +371,11 @@ pub mod streams {
             };
             ::core::result::Result::Ok(call.post_pending(12, collect)?)
         }
+    }
+    /// Calls `streams::Transfers` from tasks of any executor: each function is awaited.
+    #[derive(Clone, Copy, Debug)]
+    pub struct TransfersAwaiting<'b> {
+        client: &'b ::nearcall::raw::Client,
     }
     /// What a domain that exports `streams::Transfers` does.
     pub trait TransfersServer: ::core::marker::Send + ::core::marker::Sync + 'static {

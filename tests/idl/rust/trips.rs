@@ -784,6 +784,12 @@ pub mod trips {
                 client: &self.client,
             }
         }
+        /// The operations, each awaited, on any executor.
+        pub fn awaiting(&self) -> BaseAwaiting<'_> {
+            BaseAwaiting {
+                client: &self.client,
+            }
+        }
         /// Reads `level`.
         pub fn level(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let call = self.client.claim::<0>(0)?;
@@ -937,6 +943,107 @@ pub mod trips {
                 ::core::result::Result::Ok(returned)
             };
             ::core::result::Result::Ok(call.post_pending(4, collect)?)
+        }
+    }
+    /// Calls `trips::Base` from tasks of any executor: each function is awaited.
+    #[derive(Clone, Copy, Debug)]
+    pub struct BaseAwaiting<'b> {
+        client: &'b ::nearcall::raw::Client,
+    }
+    impl<'b> BaseAwaiting<'b> {
+        /// Reads `level`.
+        pub async fn level(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let awaited = {
+                let call = self.client.claim_awaited::<0>(0).await?;
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 0, collect)?
+            };
+            awaited.await
+        }
+        /// Writes `level`.
+        pub async fn set_level(
+            self,
+            value: i32,
+        ) -> ::core::result::Result<(), ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<0>(1).await?;
+                call.put_u32::<0>(value as u32);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<(), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                };
+                self.client.post_awaited(call, 4, collect)?
+            };
+            awaited.await
+        }
+        /// Reads `name`.
+        pub async fn name(
+            self,
+        ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
+            let awaited = {
+                let call = self.client.claim_awaited::<1>(2).await?;
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    ::std::string::String,
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned_length = reply.get_u32::<0>();
+                    let mut incoming = reply.variable::<8>()?;
+                    let returned = incoming
+                        .string(returned_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 0, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `greet`.
+        pub async fn greet(
+            self,
+            who: &str,
+        ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<1>(3).await?;
+                call.put_u32::<0>(who.len() as u32);
+                let mut variable = call
+                    .variable::<8>((who.len() as u64).next_multiple_of(8))?;
+                variable.put(who.as_bytes());
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    ::std::string::String,
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned_length = reply.get_u32::<0>();
+                    let mut incoming = reply.variable::<8>()?;
+                    let returned = incoming
+                        .string(returned_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 4, collect)?
+            };
+            awaited.await
         }
     }
     /// What a domain that exports `trips::Base` does.
@@ -1151,6 +1258,12 @@ pub mod trips {
         /// The operations, each posted now and collected later: several calls at once.
         pub fn posting(&self) -> TripsPosting<'_> {
             TripsPosting {
+                client: &self.client,
+            }
+        }
+        /// The operations, each awaited, on any executor.
+        pub fn awaiting(&self) -> TripsAwaiting<'_> {
+            TripsAwaiting {
                 client: &self.client,
             }
         }
@@ -2421,6 +2534,723 @@ pub mod trips {
                 ::core::result::Result::Ok(returned)
             };
             ::core::result::Result::Ok(call.post_pending(0, collect)?)
+        }
+    }
+    /// Calls `trips::Trips` from tasks of any executor: each function is awaited.
+    #[derive(Clone, Copy, Debug)]
+    pub struct TripsAwaiting<'b> {
+        client: &'b ::nearcall::raw::Client,
+    }
+    impl<'b> TripsAwaiting<'b> {
+        /// Reads `level`.
+        pub async fn level(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let awaited = {
+                let call = self.client.claim_awaited::<0>(0).await?;
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 0, collect)?
+            };
+            awaited.await
+        }
+        /// Writes `level`.
+        pub async fn set_level(
+            self,
+            value: i32,
+        ) -> ::core::result::Result<(), ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<0>(1).await?;
+                call.put_u32::<0>(value as u32);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<(), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                };
+                self.client.post_awaited(call, 4, collect)?
+            };
+            awaited.await
+        }
+        /// Reads `name`.
+        pub async fn name(
+            self,
+        ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
+            let awaited = {
+                let call = self.client.claim_awaited::<3>(2).await?;
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    ::std::string::String,
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned_length = reply.get_u32::<0>();
+                    let mut incoming = reply.variable::<8>()?;
+                    let returned = incoming
+                        .string(returned_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 0, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `greet`.
+        pub async fn greet(
+            self,
+            who: &str,
+        ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<3>(3).await?;
+                call.put_u32::<0>(who.len() as u32);
+                let mut variable = call
+                    .variable::<8>((who.len() as u64).next_multiple_of(8))?;
+                variable.put(who.as_bytes());
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    ::std::string::String,
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned_length = reply.get_u32::<0>();
+                    let mut incoming = reply.variable::<8>()?;
+                    let returned = incoming
+                        .string(returned_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 4, collect)?
+            };
+            awaited.await
+        }
+        /// Bounds on the way there.
+        pub async fn sent(
+            self,
+            name: &str,
+            wide: &str,
+            numbers: &[i32],
+            few: &[u8],
+            person: &Person,
+            shorts: &[Tag],
+        ) -> ::core::result::Result<u32, ::nearcall::CallError> {
+            let awaited = {
+                ::nearcall::raw::check_bound("name", name.len(), 4)?;
+                ::nearcall::raw::check_bound("wide", wide.chars().count(), 3)?;
+                ::nearcall::raw::check_bound("numbers", numbers.len(), 2)?;
+                ::nearcall::raw::check_bound("few", few.len(), 16)?;
+                let person_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(person, &mut writer);
+                    writer.finish("person")?
+                };
+                let shorts_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    writer.bound("shorts", shorts.len(), 2);
+                    for item in shorts.iter() {
+                        writer.bound("shorts", item.len(), 4);
+                    }
+                    writer.slice(shorts);
+                    writer.finish("shorts")?
+                };
+                let mut call = self.client.claim_awaited::<2>(4).await?;
+                call.put_u32::<0>(name.len() as u32);
+                call.put_u32::<4>(wide.len() as u32);
+                call.put_u32::<8>(numbers.len() as u32);
+                call.put_u32::<12>(few.len() as u32);
+                call.put_u32::<16>(person_bytes.len() as u32);
+                call.put_u32::<20>(shorts_bytes.len() as u32);
+                let mut variable = call
+                    .variable::<
+                        24,
+                    >(
+                        (name.len() as u64).next_multiple_of(8)
+                            + (wide.len() as u64).next_multiple_of(8)
+                            + (numbers.len() as u64 * 4).next_multiple_of(8)
+                            + (few.len() as u64).next_multiple_of(8)
+                            + (person_bytes.len() as u64).next_multiple_of(8)
+                            + (shorts_bytes.len() as u64).next_multiple_of(8),
+                    )?;
+                variable.put(name.as_bytes());
+                variable.put(wide.as_bytes());
+                variable.put(::nearcall::raw::element_bytes(numbers));
+                variable.put(few);
+                variable.put(&person_bytes);
+                variable.put(&shorts_bytes);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<u32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>();
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 24, collect)?
+            };
+            awaited.await
+        }
+        /// Bounds on the way back: this many bytes of text, this many numbers.
+        pub async fn received(
+            self,
+            bytes: u32,
+            numbers: u32,
+        ) -> ::core::result::Result<
+            (Tag, ::std::vec::Vec<i32>, ::std::vec::Vec<Tag>),
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<1>(5).await?;
+                call.put_u32::<0>(bytes);
+                call.put_u32::<4>(numbers);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    (Tag, ::std::vec::Vec<i32>, ::std::vec::Vec<Tag>),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned_length = reply.get_u32::<0>();
+                    let all_length = reply.get_u32::<4>();
+                    let shorts_length = reply.get_u32::<8>();
+                    let mut incoming = reply.variable::<16>()?;
+                    let returned = incoming
+                        .string(returned_length, 4)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let all_ = incoming
+                        .elements::<i32>(all_length, 2)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let shorts_ = incoming
+                        .unmarshal::<::std::vec::Vec<Tag>>(shorts_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::nearcall::raw::check_received(shorts_.len(), 2)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    for item in shorts_.iter() {
+                        ::nearcall::raw::check_received(item.len(), 4)
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                    }
+                    ::core::result::Result::Ok((returned, all_, shorts_))
+                };
+                self.client.post_awaited(call, 8, collect)?
+            };
+            awaited.await
+        }
+        /// Words that have wrong values.
+        pub async fn words(
+            self,
+            level: Level,
+            rights: Rights,
+            given: Packed,
+        ) -> ::core::result::Result<(Level, Rights, Packed), ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<0>(6).await?;
+                call.put_u8::<0>(rights.to_wire());
+                call.put_u16::<2>(given.to_wire());
+                call.put_u32::<4>(level.to_wire());
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    (Level, Rights, Packed),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let rights_ = Rights::from_wire(reply.get_u8::<0>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let packed_ = Packed::from_wire(reply.get_u16::<2>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let returned = Level::from_wire(reply.get_u32::<4>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, rights_, packed_))
+                };
+                self.client.post_awaited(call, 8, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `choose`.
+        pub async fn choose(
+            self,
+            given: &Choice,
+        ) -> ::core::result::Result<Choice, ::nearcall::CallError> {
+            let awaited = {
+                let given_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(given, &mut writer);
+                    writer.finish("given")?
+                };
+                let mut call = self.client.claim_awaited::<0>(7).await?;
+                call.put_u32::<0>(given_bytes.len() as u32);
+                let mut variable = call
+                    .variable::<8>((given_bytes.len() as u64).next_multiple_of(8))?;
+                variable.put(&given_bytes);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<Choice, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned_length = reply.get_u32::<0>();
+                    let mut incoming = reply.variable::<8>()?;
+                    let returned = incoming
+                        .unmarshal::<Choice>(returned_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 4, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `grow`.
+        pub async fn grow(
+            self,
+            tree: &Tree,
+        ) -> ::core::result::Result<Tree, ::nearcall::CallError> {
+            let awaited = {
+                let tree_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(tree, &mut writer);
+                    writer.finish("tree")?
+                };
+                let mut call = self.client.claim_awaited::<3>(8).await?;
+                call.put_u32::<0>(tree_bytes.len() as u32);
+                let mut variable = call
+                    .variable::<8>((tree_bytes.len() as u64).next_multiple_of(8))?;
+                variable.put(&tree_bytes);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<Tree, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned_length = reply.get_u32::<0>();
+                    let mut incoming = reply.variable::<8>()?;
+                    let returned = incoming
+                        .unmarshal::<Tree>(returned_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 4, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `join`.
+        pub async fn join(
+            self,
+            node: &Node,
+            edge: &Edge,
+        ) -> ::core::result::Result<Node, ::nearcall::CallError> {
+            let awaited = {
+                let node_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(node, &mut writer);
+                    writer.finish("node")?
+                };
+                let edge_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(edge, &mut writer);
+                    writer.finish("edge")?
+                };
+                let mut call = self.client.claim_awaited::<3>(9).await?;
+                call.put_u32::<0>(node_bytes.len() as u32);
+                call.put_u32::<4>(edge_bytes.len() as u32);
+                let mut variable = call
+                    .variable::<
+                        8,
+                    >(
+                        (node_bytes.len() as u64).next_multiple_of(8)
+                            + (edge_bytes.len() as u64).next_multiple_of(8),
+                    )?;
+                variable.put(&node_bytes);
+                variable.put(&edge_bytes);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<Node, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned_length = reply.get_u32::<0>();
+                    let mut incoming = reply.variable::<8>()?;
+                    let returned = incoming
+                        .unmarshal::<Node>(returned_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 8, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `longer`.
+        pub async fn longer(
+            self,
+            links: &Chain,
+        ) -> ::core::result::Result<Chain, ::nearcall::CallError> {
+            let awaited = {
+                let links_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(links, &mut writer);
+                    writer.finish("links")?
+                };
+                let mut call = self.client.claim_awaited::<3>(10).await?;
+                call.put_u32::<0>(links_bytes.len() as u32);
+                let mut variable = call
+                    .variable::<8>((links_bytes.len() as u64).next_multiple_of(8))?;
+                variable.put(&links_bytes);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<Chain, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned_length = reply.get_u32::<0>();
+                    let mut incoming = reply.variable::<8>()?;
+                    let returned = incoming
+                        .unmarshal::<Chain>(returned_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 4, collect)?
+            };
+            awaited.await
+        }
+        /// Ranges on the way there, and on the way back.
+        #[allow(clippy::too_many_arguments)]
+        pub async fn within(
+            self,
+            which: i32,
+            share: Percent,
+            all: &[Percent],
+            reading: &Reading,
+            readings: &Readings,
+            pair: &Pair,
+            part: &Part,
+            ratio: f32,
+        ) -> ::core::result::Result<(Percent, Percent, f64), ::nearcall::CallError> {
+            let awaited = {
+                {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    {
+                        let ranged = &share;
+                        if !(0..=100).contains(ranged) {
+                            writer.range("share", *ranged as u64);
+                        }
+                    }
+                    writer.finish("share")?;
+                }
+                {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    {
+                        let ranged = &which;
+                        if !(-1..=5).contains(ranged) {
+                            writer.range("which", *ranged as u64);
+                        }
+                    }
+                    writer.finish("which")?;
+                }
+                {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    for item in pair.iter() {
+                        {
+                            let ranged = item;
+                            if !(0..=100).contains(ranged) {
+                                writer.range("pair", *ranged as u64);
+                            }
+                        }
+                    }
+                    writer.finish("pair")?;
+                }
+                {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    for item in all.iter() {
+                        {
+                            let ranged = item;
+                            if !(0..=100).contains(ranged) {
+                                writer.range("all", *ranged as u64);
+                            }
+                        }
+                    }
+                    writer.finish("all")?;
+                }
+                let reading_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(reading, &mut writer);
+                    writer.finish("reading")?
+                };
+                let readings_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(readings, &mut writer);
+                    writer.finish("readings")?
+                };
+                let part_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(part, &mut writer);
+                    writer.finish("part")?
+                };
+                let mut call = self.client.claim_awaited::<3>(11).await?;
+                call.put_u32::<0>(share as u32);
+                call.put_u32::<4>(which as u32);
+                call.put_u32::<8>(all.len() as u32);
+                call.put_u32::<12>(reading_bytes.len() as u32);
+                call.put_u32::<16>(readings_bytes.len() as u32);
+                call.put_u32::<20>(part_bytes.len() as u32);
+                call.put_u32::<24>(ratio.to_bits());
+                call.put_bytes::<32>(::nearcall::raw::element_bytes(pair));
+                let mut variable = call
+                    .variable::<
+                        40,
+                    >(
+                        (all.len() as u64 * 4).next_multiple_of(8)
+                            + (reading_bytes.len() as u64).next_multiple_of(8)
+                            + (readings_bytes.len() as u64).next_multiple_of(8)
+                            + (part_bytes.len() as u64).next_multiple_of(8),
+                    )?;
+                variable.put(::nearcall::raw::element_bytes(all));
+                variable.put(&reading_bytes);
+                variable.put(&readings_bytes);
+                variable.put(&part_bytes);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    (Percent, Percent, f64),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let share_ = reply.get_u32::<0>() as i32;
+                    {
+                        let ranged = &share_;
+                        if !(0..=100).contains(ranged) {
+                            ::core::result::Result::<
+                                (),
+                                _,
+                            >::Err(::nearcall::raw::Malformed::range(*ranged as u64))
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                        }
+                    }
+                    let returned = reply.get_u32::<4>() as i32;
+                    {
+                        let ranged = &returned;
+                        if !(0..=100).contains(ranged) {
+                            ::core::result::Result::<
+                                (),
+                                _,
+                            >::Err(::nearcall::raw::Malformed::range(*ranged as u64))
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                        }
+                    }
+                    let answer_ = f64::from_bits(reply.get_u64::<8>());
+                    {
+                        let ranged = &answer_;
+                        if !(0.0..).contains(ranged) {
+                            ::core::result::Result::<
+                                (),
+                                _,
+                            >::Err(::nearcall::raw::Malformed::range(ranged.to_bits()))
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                        }
+                    }
+                    ::core::result::Result::Ok((returned, share_, answer_))
+                };
+                self.client.post_awaited(call, 40, collect)?
+            };
+            awaited.await
+        }
+        /// Lent both ways, and refused after something was written in place.
+        pub async fn change(
+            self,
+            data: &[u8],
+            refused: bool,
+        ) -> ::core::result::Result<
+            (Octets, Octets, ::std::string::String),
+            ::nearcall::Error<TripsChangeException>,
+        > {
+            let awaited = {
+                let data = self.client.opaque(data)?;
+                let mut call = self.client.claim_awaited::<3>(12).await?;
+                call.put_u32::<0>(data.length_word());
+                call.put_u8::<4>(u8::from(refused));
+                let mut variable = call.variable::<48>(data.payload_bytes())?;
+                variable.put_opaque(data);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    (Octets, Octets, ::std::string::String),
+                    ::nearcall::Error<TripsChangeException>,
+                > {
+                    match reply.raised() {
+                        0 => {
+                            let returned_length = reply.get_u32::<0>();
+                            let written_length = reply.get_u32::<4>();
+                            let after_length = reply.get_u32::<8>();
+                            let mut incoming = reply.variable::<48>()?;
+                            let written_ = incoming
+                                .vec(written_length, ::nearcall::raw::UNBOUNDED)
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            let returned = incoming
+                                .vec(returned_length, ::nearcall::raw::UNBOUNDED)
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            let after_ = incoming
+                                .string(after_length, ::nearcall::raw::UNBOUNDED)
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            ::core::result::Result::Ok((returned, written_, after_))
+                        }
+                        1 => {
+                            let why_length = reply.get_u32::<0>();
+                            let code = reply.get_u32::<4>() as i32;
+                            let choice_length = reply.get_u32::<8>();
+                            let mut incoming = reply.variable::<16>()?;
+                            let why = incoming
+                                .string(why_length, ::nearcall::raw::UNBOUNDED)
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            let choice = incoming
+                                .unmarshal::<Choice>(choice_length)
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            ::core::result::Result::Err(
+                                ::nearcall::Error::Exception(
+                                    TripsChangeException::Refused(Refused { why, code, choice }),
+                                ),
+                            )
+                        }
+                        2 => {
+                            ::core::result::Result::Err(
+                                ::nearcall::Error::Exception(
+                                    TripsChangeException::Gone(Gone),
+                                ),
+                            )
+                        }
+                        _ => {
+                            ::core::result::Result::Err(reply.unknown_exception().into())
+                        }
+                    }
+                };
+                self.client.post_awaited(call, 5, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `whole`.
+        pub async fn whole(
+            self,
+            bytes: u32,
+        ) -> ::core::result::Result<Octets, ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<3>(13).await?;
+                call.put_u32::<0>(bytes);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<Octets, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned_length = reply.get_u32::<0>();
+                    let mut incoming = reply.variable::<48>()?;
+                    let returned = incoming
+                        .vec(returned_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 4, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `both`.
+        pub async fn both(
+            self,
+            data: &[u8],
+            count: i32,
+        ) -> ::core::result::Result<(Octets, i32), ::nearcall::CallError> {
+            let awaited = {
+                let data = self.client.opaque(data)?;
+                let mut call = self.client.claim_awaited::<3>(14).await?;
+                call.put_u32::<0>(data.length_word());
+                call.put_u32::<4>(count as u32);
+                let mut variable = call.variable::<48>(data.payload_bytes())?;
+                variable.put_opaque(data);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<(Octets, i32), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let data_length = reply.get_u32::<0>();
+                    let count_ = reply.get_u32::<4>() as i32;
+                    let mut incoming = reply.variable::<48>()?;
+                    let data_ = incoming
+                        .vec(data_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((data_, count_))
+                };
+                self.client.post_awaited(call, 8, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `two`.
+        pub async fn two(
+            self,
+        ) -> ::core::result::Result<(Octets, Octets), ::nearcall::CallError> {
+            let awaited = {
+                let call = self.client.claim_awaited::<3>(15).await?;
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<(Octets, Octets), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let first_length = reply.get_u32::<0>();
+                    let second_length = reply.get_u32::<4>();
+                    let mut incoming = reply.variable::<48>()?;
+                    let first_ = incoming
+                        .vec(first_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let second_ = incoming
+                        .vec(second_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((first_, second_))
+                };
+                self.client.post_awaited(call, 0, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `post`.
+        pub async fn post(
+            self,
+            number: u32,
+        ) -> ::core::result::Result<(), ::nearcall::CallError> {
+            let mut call = self.client.claim_awaited::<0>(16).await?;
+            call.put_u32::<0>(number);
+            call.post_oneway(4)?;
+            ::core::result::Result::Ok(())
+        }
+        /// Calls `posted`.
+        pub async fn posted(self) -> ::core::result::Result<u64, ::nearcall::CallError> {
+            let awaited = {
+                let call = self.client.claim_awaited::<0>(17).await?;
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<u64, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u64::<0>();
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 0, collect)?
+            };
+            awaited.await
         }
     }
     /// What a domain that exports `trips::Trips` does.

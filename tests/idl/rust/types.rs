@@ -1420,6 +1420,12 @@ pub mod types {
         pub fn posting(&self) -> AllPosting<'_> {
             AllPosting { client: &self.client }
         }
+        /// The operations, each awaited, on any executor.
+        pub fn awaiting(&self) -> AllAwaiting<'_> {
+            AllAwaiting {
+                client: &self.client,
+            }
+        }
         /// Calls `scalars`.
         #[allow(clippy::too_many_arguments)]
         pub fn scalars(
@@ -3134,6 +3140,960 @@ pub mod types {
             ::core::result::Result::Ok(call.post_pending(28, collect)?)
         }
     }
+    /// Calls `types::All` from tasks of any executor: each function is awaited.
+    #[derive(Clone, Copy, Debug)]
+    pub struct AllAwaiting<'b> {
+        client: &'b ::nearcall::raw::Client,
+    }
+    impl<'b> AllAwaiting<'b> {
+        /// Calls `scalars`.
+        #[allow(clippy::too_many_arguments)]
+        pub async fn scalars(
+            self,
+            b: bool,
+            o: u8,
+            c: ::nearcall::Char,
+            w: char,
+            i8: i8,
+            u8: u8,
+            s: i16,
+            us: u16,
+            l: i32,
+            ul: u32,
+            ll: i64,
+            ull: u64,
+            f: f32,
+            d: f64,
+            ld: &::nearcall::LongDouble,
+            k: Kind,
+            sm: Small,
+            fl: Flags,
+            bi: Bits,
+        ) -> ::core::result::Result<bool, ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<1>(0).await?;
+                call.put_u64::<0>(ll as u64);
+                call.put_u64::<8>(ull);
+                call.put_u64::<16>(d.to_bits());
+                call.put_u32::<24>(u32::from(w));
+                call.put_u32::<28>(l as u32);
+                call.put_u32::<32>(ul);
+                call.put_u32::<36>(f.to_bits());
+                call.put_u32::<40>(k.to_wire());
+                call.put_u32::<44>(bi.to_wire());
+                call.put_u16::<48>(s as u16);
+                call.put_u16::<50>(us);
+                call.put_u16::<52>(fl.to_wire());
+                call.put_u8::<54>(u8::from(b));
+                call.put_u8::<55>(o);
+                call.put_u8::<56>(c.0);
+                call.put_u8::<57>(i8 as u8);
+                call.put_u8::<58>(u8);
+                call.put_u8::<59>(sm.to_wire());
+                call.put_bytes::<
+                        64,
+                    >(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<bool, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = ::nearcall::raw::boolean(reply.get_u8::<0>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 80, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `scalars_inout`.
+        #[allow(clippy::too_many_arguments, clippy::type_complexity)]
+        pub async fn scalars_inout(
+            self,
+            b: bool,
+            o: u8,
+            c: ::nearcall::Char,
+            w: char,
+            i8: i8,
+            u8: u8,
+            s: i16,
+            us: u16,
+            l: i32,
+            ul: u32,
+            ll: i64,
+            ull: u64,
+            f: f32,
+            d: f64,
+            ld: &::nearcall::LongDouble,
+            k: Kind,
+            sm: Small,
+            fl: Flags,
+            bi: Bits,
+        ) -> ::core::result::Result<
+            (
+                char,
+                bool,
+                u8,
+                ::nearcall::Char,
+                char,
+                i8,
+                u8,
+                i16,
+                u16,
+                i32,
+                u32,
+                i64,
+                u64,
+                f32,
+                f64,
+                ::nearcall::LongDouble,
+                Kind,
+                Small,
+                Flags,
+                Bits,
+            ),
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<1>(1).await?;
+                call.put_u64::<0>(ll as u64);
+                call.put_u64::<8>(ull);
+                call.put_u64::<16>(d.to_bits());
+                call.put_u32::<24>(u32::from(w));
+                call.put_u32::<28>(l as u32);
+                call.put_u32::<32>(ul);
+                call.put_u32::<36>(f.to_bits());
+                call.put_u32::<40>(k.to_wire());
+                call.put_u32::<44>(bi.to_wire());
+                call.put_u16::<48>(s as u16);
+                call.put_u16::<50>(us);
+                call.put_u16::<52>(fl.to_wire());
+                call.put_u8::<54>(u8::from(b));
+                call.put_u8::<55>(o);
+                call.put_u8::<56>(c.0);
+                call.put_u8::<57>(i8 as u8);
+                call.put_u8::<58>(u8);
+                call.put_u8::<59>(sm.to_wire());
+                call.put_bytes::<
+                        64,
+                    >(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    (
+                        char,
+                        bool,
+                        u8,
+                        ::nearcall::Char,
+                        char,
+                        i8,
+                        u8,
+                        i16,
+                        u16,
+                        i32,
+                        u32,
+                        i64,
+                        u64,
+                        f32,
+                        f64,
+                        ::nearcall::LongDouble,
+                        Kind,
+                        Small,
+                        Flags,
+                        Bits,
+                    ),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let ll_ = reply.get_u64::<0>() as i64;
+                    let ull_ = reply.get_u64::<8>();
+                    let d_ = f64::from_bits(reply.get_u64::<16>());
+                    let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let l_ = reply.get_u32::<28>() as i32;
+                    let ul_ = reply.get_u32::<32>();
+                    let f_ = f32::from_bits(reply.get_u32::<36>());
+                    let k_ = Kind::from_wire(reply.get_u32::<40>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let bi_ = Bits::from_wire(reply.get_u32::<44>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let s_ = reply.get_u16::<48>() as i16;
+                    let us_ = reply.get_u16::<50>();
+                    let fl_ = Flags::from_wire(reply.get_u16::<52>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let b_ = ::nearcall::raw::boolean(reply.get_u8::<54>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let o_ = reply.get_u8::<55>();
+                    let c_ = ::nearcall::Char(reply.get_u8::<56>());
+                    let i8_ = reply.get_u8::<57>() as i8;
+                    let u8_ = reply.get_u8::<58>();
+                    let sm_ = Small::from_wire(reply.get_u8::<59>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let returned = ::nearcall::raw::character(reply.get_u32::<60>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
+                    ::core::result::Result::Ok((
+                        returned,
+                        b_,
+                        o_,
+                        c_,
+                        w_,
+                        i8_,
+                        u8_,
+                        s_,
+                        us_,
+                        l_,
+                        ul_,
+                        ll_,
+                        ull_,
+                        f_,
+                        d_,
+                        ld_,
+                        k_,
+                        sm_,
+                        fl_,
+                        bi_,
+                    ))
+                };
+                self.client.post_awaited(call, 80, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `scalars_out`.
+        #[allow(clippy::type_complexity)]
+        pub async fn scalars_out(
+            self,
+        ) -> ::core::result::Result<
+            (
+                ::nearcall::Char,
+                bool,
+                u8,
+                ::nearcall::Char,
+                char,
+                i8,
+                u8,
+                i16,
+                u16,
+                i32,
+                u32,
+                i64,
+                u64,
+                f32,
+                f64,
+                ::nearcall::LongDouble,
+                Kind,
+                Small,
+                Flags,
+                Bits,
+            ),
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                let call = self.client.claim_awaited::<1>(2).await?;
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    (
+                        ::nearcall::Char,
+                        bool,
+                        u8,
+                        ::nearcall::Char,
+                        char,
+                        i8,
+                        u8,
+                        i16,
+                        u16,
+                        i32,
+                        u32,
+                        i64,
+                        u64,
+                        f32,
+                        f64,
+                        ::nearcall::LongDouble,
+                        Kind,
+                        Small,
+                        Flags,
+                        Bits,
+                    ),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let ll_ = reply.get_u64::<0>() as i64;
+                    let ull_ = reply.get_u64::<8>();
+                    let d_ = f64::from_bits(reply.get_u64::<16>());
+                    let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let l_ = reply.get_u32::<28>() as i32;
+                    let ul_ = reply.get_u32::<32>();
+                    let f_ = f32::from_bits(reply.get_u32::<36>());
+                    let k_ = Kind::from_wire(reply.get_u32::<40>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let bi_ = Bits::from_wire(reply.get_u32::<44>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let s_ = reply.get_u16::<48>() as i16;
+                    let us_ = reply.get_u16::<50>();
+                    let fl_ = Flags::from_wire(reply.get_u16::<52>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let returned = ::nearcall::Char(reply.get_u8::<54>());
+                    let b_ = ::nearcall::raw::boolean(reply.get_u8::<55>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let o_ = reply.get_u8::<56>();
+                    let c_ = ::nearcall::Char(reply.get_u8::<57>());
+                    let i8_ = reply.get_u8::<58>() as i8;
+                    let u8_ = reply.get_u8::<59>();
+                    let sm_ = Small::from_wire(reply.get_u8::<60>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
+                    ::core::result::Result::Ok((
+                        returned,
+                        b_,
+                        o_,
+                        c_,
+                        w_,
+                        i8_,
+                        u8_,
+                        s_,
+                        us_,
+                        l_,
+                        ul_,
+                        ll_,
+                        ull_,
+                        f_,
+                        d_,
+                        ld_,
+                        k_,
+                        sm_,
+                        fl_,
+                        bi_,
+                    ))
+                };
+                self.client.post_awaited(call, 0, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `structs`.
+        pub async fn structs(
+            self,
+            p: &Pixel,
+            w: &Wrapped,
+            e: &Empty,
+        ) -> ::core::result::Result<(Point, Wrapped, Pixel), ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<2>(3).await?;
+                call.put_u64::<0>(w.pixel.x.to_bits());
+                call.put_u64::<8>(w.pixel.y.to_bits());
+                call.put_u32::<16>(w.pixel.kind.to_wire());
+                call.put_u32::<20>(u32::from(w.initial));
+                call.put_u32::<24>(w.bits.to_wire());
+                call.put_u16::<28>(w.flags.to_wire());
+                call.put_u8::<30>(u8::from(w.pixel.on));
+                call.put_u8::<31>(u8::from(p.on));
+                call.put_u64::<32>(p.x.to_bits());
+                call.put_u64::<40>(p.y.to_bits());
+                call.put_u32::<48>(p.kind.to_wire());
+                call.put_bytes::<52>(&w.pixel.rgb);
+                call.put_image::<55, _>(&w.empty);
+                call.put_image::<56, _>(&w.corners);
+                call.put_bytes::<88>(::nearcall::raw::element_bytes(&w.name));
+                call.put_bytes::<
+                        104,
+                    >(::nearcall::raw::element_bytes(::core::slice::from_ref(&w.ld)));
+                call.put_bytes::<120>(&p.rgb);
+                call.put_image::<123, _>(e);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    (Point, Wrapped, Pixel),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let w_pixel_x = f64::from_bits(reply.get_u64::<0>());
+                    let w_pixel_y = f64::from_bits(reply.get_u64::<8>());
+                    let w_pixel_kind = Kind::from_wire(reply.get_u32::<16>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let w_initial = ::nearcall::raw::character(reply.get_u32::<20>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let w_bits = Bits::from_wire(reply.get_u32::<24>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let w_flags = Flags::from_wire(reply.get_u16::<28>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let w_pixel_on = ::nearcall::raw::boolean(reply.get_u8::<30>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let q_on = ::nearcall::raw::boolean(reply.get_u8::<31>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let returned_x = f64::from_bits(reply.get_u64::<32>());
+                    let returned_y = f64::from_bits(reply.get_u64::<40>());
+                    let q_x = f64::from_bits(reply.get_u64::<48>());
+                    let q_y = f64::from_bits(reply.get_u64::<56>());
+                    let q_kind = Kind::from_wire(reply.get_u32::<64>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let w_pixel_rgb = reply.get_element::<68, [u8; 3]>();
+                    let w_empty = reply
+                        .get_image::<71, 1, Empty>()
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let w_corners = reply
+                        .get_image::<72, 32, [Point; 2]>()
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let w_name = reply.get_element::<104, [::nearcall::Char; 16]>();
+                    let w_ld = reply.get_element::<120, ::nearcall::LongDouble>();
+                    let q_rgb = reply.get_element::<136, [u8; 3]>();
+                    let returned = Point {
+                        x: returned_x,
+                        y: returned_y,
+                    };
+                    let w_ = Wrapped {
+                        pixel: Pixel {
+                            x: w_pixel_x,
+                            y: w_pixel_y,
+                            rgb: w_pixel_rgb,
+                            on: w_pixel_on,
+                            kind: w_pixel_kind,
+                        },
+                        corners: w_corners,
+                        name: w_name,
+                        initial: w_initial,
+                        ld: w_ld,
+                        flags: w_flags,
+                        bits: w_bits,
+                        empty: w_empty,
+                    };
+                    let q_ = Pixel {
+                        x: q_x,
+                        y: q_y,
+                        rgb: q_rgb,
+                        on: q_on,
+                        kind: q_kind,
+                    };
+                    ::core::result::Result::Ok((returned, w_, q_))
+                };
+                self.client.post_awaited(call, 124, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `empties`.
+        pub async fn empties(
+            self,
+            e: &Empty,
+        ) -> ::core::result::Result<(Empty, Empty, Empty), ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<0>(4).await?;
+                call.put_image::<0, _>(e);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    (Empty, Empty, Empty),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let e_ = reply
+                        .get_image::<0, 1, Empty>()
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let returned = reply
+                        .get_image::<1, 1, Empty>()
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let f_ = reply
+                        .get_image::<2, 1, Empty>()
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, e_, f_))
+                };
+                self.client.post_awaited(call, 1, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `images`.
+        pub async fn images(
+            self,
+            b: &Big,
+            m: &Many,
+            y: &Matrix,
+        ) -> ::core::result::Result<(Big, Many, Matrix), ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<3>(5).await?;
+                call.put_image::<0, _>(m);
+                call.put_bytes::<264>(::nearcall::raw::element_bytes(&b.a));
+                call.put_image::<424, _>(&b.p);
+                call.put_bytes::<904>(::nearcall::raw::element_bytes(y));
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<(Big, Many, Matrix), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let m_ = reply
+                        .get_image::<0, 260, Many>()
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let returned_a = reply.get_element::<264, [i32; 40]>();
+                    let returned_p = reply
+                        .get_image::<424, 480, [Point; 30]>()
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let x_ = reply.get_element::<904, Matrix>();
+                    let returned = Big {
+                        a: returned_a,
+                        p: returned_p,
+                    };
+                    ::core::result::Result::Ok((returned, m_, x_))
+                };
+                self.client.post_awaited(call, 952, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `texts`.
+        pub async fn texts(
+            self,
+            a: &str,
+            b: &str,
+            d: &str,
+            e: &str,
+        ) -> ::core::result::Result<
+            (::std::string::String, ::std::string::String, Name, ::std::string::String),
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                ::nearcall::raw::check_bound("b", b.len(), 20)?;
+                ::nearcall::raw::check_bound("d", d.chars().count(), 5)?;
+                let mut call = self.client.claim_awaited::<4>(6).await?;
+                call.put_u32::<0>(b.len() as u32);
+                call.put_u32::<4>(e.len() as u32);
+                call.put_u32::<8>(a.len() as u32);
+                call.put_u32::<12>(d.len() as u32);
+                let mut variable = call
+                    .variable::<
+                        16,
+                    >(
+                        (a.len() as u64).next_multiple_of(8)
+                            + (b.len() as u64).next_multiple_of(8)
+                            + (d.len() as u64).next_multiple_of(8)
+                            + (e.len() as u64).next_multiple_of(8),
+                    )?;
+                variable.put(a.as_bytes());
+                variable.put(b.as_bytes());
+                variable.put(d.as_bytes());
+                variable.put(e.as_bytes());
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    (
+                        ::std::string::String,
+                        ::std::string::String,
+                        Name,
+                        ::std::string::String,
+                    ),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let b_length = reply.get_u32::<0>();
+                    let e_length = reply.get_u32::<4>();
+                    let returned_length = reply.get_u32::<8>();
+                    let c_length = reply.get_u32::<12>();
+                    let mut incoming = reply.variable::<16>()?;
+                    let returned = incoming
+                        .string(returned_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let b_ = incoming
+                        .string(b_length, 20)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let c_ = incoming
+                        .string(c_length, 10)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let e_ = incoming
+                        .string(e_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, b_, c_, e_))
+                };
+                self.client.post_awaited(call, 16, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `seqs`.
+        #[allow(clippy::type_complexity)]
+        pub async fn seqs(
+            self,
+            a: &[u8],
+            b: &[u8],
+            c: &[f64],
+            d: &[Matrix],
+            e: &[::nearcall::Char],
+        ) -> ::core::result::Result<
+            (
+                ::std::vec::Vec<i32>,
+                ::std::vec::Vec<u8>,
+                ::std::vec::Vec<Matrix>,
+                ::std::vec::Vec<bool>,
+            ),
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                ::nearcall::raw::check_bound("b", b.len(), 9)?;
+                ::nearcall::raw::check_bound("c", c.len(), 4)?;
+                let mut call = self.client.claim_awaited::<4>(7).await?;
+                call.put_u32::<0>(b.len() as u32);
+                call.put_u32::<4>(d.len() as u32);
+                call.put_u32::<8>(a.len() as u32);
+                call.put_u32::<12>(c.len() as u32);
+                call.put_u32::<16>(e.len() as u32);
+                let mut variable = call
+                    .variable::<
+                        24,
+                    >(
+                        (a.len() as u64).next_multiple_of(8)
+                            + (b.len() as u64).next_multiple_of(8)
+                            + (c.len() as u64 * 8).next_multiple_of(8)
+                            + (d.len() as u64 * 48).next_multiple_of(8)
+                            + (e.len() as u64).next_multiple_of(8),
+                    )?;
+                variable.put(a);
+                variable.put(b);
+                variable.put(::nearcall::raw::element_bytes(c));
+                variable.put(::nearcall::raw::element_bytes(d));
+                variable.put(::nearcall::raw::element_bytes(e));
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    (
+                        ::std::vec::Vec<i32>,
+                        ::std::vec::Vec<u8>,
+                        ::std::vec::Vec<Matrix>,
+                        ::std::vec::Vec<bool>,
+                    ),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let b_length = reply.get_u32::<0>();
+                    let d_length = reply.get_u32::<4>();
+                    let returned_length = reply.get_u32::<8>();
+                    let f_length = reply.get_u32::<12>();
+                    let mut incoming = reply.variable::<16>()?;
+                    let returned = incoming
+                        .elements::<i32>(returned_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let b_ = incoming
+                        .vec(b_length, 9)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let d_ = incoming
+                        .elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let f_ = incoming
+                        .unmarshal::<::std::vec::Vec<bool>>(f_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::nearcall::raw::check_received(f_.len(), 3)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, b_, d_, f_))
+                };
+                self.client.post_awaited(call, 20, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `conv`.
+        #[allow(clippy::type_complexity)]
+        pub async fn conv(
+            self,
+            p: &Person,
+            s: &[Name],
+            ps: &[Person],
+            n: &::std::collections::BTreeMap<
+                Kind,
+                ::std::vec::Vec<::std::string::String>,
+            >,
+        ) -> ::core::result::Result<
+            (
+                Person,
+                ::std::vec::Vec<Name>,
+                ::std::collections::BTreeMap<i32, ::std::string::String>,
+            ),
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                let p_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(p, &mut writer);
+                    writer.finish("p")?
+                };
+                let s_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    writer.bound("s", s.len(), 3);
+                    for item in s.iter() {
+                        writer.bound("s", item.len(), 10);
+                    }
+                    writer.slice(s);
+                    writer.finish("s")?
+                };
+                let ps_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    writer.slice(ps);
+                    writer.finish("ps")?
+                };
+                let n_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    for item in n.values() {
+                        for item in item.iter() {
+                            writer.bound("n", item.len(), 3);
+                        }
+                    }
+                    ::nearcall::raw::Marshal::marshal(n, &mut writer);
+                    writer.finish("n")?
+                };
+                let mut call = self.client.claim_awaited::<4>(8).await?;
+                call.put_u32::<0>(s_bytes.len() as u32);
+                call.put_u32::<4>(p_bytes.len() as u32);
+                call.put_u32::<8>(ps_bytes.len() as u32);
+                call.put_u32::<12>(n_bytes.len() as u32);
+                let mut variable = call
+                    .variable::<
+                        16,
+                    >(
+                        (p_bytes.len() as u64).next_multiple_of(8)
+                            + (s_bytes.len() as u64).next_multiple_of(8)
+                            + (ps_bytes.len() as u64).next_multiple_of(8)
+                            + (n_bytes.len() as u64).next_multiple_of(8),
+                    )?;
+                variable.put(&p_bytes);
+                variable.put(&s_bytes);
+                variable.put(&ps_bytes);
+                variable.put(&n_bytes);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    (
+                        Person,
+                        ::std::vec::Vec<Name>,
+                        ::std::collections::BTreeMap<i32, ::std::string::String>,
+                    ),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let s_length = reply.get_u32::<0>();
+                    let returned_length = reply.get_u32::<4>();
+                    let m_length = reply.get_u32::<8>();
+                    let mut incoming = reply.variable::<16>()?;
+                    let returned = incoming
+                        .unmarshal::<Person>(returned_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let s_ = incoming
+                        .unmarshal::<::std::vec::Vec<Name>>(s_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::nearcall::raw::check_received(s_.len(), 3)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    for item in s_.iter() {
+                        ::nearcall::raw::check_received(item.len(), 10)
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                    }
+                    let m_ = incoming
+                        .unmarshal::<
+                            ::std::collections::BTreeMap<i32, ::std::string::String>,
+                        >(m_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, s_, m_))
+                };
+                self.client.post_awaited(call, 16, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `nodes`.
+        pub async fn nodes(
+            self,
+            n: &[Node],
+            x: &Node,
+        ) -> ::core::result::Result<(Node, Node), ::nearcall::CallError> {
+            let awaited = {
+                let n_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    writer.slice(n);
+                    writer.finish("n")?
+                };
+                let x_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(x, &mut writer);
+                    writer.finish("x")?
+                };
+                let mut call = self.client.claim_awaited::<4>(9).await?;
+                call.put_u32::<0>(x_bytes.len() as u32);
+                call.put_u32::<4>(n_bytes.len() as u32);
+                let mut variable = call
+                    .variable::<
+                        8,
+                    >(
+                        (n_bytes.len() as u64).next_multiple_of(8)
+                            + (x_bytes.len() as u64).next_multiple_of(8),
+                    )?;
+                variable.put(&n_bytes);
+                variable.put(&x_bytes);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<(Node, Node), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let x_length = reply.get_u32::<0>();
+                    let returned_length = reply.get_u32::<4>();
+                    let mut incoming = reply.variable::<8>()?;
+                    let returned = incoming
+                        .unmarshal::<Node>(returned_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let x_ = incoming
+                        .unmarshal::<Node>(x_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, x_))
+                };
+                self.client.post_awaited(call, 8, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `shapes`.
+        #[allow(clippy::too_many_arguments)]
+        pub async fn shapes(
+            self,
+            s: &Shape,
+            n: &Num,
+            l: &Letter,
+            w: &Wl,
+            o: &Oct,
+            sm: &Sm,
+            u: &U64,
+        ) -> ::core::result::Result<(Shape, Num, Flag), ::nearcall::CallError> {
+            let awaited = {
+                let s_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(s, &mut writer);
+                    writer.finish("s")?
+                };
+                let n_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(n, &mut writer);
+                    writer.finish("n")?
+                };
+                let l_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(l, &mut writer);
+                    writer.finish("l")?
+                };
+                let w_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(w, &mut writer);
+                    writer.finish("w")?
+                };
+                let o_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(o, &mut writer);
+                    writer.finish("o")?
+                };
+                let sm_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(sm, &mut writer);
+                    writer.finish("sm")?
+                };
+                let u_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(u, &mut writer);
+                    writer.finish("u")?
+                };
+                let mut call = self.client.claim_awaited::<4>(10).await?;
+                call.put_u32::<0>(n_bytes.len() as u32);
+                call.put_u32::<4>(s_bytes.len() as u32);
+                call.put_u32::<8>(l_bytes.len() as u32);
+                call.put_u32::<12>(w_bytes.len() as u32);
+                call.put_u32::<16>(o_bytes.len() as u32);
+                call.put_u32::<20>(sm_bytes.len() as u32);
+                call.put_u32::<24>(u_bytes.len() as u32);
+                let mut variable = call
+                    .variable::<
+                        32,
+                    >(
+                        (s_bytes.len() as u64).next_multiple_of(8)
+                            + (n_bytes.len() as u64).next_multiple_of(8)
+                            + (l_bytes.len() as u64).next_multiple_of(8)
+                            + (w_bytes.len() as u64).next_multiple_of(8)
+                            + (o_bytes.len() as u64).next_multiple_of(8)
+                            + (sm_bytes.len() as u64).next_multiple_of(8)
+                            + (u_bytes.len() as u64).next_multiple_of(8),
+                    )?;
+                variable.put(&s_bytes);
+                variable.put(&n_bytes);
+                variable.put(&l_bytes);
+                variable.put(&w_bytes);
+                variable.put(&o_bytes);
+                variable.put(&sm_bytes);
+                variable.put(&u_bytes);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<(Shape, Num, Flag), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let n_length = reply.get_u32::<0>();
+                    let returned_length = reply.get_u32::<4>();
+                    let f_length = reply.get_u32::<8>();
+                    let mut incoming = reply.variable::<16>()?;
+                    let returned = incoming
+                        .unmarshal::<Shape>(returned_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let n_ = incoming
+                        .unmarshal::<Num>(n_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let f_ = incoming
+                        .unmarshal::<Flag>(f_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, n_, f_))
+                };
+                self.client.post_awaited(call, 28, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `arrays`.
+        pub async fn arrays(
+            self,
+            flags4: &Flags4,
+            kinds: &Kinds3,
+            names: &Names2,
+            w: &W2,
+        ) -> ::core::result::Result<(Kinds3, Points5), ::nearcall::CallError> {
+            let awaited = {
+                let names_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(names, &mut writer);
+                    writer.finish("names")?
+                };
+                let mut call = self.client.claim_awaited::<4>(11).await?;
+                call.put_u32::<0>(names_bytes.len() as u32);
+                call.put_image::<4, _>(kinds);
+                call.put_image::<16, _>(w);
+                call.put_image::<24, _>(flags4);
+                let mut variable = call
+                    .variable::<32>((names_bytes.len() as u64).next_multiple_of(8))?;
+                variable.put(&names_bytes);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<(Kinds3, Points5), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let kinds_ = reply
+                        .get_image::<0, 12, Kinds3>()
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let points_ = reply
+                        .get_image::<16, 80, Points5>()
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((kinds_, points_))
+                };
+                self.client.post_awaited(call, 28, collect)?
+            };
+            awaited.await
+        }
+    }
     /// What a domain that exports `types::All` does.
     pub trait AllServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The procedure `scalars`.
@@ -4073,6 +5033,12 @@ pub mod types {
                 client: &self.client,
             }
         }
+        /// The operations, each awaited, on any executor.
+        pub fn awaiting(&self) -> LentAwaiting<'_> {
+            LentAwaiting {
+                client: &self.client,
+            }
+        }
         /// Calls `returned`.
         pub fn returned(
             &self,
@@ -4476,6 +5442,236 @@ pub mod types {
             ::core::result::Result::Ok(call.post_pending(0, collect)?)
         }
     }
+    /// Calls `types::Lent` from tasks of any executor: each function is awaited.
+    #[derive(Clone, Copy, Debug)]
+    pub struct LentAwaiting<'b> {
+        client: &'b ::nearcall::raw::Client,
+    }
+    impl<'b> LentAwaiting<'b> {
+        /// Calls `returned`.
+        pub async fn returned(
+            self,
+            a: i32,
+        ) -> ::core::result::Result<Octets, ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<0>(0).await?;
+                call.put_u32::<0>(a as u32);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<Octets, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned_length = reply.get_u32::<0>();
+                    let mut incoming = reply.variable::<48>()?;
+                    let returned = incoming
+                        .vec(returned_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 4, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `into`.
+        pub async fn into(
+            self,
+            data: &[u8],
+            name: &str,
+            more: &[u8],
+        ) -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let awaited = {
+                let data = self.client.opaque(data)?;
+                let more = self.client.opaque(more)?;
+                ::nearcall::raw::check_bound("more", more.len(), 100)?;
+                let mut call = self.client.claim_awaited::<0>(1).await?;
+                call.put_u32::<0>(data.length_word());
+                call.put_u32::<4>(name.len() as u32);
+                call.put_u32::<8>(more.length_word());
+                let mut variable = call
+                    .variable::<
+                        48,
+                    >(
+                        data.payload_bytes() + (name.len() as u64).next_multiple_of(8)
+                            + more.payload_bytes(),
+                    )?;
+                variable.put_opaque(data);
+                variable.put(name.as_bytes());
+                variable.put_opaque(more);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 12, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `out_of`.
+        pub async fn out_of(
+            self,
+            n: i32,
+        ) -> ::core::result::Result<
+            (i32, ::std::string::String, Octets100, ::std::string::String),
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<0>(2).await?;
+                call.put_u32::<0>(n as u32);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    (i32, ::std::string::String, Octets100, ::std::string::String),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    let before_length = reply.get_u32::<4>();
+                    let data_length = reply.get_u32::<8>();
+                    let after_length = reply.get_u32::<12>();
+                    let mut incoming = reply.variable::<48>()?;
+                    let data_ = incoming
+                        .vec(data_length, 100)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let before_ = incoming
+                        .string(before_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let after_ = incoming
+                        .string(after_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, before_, data_, after_))
+                };
+                self.client.post_awaited(call, 4, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `both`.
+        pub async fn both(
+            self,
+            data: &[u8],
+            n: i32,
+        ) -> ::core::result::Result<(i32, Octets, i32), ::nearcall::CallError> {
+            let awaited = {
+                let data = self.client.opaque(data)?;
+                let mut call = self.client.claim_awaited::<0>(3).await?;
+                call.put_u32::<0>(data.length_word());
+                call.put_u32::<4>(n as u32);
+                let mut variable = call.variable::<48>(data.payload_bytes())?;
+                variable.put_opaque(data);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<(i32, Octets, i32), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let data_length = reply.get_u32::<0>();
+                    let n_ = reply.get_u32::<4>() as i32;
+                    let returned = reply.get_u32::<8>() as i32;
+                    let mut incoming = reply.variable::<48>()?;
+                    let data_ = incoming
+                        .vec(data_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, data_, n_))
+                };
+                self.client.post_awaited(call, 8, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `raising`.
+        #[allow(clippy::result_large_err)]
+        pub async fn raising(
+            self,
+            n: i32,
+        ) -> ::core::result::Result<Octets, ::nearcall::Error<LentRaisingException>> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<0>(4).await?;
+                call.put_u32::<0>(n as u32);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    Octets,
+                    ::nearcall::Error<LentRaisingException>,
+                > {
+                    match reply.raised() {
+                        0 => {
+                            let data_length = reply.get_u32::<0>();
+                            let mut incoming = reply.variable::<48>()?;
+                            let data_ = incoming
+                                .vec(data_length, ::nearcall::raw::UNBOUNDED)
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            ::core::result::Result::Ok(data_)
+                        }
+                        1 => {
+                            let p_x = f64::from_bits(reply.get_u64::<0>());
+                            let p_y = f64::from_bits(reply.get_u64::<8>());
+                            let why_length = reply.get_u32::<16>();
+                            let numbers_length = reply.get_u32::<20>();
+                            let shape_length = reply.get_u32::<24>();
+                            let mut incoming = reply.variable::<32>()?;
+                            let why = incoming
+                                .string(why_length, ::nearcall::raw::UNBOUNDED)
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            let numbers = incoming
+                                .elements::<i32>(numbers_length, ::nearcall::raw::UNBOUNDED)
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            let shape = incoming
+                                .unmarshal::<Shape>(shape_length)
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            let p = Point { x: p_x, y: p_y };
+                            ::core::result::Result::Err(
+                                ::nearcall::Error::Exception(
+                                    LentRaisingException::Bad(self::lent::Bad {
+                                        why,
+                                        numbers,
+                                        shape,
+                                        p,
+                                    }),
+                                ),
+                            )
+                        }
+                        _ => {
+                            ::core::result::Result::Err(reply.unknown_exception().into())
+                        }
+                    }
+                };
+                self.client.post_awaited(call, 4, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `two`.
+        pub async fn two(
+            self,
+        ) -> ::core::result::Result<(Octets, Octets), ::nearcall::CallError> {
+            let awaited = {
+                let call = self.client.claim_awaited::<0>(5).await?;
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<(Octets, Octets), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let a_length = reply.get_u32::<0>();
+                    let b_length = reply.get_u32::<4>();
+                    let mut incoming = reply.variable::<48>()?;
+                    let a_ = incoming
+                        .vec(a_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let b_ = incoming
+                        .vec(b_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((a_, b_))
+                };
+                self.client.post_awaited(call, 0, collect)?
+            };
+            awaited.await
+        }
+    }
     /// What a domain that exports `types::Lent` does.
     pub trait LentServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The procedure `returned`.
@@ -4802,6 +5998,12 @@ pub mod types {
         /// The operations, each posted now and collected later: several calls at once.
         pub fn posting(&self) -> DerivedPosting<'_> {
             DerivedPosting {
+                client: &self.client,
+            }
+        }
+        /// The operations, each awaited, on any executor.
+        pub fn awaiting(&self) -> DerivedAwaiting<'_> {
+            DerivedAwaiting {
                 client: &self.client,
             }
         }
@@ -7001,6 +8203,1232 @@ pub mod types {
             ::core::result::Result::Ok(call.post_pending(0, collect)?)
         }
     }
+    /// Calls `types::Derived` from tasks of any executor: each function is awaited.
+    #[derive(Clone, Copy, Debug)]
+    pub struct DerivedAwaiting<'b> {
+        client: &'b ::nearcall::raw::Client,
+    }
+    impl<'b> DerivedAwaiting<'b> {
+        /// Calls `scalars`.
+        #[allow(clippy::too_many_arguments)]
+        pub async fn scalars(
+            self,
+            b: bool,
+            o: u8,
+            c: ::nearcall::Char,
+            w: char,
+            i8: i8,
+            u8: u8,
+            s: i16,
+            us: u16,
+            l: i32,
+            ul: u32,
+            ll: i64,
+            ull: u64,
+            f: f32,
+            d: f64,
+            ld: &::nearcall::LongDouble,
+            k: Kind,
+            sm: Small,
+            fl: Flags,
+            bi: Bits,
+        ) -> ::core::result::Result<bool, ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<1>(0).await?;
+                call.put_u64::<0>(ll as u64);
+                call.put_u64::<8>(ull);
+                call.put_u64::<16>(d.to_bits());
+                call.put_u32::<24>(u32::from(w));
+                call.put_u32::<28>(l as u32);
+                call.put_u32::<32>(ul);
+                call.put_u32::<36>(f.to_bits());
+                call.put_u32::<40>(k.to_wire());
+                call.put_u32::<44>(bi.to_wire());
+                call.put_u16::<48>(s as u16);
+                call.put_u16::<50>(us);
+                call.put_u16::<52>(fl.to_wire());
+                call.put_u8::<54>(u8::from(b));
+                call.put_u8::<55>(o);
+                call.put_u8::<56>(c.0);
+                call.put_u8::<57>(i8 as u8);
+                call.put_u8::<58>(u8);
+                call.put_u8::<59>(sm.to_wire());
+                call.put_bytes::<
+                        64,
+                    >(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<bool, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = ::nearcall::raw::boolean(reply.get_u8::<0>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 80, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `scalars_inout`.
+        #[allow(clippy::too_many_arguments, clippy::type_complexity)]
+        pub async fn scalars_inout(
+            self,
+            b: bool,
+            o: u8,
+            c: ::nearcall::Char,
+            w: char,
+            i8: i8,
+            u8: u8,
+            s: i16,
+            us: u16,
+            l: i32,
+            ul: u32,
+            ll: i64,
+            ull: u64,
+            f: f32,
+            d: f64,
+            ld: &::nearcall::LongDouble,
+            k: Kind,
+            sm: Small,
+            fl: Flags,
+            bi: Bits,
+        ) -> ::core::result::Result<
+            (
+                char,
+                bool,
+                u8,
+                ::nearcall::Char,
+                char,
+                i8,
+                u8,
+                i16,
+                u16,
+                i32,
+                u32,
+                i64,
+                u64,
+                f32,
+                f64,
+                ::nearcall::LongDouble,
+                Kind,
+                Small,
+                Flags,
+                Bits,
+            ),
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<1>(1).await?;
+                call.put_u64::<0>(ll as u64);
+                call.put_u64::<8>(ull);
+                call.put_u64::<16>(d.to_bits());
+                call.put_u32::<24>(u32::from(w));
+                call.put_u32::<28>(l as u32);
+                call.put_u32::<32>(ul);
+                call.put_u32::<36>(f.to_bits());
+                call.put_u32::<40>(k.to_wire());
+                call.put_u32::<44>(bi.to_wire());
+                call.put_u16::<48>(s as u16);
+                call.put_u16::<50>(us);
+                call.put_u16::<52>(fl.to_wire());
+                call.put_u8::<54>(u8::from(b));
+                call.put_u8::<55>(o);
+                call.put_u8::<56>(c.0);
+                call.put_u8::<57>(i8 as u8);
+                call.put_u8::<58>(u8);
+                call.put_u8::<59>(sm.to_wire());
+                call.put_bytes::<
+                        64,
+                    >(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    (
+                        char,
+                        bool,
+                        u8,
+                        ::nearcall::Char,
+                        char,
+                        i8,
+                        u8,
+                        i16,
+                        u16,
+                        i32,
+                        u32,
+                        i64,
+                        u64,
+                        f32,
+                        f64,
+                        ::nearcall::LongDouble,
+                        Kind,
+                        Small,
+                        Flags,
+                        Bits,
+                    ),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let ll_ = reply.get_u64::<0>() as i64;
+                    let ull_ = reply.get_u64::<8>();
+                    let d_ = f64::from_bits(reply.get_u64::<16>());
+                    let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let l_ = reply.get_u32::<28>() as i32;
+                    let ul_ = reply.get_u32::<32>();
+                    let f_ = f32::from_bits(reply.get_u32::<36>());
+                    let k_ = Kind::from_wire(reply.get_u32::<40>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let bi_ = Bits::from_wire(reply.get_u32::<44>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let s_ = reply.get_u16::<48>() as i16;
+                    let us_ = reply.get_u16::<50>();
+                    let fl_ = Flags::from_wire(reply.get_u16::<52>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let b_ = ::nearcall::raw::boolean(reply.get_u8::<54>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let o_ = reply.get_u8::<55>();
+                    let c_ = ::nearcall::Char(reply.get_u8::<56>());
+                    let i8_ = reply.get_u8::<57>() as i8;
+                    let u8_ = reply.get_u8::<58>();
+                    let sm_ = Small::from_wire(reply.get_u8::<59>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let returned = ::nearcall::raw::character(reply.get_u32::<60>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
+                    ::core::result::Result::Ok((
+                        returned,
+                        b_,
+                        o_,
+                        c_,
+                        w_,
+                        i8_,
+                        u8_,
+                        s_,
+                        us_,
+                        l_,
+                        ul_,
+                        ll_,
+                        ull_,
+                        f_,
+                        d_,
+                        ld_,
+                        k_,
+                        sm_,
+                        fl_,
+                        bi_,
+                    ))
+                };
+                self.client.post_awaited(call, 80, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `scalars_out`.
+        #[allow(clippy::type_complexity)]
+        pub async fn scalars_out(
+            self,
+        ) -> ::core::result::Result<
+            (
+                ::nearcall::Char,
+                bool,
+                u8,
+                ::nearcall::Char,
+                char,
+                i8,
+                u8,
+                i16,
+                u16,
+                i32,
+                u32,
+                i64,
+                u64,
+                f32,
+                f64,
+                ::nearcall::LongDouble,
+                Kind,
+                Small,
+                Flags,
+                Bits,
+            ),
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                let call = self.client.claim_awaited::<1>(2).await?;
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    (
+                        ::nearcall::Char,
+                        bool,
+                        u8,
+                        ::nearcall::Char,
+                        char,
+                        i8,
+                        u8,
+                        i16,
+                        u16,
+                        i32,
+                        u32,
+                        i64,
+                        u64,
+                        f32,
+                        f64,
+                        ::nearcall::LongDouble,
+                        Kind,
+                        Small,
+                        Flags,
+                        Bits,
+                    ),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let ll_ = reply.get_u64::<0>() as i64;
+                    let ull_ = reply.get_u64::<8>();
+                    let d_ = f64::from_bits(reply.get_u64::<16>());
+                    let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let l_ = reply.get_u32::<28>() as i32;
+                    let ul_ = reply.get_u32::<32>();
+                    let f_ = f32::from_bits(reply.get_u32::<36>());
+                    let k_ = Kind::from_wire(reply.get_u32::<40>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let bi_ = Bits::from_wire(reply.get_u32::<44>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let s_ = reply.get_u16::<48>() as i16;
+                    let us_ = reply.get_u16::<50>();
+                    let fl_ = Flags::from_wire(reply.get_u16::<52>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let returned = ::nearcall::Char(reply.get_u8::<54>());
+                    let b_ = ::nearcall::raw::boolean(reply.get_u8::<55>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let o_ = reply.get_u8::<56>();
+                    let c_ = ::nearcall::Char(reply.get_u8::<57>());
+                    let i8_ = reply.get_u8::<58>() as i8;
+                    let u8_ = reply.get_u8::<59>();
+                    let sm_ = Small::from_wire(reply.get_u8::<60>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
+                    ::core::result::Result::Ok((
+                        returned,
+                        b_,
+                        o_,
+                        c_,
+                        w_,
+                        i8_,
+                        u8_,
+                        s_,
+                        us_,
+                        l_,
+                        ul_,
+                        ll_,
+                        ull_,
+                        f_,
+                        d_,
+                        ld_,
+                        k_,
+                        sm_,
+                        fl_,
+                        bi_,
+                    ))
+                };
+                self.client.post_awaited(call, 0, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `structs`.
+        pub async fn structs(
+            self,
+            p: &Pixel,
+            w: &Wrapped,
+            e: &Empty,
+        ) -> ::core::result::Result<(Point, Wrapped, Pixel), ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<2>(3).await?;
+                call.put_u64::<0>(w.pixel.x.to_bits());
+                call.put_u64::<8>(w.pixel.y.to_bits());
+                call.put_u32::<16>(w.pixel.kind.to_wire());
+                call.put_u32::<20>(u32::from(w.initial));
+                call.put_u32::<24>(w.bits.to_wire());
+                call.put_u16::<28>(w.flags.to_wire());
+                call.put_u8::<30>(u8::from(w.pixel.on));
+                call.put_u8::<31>(u8::from(p.on));
+                call.put_u64::<32>(p.x.to_bits());
+                call.put_u64::<40>(p.y.to_bits());
+                call.put_u32::<48>(p.kind.to_wire());
+                call.put_bytes::<52>(&w.pixel.rgb);
+                call.put_image::<55, _>(&w.empty);
+                call.put_image::<56, _>(&w.corners);
+                call.put_bytes::<88>(::nearcall::raw::element_bytes(&w.name));
+                call.put_bytes::<
+                        104,
+                    >(::nearcall::raw::element_bytes(::core::slice::from_ref(&w.ld)));
+                call.put_bytes::<120>(&p.rgb);
+                call.put_image::<123, _>(e);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    (Point, Wrapped, Pixel),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let w_pixel_x = f64::from_bits(reply.get_u64::<0>());
+                    let w_pixel_y = f64::from_bits(reply.get_u64::<8>());
+                    let w_pixel_kind = Kind::from_wire(reply.get_u32::<16>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let w_initial = ::nearcall::raw::character(reply.get_u32::<20>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let w_bits = Bits::from_wire(reply.get_u32::<24>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let w_flags = Flags::from_wire(reply.get_u16::<28>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let w_pixel_on = ::nearcall::raw::boolean(reply.get_u8::<30>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let q_on = ::nearcall::raw::boolean(reply.get_u8::<31>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let returned_x = f64::from_bits(reply.get_u64::<32>());
+                    let returned_y = f64::from_bits(reply.get_u64::<40>());
+                    let q_x = f64::from_bits(reply.get_u64::<48>());
+                    let q_y = f64::from_bits(reply.get_u64::<56>());
+                    let q_kind = Kind::from_wire(reply.get_u32::<64>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let w_pixel_rgb = reply.get_element::<68, [u8; 3]>();
+                    let w_empty = reply
+                        .get_image::<71, 1, Empty>()
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let w_corners = reply
+                        .get_image::<72, 32, [Point; 2]>()
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let w_name = reply.get_element::<104, [::nearcall::Char; 16]>();
+                    let w_ld = reply.get_element::<120, ::nearcall::LongDouble>();
+                    let q_rgb = reply.get_element::<136, [u8; 3]>();
+                    let returned = Point {
+                        x: returned_x,
+                        y: returned_y,
+                    };
+                    let w_ = Wrapped {
+                        pixel: Pixel {
+                            x: w_pixel_x,
+                            y: w_pixel_y,
+                            rgb: w_pixel_rgb,
+                            on: w_pixel_on,
+                            kind: w_pixel_kind,
+                        },
+                        corners: w_corners,
+                        name: w_name,
+                        initial: w_initial,
+                        ld: w_ld,
+                        flags: w_flags,
+                        bits: w_bits,
+                        empty: w_empty,
+                    };
+                    let q_ = Pixel {
+                        x: q_x,
+                        y: q_y,
+                        rgb: q_rgb,
+                        on: q_on,
+                        kind: q_kind,
+                    };
+                    ::core::result::Result::Ok((returned, w_, q_))
+                };
+                self.client.post_awaited(call, 124, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `empties`.
+        pub async fn empties(
+            self,
+            e: &Empty,
+        ) -> ::core::result::Result<(Empty, Empty, Empty), ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<0>(4).await?;
+                call.put_image::<0, _>(e);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    (Empty, Empty, Empty),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let e_ = reply
+                        .get_image::<0, 1, Empty>()
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let returned = reply
+                        .get_image::<1, 1, Empty>()
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let f_ = reply
+                        .get_image::<2, 1, Empty>()
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, e_, f_))
+                };
+                self.client.post_awaited(call, 1, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `images`.
+        pub async fn images(
+            self,
+            b: &Big,
+            m: &Many,
+            y: &Matrix,
+        ) -> ::core::result::Result<(Big, Many, Matrix), ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<3>(5).await?;
+                call.put_image::<0, _>(m);
+                call.put_bytes::<264>(::nearcall::raw::element_bytes(&b.a));
+                call.put_image::<424, _>(&b.p);
+                call.put_bytes::<904>(::nearcall::raw::element_bytes(y));
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<(Big, Many, Matrix), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let m_ = reply
+                        .get_image::<0, 260, Many>()
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let returned_a = reply.get_element::<264, [i32; 40]>();
+                    let returned_p = reply
+                        .get_image::<424, 480, [Point; 30]>()
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let x_ = reply.get_element::<904, Matrix>();
+                    let returned = Big {
+                        a: returned_a,
+                        p: returned_p,
+                    };
+                    ::core::result::Result::Ok((returned, m_, x_))
+                };
+                self.client.post_awaited(call, 952, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `texts`.
+        pub async fn texts(
+            self,
+            a: &str,
+            b: &str,
+            d: &str,
+            e: &str,
+        ) -> ::core::result::Result<
+            (::std::string::String, ::std::string::String, Name, ::std::string::String),
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                ::nearcall::raw::check_bound("b", b.len(), 20)?;
+                ::nearcall::raw::check_bound("d", d.chars().count(), 5)?;
+                let mut call = self.client.claim_awaited::<4>(6).await?;
+                call.put_u32::<0>(b.len() as u32);
+                call.put_u32::<4>(e.len() as u32);
+                call.put_u32::<8>(a.len() as u32);
+                call.put_u32::<12>(d.len() as u32);
+                let mut variable = call
+                    .variable::<
+                        16,
+                    >(
+                        (a.len() as u64).next_multiple_of(8)
+                            + (b.len() as u64).next_multiple_of(8)
+                            + (d.len() as u64).next_multiple_of(8)
+                            + (e.len() as u64).next_multiple_of(8),
+                    )?;
+                variable.put(a.as_bytes());
+                variable.put(b.as_bytes());
+                variable.put(d.as_bytes());
+                variable.put(e.as_bytes());
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    (
+                        ::std::string::String,
+                        ::std::string::String,
+                        Name,
+                        ::std::string::String,
+                    ),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let b_length = reply.get_u32::<0>();
+                    let e_length = reply.get_u32::<4>();
+                    let returned_length = reply.get_u32::<8>();
+                    let c_length = reply.get_u32::<12>();
+                    let mut incoming = reply.variable::<16>()?;
+                    let returned = incoming
+                        .string(returned_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let b_ = incoming
+                        .string(b_length, 20)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let c_ = incoming
+                        .string(c_length, 10)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let e_ = incoming
+                        .string(e_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, b_, c_, e_))
+                };
+                self.client.post_awaited(call, 16, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `seqs`.
+        #[allow(clippy::type_complexity)]
+        pub async fn seqs(
+            self,
+            a: &[u8],
+            b: &[u8],
+            c: &[f64],
+            d: &[Matrix],
+            e: &[::nearcall::Char],
+        ) -> ::core::result::Result<
+            (
+                ::std::vec::Vec<i32>,
+                ::std::vec::Vec<u8>,
+                ::std::vec::Vec<Matrix>,
+                ::std::vec::Vec<bool>,
+            ),
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                ::nearcall::raw::check_bound("b", b.len(), 9)?;
+                ::nearcall::raw::check_bound("c", c.len(), 4)?;
+                let mut call = self.client.claim_awaited::<4>(7).await?;
+                call.put_u32::<0>(b.len() as u32);
+                call.put_u32::<4>(d.len() as u32);
+                call.put_u32::<8>(a.len() as u32);
+                call.put_u32::<12>(c.len() as u32);
+                call.put_u32::<16>(e.len() as u32);
+                let mut variable = call
+                    .variable::<
+                        24,
+                    >(
+                        (a.len() as u64).next_multiple_of(8)
+                            + (b.len() as u64).next_multiple_of(8)
+                            + (c.len() as u64 * 8).next_multiple_of(8)
+                            + (d.len() as u64 * 48).next_multiple_of(8)
+                            + (e.len() as u64).next_multiple_of(8),
+                    )?;
+                variable.put(a);
+                variable.put(b);
+                variable.put(::nearcall::raw::element_bytes(c));
+                variable.put(::nearcall::raw::element_bytes(d));
+                variable.put(::nearcall::raw::element_bytes(e));
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    (
+                        ::std::vec::Vec<i32>,
+                        ::std::vec::Vec<u8>,
+                        ::std::vec::Vec<Matrix>,
+                        ::std::vec::Vec<bool>,
+                    ),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let b_length = reply.get_u32::<0>();
+                    let d_length = reply.get_u32::<4>();
+                    let returned_length = reply.get_u32::<8>();
+                    let f_length = reply.get_u32::<12>();
+                    let mut incoming = reply.variable::<16>()?;
+                    let returned = incoming
+                        .elements::<i32>(returned_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let b_ = incoming
+                        .vec(b_length, 9)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let d_ = incoming
+                        .elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let f_ = incoming
+                        .unmarshal::<::std::vec::Vec<bool>>(f_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::nearcall::raw::check_received(f_.len(), 3)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, b_, d_, f_))
+                };
+                self.client.post_awaited(call, 20, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `conv`.
+        #[allow(clippy::type_complexity)]
+        pub async fn conv(
+            self,
+            p: &Person,
+            s: &[Name],
+            ps: &[Person],
+            n: &::std::collections::BTreeMap<
+                Kind,
+                ::std::vec::Vec<::std::string::String>,
+            >,
+        ) -> ::core::result::Result<
+            (
+                Person,
+                ::std::vec::Vec<Name>,
+                ::std::collections::BTreeMap<i32, ::std::string::String>,
+            ),
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                let p_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(p, &mut writer);
+                    writer.finish("p")?
+                };
+                let s_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    writer.bound("s", s.len(), 3);
+                    for item in s.iter() {
+                        writer.bound("s", item.len(), 10);
+                    }
+                    writer.slice(s);
+                    writer.finish("s")?
+                };
+                let ps_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    writer.slice(ps);
+                    writer.finish("ps")?
+                };
+                let n_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    for item in n.values() {
+                        for item in item.iter() {
+                            writer.bound("n", item.len(), 3);
+                        }
+                    }
+                    ::nearcall::raw::Marshal::marshal(n, &mut writer);
+                    writer.finish("n")?
+                };
+                let mut call = self.client.claim_awaited::<4>(8).await?;
+                call.put_u32::<0>(s_bytes.len() as u32);
+                call.put_u32::<4>(p_bytes.len() as u32);
+                call.put_u32::<8>(ps_bytes.len() as u32);
+                call.put_u32::<12>(n_bytes.len() as u32);
+                let mut variable = call
+                    .variable::<
+                        16,
+                    >(
+                        (p_bytes.len() as u64).next_multiple_of(8)
+                            + (s_bytes.len() as u64).next_multiple_of(8)
+                            + (ps_bytes.len() as u64).next_multiple_of(8)
+                            + (n_bytes.len() as u64).next_multiple_of(8),
+                    )?;
+                variable.put(&p_bytes);
+                variable.put(&s_bytes);
+                variable.put(&ps_bytes);
+                variable.put(&n_bytes);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    (
+                        Person,
+                        ::std::vec::Vec<Name>,
+                        ::std::collections::BTreeMap<i32, ::std::string::String>,
+                    ),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let s_length = reply.get_u32::<0>();
+                    let returned_length = reply.get_u32::<4>();
+                    let m_length = reply.get_u32::<8>();
+                    let mut incoming = reply.variable::<16>()?;
+                    let returned = incoming
+                        .unmarshal::<Person>(returned_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let s_ = incoming
+                        .unmarshal::<::std::vec::Vec<Name>>(s_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::nearcall::raw::check_received(s_.len(), 3)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    for item in s_.iter() {
+                        ::nearcall::raw::check_received(item.len(), 10)
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                    }
+                    let m_ = incoming
+                        .unmarshal::<
+                            ::std::collections::BTreeMap<i32, ::std::string::String>,
+                        >(m_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, s_, m_))
+                };
+                self.client.post_awaited(call, 16, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `nodes`.
+        pub async fn nodes(
+            self,
+            n: &[Node],
+            x: &Node,
+        ) -> ::core::result::Result<(Node, Node), ::nearcall::CallError> {
+            let awaited = {
+                let n_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    writer.slice(n);
+                    writer.finish("n")?
+                };
+                let x_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(x, &mut writer);
+                    writer.finish("x")?
+                };
+                let mut call = self.client.claim_awaited::<4>(9).await?;
+                call.put_u32::<0>(x_bytes.len() as u32);
+                call.put_u32::<4>(n_bytes.len() as u32);
+                let mut variable = call
+                    .variable::<
+                        8,
+                    >(
+                        (n_bytes.len() as u64).next_multiple_of(8)
+                            + (x_bytes.len() as u64).next_multiple_of(8),
+                    )?;
+                variable.put(&n_bytes);
+                variable.put(&x_bytes);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<(Node, Node), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let x_length = reply.get_u32::<0>();
+                    let returned_length = reply.get_u32::<4>();
+                    let mut incoming = reply.variable::<8>()?;
+                    let returned = incoming
+                        .unmarshal::<Node>(returned_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let x_ = incoming
+                        .unmarshal::<Node>(x_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, x_))
+                };
+                self.client.post_awaited(call, 8, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `shapes`.
+        #[allow(clippy::too_many_arguments)]
+        pub async fn shapes(
+            self,
+            s: &Shape,
+            n: &Num,
+            l: &Letter,
+            w: &Wl,
+            o: &Oct,
+            sm: &Sm,
+            u: &U64,
+        ) -> ::core::result::Result<(Shape, Num, Flag), ::nearcall::CallError> {
+            let awaited = {
+                let s_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(s, &mut writer);
+                    writer.finish("s")?
+                };
+                let n_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(n, &mut writer);
+                    writer.finish("n")?
+                };
+                let l_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(l, &mut writer);
+                    writer.finish("l")?
+                };
+                let w_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(w, &mut writer);
+                    writer.finish("w")?
+                };
+                let o_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(o, &mut writer);
+                    writer.finish("o")?
+                };
+                let sm_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(sm, &mut writer);
+                    writer.finish("sm")?
+                };
+                let u_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(u, &mut writer);
+                    writer.finish("u")?
+                };
+                let mut call = self.client.claim_awaited::<4>(10).await?;
+                call.put_u32::<0>(n_bytes.len() as u32);
+                call.put_u32::<4>(s_bytes.len() as u32);
+                call.put_u32::<8>(l_bytes.len() as u32);
+                call.put_u32::<12>(w_bytes.len() as u32);
+                call.put_u32::<16>(o_bytes.len() as u32);
+                call.put_u32::<20>(sm_bytes.len() as u32);
+                call.put_u32::<24>(u_bytes.len() as u32);
+                let mut variable = call
+                    .variable::<
+                        32,
+                    >(
+                        (s_bytes.len() as u64).next_multiple_of(8)
+                            + (n_bytes.len() as u64).next_multiple_of(8)
+                            + (l_bytes.len() as u64).next_multiple_of(8)
+                            + (w_bytes.len() as u64).next_multiple_of(8)
+                            + (o_bytes.len() as u64).next_multiple_of(8)
+                            + (sm_bytes.len() as u64).next_multiple_of(8)
+                            + (u_bytes.len() as u64).next_multiple_of(8),
+                    )?;
+                variable.put(&s_bytes);
+                variable.put(&n_bytes);
+                variable.put(&l_bytes);
+                variable.put(&w_bytes);
+                variable.put(&o_bytes);
+                variable.put(&sm_bytes);
+                variable.put(&u_bytes);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<(Shape, Num, Flag), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let n_length = reply.get_u32::<0>();
+                    let returned_length = reply.get_u32::<4>();
+                    let f_length = reply.get_u32::<8>();
+                    let mut incoming = reply.variable::<16>()?;
+                    let returned = incoming
+                        .unmarshal::<Shape>(returned_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let n_ = incoming
+                        .unmarshal::<Num>(n_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let f_ = incoming
+                        .unmarshal::<Flag>(f_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, n_, f_))
+                };
+                self.client.post_awaited(call, 28, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `arrays`.
+        pub async fn arrays(
+            self,
+            flags4: &Flags4,
+            kinds: &Kinds3,
+            names: &Names2,
+            w: &W2,
+        ) -> ::core::result::Result<(Kinds3, Points5), ::nearcall::CallError> {
+            let awaited = {
+                let names_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    ::nearcall::raw::Marshal::marshal(names, &mut writer);
+                    writer.finish("names")?
+                };
+                let mut call = self.client.claim_awaited::<4>(11).await?;
+                call.put_u32::<0>(names_bytes.len() as u32);
+                call.put_image::<4, _>(kinds);
+                call.put_image::<16, _>(w);
+                call.put_image::<24, _>(flags4);
+                let mut variable = call
+                    .variable::<32>((names_bytes.len() as u64).next_multiple_of(8))?;
+                variable.put(&names_bytes);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<(Kinds3, Points5), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let kinds_ = reply
+                        .get_image::<0, 12, Kinds3>()
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let points_ = reply
+                        .get_image::<16, 80, Points5>()
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((kinds_, points_))
+                };
+                self.client.post_awaited(call, 28, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `returned`.
+        pub async fn returned(
+            self,
+            a: i32,
+        ) -> ::core::result::Result<Octets, ::nearcall::CallError> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<4>(12).await?;
+                call.put_u32::<0>(a as u32);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<Octets, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned_length = reply.get_u32::<0>();
+                    let mut incoming = reply.variable::<48>()?;
+                    let returned = incoming
+                        .vec(returned_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 4, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `into`.
+        pub async fn into(
+            self,
+            data: &[u8],
+            name: &str,
+            more: &[u8],
+        ) -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let awaited = {
+                let data = self.client.opaque(data)?;
+                let more = self.client.opaque(more)?;
+                ::nearcall::raw::check_bound("more", more.len(), 100)?;
+                let mut call = self.client.claim_awaited::<4>(13).await?;
+                call.put_u32::<0>(data.length_word());
+                call.put_u32::<4>(name.len() as u32);
+                call.put_u32::<8>(more.length_word());
+                let mut variable = call
+                    .variable::<
+                        48,
+                    >(
+                        data.payload_bytes() + (name.len() as u64).next_multiple_of(8)
+                            + more.payload_bytes(),
+                    )?;
+                variable.put_opaque(data);
+                variable.put(name.as_bytes());
+                variable.put_opaque(more);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 12, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `out_of`.
+        pub async fn out_of(
+            self,
+            n: i32,
+        ) -> ::core::result::Result<
+            (i32, ::std::string::String, Octets100, ::std::string::String),
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<4>(14).await?;
+                call.put_u32::<0>(n as u32);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    (i32, ::std::string::String, Octets100, ::std::string::String),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    let before_length = reply.get_u32::<4>();
+                    let data_length = reply.get_u32::<8>();
+                    let after_length = reply.get_u32::<12>();
+                    let mut incoming = reply.variable::<48>()?;
+                    let data_ = incoming
+                        .vec(data_length, 100)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let before_ = incoming
+                        .string(before_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let after_ = incoming
+                        .string(after_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, before_, data_, after_))
+                };
+                self.client.post_awaited(call, 4, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `both`.
+        pub async fn both(
+            self,
+            data: &[u8],
+            n: i32,
+        ) -> ::core::result::Result<(i32, Octets, i32), ::nearcall::CallError> {
+            let awaited = {
+                let data = self.client.opaque(data)?;
+                let mut call = self.client.claim_awaited::<4>(15).await?;
+                call.put_u32::<0>(data.length_word());
+                call.put_u32::<4>(n as u32);
+                let mut variable = call.variable::<48>(data.payload_bytes())?;
+                variable.put_opaque(data);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<(i32, Octets, i32), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let data_length = reply.get_u32::<0>();
+                    let n_ = reply.get_u32::<4>() as i32;
+                    let returned = reply.get_u32::<8>() as i32;
+                    let mut incoming = reply.variable::<48>()?;
+                    let data_ = incoming
+                        .vec(data_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, data_, n_))
+                };
+                self.client.post_awaited(call, 8, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `raising`.
+        #[allow(clippy::result_large_err)]
+        pub async fn raising(
+            self,
+            n: i32,
+        ) -> ::core::result::Result<Octets, ::nearcall::Error<LentRaisingException>> {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<4>(16).await?;
+                call.put_u32::<0>(n as u32);
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<
+                    Octets,
+                    ::nearcall::Error<LentRaisingException>,
+                > {
+                    match reply.raised() {
+                        0 => {
+                            let data_length = reply.get_u32::<0>();
+                            let mut incoming = reply.variable::<48>()?;
+                            let data_ = incoming
+                                .vec(data_length, ::nearcall::raw::UNBOUNDED)
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            ::core::result::Result::Ok(data_)
+                        }
+                        1 => {
+                            let p_x = f64::from_bits(reply.get_u64::<0>());
+                            let p_y = f64::from_bits(reply.get_u64::<8>());
+                            let why_length = reply.get_u32::<16>();
+                            let numbers_length = reply.get_u32::<20>();
+                            let shape_length = reply.get_u32::<24>();
+                            let mut incoming = reply.variable::<32>()?;
+                            let why = incoming
+                                .string(why_length, ::nearcall::raw::UNBOUNDED)
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            let numbers = incoming
+                                .elements::<i32>(numbers_length, ::nearcall::raw::UNBOUNDED)
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            let shape = incoming
+                                .unmarshal::<Shape>(shape_length)
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            let p = Point { x: p_x, y: p_y };
+                            ::core::result::Result::Err(
+                                ::nearcall::Error::Exception(
+                                    LentRaisingException::Bad(self::lent::Bad {
+                                        why,
+                                        numbers,
+                                        shape,
+                                        p,
+                                    }),
+                                ),
+                            )
+                        }
+                        _ => {
+                            ::core::result::Result::Err(reply.unknown_exception().into())
+                        }
+                    }
+                };
+                self.client.post_awaited(call, 4, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `two`.
+        pub async fn two(
+            self,
+        ) -> ::core::result::Result<(Octets, Octets), ::nearcall::CallError> {
+            let awaited = {
+                let call = self.client.claim_awaited::<4>(17).await?;
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<(Octets, Octets), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let a_length = reply.get_u32::<0>();
+                    let b_length = reply.get_u32::<4>();
+                    let mut incoming = reply.variable::<48>()?;
+                    let a_ = incoming
+                        .vec(a_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let b_ = incoming
+                        .vec(b_length, ::nearcall::raw::UNBOUNDED)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((a_, b_))
+                };
+                self.client.post_awaited(call, 0, collect)?
+            };
+            awaited.await
+        }
+        /// Calls `own`.
+        #[allow(clippy::result_large_err)]
+        pub async fn own(
+            self,
+        ) -> ::core::result::Result<(), ::nearcall::Error<DerivedOwnException>> {
+            let awaited = {
+                let call = self.client.claim_awaited::<4>(18).await?;
+                let collect = |
+                    reply: ::nearcall::raw::Reply<'_>,
+                | -> ::core::result::Result<(), ::nearcall::Error<DerivedOwnException>> {
+                    match reply.raised() {
+                        0 => ::core::result::Result::Ok(()),
+                        1 => {
+                            let p_x = f64::from_bits(reply.get_u64::<0>());
+                            let p_y = f64::from_bits(reply.get_u64::<8>());
+                            let why_length = reply.get_u32::<16>();
+                            let numbers_length = reply.get_u32::<20>();
+                            let shape_length = reply.get_u32::<24>();
+                            let mut incoming = reply.variable::<32>()?;
+                            let why = incoming
+                                .string(why_length, ::nearcall::raw::UNBOUNDED)
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            let numbers = incoming
+                                .elements::<i32>(numbers_length, ::nearcall::raw::UNBOUNDED)
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            let shape = incoming
+                                .unmarshal::<Shape>(shape_length)
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            let p = Point { x: p_x, y: p_y };
+                            ::core::result::Result::Err(
+                                ::nearcall::Error::Exception(
+                                    DerivedOwnException::Bad(self::lent::Bad {
+                                        why,
+                                        numbers,
+                                        shape,
+                                        p,
+                                    }),
+                                ),
+                            )
+                        }
+                        _ => {
+                            ::core::result::Result::Err(reply.unknown_exception().into())
+                        }
+                    }
+                };
+                self.client.post_awaited(call, 0, collect)?
+            };
+            awaited.await
+        }
+    }
     /// What a domain that exports `types::Derived` does.
     pub trait DerivedServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The procedure `scalars`.
@@ -8202,10 +10630,21 @@ pub mod types {
                 client: &self.client,
             }
         }
+        /// The operations, each awaited, on any executor.
+        pub fn awaiting(&self) -> HollowAwaiting<'_> {
+            HollowAwaiting {
+                client: &self.client,
+            }
+        }
     }
     /// Posts calls of `types::Hollow`; what each function returns collects the results.
     #[derive(Clone, Debug)]
     pub struct HollowPosting<'b> {
+        client: &'b ::nearcall::raw::Client,
+    }
+    /// Calls `types::Hollow` from tasks of any executor: each function is awaited.
+    #[derive(Clone, Copy, Debug)]
+    pub struct HollowAwaiting<'b> {
         client: &'b ::nearcall::raw::Client,
     }
     /// What a domain that exports `types::Hollow` does.

@@ -4,6 +4,7 @@
 //! names, traits, doc comments. The output is safe code that names `::core`, `::std` and
 //! `::nearcall` by absolute paths; docs/design/0002 says what it asks of the runtime.
 
+mod awaiting;
 pub(super) mod casing;
 mod client;
 mod constants;

@@ -25,8 +25,9 @@ use nearcall_os::peer::Process;
 use nearcall_os::segment::Segment;
 
 use super::bell::Rung;
+use super::claimants::Claimants;
 use super::control::Control;
-use super::linkage::Linkage;
+use super::linkage::{Linkage, NOBODY};
 use super::rebind::Renewal;
 use super::switching;
 use crate::binding::ImportOptions;
@@ -65,6 +66,8 @@ pub(crate) struct ClientBinding {
     /// What it has grown by since.
     pub extensions: [OnceLock<Box<ClientRegion>>; EXTENSIONS_MAX],
     pub lists: AStackLists,
+    /// Tasks that wait for one of these lists.
+    pub claimants: Claimants,
     /// How long to spin for the reply of each procedure, nanoseconds.
     spins: Box<[AtomicU32]>,
     pub bell: Arc<Segment>,
@@ -143,6 +146,7 @@ impl ClientBinding {
             spins: spins(parts.interface, &parts.policy),
             lists: AStackLists::new(parts.classes.len() as u32, count_max),
             biases: biases(&parts.classes),
+            claimants: Claimants::new(parts.classes.len()),
             classes: parts.classes,
             agreement: parts.agreement,
             control: parts.control,
@@ -212,7 +216,7 @@ impl ClientBinding {
     }
 
     /// The list is empty: what is kept for a thread goes to whoever needs it.
-    fn revoke_bias(&self, class: u32) {
+    pub fn revoke_bias(&self, class: u32) {
         self.biases[class as usize].revoke(fence::heavy, |index| self.release(index));
     }
 
@@ -223,6 +227,7 @@ impl ClientBinding {
         linkage.set_kept(0);
         if self.lists.push(linkage.class, index) {
             futex::wake_own(self.lists.wakes(linkage.class));
+            self.claimants.told(&self.lists, linkage.class);
         }
     }
 
@@ -239,16 +244,27 @@ impl ClientBinding {
         if self.captured_count.load(Ordering::Relaxed) == 0 {
             return;
         }
-        let mut captured = self.captured.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_idle = |index: nearcall_core::AStackIndex, sequence| {
-            turn::is_idle(&self.astack(index.as_u32()).head().turn, sequence)
-        };
-        while let Some(index) = captured.reap(is_idle) {
-            self.disclaim_descriptors(index.as_u32());
-            self.release(index.as_u32());
+        // One at a time: who waits for it may be woken, and runs anybody's code.
+        while let Some(index) = self.reap_one() {
+            self.disclaim_descriptors(index);
+            self.release(index);
         }
+    }
+
+    fn reap_one(&self) -> Option<u32> {
+        let mut captured = self.captured.lock().unwrap_or_else(PoisonError::into_inner);
+        let reaped = captured.reap(|index, sequence| {
+            turn::is_idle(&self.astack(index.as_u32()).head().turn, sequence)
+        });
         // Relaxed: as above.
         self.captured_count.store(captured.count(), Ordering::Relaxed);
+        reaped.map(nearcall_core::AStackIndex::as_u32)
+    }
+
+    /// Whether the server holds A-stacks captured.
+    pub fn has_captured(&self) -> bool {
+        // Relaxed: as above.
+        self.captured_count.load(Ordering::Relaxed) > 0
     }
 
     /// How many A-stacks there are, of all classes.
@@ -312,6 +328,7 @@ impl ClientBinding {
         for class in 0..self.classes.len() as u32 {
             futex::wake_own(self.lists.wakes(class));
         }
+        self.claimants.tell_all();
     }
 
     /// How long to spin for a reply of `procedure`, nanoseconds.
@@ -356,6 +373,19 @@ impl<'b> Grip<'b> {
     #[inline(always)]
     pub fn hold(self) -> Held<'b> {
         Held { grip: self, stays: PhantomData }
+    }
+
+    /// The reply is there, and the thread that finds it may not be the one that has posted: what is
+    /// kept for another thread is given back to the list.
+    #[inline(always)]
+    pub fn settle_here(self) {
+        let linkage = self.linkage();
+        linkage.set_outstanding(NOBODY);
+        let is_ours = || self.binding.bias(linkage).may_keep(NUMBER.get(), linkage.index);
+        if linkage.kept() != 0 && !is_ours() {
+            // The bias takes it for busy until it is kept again, as one that was captured.
+            linkage.set_kept(0);
+        }
     }
 
     /// Gives the A-stack back to whom it is kept for. False: [`Grip::give_back_otherwise`].

@@ -58,7 +58,7 @@ where
 }
 
 /// There is no A-stack just now.
-fn is_full(error: &CallError) -> bool {
+pub(crate) fn is_full(error: &CallError) -> bool {
     use CallError::{NoAStack, Usage};
     matches!(error, NoAStack { .. } | Usage(UsageError::Outstanding { .. }))
 }

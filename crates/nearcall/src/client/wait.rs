@@ -23,7 +23,7 @@ use crate::spinning::{self, Spinner};
 const PROOF_TIMEOUT: Duration = Duration::from_secs(1);
 
 thread_local! {
-    pub(super) static YIELD_BAN: Cell<YieldBan> = const { Cell::new(YieldBan::NONE) };
+    pub(crate) static YIELD_BAN: Cell<YieldBan> = const { Cell::new(YieldBan::NONE) };
 }
 
 /// One wait for one reply.
@@ -108,11 +108,11 @@ impl Wait<'_> {
         outcome
     }
 
-    pub(super) fn turn(&self) -> &AtomicU32 {
+    pub fn turn(&self) -> &AtomicU32 {
         &self.grip.astack.head().turn
     }
 
-    fn spin(&self, polls: u32) {
+    pub fn spin(&self, polls: u32) {
         for _ in 0..polls {
             if turn::poll(self.turn(), self.sequence) != Poll::Pending {
                 return;
@@ -159,7 +159,7 @@ impl Wait<'_> {
     }
 
     /// Aborts the call, which had `waited_ns` to return.
-    pub(super) fn give_up(&self, waited_ns: u64) -> Result<(), NoReply> {
+    pub fn give_up(&self, waited_ns: u64) -> Result<(), NoReply> {
         match turn::abort(self.turn(), self.sequence) {
             Ok(()) => {
                 // If nobody has claimed it yet, the server is to look, so that we get it back.
@@ -178,17 +178,24 @@ impl Wait<'_> {
 
     /// The call is buried: whether it ran is what the claim word says (DESIGN 8).
     pub(super) fn classify(&self) -> Result<(), NoReply> {
-        let procedure = self.name();
+        let timeout = Duration::from_nanos(self.proof_ns());
+        Err(self.classify_by(switching::wait_exit(&self.grip.binding.process, timeout)))
+    }
+
+    /// How long the proof of the server's end may take.
+    pub fn proof_ns(&self) -> u64 {
         let left_ns = left_ns(self.grip.until_ns(self.sequence, self.deadline));
-        let timeout = PROOF_TIMEOUT.min(Duration::from_nanos(left_ns));
-        let proof = match switching::wait_exit(&self.grip.binding.process, timeout) {
-            true => Proof::Died,
-            false => Proof::HungUp,
-        };
+        left_ns.min(PROOF_TIMEOUT.as_nanos() as u64)
+    }
+
+    /// The same, when it is known whether the server has ended.
+    pub fn classify_by(&self, has_ended: bool) -> NoReply {
+        let procedure = self.name();
+        let proof = if has_ended { Proof::Died } else { Proof::HungUp };
         // Read after the proof: a dead server claims nothing more.
         let was_claimed = self.was_claimed();
         let dead = TurnWord::new(self.sequence, Phase::Dead);
-        Err(NoReply::Lost(match classify(dead, self.sequence, was_claimed, proof) {
+        NoReply::Lost(match classify(dead, self.sequence, was_claimed, proof) {
             Outcome::NotExecuted => {
                 CallError::NotExecuted { procedure, reason: NotExecuted::ServerEnded }
             }
@@ -196,7 +203,12 @@ impl Wait<'_> {
                 let incarnation = self.grip.binding.incarnation;
                 CallError::CallFailed { procedure, incarnation }
             }
-        }))
+        })
+    }
+
+    /// The turn word says that the client sleeps.
+    pub fn is_dozing(&self) -> bool {
+        turn::read(self.turn()) == TurnWord::new(self.sequence, Phase::PostedAsleep)
     }
 
     /// Of the procedure, for errors.
@@ -208,7 +220,7 @@ impl Wait<'_> {
         was_claimed(self.grip.astack, self.sequence)
     }
 
-    pub(super) fn wrong(&self, seen: TurnWord) -> NoReply {
+    pub fn wrong(&self, seen: TurnWord) -> NoReply {
         let fault = PeerFault::Turn { seen, sequence: self.sequence, wanted: "posted or idle" };
         NoReply::Lost(self.grip.binding.fault(self.name(), fault))
     }

@@ -15,12 +15,13 @@ use nearcall_os::segment::Segment;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::area::Outgoing;
+use super::awaiting::Awaiting;
 use super::marshal::Marshal;
 use super::pending::{Pending, Posted};
 use super::reply::Reply;
 use super::variable::{PIECE_BYTES, Rest, Variable};
-use crate::client::binding::{Grip, Held};
-use crate::client::deadline::{Deadline, Unposted, left_ns};
+use crate::client::binding::{ClientBinding, Grip, Held};
+use crate::client::deadline::{Deadline, NEVER_NS, Unposted, left_ns};
 use crate::client::linkage::NO_PROCESSOR;
 use crate::client::switching;
 use crate::client::wait::{NoReply, Wait};
@@ -228,6 +229,27 @@ impl<'b, 'd> Call<'b, 'd> {
         read: fn(Reply<'b>) -> Result<T, E>,
     ) -> Result<Pending<'b, T, E>, Box<CallError>> {
         let deadline = self.deadline;
+        let (grip, procedure) = self.post_outstanding(fixed_bytes)?;
+        Ok(Pending::new(Posted::new(grip, procedure, deadline), read))
+    }
+
+    /// Posts the call and does not wait: what it evaluates to is awaited (design note 0022).
+    #[inline(always)]
+    pub(super) fn post_awaited<T, E>(
+        self,
+        binding: &'b Arc<ClientBinding>,
+        fixed_bytes: u32,
+        read: fn(Reply<'b>) -> Result<T, E>,
+    ) -> Result<Awaiting<'b, T, E>, Box<CallError>> {
+        let deadline = self.deadline;
+        let (grip, procedure) = self.post_outstanding(fixed_bytes)?;
+        Ok(Awaiting::new(binding, (grip, procedure, deadline), read))
+    }
+
+    /// Posts the call, which is this thread's to collect.
+    #[inline(always)]
+    fn post_outstanding(self, fixed_bytes: u32) -> Result<(Grip<'b>, u32), Box<CallError>> {
+        let deadline = self.deadline;
         let (grip, procedure) = self.post_alone(fixed_bytes)?;
         let linkage = grip.linkage();
         linkage.set_outstanding(switching::caller_number());
@@ -235,7 +257,20 @@ impl<'b, 'd> Call<'b, 'd> {
             // Nobody waits yet who would have it begin.
             grip.until_ns(linkage.sequence(), deadline);
         }
-        Ok(Pending::new(Posted::new(grip, procedure, deadline), read))
+        Ok((grip, procedure))
+    }
+
+    /// It was waited for until the A-stack was there, and the call is over then.
+    #[cold]
+    pub(super) fn note_wait(&mut self, until_ns: u64) {
+        if until_ns == NEVER_NS {
+            return;
+        }
+        let left = Deadline::of_ns(left_ns(until_ns));
+        let ns = if self.deadline.ns == 0 { left.ns } else { self.deadline.ns };
+        self.deadline = Deadline { ns, ..left };
+        let linkage = self.held.linkage();
+        linkage.set_until_ns(linkage.sequence().next(), until_ns);
     }
 
     /// Posts the call.

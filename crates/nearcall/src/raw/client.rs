@@ -5,7 +5,10 @@ use std::time::Duration;
 use nearcall_abi::InterfaceDescriptor;
 use nearcall_abi::message::CLASSES_MAX;
 
+use super::awaiting::Awaiting;
 use super::call::Call;
+use super::claiming::Claiming;
+use super::reply::Reply;
 use crate::binding::Binding;
 use crate::client::deadline::Deadline;
 use crate::client::lent::OpaqueIn;
@@ -137,6 +140,30 @@ impl Client {
         };
         let (held, deadline) = self.binding.inner().claim(class, procedure, deadline)?;
         Ok(Call::new(held, procedure, deadline))
+    }
+
+    /// The same for a call that is awaited: a task that finds no A-stack lets others run.
+    #[inline]
+    pub fn claim_awaited<'d, const CLASS: usize>(&self, procedure: u32) -> Claiming<'_, 'd> {
+        const { assert!(CLASS < CLASSES_MAX) };
+        Claiming::new(self, CLASS, procedure)
+    }
+
+    /// Posts a call of this client's; what it evaluates to, by `read`, is awaited.
+    #[inline(always)]
+    pub fn post_awaited<'b, T, E>(
+        &'b self,
+        call: Call<'b, '_>,
+        fixed_bytes: u32,
+        read: fn(Reply<'b>) -> Result<T, E>,
+    ) -> Result<Awaiting<'b, T, E>, Box<CallError>> {
+        call.post_awaited(self.binding.shared(), fixed_bytes, read)
+    }
+
+    /// When a call is over that begins now.
+    pub(super) fn until_ns(&self) -> u64 {
+        let until_ns = self.deadline.until_ns();
+        current::until_ns().map_or(until_ns, |nested_ns| until_ns.min(nested_ns))
     }
 
     /// For a call that this thread makes in a procedure whose client waits until then.

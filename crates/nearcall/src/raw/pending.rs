@@ -88,12 +88,7 @@ impl<T, E> Pending<'_, T, E> {
     /// Does not wait. The A-stack comes back when the server is done with it.
     pub fn cancel(mut self) {
         if let Some(grip) = self.posted.grip.take() {
-            let sequence = grip.linkage().sequence();
-            if turn::abort(&grip.astack.head().turn, sequence).is_ok() {
-                // If it does not look by itself, it is to see it.
-                grip.binding.ring();
-            }
-            let_come_back(grip);
+            abandon(grip);
         }
     }
 }
@@ -150,12 +145,23 @@ impl Drop for Posted<'_> {
     }
 }
 
+/// Gives the call on an A-stack up, and lets the server see it.
+#[cold]
+#[inline(never)]
+pub(super) fn abandon(grip: Grip<'_>) {
+    if turn::abort(&grip.astack.head().turn, grip.linkage().sequence()).is_ok() {
+        // If it does not look by itself, it is to see it.
+        grip.binding.ring();
+    }
+    let_come_back(grip);
+}
+
 /// Nobody will collect: the A-stack is released if the reply is there, else captured as after a
 /// oneway call.
 #[cold]
 #[inline(never)]
 fn let_come_back(grip: Grip<'_>) {
-    grip.linkage().set_outstanding(NOBODY);
+    grip.settle_here();
     let sequence = grip.linkage().sequence();
     match turn::is_idle(&grip.astack.head().turn, sequence) {
         true => {

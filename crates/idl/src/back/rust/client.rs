@@ -17,7 +17,7 @@ impl Rust<'_> {
     pub fn client(&self, id: DeclarationId, procedures: &[Procedure<'_>]) -> TokenStream {
         let names = self.names.interface(id);
         let (client, descriptor) = (ident(&names.client), ident(&names.descriptor));
-        let posting = ident(&names.posting);
+        let (posting, awaiting) = (ident(&names.posting), ident(&names.awaiting));
         let declaration = self.model.declaration(id);
         let text = format!("Calls `{}` in the domain that exports it.", declaration.name);
         let doc = doc(&declaration.doc, &text);
@@ -53,6 +53,8 @@ impl Rust<'_> {
                 }
                 /// The operations, each posted now and collected later: several calls at once.
                 pub fn posting(&self) -> #posting<'_> { #posting { client: &self.client } }
+                /// The operations, each awaited, on any executor.
+                pub fn awaiting(&self) -> #awaiting<'_> { #awaiting { client: &self.client } }
                 #(#functions)*
             }
         }

@@ -40,8 +40,9 @@ impl Rust<'_> {
             .collect();
         let client = self.client(id, &procedures);
         let posting = self.posting(id, &procedures);
+        let awaiting = self.awaiting(id, &procedures);
         let server = self.server(id, &procedures);
-        quote!(#(#exceptions)* #client #posting #server #descriptor)
+        quote!(#(#exceptions)* #client #posting #awaiting #server #descriptor)
     }
 
     fn descriptor(&self, id: DeclarationId, interface: &Interface) -> TokenStream {

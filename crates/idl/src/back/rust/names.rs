@@ -19,7 +19,8 @@ const PRIMITIVES: &[&str] = &[
 ];
 
 /// What a client has besides its procedures.
-const CLIENT_METHODS: &[&str] = &["binding", "clone", "import", "new", "posting", "with_deadline"];
+const CLIENT_METHODS: &[&str] =
+    &["awaiting", "binding", "clone", "import", "new", "posting", "with_deadline"];
 
 /// A set of names, each given once.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +33,8 @@ pub struct InterfaceNames {
     pub client: String,
     /// The call stubs that post now and collect later.
     pub posting: String,
+    /// The call stubs that are awaited.
+    pub awaiting: String,
     /// What a server does.
     pub server: String,
     /// The entry stubs.
@@ -197,6 +200,7 @@ impl Names {
         let entries = used.take(&format!("{stem}Entries"));
         let descriptor = used.take(&cased(own, Case::Screaming));
         let posting = used.take(&format!("{stem}Posting"));
+        let awaiting = used.take(&format!("{stem}Awaiting"));
         let mut exceptions = Vec::new();
         for operation in operations {
             let is_own = operation.declared_in == id && !operation.raises.is_empty();
@@ -211,6 +215,7 @@ impl Names {
         InterfaceNames {
             client,
             posting,
+            awaiting,
             server,
             entries,
             descriptor,

@@ -1,0 +1,122 @@
+//! Call stubs that are awaited (design note 0022): what they write and read is what the stubs that
+//! post now and collect later do.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::back::rust::Rust;
+use crate::back::rust::casing::ident;
+use crate::back::rust::client::{does, has_length, nothing_raised, opaque_arguments};
+use crate::back::rust::docs::doc;
+use crate::back::rust::interface::Procedure;
+use crate::back::rust::stub::{Printer, Side, number};
+use crate::model::{DeclarationId, Operation};
+use crate::plan::Step;
+
+impl Rust<'_> {
+    /// The type whose functions call an interface and are awaited.
+    pub fn awaiting(&self, id: DeclarationId, procedures: &[Procedure<'_>]) -> TokenStream {
+        let names = self.names.interface(id);
+        let awaiting = ident(&names.awaiting);
+        let text = format!(
+            "Calls `{}` from tasks of any executor: each function is awaited.",
+            self.model.declaration(id).name
+        );
+        let doc = doc(&None, &text);
+        let is_plain =
+            |operation: &Operation| operation.feed.is_none() && !operation.carries_feed();
+        let plain = procedures.iter().filter(|procedure| is_plain(procedure.operation));
+        let functions: Vec<TokenStream> =
+            plain.map(|procedure| self.awaiting_stub(*procedure)).collect();
+        let allow =
+            has_length(&names.functions).then(|| quote!(#[allow(clippy::len_without_is_empty)]));
+        let functions = (!functions.is_empty()).then(|| {
+            quote! {
+                #allow
+                impl<'b> #awaiting<'b> { #(#functions)* }
+            }
+        });
+        quote! {
+            #doc
+            #[derive(Clone, Copy, Debug)]
+            pub struct #awaiting<'b> { client: &'b ::nearcall::raw::Client }
+            #functions
+        }
+    }
+
+    fn awaiting_stub(&self, procedure: Procedure<'_>) -> TokenStream {
+        let Procedure { interface, operation, plan } = procedure;
+        let plan = &plan.posted(self.model, operation);
+        let procedure = Procedure { plan, ..procedure };
+        let scope = self.names.scope_of(interface);
+        let doc = doc(&operation.doc, &does(operation));
+        let function = &self.names.interface(interface).functions[plan.index as usize];
+        // Copied by the post: a future may be dropped while the server reads.
+        let bytes = quote!(&[u8]);
+        let (name, parameters) =
+            (ident(function), self.client_parameters(scope, procedure, &bytes));
+        let results = self.result_type(scope, operation, &plan.results);
+        let error = self.error_type(scope, operation);
+        let result = quote!(::core::result::Result<#results, #error>);
+        let signature = quote!(async fn #name(self, #(#parameters),*) -> #result);
+        // By value, so that a future borrows nothing but the client.
+        let is_of_value = function.starts_with("as_") || function.starts_with("is_");
+        let allow = self
+            .function_lints(operation, function, &signature)
+            .allow(is_of_value, quote!(clippy::wrong_self_convention))
+            .attribute();
+        let body = self.awaiting_body(scope, procedure, &result);
+        quote!(#doc #allow pub #signature { #body })
+    }
+
+    fn awaiting_body(
+        &self,
+        scope: usize,
+        procedure: Procedure<'_>,
+        result: &TokenStream,
+    ) -> TokenStream {
+        let Procedure { operation, plan, .. } = procedure;
+        let mut printer = Printer::new(self, scope, operation, plan, Side::Client);
+        let is_written = plan.client.request.iter().any(Step::is_write);
+        let mut body = opaque_arguments(&mut printer, plan);
+        let (mut judged, mut post) = (TokenStream::new(), TokenStream::new());
+        let (call, collect) = (printer.fixed("call"), printer.fixed("collect"));
+        for step in &plan.client.request {
+            match step {
+                Step::Claim { class } => {
+                    let (class, index) = (number((*class).into()), number(plan.index));
+                    let changed = is_written.then(|| quote!(mut));
+                    body.extend(quote! {
+                        let #changed #call = self.client.claim_awaited::<#class>(#index).await?;
+                    });
+                }
+                Step::Post { fixed_bytes } => {
+                    let fixed = number(*fixed_bytes);
+                    post = quote!(self.client.post_awaited(#call, #fixed, #collect)?);
+                }
+                Step::PostOneway { fixed_bytes } => {
+                    let fixed = number(*fixed_bytes);
+                    body.extend(quote!(#call.post_oneway(#fixed)?;));
+                }
+                Step::NothingRaised => judged = nothing_raised(&mut printer),
+                Step::Dispatch { .. } => {}
+                step => body.extend(printer.write(step)),
+            }
+        }
+        if operation.is_oneway {
+            return quote!(#body ::core::result::Result::Ok(()));
+        }
+        let read = self.read_reply(&mut printer, scope, procedure);
+        let reply = printer.fixed("reply");
+        let awaited = printer.fixed("awaited");
+        // What is filled in stays with the thread that does so, and is gone before the await.
+        quote! {
+            let #awaited = {
+                #body
+                let #collect = |#reply: ::nearcall::raw::Reply<'_>| -> #result { #judged #read };
+                #post
+            };
+            #awaited.await
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Tasks that wait for an A-stack of a class that has none free, in the order in which they came
+//! (design note 0022). Kernel threads sleep for one on the word of the class's list instead.
+//!
+//! ```text
+//!   claim: none free ──▶ queue, and the list is marked: someone waits
+//!   release: the list was marked ──▶ the first is woken ──▶ it looks: claims or waits on
+//!                                        ▲                        │
+//!                                        └─ more are free ────────┴─ none is: mark the list again
+//! ```
+//!
+//! Only one is woken at a time: a list does not say how many it has, and a thousand that look for
+//! one A-stack would look a million times. Who is woken keeps its place until it has one: somebody
+//! else may have been faster.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+
+use nearcall_core::AStackLists;
+
+/// The queues of a binding, one a class.
+#[derive(Debug)]
+pub(crate) struct Claimants {
+    queues: Box<[Mutex<Queue>]>,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    /// In the order of their numbers.
+    waiting: VecDeque<Claimant>,
+    next: u64,
+    /// Who was woken and has not looked yet.
+    woken: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Claimant {
+    number: u64,
+    waker: Waker,
+}
+
+/// A place in a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    class: u32,
+    number: u64,
+}
+
+impl Claimants {
+    /// Nobody waits.
+    pub fn new(class_count: usize) -> Claimants {
+        Claimants { queues: (0..class_count).map(|_| Mutex::default()).collect() }
+    }
+
+    fn queue(&self, class: u32) -> MutexGuard<'_, Queue> {
+        self.queues[class as usize].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits in the queue of `class`, or goes on waiting at its `place`. False: an A-stack is free
+    /// now, look again.
+    pub fn wait(
+        &self,
+        lists: &AStackLists,
+        class: u32,
+        place: &mut Option<Place>,
+        waker: &Waker,
+    ) -> bool {
+        let mut queue = self.queue(class);
+        let before = match *place {
+            Some(Place { number, .. }) => queue.go_on(number, waker.clone()),
+            None => {
+                *place = Some(Place { class, number: queue.enter(waker.clone()) });
+                None
+            }
+        };
+        // Marked after it can be found: whoever releases from now on wakes somebody.
+        let is_marked = lists.prepare_wait(class).is_some();
+        drop(queue);
+        // After the lock: its drop is anybody's code.
+        drop(before);
+        is_marked
+    }
+
+    /// Leaves the queue, with an A-stack or without.
+    pub fn leave(&self, lists: &AStackLists, place: Place) {
+        let left = self.queue(place.class).leave(place.number);
+        self.told(lists, place.class);
+        drop(left);
+    }
+
+    /// An A-stack of `class` may have come back.
+    #[cold]
+    pub fn told(&self, lists: &AStackLists, class: u32) {
+        let next = {
+            let mut queue = self.queue(class);
+            // Who was woken already does the same when it has looked.
+            let is_due = queue.woken.is_none() && !queue.waiting.is_empty();
+            match is_due && lists.prepare_wait(class).is_none() {
+                true => queue.wake_first(),
+                false => None,
+            }
+        };
+        if let Some(waker) = next {
+            waker.wake();
+        }
+    }
+
+    /// The binding is gone: there is nothing to wait for.
+    pub fn tell_all(&self) {
+        for class in 0..self.queues.len() as u32 {
+            let wakers: Vec<Waker> =
+                self.queue(class).waiting.iter().map(|claimant| claimant.waker.clone()).collect();
+            wakers.into_iter().for_each(Waker::wake);
+        }
+    }
+}
+
+impl Queue {
+    fn enter(&mut self, waker: Waker) -> u64 {
+        self.next += 1;
+        self.waiting.push_back(Claimant { number: self.next, waker });
+        self.next
+    }
+
+    /// It has looked and waits on; who is woken until then.
+    fn go_on(&mut self, number: u64, waker: Waker) -> Option<Waker> {
+        self.has_looked(number);
+        let at = self.find(number)?;
+        Some(std::mem::replace(&mut self.waiting[at].waker, waker))
+    }
+
+    fn leave(&mut self, number: u64) -> Option<Claimant> {
+        self.has_looked(number);
+        self.waiting.remove(self.find(number)?)
+    }
+
+    fn wake_first(&mut self) -> Option<Waker> {
+        let first = self.waiting.front()?;
+        self.woken = Some(first.number);
+        Some(first.waker.clone())
+    }
+
+    fn has_looked(&mut self, number: u64) {
+        self.woken = self.woken.filter(|woken| *woken != number);
+    }
+
+    fn find(&self, number: u64) -> Option<usize> {
+        self.waiting.binary_search_by_key(&number, |claimant| claimant.number).ok()
+    }
+}
