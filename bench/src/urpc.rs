@@ -3,7 +3,7 @@
 //!
 //! | case | one operation is | subjects |
 //! |---|---|---|
-//! | `throughput-T` | a call of T at once: its part of the time | FastThreads, kernel threads |
+//! | `throughput-T` | a call of T at once: its part of the time | FastThreads, kernel threads, tasks |
 //! | `latency-T` | a call, as the thread sees it that makes it | FastThreads |
 //!
 //! The client has one processor (C = 1), and so has the server (S = 1) or has not (S = 0): then
@@ -14,6 +14,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+use futures::executor::block_on;
+use futures::stream::{FuturesUnordered, TryStreamExt};
 use nearcall::{CallError, Domain};
 use nearcall_os::clock;
 use nearcall_threads::{fork, run};
@@ -36,6 +38,9 @@ const FAST: &str = "nearcall-fastthreads";
 /// Calls on kernel threads, in this one.
 const KERNEL: &str = "nearcall-kernel-threads";
 
+/// Calls of tasks that are awaited, of one kernel thread.
+const ASYNC: &str = "nearcall-async";
+
 /// Numbers of threads; as many as the interface has A-stacks, at most.
 const THREADS: [u32; 6] = [1, 2, 4, 8, 16, 64];
 
@@ -54,9 +59,10 @@ struct Line {
     batch: u32,
 }
 
-const LINES: [Line; 3] = [
+const LINES: [Line; 4] = [
     Line { case: "throughput", subject: FAST, measure: on_fastthreads, batch: BATCH },
     Line { case: "throughput", subject: KERNEL, measure: on_kernel_threads, batch: BATCH },
+    Line { case: "throughput", subject: ASYNC, measure: by_tasks, batch: BATCH },
     Line { case: "latency", subject: FAST, measure: each_on_fastthreads, batch: 1 },
 ];
 
@@ -139,19 +145,34 @@ impl Together {
 
     /// One of the threads: calls until all together have made the plan's calls.
     fn call(&self, client: &SeveralClient, count: Count) -> Result<(), CallError> {
-        let (last, warm_up, batch) = (self.plan.calls(), self.plan.warm_up, self.plan.batch);
-        assert!(batch.is_power_of_two(), "so that the end of a batch is seen without a division");
         loop {
             client.null()?;
-            let made = count(&self.calls);
-            let is_batch = made.wrapping_sub(warm_up) & (batch - 1) == 0;
-            if is_batch && (warm_up..=last).contains(&made) {
-                self.stamps_ns.lock().expect("nobody panics").push(clock::now_ns());
-            }
-            if made >= last {
+            if self.note(count) {
                 return Ok(());
             }
         }
+    }
+
+    /// The same of a task.
+    async fn call_awaited(&self, client: &SeveralClient) -> Result<(), CallError> {
+        loop {
+            client.awaiting().null().await?;
+            if self.note(count_alone) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// A call has been made. True: no more are to be.
+    fn note(&self, count: Count) -> bool {
+        let (last, warm_up, batch) = (self.plan.calls(), self.plan.warm_up, self.plan.batch);
+        assert!(batch.is_power_of_two(), "so that the end of a batch is seen without a division");
+        let made = count(&self.calls);
+        let is_batch = made.wrapping_sub(warm_up) & (batch - 1) == 0;
+        if is_batch && (warm_up..=last).contains(&made) {
+            self.stamps_ns.lock().expect("nobody panics").push(clock::now_ns());
+        }
+        made >= last
     }
 
     fn samples(&self) -> Samples {
@@ -218,5 +239,13 @@ fn on_kernel_threads(
         let spawned: Vec<_> = (0..threads).map(call).collect();
         spawned.into_iter().try_for_each(|thread| thread.join().expect("it does not panic"))
     })?;
+    Ok(together.samples())
+}
+
+/// Calls of so many tasks, all on this thread.
+fn by_tasks(client: &Arc<SeveralClient>, tasks: u32, plan: Plan) -> Result<Samples, Failure> {
+    let together = Together::new(plan);
+    let all: FuturesUnordered<_> = (0..tasks).map(|_| together.call_awaited(client)).collect();
+    block_on(all.try_collect::<()>())?;
     Ok(together.samples())
 }
