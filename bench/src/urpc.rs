@@ -3,7 +3,7 @@
 //!
 //! | case | one operation is | subjects |
 //! |---|---|---|
-//! | `throughput-T` | a call of T at once: its part of the time | FastThreads, kernel threads, tasks |
+//! | `throughput-T` | a call of T at once: its part of it | FastThreads, kernel threads, async |
 //! | `latency-T` | a call, as the thread sees it that makes it | FastThreads |
 //!
 //! The client has one processor (C = 1), and so has the server (S = 1) or has not (S = 0): then

@@ -18,6 +18,7 @@ use std::time::Duration;
 use bench::calls::stubs::calls::{Big, CallsClient, CallsServer};
 use bench::calls::{import, serve, start};
 use bench::child::{Failure, Link, Role, run_if_child};
+use futures::executor::block_on;
 use nearcall::{Domain, DomainOptions};
 use nearcall_os::processor;
 use rustix::time::{ClockId, clock_gettime};
@@ -35,8 +36,8 @@ const SLEEPLESS: &str = "sleepless-server";
 /// The role of a client whose system calls are counted.
 const CALLER: &str = "caller";
 
-/// Null, Add, BigInOut and 4 KiB in: of three classes of A-stack.
-const KINDS: u32 = 4;
+/// Null, Add, BigInOut and 4 KiB in, of three classes of A-stack, and a Null that is awaited.
+const KINDS: u32 = 5;
 
 /// Calls before a window.
 const WARM_UP: u32 = 1_000;
@@ -195,6 +196,7 @@ fn call(client: &CallsClient, count: u32) -> Result<(), Failure> {
         client.add(2, 3)?;
         client.big_in_out(&mut big)?;
         client.four_k(&four_k)?;
+        block_on(client.awaiting().null())?;
     }
     Ok(())
 }

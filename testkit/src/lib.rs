@@ -33,3 +33,8 @@ pub mod stubs {
 pub mod effects {
     include!(concat!(env!("OUT_DIR"), "/effects.rs"));
 }
+
+/// Stubs of `awaited.idl`.
+pub mod awaited {
+    include!(concat!(env!("OUT_DIR"), "/awaited.rs"));
+}

@@ -393,6 +393,8 @@ fn keep(core: &Arc<DomainCore>) {
     house.handshakes().clear();
     house.paused().clear();
     house.forget_all();
+    // They know their bindings, and these know them.
+    core.table.load().bindings().for_each(|binding| binding.suspended.clear());
     core.table.clear();
 }
 

@@ -25,7 +25,7 @@ pub use nearcall_abi::MESSAGE_BYTES_MAX;
 pub use nearcall_os::DescriptorKind;
 
 pub use crate::client::interrupt::Interruptible;
-pub use arguments::{Arguments, Entries, Outcome, Refusal, Replied, Results};
+pub use arguments::{Arguments, Entries, Finish, Outcome, Refusal, Replied, Results};
 pub use awaiting::Awaiting;
 pub use call::Call;
 pub use claiming::Claiming;

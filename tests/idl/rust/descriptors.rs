@@ -424,6 +424,148 @@ pub mod descriptors {
             (Self::STUBS[procedure])(&self.0, arguments)
         }
     }
+    /** What a domain that exports `descriptors::Vault` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
+
+Those with `@opaque` parameters and feeds are not awaited.*/
+    pub trait VaultAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
+        /// Opens a file and its lock.
+        fn open(
+            &self,
+            path: &str,
+            log: ::std::os::fd::OwnedFd,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<
+                (::std::os::fd::OwnedFd, ::std::os::fd::OwnedFd),
+                VaultOpenException,
+            >,
+        > + ::core::marker::Send;
+        /// Reads a segment where it lies.
+        fn sum(
+            &self,
+            segment: ::std::os::fd::OwnedFd,
+        ) -> impl ::core::future::Future<Output = u32> + ::core::marker::Send;
+        /// Closes one.
+        fn close(
+            &self,
+            given: ::std::os::fd::OwnedFd,
+        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
+    }
+    /// Entry stubs for a `VaultAsyncServer`.
+    #[derive(Debug)]
+    pub struct VaultAsyncEntries<S>(::std::sync::Arc<S>);
+    impl<S: VaultAsyncServer> VaultAsyncEntries<S> {
+        const STUBS: &'static [fn(
+            &::std::sync::Arc<S>,
+            ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome] = &[
+            Self::stub_open,
+            Self::stub_sum,
+            Self::stub_close,
+        ];
+        /// Entry stubs that run the procedures of `server`.
+        pub fn new(server: S) -> Self {
+            Self(::std::sync::Arc::new(server))
+        }
+        fn stub_open(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let [log] = arguments
+                .descriptors([::nearcall::raw::DescriptorKind::Socket])?;
+            let path_length = arguments.get_u32::<0>();
+            let mut incoming = arguments.variable::<8>()?;
+            let path = incoming.text(path_length, ::nearcall::raw::UNBOUNDED)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as VaultAsyncServer>::open(&server, &path, log)
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        match outcome {
+                            ::core::result::Result::Ok((returned, lock)) => {
+                                let mut results = arguments.results();
+                                results
+                                    .put_descriptors([
+                                        (
+                                            ::nearcall::raw::DescriptorKind::File,
+                                            ::std::os::fd::AsFd::as_fd(&returned),
+                                        ),
+                                        (
+                                            ::nearcall::raw::DescriptorKind::Any,
+                                            ::std::os::fd::AsFd::as_fd(&lock),
+                                        ),
+                                    ])?;
+                                results.reply(0)
+                            }
+                            ::core::result::Result::Err(
+                                VaultOpenException::Busy(raised),
+                            ) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.holder as u32);
+                                results.raise(1, 4)
+                            }
+                        }
+                    });
+                    finish
+                })
+        }
+        fn stub_sum(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let [segment] = arguments
+                .descriptors([::nearcall::raw::DescriptorKind::Segment])?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as VaultAsyncServer>::sum(&server, segment).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned);
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+        fn stub_close(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let [given] = arguments.descriptors([::nearcall::raw::DescriptorKind::Any])?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    <S as VaultAsyncServer>::close(&server, given).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let results = arguments.results();
+                        results.reply(0)
+                    });
+                    finish
+                })
+        }
+    }
+    impl<S: VaultAsyncServer> ::nearcall::raw::Entries for VaultAsyncEntries<S> {
+        fn interface(&self) -> &'static ::nearcall::InterfaceDescriptor {
+            &VAULT
+        }
+        fn enter(
+            &self,
+            procedure: usize,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            (Self::STUBS[procedure])(&self.0, arguments)
+        }
+        fn is_awaited(&self) -> bool {
+            true
+        }
+    }
     /// What both sides of `descriptors::Vault` must agree on.
     pub static VAULT: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
         name: "descriptors::Vault",

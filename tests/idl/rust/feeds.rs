@@ -951,6 +951,331 @@ pub mod feeds {
             (Self::STUBS[procedure])(&self.0, arguments)
         }
     }
+    /** What a domain that exports `feeds::Ledger` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
+
+Those with `@opaque` parameters and feeds are not awaited.*/
+    pub trait LedgerAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
+        /// The rows of a table.
+        fn rows(
+            &self,
+            table: &str,
+        ) -> ::core::result::Result<
+            ::nearcall::Items<::core::result::Result<Row, LedgerRowsException>>,
+            LedgerRowsException,
+        >;
+        /// The octets of a file.
+        fn octets(&self, offset: u64) -> ::nearcall::Items<u8>;
+        /// Loads rows, and says how many.
+        fn load(
+            &self,
+            table: &str,
+        ) -> ::core::result::Result<
+            ::nearcall::Taker<Row, u32, LedgerLoadException>,
+            LedgerLoadException,
+        >;
+        /// Appends octets.
+        fn append(&self) -> ::nearcall::Taker<u8, (), ::core::convert::Infallible>;
+        /// Cells of a recursive kind, from a name that stubs use themselves.
+        fn cells(&self, open: i32, client: i32, feed: i32) -> ::nearcall::Items<Cell>;
+        /// Not a feed.
+        fn count(
+            &self,
+        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+    }
+    /// Entry stubs for a `LedgerAsyncServer`.
+    #[derive(Debug)]
+    pub struct LedgerAsyncEntries<S>(::std::sync::Arc<S>);
+    impl<S: LedgerAsyncServer> LedgerAsyncEntries<S> {
+        const STUBS: &'static [fn(
+            &::std::sync::Arc<S>,
+            ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome] = &[
+            Self::stub_rows,
+            Self::stub_next_rows,
+            Self::stub_octets,
+            Self::stub_next_octets,
+            Self::stub_load,
+            Self::stub_put_load,
+            Self::stub_end_load,
+            Self::stub_append,
+            Self::stub_put_append,
+            Self::stub_end_append,
+            Self::stub_cells,
+            Self::stub_next_cells,
+            Self::stub_count,
+        ];
+        /// Entry stubs that run the procedures of `server`.
+        pub fn new(server: S) -> Self {
+            Self(::std::sync::Arc::new(server))
+        }
+        fn stub_rows(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let table_length = arguments.get_u32::<0>();
+            let mut incoming = arguments.variable::<8>()?;
+            let table = incoming.text(table_length, ::nearcall::raw::UNBOUNDED)?;
+            match <S as LedgerAsyncServer>::rows(server, &table) {
+                ::core::result::Result::Ok(returned) => {
+                    let returned = arguments.open_source(returned)?;
+                    let mut results = arguments.results();
+                    results.put_u64::<0>(returned);
+                    results.reply(8)
+                }
+                ::core::result::Result::Err(LedgerRowsException::Refused(raised)) => {
+                    let mut results = arguments.exception();
+                    results.put_u32::<0>(raised.code as u32);
+                    results.raise(1, 4)
+                }
+            }
+        }
+        fn stub_next_rows(
+            _server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let feed = arguments.get_u64::<0>();
+            let number = arguments.get_u32::<8>();
+            match arguments.next_of_feed::<Row, LedgerRowsException>(feed, number, 165)?
+            {
+                ::core::result::Result::Ok((returned, is_last)) => {
+                    let returned_bytes = {
+                        let mut writer = ::nearcall::raw::Writer::new();
+                        writer.bound("returned", returned.len(), 165);
+                        ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
+                        writer.finish_results()?
+                    };
+                    let mut results = arguments.results();
+                    results.put_u32::<0>(returned_bytes.len() as u32);
+                    results.put_u8::<4>(u8::from(is_last));
+                    let mut variable = results
+                        .variable::<
+                            8,
+                        >((returned_bytes.len() as u64).next_multiple_of(8))?;
+                    variable.put(&returned_bytes);
+                    results.reply(5)
+                }
+                ::core::result::Result::Err(LedgerRowsException::Refused(raised)) => {
+                    let mut results = arguments.exception();
+                    results.put_u32::<0>(raised.code as u32);
+                    results.raise(1, 4)
+                }
+            }
+        }
+        fn stub_octets(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let offset = arguments.get_u64::<0>();
+            let returned = <S as LedgerAsyncServer>::octets(server, offset);
+            let returned = arguments
+                .open_source(
+                    ::std::boxed::Box::new(
+                        returned
+                            .map(
+                                ::core::result::Result::<_, ::core::convert::Infallible>::Ok,
+                            ),
+                    ),
+                )?;
+            let mut results = arguments.results();
+            results.put_u64::<0>(returned);
+            results.reply(8)
+        }
+        fn stub_next_octets(
+            _server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let feed = arguments.get_u64::<0>();
+            let number = arguments.get_u32::<8>();
+            let ::core::result::Result::Ok((returned, is_last)) = arguments
+                .next_of_feed::<u8, ::core::convert::Infallible>(feed, number, 1024)?;
+            ::nearcall::raw::check_result("returned", returned.len(), 1024)?;
+            let mut results = arguments.results();
+            results.put_u32::<0>(returned.len() as u32);
+            results.put_u8::<4>(u8::from(is_last));
+            let mut variable = results
+                .variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+            variable.put(&returned);
+            results.reply(5)
+        }
+        fn stub_load(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let table_length = arguments.get_u32::<0>();
+            let mut incoming = arguments.variable::<8>()?;
+            let table = incoming.text(table_length, ::nearcall::raw::UNBOUNDED)?;
+            match <S as LedgerAsyncServer>::load(server, &table) {
+                ::core::result::Result::Ok(returned) => {
+                    let returned = arguments.open_taker(returned)?;
+                    let mut results = arguments.results();
+                    results.put_u64::<0>(returned);
+                    results.reply(8)
+                }
+                ::core::result::Result::Err(LedgerLoadException::Refused(raised)) => {
+                    let mut results = arguments.exception();
+                    results.put_u32::<0>(raised.code as u32);
+                    results.raise(1, 4)
+                }
+            }
+        }
+        fn stub_put_load(
+            _server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let feed = arguments.get_u64::<0>();
+            let number = arguments.get_u32::<8>();
+            let items_length = arguments.get_u32::<12>();
+            let mut incoming = arguments.variable::<16>()?;
+            let items = incoming.unmarshal::<::std::vec::Vec<Row>>(items_length)?;
+            ::nearcall::raw::check_received(items.len(), 165)?;
+            match arguments
+                .put_to_feed::<Row, u32, LedgerLoadException>(feed, number, items)?
+            {
+                ::core::result::Result::Ok(()) => {
+                    let results = arguments.results();
+                    results.reply(0)
+                }
+                ::core::result::Result::Err(LedgerLoadException::Refused(raised)) => {
+                    let mut results = arguments.exception();
+                    results.put_u32::<0>(raised.code as u32);
+                    results.raise(1, 4)
+                }
+            }
+        }
+        fn stub_end_load(
+            _server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let feed = arguments.get_u64::<0>();
+            match arguments.end_of_feed::<Row, u32, LedgerLoadException>(feed)? {
+                ::core::result::Result::Ok(returned) => {
+                    let mut results = arguments.results();
+                    results.put_u32::<0>(returned);
+                    results.reply(4)
+                }
+                ::core::result::Result::Err(LedgerLoadException::Refused(raised)) => {
+                    let mut results = arguments.exception();
+                    results.put_u32::<0>(raised.code as u32);
+                    results.raise(1, 4)
+                }
+            }
+        }
+        fn stub_append(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let returned = <S as LedgerAsyncServer>::append(server);
+            let returned = arguments.open_taker(returned)?;
+            let mut results = arguments.results();
+            results.put_u64::<0>(returned);
+            results.reply(8)
+        }
+        fn stub_put_append(
+            _server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let feed = arguments.get_u64::<0>();
+            let number = arguments.get_u32::<8>();
+            let items_length = arguments.get_u32::<12>();
+            let mut incoming = arguments.variable::<16>()?;
+            let items = incoming.bytes(items_length, 1024)?;
+            let ::core::result::Result::Ok(()) = arguments
+                .put_to_feed::<
+                    u8,
+                    (),
+                    ::core::convert::Infallible,
+                >(feed, number, items.to_vec())?;
+            let results = arguments.results();
+            results.reply(0)
+        }
+        fn stub_end_append(
+            _server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let feed = arguments.get_u64::<0>();
+            let ::core::result::Result::Ok(()) = arguments
+                .end_of_feed::<u8, (), ::core::convert::Infallible>(feed)?;
+            let results = arguments.results();
+            results.reply(0)
+        }
+        fn stub_cells(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let open = arguments.get_u32::<0>() as i32;
+            let client = arguments.get_u32::<4>() as i32;
+            let feed = arguments.get_u32::<8>() as i32;
+            let returned = <S as LedgerAsyncServer>::cells(server, open, client, feed);
+            let returned = arguments
+                .open_source(
+                    ::std::boxed::Box::new(
+                        returned
+                            .map(
+                                ::core::result::Result::<_, ::core::convert::Infallible>::Ok,
+                            ),
+                    ),
+                )?;
+            let mut results = arguments.results();
+            results.put_u64::<0>(returned);
+            results.reply(8)
+        }
+        fn stub_next_cells(
+            _server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let feed = arguments.get_u64::<0>();
+            let number = arguments.get_u32::<8>();
+            let ::core::result::Result::Ok((returned, is_last)) = arguments
+                .next_of_feed::<Cell, ::core::convert::Infallible>(feed, number, 31)?;
+            let returned_bytes = {
+                let mut writer = ::nearcall::raw::Writer::new();
+                writer.bound("returned", returned.len(), 31);
+                ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
+                writer.finish_results()?
+            };
+            let mut results = arguments.results();
+            results.put_u32::<0>(returned_bytes.len() as u32);
+            results.put_u8::<4>(u8::from(is_last));
+            let mut variable = results
+                .variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
+            variable.put(&returned_bytes);
+            results.reply(5)
+        }
+        fn stub_count(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as LedgerAsyncServer>::count(&server).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned as u32);
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+    }
+    impl<S: LedgerAsyncServer> ::nearcall::raw::Entries for LedgerAsyncEntries<S> {
+        fn interface(&self) -> &'static ::nearcall::InterfaceDescriptor {
+            &LEDGER
+        }
+        fn enter(
+            &self,
+            procedure: usize,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            (Self::STUBS[procedure])(&self.0, arguments)
+        }
+        fn is_awaited(&self) -> bool {
+            true
+        }
+    }
     /// What both sides of `feeds::Ledger` must agree on.
     pub static LEDGER: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
         name: "feeds::Ledger",
@@ -1984,6 +2309,353 @@ pub mod feeds {
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             (Self::STUBS[procedure])(&self.0, arguments)
+        }
+    }
+    /** What a domain that exports `feeds::Archive` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
+
+Those with `@opaque` parameters and feeds are not awaited.*/
+    pub trait ArchiveAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
+        /// The rows of a table.
+        fn rows(
+            &self,
+            table: &str,
+        ) -> ::core::result::Result<
+            ::nearcall::Items<::core::result::Result<Row, LedgerRowsException>>,
+            LedgerRowsException,
+        >;
+        /// The octets of a file.
+        fn octets(&self, offset: u64) -> ::nearcall::Items<u8>;
+        /// Loads rows, and says how many.
+        fn load(
+            &self,
+            table: &str,
+        ) -> ::core::result::Result<
+            ::nearcall::Taker<Row, u32, LedgerLoadException>,
+            LedgerLoadException,
+        >;
+        /// Appends octets.
+        fn append(&self) -> ::nearcall::Taker<u8, (), ::core::convert::Infallible>;
+        /// Cells of a recursive kind, from a name that stubs use themselves.
+        fn cells(&self, open: i32, client: i32, feed: i32) -> ::nearcall::Items<Cell>;
+        /// Not a feed.
+        fn count(
+            &self,
+        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        /// The procedure `close`.
+        fn close(
+            &self,
+        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
+    }
+    /// Entry stubs for a `ArchiveAsyncServer`.
+    #[derive(Debug)]
+    pub struct ArchiveAsyncEntries<S>(::std::sync::Arc<S>);
+    impl<S: ArchiveAsyncServer> ArchiveAsyncEntries<S> {
+        const STUBS: &'static [fn(
+            &::std::sync::Arc<S>,
+            ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome] = &[
+            Self::stub_rows,
+            Self::stub_next_rows,
+            Self::stub_octets,
+            Self::stub_next_octets,
+            Self::stub_load,
+            Self::stub_put_load,
+            Self::stub_end_load,
+            Self::stub_append,
+            Self::stub_put_append,
+            Self::stub_end_append,
+            Self::stub_cells,
+            Self::stub_next_cells,
+            Self::stub_count,
+            Self::stub_close,
+        ];
+        /// Entry stubs that run the procedures of `server`.
+        pub fn new(server: S) -> Self {
+            Self(::std::sync::Arc::new(server))
+        }
+        fn stub_rows(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let table_length = arguments.get_u32::<0>();
+            let mut incoming = arguments.variable::<8>()?;
+            let table = incoming.text(table_length, ::nearcall::raw::UNBOUNDED)?;
+            match <S as ArchiveAsyncServer>::rows(server, &table) {
+                ::core::result::Result::Ok(returned) => {
+                    let returned = arguments.open_source(returned)?;
+                    let mut results = arguments.results();
+                    results.put_u64::<0>(returned);
+                    results.reply(8)
+                }
+                ::core::result::Result::Err(LedgerRowsException::Refused(raised)) => {
+                    let mut results = arguments.exception();
+                    results.put_u32::<0>(raised.code as u32);
+                    results.raise(1, 4)
+                }
+            }
+        }
+        fn stub_next_rows(
+            _server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let feed = arguments.get_u64::<0>();
+            let number = arguments.get_u32::<8>();
+            match arguments.next_of_feed::<Row, LedgerRowsException>(feed, number, 165)?
+            {
+                ::core::result::Result::Ok((returned, is_last)) => {
+                    let returned_bytes = {
+                        let mut writer = ::nearcall::raw::Writer::new();
+                        writer.bound("returned", returned.len(), 165);
+                        ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
+                        writer.finish_results()?
+                    };
+                    let mut results = arguments.results();
+                    results.put_u32::<0>(returned_bytes.len() as u32);
+                    results.put_u8::<4>(u8::from(is_last));
+                    let mut variable = results
+                        .variable::<
+                            8,
+                        >((returned_bytes.len() as u64).next_multiple_of(8))?;
+                    variable.put(&returned_bytes);
+                    results.reply(5)
+                }
+                ::core::result::Result::Err(LedgerRowsException::Refused(raised)) => {
+                    let mut results = arguments.exception();
+                    results.put_u32::<0>(raised.code as u32);
+                    results.raise(1, 4)
+                }
+            }
+        }
+        fn stub_octets(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let offset = arguments.get_u64::<0>();
+            let returned = <S as ArchiveAsyncServer>::octets(server, offset);
+            let returned = arguments
+                .open_source(
+                    ::std::boxed::Box::new(
+                        returned
+                            .map(
+                                ::core::result::Result::<_, ::core::convert::Infallible>::Ok,
+                            ),
+                    ),
+                )?;
+            let mut results = arguments.results();
+            results.put_u64::<0>(returned);
+            results.reply(8)
+        }
+        fn stub_next_octets(
+            _server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let feed = arguments.get_u64::<0>();
+            let number = arguments.get_u32::<8>();
+            let ::core::result::Result::Ok((returned, is_last)) = arguments
+                .next_of_feed::<u8, ::core::convert::Infallible>(feed, number, 1024)?;
+            ::nearcall::raw::check_result("returned", returned.len(), 1024)?;
+            let mut results = arguments.results();
+            results.put_u32::<0>(returned.len() as u32);
+            results.put_u8::<4>(u8::from(is_last));
+            let mut variable = results
+                .variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+            variable.put(&returned);
+            results.reply(5)
+        }
+        fn stub_load(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let table_length = arguments.get_u32::<0>();
+            let mut incoming = arguments.variable::<8>()?;
+            let table = incoming.text(table_length, ::nearcall::raw::UNBOUNDED)?;
+            match <S as ArchiveAsyncServer>::load(server, &table) {
+                ::core::result::Result::Ok(returned) => {
+                    let returned = arguments.open_taker(returned)?;
+                    let mut results = arguments.results();
+                    results.put_u64::<0>(returned);
+                    results.reply(8)
+                }
+                ::core::result::Result::Err(LedgerLoadException::Refused(raised)) => {
+                    let mut results = arguments.exception();
+                    results.put_u32::<0>(raised.code as u32);
+                    results.raise(1, 4)
+                }
+            }
+        }
+        fn stub_put_load(
+            _server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let feed = arguments.get_u64::<0>();
+            let number = arguments.get_u32::<8>();
+            let items_length = arguments.get_u32::<12>();
+            let mut incoming = arguments.variable::<16>()?;
+            let items = incoming.unmarshal::<::std::vec::Vec<Row>>(items_length)?;
+            ::nearcall::raw::check_received(items.len(), 165)?;
+            match arguments
+                .put_to_feed::<Row, u32, LedgerLoadException>(feed, number, items)?
+            {
+                ::core::result::Result::Ok(()) => {
+                    let results = arguments.results();
+                    results.reply(0)
+                }
+                ::core::result::Result::Err(LedgerLoadException::Refused(raised)) => {
+                    let mut results = arguments.exception();
+                    results.put_u32::<0>(raised.code as u32);
+                    results.raise(1, 4)
+                }
+            }
+        }
+        fn stub_end_load(
+            _server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let feed = arguments.get_u64::<0>();
+            match arguments.end_of_feed::<Row, u32, LedgerLoadException>(feed)? {
+                ::core::result::Result::Ok(returned) => {
+                    let mut results = arguments.results();
+                    results.put_u32::<0>(returned);
+                    results.reply(4)
+                }
+                ::core::result::Result::Err(LedgerLoadException::Refused(raised)) => {
+                    let mut results = arguments.exception();
+                    results.put_u32::<0>(raised.code as u32);
+                    results.raise(1, 4)
+                }
+            }
+        }
+        fn stub_append(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let returned = <S as ArchiveAsyncServer>::append(server);
+            let returned = arguments.open_taker(returned)?;
+            let mut results = arguments.results();
+            results.put_u64::<0>(returned);
+            results.reply(8)
+        }
+        fn stub_put_append(
+            _server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let feed = arguments.get_u64::<0>();
+            let number = arguments.get_u32::<8>();
+            let items_length = arguments.get_u32::<12>();
+            let mut incoming = arguments.variable::<16>()?;
+            let items = incoming.bytes(items_length, 1024)?;
+            let ::core::result::Result::Ok(()) = arguments
+                .put_to_feed::<
+                    u8,
+                    (),
+                    ::core::convert::Infallible,
+                >(feed, number, items.to_vec())?;
+            let results = arguments.results();
+            results.reply(0)
+        }
+        fn stub_end_append(
+            _server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let feed = arguments.get_u64::<0>();
+            let ::core::result::Result::Ok(()) = arguments
+                .end_of_feed::<u8, (), ::core::convert::Infallible>(feed)?;
+            let results = arguments.results();
+            results.reply(0)
+        }
+        fn stub_cells(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let open = arguments.get_u32::<0>() as i32;
+            let client = arguments.get_u32::<4>() as i32;
+            let feed = arguments.get_u32::<8>() as i32;
+            let returned = <S as ArchiveAsyncServer>::cells(server, open, client, feed);
+            let returned = arguments
+                .open_source(
+                    ::std::boxed::Box::new(
+                        returned
+                            .map(
+                                ::core::result::Result::<_, ::core::convert::Infallible>::Ok,
+                            ),
+                    ),
+                )?;
+            let mut results = arguments.results();
+            results.put_u64::<0>(returned);
+            results.reply(8)
+        }
+        fn stub_next_cells(
+            _server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let feed = arguments.get_u64::<0>();
+            let number = arguments.get_u32::<8>();
+            let ::core::result::Result::Ok((returned, is_last)) = arguments
+                .next_of_feed::<Cell, ::core::convert::Infallible>(feed, number, 31)?;
+            let returned_bytes = {
+                let mut writer = ::nearcall::raw::Writer::new();
+                writer.bound("returned", returned.len(), 31);
+                ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
+                writer.finish_results()?
+            };
+            let mut results = arguments.results();
+            results.put_u32::<0>(returned_bytes.len() as u32);
+            results.put_u8::<4>(u8::from(is_last));
+            let mut variable = results
+                .variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
+            variable.put(&returned_bytes);
+            results.reply(5)
+        }
+        fn stub_count(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as ArchiveAsyncServer>::count(&server).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned as u32);
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+        fn stub_close(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    <S as ArchiveAsyncServer>::close(&server).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let results = arguments.results();
+                        results.reply(0)
+                    });
+                    finish
+                })
+        }
+    }
+    impl<S: ArchiveAsyncServer> ::nearcall::raw::Entries for ArchiveAsyncEntries<S> {
+        fn interface(&self) -> &'static ::nearcall::InterfaceDescriptor {
+            &ARCHIVE
+        }
+        fn enter(
+            &self,
+            procedure: usize,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            (Self::STUBS[procedure])(&self.0, arguments)
+        }
+        fn is_awaited(&self) -> bool {
+            true
         }
     }
     /// What both sides of `feeds::Archive` must agree on.

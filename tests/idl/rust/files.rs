@@ -978,6 +978,296 @@ impl<S: FilesServer> ::nearcall::raw::Entries for FilesEntries<S> {
         (Self::STUBS[procedure])(&self.0, arguments)
     }
 }
+/** What a domain that exports `Files` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
+
+Those with `@opaque` parameters and feeds are not awaited.*/
+#[allow(dead_code)]
+pub trait FilesAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
+    /// Opens a file.
+    fn open(
+        &self,
+        path: &str,
+        mode: Mode,
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<u32, FilesOpenException>,
+    > + ::core::marker::Send;
+    /// The procedure `write`.
+    fn write(
+        &self,
+        file: u32,
+        offset: u64,
+        data: ::nearcall::Opaque<'_>,
+    ) -> ::core::result::Result<u32, FilesWriteException>;
+    /// The procedure `read`.
+    fn read(&self, file: u32, offset: u64, bytes: u32, data: ::nearcall::OpaqueOut<'_>);
+    /// The procedure `add`.
+    fn add(
+        &self,
+        a: i32,
+        b: i32,
+    ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+    /// The procedure `null`.
+    fn null(&self) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
+    /// The procedure `sync`.
+    fn sync(&self) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
+    /// The procedure `_get_size`.
+    fn size(&self) -> impl ::core::future::Future<Output = u64> + ::core::marker::Send;
+    /// The procedure `_get_label`.
+    fn label(
+        &self,
+    ) -> impl ::core::future::Future<
+        Output = ::std::string::String,
+    > + ::core::marker::Send;
+    /// The procedure `_set_label`.
+    fn set_label(
+        &self,
+        value: &str,
+    ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
+}
+/// Entry stubs for a `FilesAsyncServer`.
+#[derive(Debug)]
+#[allow(dead_code)]
+pub struct FilesAsyncEntries<S>(::std::sync::Arc<S>);
+#[allow(dead_code)]
+impl<S: FilesAsyncServer> FilesAsyncEntries<S> {
+    const STUBS: &'static [fn(
+        &::std::sync::Arc<S>,
+        ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome] = &[
+        Self::stub_open,
+        Self::stub_write,
+        Self::stub_read,
+        Self::stub_add,
+        Self::stub_null,
+        Self::stub_sync,
+        Self::stub_size,
+        Self::stub_label,
+        Self::stub_set_label,
+    ];
+    /// Entry stubs that run the procedures of `server`.
+    pub fn new(server: S) -> Self {
+        Self(::std::sync::Arc::new(server))
+    }
+    fn stub_open(
+        server: &::std::sync::Arc<S>,
+        arguments: ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome {
+        let path_length = arguments.get_u32::<0>();
+        let mode = Mode::from_wire(arguments.get_u32::<4>())?;
+        let mut incoming = arguments.variable::<8>()?;
+        let path = incoming.text(path_length, 4096)?;
+        let server = ::std::sync::Arc::clone(server);
+        arguments
+            .run_awaited(async move {
+                let outcome = <S as FilesAsyncServer>::open(&server, &path, mode).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                    arguments: ::nearcall::raw::Arguments<'_>|
+                {
+                    match outcome {
+                        ::core::result::Result::Ok(returned) => {
+                            let mut results = arguments.results();
+                            results.put_u32::<0>(returned);
+                            results.reply(4)
+                        }
+                        ::core::result::Result::Err(
+                            FilesOpenException::NotFound(raised),
+                        ) => {
+                            ::nearcall::raw::check_result(
+                                "path",
+                                raised.path.len(),
+                                255,
+                            )?;
+                            let mut results = arguments.exception();
+                            results.put_u32::<0>(raised.path.len() as u32);
+                            let mut variable = results
+                                .variable::<
+                                    8,
+                                >((raised.path.len() as u64).next_multiple_of(8))?;
+                            variable.put(raised.path.as_bytes());
+                            results.raise(1, 4)
+                        }
+                        ::core::result::Result::Err(FilesOpenException::Denied(_)) => {
+                            let results = arguments.exception();
+                            results.raise(2, 0)
+                        }
+                    }
+                });
+                finish
+            })
+    }
+    fn stub_write(
+        server: &::std::sync::Arc<S>,
+        arguments: ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome {
+        let offset = arguments.get_u64::<0>();
+        let file = arguments.get_u32::<8>();
+        let data_length = arguments.get_u32::<12>();
+        let mut incoming = arguments.variable::<48>()?;
+        let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?;
+        match <S as FilesAsyncServer>::write(server, file, offset, data) {
+            ::core::result::Result::Ok(returned) => {
+                let mut results = arguments.results();
+                results.put_u32::<0>(returned);
+                results.reply(4)
+            }
+            ::core::result::Result::Err(FilesWriteException::NotFound(raised)) => {
+                ::nearcall::raw::check_result("path", raised.path.len(), 255)?;
+                let mut results = arguments.exception();
+                results.put_u32::<0>(raised.path.len() as u32);
+                let mut variable = results
+                    .variable::<8>((raised.path.len() as u64).next_multiple_of(8))?;
+                variable.put(raised.path.as_bytes());
+                results.raise(1, 4)
+            }
+        }
+    }
+    fn stub_read(
+        server: &::std::sync::Arc<S>,
+        mut arguments: ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome {
+        let offset = arguments.get_u64::<0>();
+        let file = arguments.get_u32::<8>();
+        let bytes = arguments.get_u32::<12>();
+        let lent = arguments.lent_results::<48>(65536);
+        <S as FilesAsyncServer>::read(server, file, offset, bytes, lent);
+        let mut results = arguments.results();
+        let lent_bytes = results.lent_bytes();
+        results.put_u32::<0>(lent_bytes);
+        results.reply(4)
+    }
+    fn stub_add(
+        server: &::std::sync::Arc<S>,
+        arguments: ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome {
+        let a = arguments.get_u32::<0>() as i32;
+        let b = arguments.get_u32::<4>() as i32;
+        let server = ::std::sync::Arc::clone(server);
+        arguments
+            .run_awaited(async move {
+                let outcome = <S as FilesAsyncServer>::add(&server, a, b).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                    arguments: ::nearcall::raw::Arguments<'_>|
+                {
+                    let returned = outcome;
+                    let mut results = arguments.results();
+                    results.put_u32::<0>(returned as u32);
+                    results.reply(4)
+                });
+                finish
+            })
+    }
+    fn stub_null(
+        server: &::std::sync::Arc<S>,
+        arguments: ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome {
+        let server = ::std::sync::Arc::clone(server);
+        arguments
+            .run_awaited(async move {
+                <S as FilesAsyncServer>::null(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                    arguments: ::nearcall::raw::Arguments<'_>|
+                {
+                    let results = arguments.results();
+                    results.reply(0)
+                });
+                finish
+            })
+    }
+    fn stub_sync(
+        server: &::std::sync::Arc<S>,
+        arguments: ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome {
+        let server = ::std::sync::Arc::clone(server);
+        arguments
+            .run_awaited(async move {
+                <S as FilesAsyncServer>::sync(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                    arguments: ::nearcall::raw::Arguments<'_>|
+                {
+                    let results = arguments.results();
+                    results.reply(0)
+                });
+                finish
+            })
+    }
+    fn stub_size(
+        server: &::std::sync::Arc<S>,
+        arguments: ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome {
+        let server = ::std::sync::Arc::clone(server);
+        arguments
+            .run_awaited(async move {
+                let outcome = <S as FilesAsyncServer>::size(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                    arguments: ::nearcall::raw::Arguments<'_>|
+                {
+                    let returned = outcome;
+                    let mut results = arguments.results();
+                    results.put_u64::<0>(returned);
+                    results.reply(8)
+                });
+                finish
+            })
+    }
+    fn stub_label(
+        server: &::std::sync::Arc<S>,
+        arguments: ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome {
+        let server = ::std::sync::Arc::clone(server);
+        arguments
+            .run_awaited(async move {
+                let outcome = <S as FilesAsyncServer>::label(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                    arguments: ::nearcall::raw::Arguments<'_>|
+                {
+                    let returned = outcome;
+                    ::nearcall::raw::check_result("returned", returned.len(), 10)?;
+                    let mut results = arguments.results();
+                    results.put_u32::<0>(returned.len() as u32);
+                    let mut variable = results
+                        .variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+                    variable.put(returned.as_bytes());
+                    results.reply(4)
+                });
+                finish
+            })
+    }
+    fn stub_set_label(
+        server: &::std::sync::Arc<S>,
+        arguments: ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome {
+        let value_length = arguments.get_u32::<0>();
+        let mut incoming = arguments.variable::<8>()?;
+        let value = incoming.text(value_length, 10)?;
+        let server = ::std::sync::Arc::clone(server);
+        arguments
+            .run_awaited(async move {
+                <S as FilesAsyncServer>::set_label(&server, &value).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                    arguments: ::nearcall::raw::Arguments<'_>|
+                {
+                    let results = arguments.results();
+                    results.reply(0)
+                });
+                finish
+            })
+    }
+}
+impl<S: FilesAsyncServer> ::nearcall::raw::Entries for FilesAsyncEntries<S> {
+    fn interface(&self) -> &'static ::nearcall::InterfaceDescriptor {
+        &FILES
+    }
+    fn enter(
+        &self,
+        procedure: usize,
+        arguments: ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome {
+        (Self::STUBS[procedure])(&self.0, arguments)
+    }
+    fn is_awaited(&self) -> bool {
+        true
+    }
+}
 /// What both sides of `Files` must agree on.
 #[allow(dead_code)]
 pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {

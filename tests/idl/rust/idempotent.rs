@@ -503,6 +503,152 @@ pub mod again {
             (Self::STUBS[procedure])(&self.0, arguments)
         }
     }
+    /** What a domain that exports `again::Again` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
+
+Those with `@opaque` parameters and feeds are not awaited.*/
+    pub trait AgainAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
+        /// The procedure `ask`.
+        fn ask(
+            &self,
+            client: i32,
+        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        /// The procedure `look`.
+        fn look(
+            &self,
+            wanted: ::nearcall::Opaque<'_>,
+            mark: &mut ::std::string::String,
+            content: ::nearcall::OpaqueOut<'_>,
+        ) -> ::core::result::Result<u8, AgainLookException>;
+        /// The procedure `once`.
+        fn once(
+            &self,
+        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        /// The procedure `note`.
+        fn note(
+            &self,
+            which: i32,
+        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
+    }
+    /// Entry stubs for a `AgainAsyncServer`.
+    #[derive(Debug)]
+    pub struct AgainAsyncEntries<S>(::std::sync::Arc<S>);
+    impl<S: AgainAsyncServer> AgainAsyncEntries<S> {
+        const STUBS: &'static [fn(
+            &::std::sync::Arc<S>,
+            ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome] = &[
+            Self::stub_ask,
+            Self::stub_look,
+            Self::stub_once,
+            Self::stub_note,
+        ];
+        /// Entry stubs that run the procedures of `server`.
+        pub fn new(server: S) -> Self {
+            Self(::std::sync::Arc::new(server))
+        }
+        fn stub_ask(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let client = arguments.get_u32::<0>() as i32;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as AgainAsyncServer>::ask(&server, client).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned as u32);
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+        fn stub_look(
+            server: &::std::sync::Arc<S>,
+            mut arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let mark_length = arguments.get_u32::<0>();
+            let wanted_length = arguments.get_u32::<4>();
+            let mut incoming = arguments.variable::<48>()?;
+            let wanted = incoming.lend(wanted_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut mark = incoming.string(mark_length, 8)?;
+            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+            match <S as AgainAsyncServer>::look(server, wanted, &mut mark, lent) {
+                ::core::result::Result::Ok(returned) => {
+                    ::nearcall::raw::check_result("mark", mark.len(), 8)?;
+                    let mut results = arguments.results();
+                    results.put_u32::<0>(mark.len() as u32);
+                    let lent_bytes = results.lent_bytes();
+                    results.put_u32::<4>(lent_bytes);
+                    results.put_u8::<8>(returned);
+                    let mut variable = results
+                        .variable::<48>((mark.len() as u64).next_multiple_of(8))?;
+                    variable.put(mark.as_bytes());
+                    results.reply(9)
+                }
+                ::core::result::Result::Err(AgainLookException::Gone(raised)) => {
+                    let mut results = arguments.exception();
+                    results.put_u32::<0>(raised.which as u32);
+                    results.raise(1, 4)
+                }
+            }
+        }
+        fn stub_once(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as AgainAsyncServer>::once(&server).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned as u32);
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+        fn stub_note(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let which = arguments.get_u32::<0>() as i32;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    <S as AgainAsyncServer>::note(&server, which).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let results = arguments.results();
+                        results.reply(0)
+                    });
+                    finish
+                })
+        }
+    }
+    impl<S: AgainAsyncServer> ::nearcall::raw::Entries for AgainAsyncEntries<S> {
+        fn interface(&self) -> &'static ::nearcall::InterfaceDescriptor {
+            &AGAIN
+        }
+        fn enter(
+            &self,
+            procedure: usize,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            (Self::STUBS[procedure])(&self.0, arguments)
+        }
+        fn is_awaited(&self) -> bool {
+            true
+        }
+    }
     /// What both sides of `again::Again` must agree on.
     pub static AGAIN: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
         name: "again::Again",

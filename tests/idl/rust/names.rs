@@ -213,6 +213,77 @@ impl<S_: FilesServer_> ::nearcall::raw::Entries for FilesEntries_<S_> {
         (Self::STUBS[procedure])(&self.0, arguments)
     }
 }
+/** What a domain that exports `Files` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
+
+Those with `@opaque` parameters and feeds are not awaited.*/
+#[allow(dead_code)]
+pub trait FilesAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
+    /// The procedure `remove`.
+    fn remove(
+        &self,
+        path: &str,
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<(), FilesRemoveException_>,
+    > + ::core::marker::Send;
+}
+/// Entry stubs for a `FilesAsyncServer`.
+#[derive(Debug)]
+#[allow(dead_code)]
+pub struct FilesAsyncEntries<S_>(::std::sync::Arc<S_>);
+#[allow(dead_code)]
+impl<S_: FilesAsyncServer> FilesAsyncEntries<S_> {
+    const STUBS: &'static [fn(
+        &::std::sync::Arc<S_>,
+        ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome] = &[Self::stub_remove];
+    /// Entry stubs that run the procedures of `server`.
+    pub fn new(server: S_) -> Self {
+        Self(::std::sync::Arc::new(server))
+    }
+    fn stub_remove(
+        server: &::std::sync::Arc<S_>,
+        arguments: ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome {
+        let path_length = arguments.get_u32::<0>();
+        let mut incoming = arguments.variable::<8>()?;
+        let path = incoming.text(path_length, ::nearcall::raw::UNBOUNDED)?;
+        let server = ::std::sync::Arc::clone(server);
+        arguments
+            .run_awaited(async move {
+                let outcome = <S_ as FilesAsyncServer>::remove(&server, &path).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                    arguments: ::nearcall::raw::Arguments<'_>|
+                {
+                    match outcome {
+                        ::core::result::Result::Ok(()) => {
+                            let results = arguments.results();
+                            results.reply(0)
+                        }
+                        ::core::result::Result::Err(FilesRemoveException_::Ok(_)) => {
+                            let results = arguments.exception();
+                            results.raise(1, 0)
+                        }
+                    }
+                });
+                finish
+            })
+    }
+}
+impl<S_: FilesAsyncServer> ::nearcall::raw::Entries for FilesAsyncEntries<S_> {
+    fn interface(&self) -> &'static ::nearcall::InterfaceDescriptor {
+        &FILES
+    }
+    fn enter(
+        &self,
+        procedure: usize,
+        arguments: ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome {
+        (Self::STUBS[procedure])(&self.0, arguments)
+    }
+    fn is_awaited(&self) -> bool {
+        true
+    }
+}
 /// What both sides of `Files` must agree on.
 #[allow(dead_code)]
 pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
@@ -516,6 +587,68 @@ impl<S_: GenericServer> ::nearcall::raw::Entries for GenericEntries<S_> {
         arguments: ::nearcall::raw::Arguments<'_>,
     ) -> ::nearcall::raw::Outcome {
         (Self::STUBS[procedure])(&self.0, arguments)
+    }
+}
+/** What a domain that exports `Generic` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
+
+Those with `@opaque` parameters and feeds are not awaited.*/
+#[allow(dead_code)]
+pub trait GenericAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
+    /// The procedure `pass`.
+    fn pass(
+        &self,
+        s2: &S,
+    ) -> impl ::core::future::Future<Output = S> + ::core::marker::Send;
+}
+/// Entry stubs for a `GenericAsyncServer`.
+#[derive(Debug)]
+#[allow(dead_code)]
+pub struct GenericAsyncEntries<S_>(::std::sync::Arc<S_>);
+#[allow(dead_code)]
+impl<S_: GenericAsyncServer> GenericAsyncEntries<S_> {
+    const STUBS: &'static [fn(
+        &::std::sync::Arc<S_>,
+        ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome] = &[Self::stub_pass];
+    /// Entry stubs that run the procedures of `server`.
+    pub fn new(server: S_) -> Self {
+        Self(::std::sync::Arc::new(server))
+    }
+    fn stub_pass(
+        server: &::std::sync::Arc<S_>,
+        arguments: ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome {
+        let s2_t = arguments.get_u32::<0>() as i32;
+        let s2 = S { t: s2_t };
+        let server = ::std::sync::Arc::clone(server);
+        arguments
+            .run_awaited(async move {
+                let outcome = <S_ as GenericAsyncServer>::pass(&server, &s2).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                    arguments: ::nearcall::raw::Arguments<'_>|
+                {
+                    let returned = outcome;
+                    let mut results = arguments.results();
+                    results.put_u32::<0>(returned.t as u32);
+                    results.reply(4)
+                });
+                finish
+            })
+    }
+}
+impl<S_: GenericAsyncServer> ::nearcall::raw::Entries for GenericAsyncEntries<S_> {
+    fn interface(&self) -> &'static ::nearcall::InterfaceDescriptor {
+        &GENERIC
+    }
+    fn enter(
+        &self,
+        procedure: usize,
+        arguments: ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome {
+        (Self::STUBS[procedure])(&self.0, arguments)
+    }
+    fn is_awaited(&self) -> bool {
+        true
     }
 }
 /// What both sides of `Generic` must agree on.
@@ -945,6 +1078,82 @@ pub mod r#async {
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             (Self::STUBS[procedure])(&self.0, arguments)
+        }
+    }
+    /** What a domain that exports `async::gen` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
+
+Those with `@opaque` parameters and feeds are not awaited.*/
+    pub trait GenAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
+        /// The procedure `try`.
+        fn r#try(
+            &self,
+            r#match: Signed,
+            r#ref: &Either,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<self::r#type::Outcome, GenTryException>,
+        > + ::core::marker::Send;
+    }
+    /// Entry stubs for a `GenAsyncServer`.
+    #[derive(Debug)]
+    pub struct GenAsyncEntries<S>(::std::sync::Arc<S>);
+    impl<S: GenAsyncServer> GenAsyncEntries<S> {
+        const STUBS: &'static [fn(
+            &::std::sync::Arc<S>,
+            ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome] = &[Self::stub_try];
+        /// Entry stubs that run the procedures of `server`.
+        pub fn new(server: S) -> Self {
+            Self(::std::sync::Arc::new(server))
+        }
+        fn stub_try(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let r#match = Signed::from_wire(arguments.get_u32::<0>())?;
+            let ref_length = arguments.get_u32::<4>();
+            let mut incoming = arguments.variable::<8>()?;
+            let r#ref = incoming.unmarshal::<Either>(ref_length)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as GenAsyncServer>::r#try(&server, r#match, &r#ref)
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        match outcome {
+                            ::core::result::Result::Ok(returned) => {
+                                let mut results = arguments.results();
+                                results.put_u32::<0>(returned.to_wire());
+                                results.reply(4)
+                            }
+                            ::core::result::Result::Err(
+                                GenTryException::Err(raised),
+                            ) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.error.to_wire());
+                                results.put_u32::<4>(raised.s.self2 as u32);
+                                results.raise(1, 8)
+                            }
+                        }
+                    });
+                    finish
+                })
+        }
+    }
+    impl<S: GenAsyncServer> ::nearcall::raw::Entries for GenAsyncEntries<S> {
+        fn interface(&self) -> &'static ::nearcall::InterfaceDescriptor {
+            &GEN
+        }
+        fn enter(
+            &self,
+            procedure: usize,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            (Self::STUBS[procedure])(&self.0, arguments)
+        }
+        fn is_awaited(&self) -> bool {
+            true
         }
     }
     /// What both sides of `async::gen` must agree on.
@@ -2913,6 +3122,634 @@ pub mod nearcall {
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             (Self::STUBS[procedure])(&self.0, arguments)
+        }
+    }
+    /** What a domain that exports `nearcall::Client` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
+
+Those with `@opaque` parameters and feeds are not awaited.*/
+    #[allow(clippy::len_without_is_empty)]
+    pub trait ClientAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
+        /// The procedure `call`.
+        fn call(
+            &self,
+            reply: &super::core::Result,
+            results: &mut super::core::Option,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<
+                (super::core::Result, super::std::U32),
+                ClientCallException,
+            >,
+        > + ::core::marker::Send;
+        /// The procedure `clone`.
+        fn clone_(
+            &self,
+        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        /// The procedure `new`.
+        fn new_(
+            &self,
+            call: i32,
+            reply: i32,
+            variable: i32,
+            writer: i32,
+            incoming: i32,
+        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        /// The procedure `import`.
+        fn import_(
+            &self,
+            call: &str,
+            writer: &[super::core::Option],
+            reply: &str,
+            item: &mut super::core::Vec,
+        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        /// The procedure `len`.
+        fn len(
+            &self,
+        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        /// The procedure `binding`.
+        fn binding_(
+            &self,
+            raised: super::std::u64_::Usize,
+            server: &mut i32,
+        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        /// The procedure `from_it`.
+        #[allow(clippy::wrong_self_convention)]
+        fn from_it(
+            &self,
+            server: &str,
+            lent: &[u8],
+        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        /// The procedure `into_it`.
+        #[allow(clippy::wrong_self_convention)]
+        fn into_it(
+            &self,
+            returned: bool,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<i32, ClientIntoItException>,
+        > + ::core::marker::Send;
+        /// The procedure `cmp`.
+        #[allow(clippy::should_implement_trait)]
+        fn cmp(
+            &self,
+            other: i32,
+        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        /// The procedure `drop`.
+        fn drop(
+            &self,
+        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        /// The procedure `as_ref`.
+        fn as_ref(
+            &self,
+        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        /// The procedure `match`.
+        fn r#match(
+            &self,
+            r#fn: i32,
+            r#dyn: i32,
+            r#await: i32,
+        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        /// The procedure `_get_set_x`.
+        fn set_x(
+            &self,
+        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        /// The procedure `_set_set_x`.
+        fn set_set_x(
+            &self,
+            value: i32,
+        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
+        /// The procedure `_get_with_deadline`.
+        fn with_deadline_(
+            &self,
+        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        /// The procedure `_set_with_deadline`.
+        fn set_with_deadline(
+            &self,
+            value: i32,
+        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
+        /// The procedure `pass`.
+        fn pass(
+            &self,
+            s: &self::client::S,
+        ) -> impl ::core::future::Future<
+            Output = self::client::S,
+        > + ::core::marker::Send;
+    }
+    /// Entry stubs for a `ClientAsyncServer`.
+    #[derive(Debug)]
+    pub struct ClientAsyncEntries<S>(::std::sync::Arc<S>);
+    impl<S: ClientAsyncServer> ClientAsyncEntries<S> {
+        const STUBS: &'static [fn(
+            &::std::sync::Arc<S>,
+            ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome] = &[
+            Self::stub_call,
+            Self::stub_clone_,
+            Self::stub_new_,
+            Self::stub_import_,
+            Self::stub_len,
+            Self::stub_binding_,
+            Self::stub_from_it,
+            Self::stub_into_it,
+            Self::stub_cmp,
+            Self::stub_drop,
+            Self::stub_as_ref,
+            Self::stub_match,
+            Self::stub_set_x,
+            Self::stub_set_set_x,
+            Self::stub_with_deadline_,
+            Self::stub_set_with_deadline,
+            Self::stub_pass,
+        ];
+        /// Entry stubs that run the procedures of `server`.
+        pub fn new(server: S) -> Self {
+            Self(::std::sync::Arc::new(server))
+        }
+        fn stub_call(
+            server: &::std::sync::Arc<S>,
+            arguments_: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let results_result_self_ = arguments_.get_u32::<0>() as i32;
+            let results_result_super_ = arguments_.get_u32::<4>() as i32;
+            let results_result_crate_ = arguments_.get_u32::<8>() as i32;
+            let results_result_self__ = arguments_.get_u32::<12>() as i32;
+            let results_result_type = arguments_.get_u32::<16>() as i32;
+            let results_result_gen = arguments_.get_u32::<20>() as i32;
+            let results_result_async = arguments_.get_u32::<24>() as i32;
+            let results_ok = arguments_.get_u32::<28>() as i32;
+            let reply_self_ = arguments_.get_u32::<32>() as i32;
+            let reply_super_ = arguments_.get_u32::<36>() as i32;
+            let reply_crate_ = arguments_.get_u32::<40>() as i32;
+            let reply_self__ = arguments_.get_u32::<44>() as i32;
+            let reply_type = arguments_.get_u32::<48>() as i32;
+            let reply_gen = arguments_.get_u32::<52>() as i32;
+            let reply_async = arguments_.get_u32::<56>() as i32;
+            let reply = super::core::Result {
+                self_: reply_self_,
+                super_: reply_super_,
+                crate_: reply_crate_,
+                self__: reply_self__,
+                r#type: reply_type,
+                r#gen: reply_gen,
+                r#async: reply_async,
+            };
+            let mut results = super::core::Option {
+                result: super::core::Result {
+                    self_: results_result_self_,
+                    super_: results_result_super_,
+                    crate_: results_result_crate_,
+                    self__: results_result_self__,
+                    r#type: results_result_type,
+                    r#gen: results_result_gen,
+                    r#async: results_result_async,
+                },
+                ok: results_ok,
+            };
+            let server = ::std::sync::Arc::clone(server);
+            arguments_
+                .run_awaited(async move {
+                    let outcome = <S as ClientAsyncServer>::call(
+                            &server,
+                            &reply,
+                            &mut results,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments_: ::nearcall::raw::Arguments<'_>|
+                    {
+                        match outcome {
+                            ::core::result::Result::Ok((returned, arguments)) => {
+                                let mut results_ = arguments_.results();
+                                results_.put_u32::<0>(results.result.self_ as u32);
+                                results_.put_u32::<4>(results.result.super_ as u32);
+                                results_.put_u32::<8>(results.result.crate_ as u32);
+                                results_.put_u32::<12>(results.result.self__ as u32);
+                                results_.put_u32::<16>(results.result.r#type as u32);
+                                results_.put_u32::<20>(results.result.r#gen as u32);
+                                results_.put_u32::<24>(results.result.r#async as u32);
+                                results_.put_u32::<28>(results.ok as u32);
+                                results_.put_u32::<32>(returned.self_ as u32);
+                                results_.put_u32::<36>(returned.super_ as u32);
+                                results_.put_u32::<40>(returned.crate_ as u32);
+                                results_.put_u32::<44>(returned.self__ as u32);
+                                results_.put_u32::<48>(returned.r#type as u32);
+                                results_.put_u32::<52>(returned.r#gen as u32);
+                                results_.put_u32::<56>(returned.r#async as u32);
+                                results_.put_u32::<60>(arguments.r#box.inner as u32);
+                                results_.put_u32::<64>(arguments.str);
+                                results_.reply(68)
+                            }
+                            ::core::result::Result::Err(
+                                ClientCallException::Err(raised),
+                            ) => {
+                                let mut results_ = arguments_.exception();
+                                results_.put_u32::<0>(raised.error.to_wire());
+                                results_.put_u32::<4>(raised.s.self2 as u32);
+                                results_.raise(1, 8)
+                            }
+                        }
+                    });
+                    finish
+                })
+        }
+        fn stub_clone_(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as ClientAsyncServer>::clone_(&server).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned as u32);
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+        fn stub_new_(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let call = arguments.get_u32::<0>() as i32;
+            let reply = arguments.get_u32::<4>() as i32;
+            let variable = arguments.get_u32::<8>() as i32;
+            let writer = arguments.get_u32::<12>() as i32;
+            let incoming = arguments.get_u32::<16>() as i32;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as ClientAsyncServer>::new_(
+                            &server,
+                            call,
+                            reply,
+                            variable,
+                            writer,
+                            incoming,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned as u32);
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+        fn stub_import_(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let item_length = arguments.get_u32::<0>();
+            let call_length = arguments.get_u32::<4>();
+            let writer_length = arguments.get_u32::<8>();
+            let reply_length = arguments.get_u32::<12>();
+            let mut incoming = arguments.variable::<16>()?;
+            let call = incoming.text(call_length, ::nearcall::raw::UNBOUNDED)?;
+            let writer = incoming.unmarshal::<super::core::Vec>(writer_length)?;
+            let reply = incoming.text(reply_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut item = incoming.unmarshal::<super::core::Vec>(item_length)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as ClientAsyncServer>::import_(
+                            &server,
+                            &call,
+                            &writer,
+                            &reply,
+                            &mut item,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let item_bytes = {
+                            let mut writer_ = ::nearcall::raw::Writer::new();
+                            ::nearcall::raw::Marshal::marshal(&item, &mut writer_);
+                            writer_.finish_results()?
+                        };
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(item_bytes.len() as u32);
+                        results.put_u32::<4>(returned as u32);
+                        let mut variable = results
+                            .variable::<
+                                8,
+                            >((item_bytes.len() as u64).next_multiple_of(8))?;
+                        variable.put(&item_bytes);
+                        results.reply(8)
+                    });
+                    finish
+                })
+        }
+        fn stub_len(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as ClientAsyncServer>::len(&server).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned as u32);
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+        fn stub_binding_(
+            server_: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let mut server = arguments.get_u32::<0>() as i32;
+            let raised = arguments.get_u64::<8>();
+            let server_ = ::std::sync::Arc::clone(server_);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as ClientAsyncServer>::binding_(
+                            &server_,
+                            raised,
+                            &mut server,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(server as u32);
+                        results.put_u32::<4>(returned as u32);
+                        results.reply(8)
+                    });
+                    finish
+                })
+        }
+        fn stub_from_it(
+            server_: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let server_length = arguments.get_u32::<0>();
+            let lent_length = arguments.get_u32::<4>();
+            let mut incoming = arguments.variable::<8>()?;
+            let server = incoming.text(server_length, ::nearcall::raw::UNBOUNDED)?;
+            let lent = incoming.bytes(lent_length, ::nearcall::raw::UNBOUNDED)?;
+            let server_ = ::std::sync::Arc::clone(server_);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as ClientAsyncServer>::from_it(
+                            &server_,
+                            &server,
+                            &lent,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned as u32);
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+        fn stub_into_it(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let returned = ::nearcall::raw::boolean(arguments.get_u8::<0>())?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as ClientAsyncServer>::into_it(&server, returned)
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        match outcome {
+                            ::core::result::Result::Ok(returned_) => {
+                                let mut results = arguments.results();
+                                results.put_u32::<0>(returned_ as u32);
+                                results.reply(4)
+                            }
+                            ::core::result::Result::Err(
+                                ClientIntoItException::Err(raised),
+                            ) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.error.to_wire());
+                                results.put_u32::<4>(raised.s.self2 as u32);
+                                results.raise(1, 8)
+                            }
+                        }
+                    });
+                    finish
+                })
+        }
+        fn stub_cmp(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let other = arguments.get_u32::<0>() as i32;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as ClientAsyncServer>::cmp(&server, other).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned as u32);
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+        fn stub_drop(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as ClientAsyncServer>::drop(&server).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned as u32);
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+        fn stub_as_ref(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as ClientAsyncServer>::as_ref(&server).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned as u32);
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+        fn stub_match(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let r#fn = arguments.get_u32::<0>() as i32;
+            let r#dyn = arguments.get_u32::<4>() as i32;
+            let r#await = arguments.get_u32::<8>() as i32;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as ClientAsyncServer>::r#match(
+                            &server,
+                            r#fn,
+                            r#dyn,
+                            r#await,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned as u32);
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+        fn stub_set_x(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as ClientAsyncServer>::set_x(&server).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned as u32);
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+        fn stub_set_set_x(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let value = arguments.get_u32::<0>() as i32;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    <S as ClientAsyncServer>::set_set_x(&server, value).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let results = arguments.results();
+                        results.reply(0)
+                    });
+                    finish
+                })
+        }
+        fn stub_with_deadline_(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as ClientAsyncServer>::with_deadline_(&server)
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned as u32);
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+        fn stub_set_with_deadline(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let value = arguments.get_u32::<0>() as i32;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    <S as ClientAsyncServer>::set_with_deadline(&server, value).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let results = arguments.results();
+                        results.reply(0)
+                    });
+                    finish
+                })
+        }
+        fn stub_pass(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let s_t = arguments.get_u32::<0>() as i32;
+            let s = self::client::S { t: s_t };
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as ClientAsyncServer>::pass(&server, &s).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned.t as u32);
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+    }
+    impl<S: ClientAsyncServer> ::nearcall::raw::Entries for ClientAsyncEntries<S> {
+        fn interface(&self) -> &'static ::nearcall::InterfaceDescriptor {
+            &CLIENT
+        }
+        fn enter(
+            &self,
+            procedure: usize,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            (Self::STUBS[procedure])(&self.0, arguments)
+        }
+        fn is_awaited(&self) -> bool {
+            true
         }
     }
     /// What both sides of `nearcall::Client` must agree on.

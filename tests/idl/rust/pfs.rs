@@ -796,6 +796,273 @@ impl<S: PfsServer> ::nearcall::raw::Entries for PfsEntries<S> {
         (Self::STUBS[procedure])(&self.0, arguments)
     }
 }
+/** What a domain that exports `pfs` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
+
+Those with `@opaque` parameters and feeds are not awaited.*/
+#[allow(dead_code)]
+pub trait PfsAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
+    /// Writes `data` behind `pos`, and moves `pos`.
+    fn pfs_write(
+        &self,
+        handle: i32,
+        pos: &mut i32,
+        len: i32,
+        data: &[i32],
+    ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+    /// Reads up to `room` words.
+    fn pfs_read(
+        &self,
+        handle: i32,
+        pos: &mut i32,
+        room: i32,
+    ) -> impl ::core::future::Future<
+        Output = (i32, ::std::vec::Vec<i32>),
+    > + ::core::marker::Send;
+    /// The procedure `pfs_open`.
+    fn pfs_open(
+        &self,
+        name: &str,
+        mode: &[i32],
+    ) -> impl ::core::future::Future<Output = (i32, i32)> + ::core::marker::Send;
+    /// The procedure `pfs_get_direntries`.
+    fn pfs_get_direntries(
+        &self,
+        handle: i32,
+    ) -> impl ::core::future::Future<
+        Output = (i32, ::std::vec::Vec<Entry>),
+    > + ::core::marker::Send;
+    /// The procedure `pfs_get_attribute`.
+    fn pfs_get_attribute(
+        &self,
+        handle: i32,
+        which: i32,
+    ) -> impl ::core::future::Future<Output = Attribute> + ::core::marker::Send;
+    /// The procedure `pfs_set_attribute`.
+    fn pfs_set_attribute(
+        &self,
+        handle: i32,
+        attribute: &Attribute,
+    ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
+}
+/// Entry stubs for a `PfsAsyncServer`.
+#[derive(Debug)]
+#[allow(dead_code)]
+pub struct PfsAsyncEntries<S>(::std::sync::Arc<S>);
+#[allow(dead_code)]
+impl<S: PfsAsyncServer> PfsAsyncEntries<S> {
+    const STUBS: &'static [fn(
+        &::std::sync::Arc<S>,
+        ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome] = &[
+        Self::stub_pfs_write,
+        Self::stub_pfs_read,
+        Self::stub_pfs_open,
+        Self::stub_pfs_get_direntries,
+        Self::stub_pfs_get_attribute,
+        Self::stub_pfs_set_attribute,
+    ];
+    /// Entry stubs that run the procedures of `server`.
+    pub fn new(server: S) -> Self {
+        Self(::std::sync::Arc::new(server))
+    }
+    fn stub_pfs_write(
+        server: &::std::sync::Arc<S>,
+        arguments: ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome {
+        let mut pos = arguments.get_u32::<0>() as i32;
+        let handle = arguments.get_u32::<4>() as i32;
+        let len = arguments.get_u32::<8>() as i32;
+        let data_length = arguments.get_u32::<12>();
+        let mut incoming = arguments.variable::<16>()?;
+        let data = incoming.elements::<i32>(data_length, ::nearcall::raw::UNBOUNDED)?;
+        let server = ::std::sync::Arc::clone(server);
+        arguments
+            .run_awaited(async move {
+                let outcome = <S as PfsAsyncServer>::pfs_write(
+                        &server,
+                        handle,
+                        &mut pos,
+                        len,
+                        &data,
+                    )
+                    .await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                    arguments: ::nearcall::raw::Arguments<'_>|
+                {
+                    let returned = outcome;
+                    let mut results = arguments.results();
+                    results.put_u32::<0>(pos as u32);
+                    results.put_u32::<4>(returned as u32);
+                    results.reply(8)
+                });
+                finish
+            })
+    }
+    fn stub_pfs_read(
+        server: &::std::sync::Arc<S>,
+        arguments: ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome {
+        let mut pos = arguments.get_u32::<0>() as i32;
+        let handle = arguments.get_u32::<4>() as i32;
+        let room = arguments.get_u32::<8>() as i32;
+        let server = ::std::sync::Arc::clone(server);
+        arguments
+            .run_awaited(async move {
+                let outcome = <S as PfsAsyncServer>::pfs_read(
+                        &server,
+                        handle,
+                        &mut pos,
+                        room,
+                    )
+                    .await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                    arguments: ::nearcall::raw::Arguments<'_>|
+                {
+                    let (returned, data) = outcome;
+                    let mut results = arguments.results();
+                    results.put_u32::<0>(pos as u32);
+                    results.put_u32::<4>(returned as u32);
+                    results.put_u32::<8>(data.len() as u32);
+                    let mut variable = results
+                        .variable::<16>((data.len() as u64 * 4).next_multiple_of(8))?;
+                    variable.put(::nearcall::raw::element_bytes(&data));
+                    results.reply(12)
+                });
+                finish
+            })
+    }
+    fn stub_pfs_open(
+        server: &::std::sync::Arc<S>,
+        arguments: ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome {
+        let name_length = arguments.get_u32::<0>();
+        let mode_length = arguments.get_u32::<4>();
+        let mut incoming = arguments.variable::<8>()?;
+        let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED)?;
+        let mode = incoming.elements::<i32>(mode_length, 1)?;
+        let server = ::std::sync::Arc::clone(server);
+        arguments
+            .run_awaited(async move {
+                let outcome = <S as PfsAsyncServer>::pfs_open(&server, &name, &mode)
+                    .await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                    arguments: ::nearcall::raw::Arguments<'_>|
+                {
+                    let (returned, handle) = outcome;
+                    let mut results = arguments.results();
+                    results.put_u32::<0>(returned as u32);
+                    results.put_u32::<4>(handle as u32);
+                    results.reply(8)
+                });
+                finish
+            })
+    }
+    fn stub_pfs_get_direntries(
+        server: &::std::sync::Arc<S>,
+        arguments: ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome {
+        let handle = arguments.get_u32::<0>() as i32;
+        let server = ::std::sync::Arc::clone(server);
+        arguments
+            .run_awaited(async move {
+                let outcome = <S as PfsAsyncServer>::pfs_get_direntries(&server, handle)
+                    .await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                    arguments: ::nearcall::raw::Arguments<'_>|
+                {
+                    let (returned, entries) = outcome;
+                    let entries_bytes = {
+                        let mut writer = ::nearcall::raw::Writer::new();
+                        ::nearcall::raw::Marshal::marshal(&entries, &mut writer);
+                        writer.finish_results()?
+                    };
+                    let mut results = arguments.results();
+                    results.put_u32::<0>(returned as u32);
+                    results.put_u32::<4>(entries_bytes.len() as u32);
+                    let mut variable = results
+                        .variable::<
+                            8,
+                        >((entries_bytes.len() as u64).next_multiple_of(8))?;
+                    variable.put(&entries_bytes);
+                    results.reply(8)
+                });
+                finish
+            })
+    }
+    fn stub_pfs_get_attribute(
+        server: &::std::sync::Arc<S>,
+        arguments: ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome {
+        let handle = arguments.get_u32::<0>() as i32;
+        let which = arguments.get_u32::<4>() as i32;
+        let server = ::std::sync::Arc::clone(server);
+        arguments
+            .run_awaited(async move {
+                let outcome = <S as PfsAsyncServer>::pfs_get_attribute(
+                        &server,
+                        handle,
+                        which,
+                    )
+                    .await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                    arguments: ::nearcall::raw::Arguments<'_>|
+                {
+                    let attribute = outcome;
+                    let attribute_bytes = {
+                        let mut writer = ::nearcall::raw::Writer::new();
+                        ::nearcall::raw::Marshal::marshal(&attribute, &mut writer);
+                        writer.finish_results()?
+                    };
+                    let mut results = arguments.results();
+                    results.put_u32::<0>(attribute_bytes.len() as u32);
+                    let mut variable = results
+                        .variable::<
+                            8,
+                        >((attribute_bytes.len() as u64).next_multiple_of(8))?;
+                    variable.put(&attribute_bytes);
+                    results.reply(4)
+                });
+                finish
+            })
+    }
+    fn stub_pfs_set_attribute(
+        server: &::std::sync::Arc<S>,
+        arguments: ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome {
+        let handle = arguments.get_u32::<0>() as i32;
+        let attribute_length = arguments.get_u32::<4>();
+        let mut incoming = arguments.variable::<8>()?;
+        let attribute = incoming.unmarshal::<Attribute>(attribute_length)?;
+        let server = ::std::sync::Arc::clone(server);
+        arguments
+            .run_awaited(async move {
+                <S as PfsAsyncServer>::pfs_set_attribute(&server, handle, &attribute)
+                    .await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                    arguments: ::nearcall::raw::Arguments<'_>|
+                {
+                    let results = arguments.results();
+                    results.reply(0)
+                });
+                finish
+            })
+    }
+}
+impl<S: PfsAsyncServer> ::nearcall::raw::Entries for PfsAsyncEntries<S> {
+    fn interface(&self) -> &'static ::nearcall::InterfaceDescriptor {
+        &PFS
+    }
+    fn enter(
+        &self,
+        procedure: usize,
+        arguments: ::nearcall::raw::Arguments<'_>,
+    ) -> ::nearcall::raw::Outcome {
+        (Self::STUBS[procedure])(&self.0, arguments)
+    }
+    fn is_awaited(&self) -> bool {
+        true
+    }
+}
 /// What both sides of `pfs` must agree on.
 #[allow(dead_code)]
 pub static PFS: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {

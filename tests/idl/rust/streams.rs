@@ -588,6 +588,222 @@ pub mod streams {
             (Self::STUBS[procedure])(&self.0, arguments)
         }
     }
+    /** What a domain that exports `streams::Transfers` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
+
+Those with `@opaque` parameters and feeds are not awaited.*/
+    pub trait TransfersAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
+        /// What is there of a name.
+        fn get(&self, request: &Summary) -> ::nearcall::Items<Chunk>;
+        /// Takes chunks, and says how much that was.
+        fn put(&self) -> ::nearcall::Taker<Chunk, Summary, ::core::convert::Infallible>;
+        /// The procedure `Fill`.
+        fn fill(&self) -> ::nearcall::Taker<Chunk, (), ::core::convert::Infallible>;
+        /// The procedure `All`.
+        fn all(&self) -> ::nearcall::Items<Summary>;
+    }
+    /// Entry stubs for a `TransfersAsyncServer`.
+    #[derive(Debug)]
+    pub struct TransfersAsyncEntries<S>(::std::sync::Arc<S>);
+    impl<S: TransfersAsyncServer> TransfersAsyncEntries<S> {
+        const STUBS: &'static [fn(
+            &::std::sync::Arc<S>,
+            ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome] = &[
+            Self::stub_get,
+            Self::stub_next_get,
+            Self::stub_put,
+            Self::stub_put_put,
+            Self::stub_end_put,
+            Self::stub_fill,
+            Self::stub_put_fill,
+            Self::stub_end_fill,
+            Self::stub_all,
+            Self::stub_next_all,
+        ];
+        /// Entry stubs that run the procedures of `server`.
+        pub fn new(server: S) -> Self {
+            Self(::std::sync::Arc::new(server))
+        }
+        fn stub_get(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let request_bytes = arguments.get_u64::<0>();
+            let request = Summary { bytes: request_bytes };
+            let returned = <S as TransfersAsyncServer>::get(server, &request);
+            let returned = arguments
+                .open_source(
+                    ::std::boxed::Box::new(
+                        returned
+                            .map(
+                                ::core::result::Result::<_, ::core::convert::Infallible>::Ok,
+                            ),
+                    ),
+                )?;
+            let mut results = arguments.results();
+            results.put_u64::<0>(returned);
+            results.reply(8)
+        }
+        fn stub_next_get(
+            _server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let feed = arguments.get_u64::<0>();
+            let number = arguments.get_u32::<8>();
+            let ::core::result::Result::Ok((returned, is_last)) = arguments
+                .next_of_feed::<Chunk, ::core::convert::Infallible>(feed, number, 31)?;
+            let returned_bytes = {
+                let mut writer = ::nearcall::raw::Writer::new();
+                writer.bound("returned", returned.len(), 31);
+                ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
+                writer.finish_results()?
+            };
+            let mut results = arguments.results();
+            results.put_u32::<0>(returned_bytes.len() as u32);
+            results.put_u8::<4>(u8::from(is_last));
+            let mut variable = results
+                .variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
+            variable.put(&returned_bytes);
+            results.reply(5)
+        }
+        fn stub_put(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let returned = <S as TransfersAsyncServer>::put(server);
+            let returned = arguments.open_taker(returned)?;
+            let mut results = arguments.results();
+            results.put_u64::<0>(returned);
+            results.reply(8)
+        }
+        fn stub_put_put(
+            _server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let feed = arguments.get_u64::<0>();
+            let number = arguments.get_u32::<8>();
+            let items_length = arguments.get_u32::<12>();
+            let mut incoming = arguments.variable::<16>()?;
+            let items = incoming.unmarshal::<::std::vec::Vec<Chunk>>(items_length)?;
+            ::nearcall::raw::check_received(items.len(), 31)?;
+            let ::core::result::Result::Ok(()) = arguments
+                .put_to_feed::<
+                    Chunk,
+                    Summary,
+                    ::core::convert::Infallible,
+                >(feed, number, items)?;
+            let results = arguments.results();
+            results.reply(0)
+        }
+        fn stub_end_put(
+            _server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let feed = arguments.get_u64::<0>();
+            let ::core::result::Result::Ok(returned) = arguments
+                .end_of_feed::<Chunk, Summary, ::core::convert::Infallible>(feed)?;
+            let mut results = arguments.results();
+            results.put_u64::<0>(returned.bytes);
+            results.reply(8)
+        }
+        fn stub_fill(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let returned = <S as TransfersAsyncServer>::fill(server);
+            let returned = arguments.open_taker(returned)?;
+            let mut results = arguments.results();
+            results.put_u64::<0>(returned);
+            results.reply(8)
+        }
+        fn stub_put_fill(
+            _server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let feed = arguments.get_u64::<0>();
+            let number = arguments.get_u32::<8>();
+            let items_length = arguments.get_u32::<12>();
+            let mut incoming = arguments.variable::<16>()?;
+            let items = incoming.unmarshal::<::std::vec::Vec<Chunk>>(items_length)?;
+            ::nearcall::raw::check_received(items.len(), 31)?;
+            let ::core::result::Result::Ok(()) = arguments
+                .put_to_feed::<
+                    Chunk,
+                    (),
+                    ::core::convert::Infallible,
+                >(feed, number, items)?;
+            let results = arguments.results();
+            results.reply(0)
+        }
+        fn stub_end_fill(
+            _server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let feed = arguments.get_u64::<0>();
+            let ::core::result::Result::Ok(()) = arguments
+                .end_of_feed::<Chunk, (), ::core::convert::Infallible>(feed)?;
+            let results = arguments.results();
+            results.reply(0)
+        }
+        fn stub_all(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let returned = <S as TransfersAsyncServer>::all(server);
+            let returned = arguments
+                .open_source(
+                    ::std::boxed::Box::new(
+                        returned
+                            .map(
+                                ::core::result::Result::<_, ::core::convert::Infallible>::Ok,
+                            ),
+                    ),
+                )?;
+            let mut results = arguments.results();
+            results.put_u64::<0>(returned);
+            results.reply(8)
+        }
+        fn stub_next_all(
+            _server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let feed = arguments.get_u64::<0>();
+            let number = arguments.get_u32::<8>();
+            let ::core::result::Result::Ok((returned, is_last)) = arguments
+                .next_of_feed::<
+                    Summary,
+                    ::core::convert::Infallible,
+                >(feed, number, 248)?;
+            let returned_bytes = {
+                let mut writer = ::nearcall::raw::Writer::new();
+                writer.bound("returned", returned.len(), 248);
+                ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
+                writer.finish_results()?
+            };
+            let mut results = arguments.results();
+            results.put_u32::<0>(returned_bytes.len() as u32);
+            results.put_u8::<4>(u8::from(is_last));
+            let mut variable = results
+                .variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
+            variable.put(&returned_bytes);
+            results.reply(5)
+        }
+    }
+    impl<S: TransfersAsyncServer> ::nearcall::raw::Entries for TransfersAsyncEntries<S> {
+        fn interface(&self) -> &'static ::nearcall::InterfaceDescriptor {
+            &TRANSFERS
+        }
+        fn enter(
+            &self,
+            procedure: usize,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            (Self::STUBS[procedure])(&self.0, arguments)
+        }
+        fn is_awaited(&self) -> bool {
+            true
+        }
+    }
     /// What both sides of `streams::Transfers` must agree on.
     pub static TRANSFERS: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
         name: "streams::Transfers",

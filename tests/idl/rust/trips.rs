@@ -1132,6 +1132,150 @@ pub mod trips {
             (Self::STUBS[procedure])(&self.0, arguments)
         }
     }
+    /** What a domain that exports `trips::Base` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
+
+Those with `@opaque` parameters and feeds are not awaited.*/
+    pub trait BaseAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
+        /// The procedure `_get_level`.
+        fn level(
+            &self,
+        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        /// The procedure `_set_level`.
+        fn set_level(
+            &self,
+            value: i32,
+        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
+        /// The procedure `_get_name`.
+        fn name(
+            &self,
+        ) -> impl ::core::future::Future<
+            Output = ::std::string::String,
+        > + ::core::marker::Send;
+        /// The procedure `greet`.
+        fn greet(
+            &self,
+            who: &str,
+        ) -> impl ::core::future::Future<
+            Output = ::std::string::String,
+        > + ::core::marker::Send;
+    }
+    /// Entry stubs for a `BaseAsyncServer`.
+    #[derive(Debug)]
+    pub struct BaseAsyncEntries<S>(::std::sync::Arc<S>);
+    impl<S: BaseAsyncServer> BaseAsyncEntries<S> {
+        const STUBS: &'static [fn(
+            &::std::sync::Arc<S>,
+            ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome] = &[
+            Self::stub_level,
+            Self::stub_set_level,
+            Self::stub_name,
+            Self::stub_greet,
+        ];
+        /// Entry stubs that run the procedures of `server`.
+        pub fn new(server: S) -> Self {
+            Self(::std::sync::Arc::new(server))
+        }
+        fn stub_level(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as BaseAsyncServer>::level(&server).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned as u32);
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+        fn stub_set_level(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let value = arguments.get_u32::<0>() as i32;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    <S as BaseAsyncServer>::set_level(&server, value).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let results = arguments.results();
+                        results.reply(0)
+                    });
+                    finish
+                })
+        }
+        fn stub_name(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as BaseAsyncServer>::name(&server).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned.len() as u32);
+                        let mut variable = results
+                            .variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+                        variable.put(returned.as_bytes());
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+        fn stub_greet(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let who_length = arguments.get_u32::<0>();
+            let mut incoming = arguments.variable::<8>()?;
+            let who = incoming.text(who_length, ::nearcall::raw::UNBOUNDED)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as BaseAsyncServer>::greet(&server, &who).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned.len() as u32);
+                        let mut variable = results
+                            .variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+                        variable.put(returned.as_bytes());
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+    }
+    impl<S: BaseAsyncServer> ::nearcall::raw::Entries for BaseAsyncEntries<S> {
+        fn interface(&self) -> &'static ::nearcall::InterfaceDescriptor {
+            &BASE
+        }
+        fn enter(
+            &self,
+            procedure: usize,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            (Self::STUBS[procedure])(&self.0, arguments)
+        }
+        fn is_awaited(&self) -> bool {
+            true
+        }
+    }
     /// What both sides of `trips::Base` must agree on.
     pub static BASE: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
         name: "trips::Base",
@@ -3815,6 +3959,762 @@ pub mod trips {
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             (Self::STUBS[procedure])(&self.0, arguments)
+        }
+    }
+    /** What a domain that exports `trips::Trips` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
+
+Those with `@opaque` parameters and feeds are not awaited.*/
+    pub trait TripsAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
+        /// The procedure `_get_level`.
+        fn level(
+            &self,
+        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        /// The procedure `_set_level`.
+        fn set_level(
+            &self,
+            value: i32,
+        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
+        /// The procedure `_get_name`.
+        fn name(
+            &self,
+        ) -> impl ::core::future::Future<
+            Output = ::std::string::String,
+        > + ::core::marker::Send;
+        /// The procedure `greet`.
+        fn greet(
+            &self,
+            who: &str,
+        ) -> impl ::core::future::Future<
+            Output = ::std::string::String,
+        > + ::core::marker::Send;
+        /// Bounds on the way there.
+        fn sent(
+            &self,
+            name: &str,
+            wide: &str,
+            numbers: &[i32],
+            few: &[u8],
+            person: &Person,
+            shorts: &[Tag],
+        ) -> impl ::core::future::Future<Output = u32> + ::core::marker::Send;
+        /// Bounds on the way back: this many bytes of text, this many numbers.
+        fn received(
+            &self,
+            bytes: u32,
+            numbers: u32,
+        ) -> impl ::core::future::Future<
+            Output = (Tag, ::std::vec::Vec<i32>, ::std::vec::Vec<Tag>),
+        > + ::core::marker::Send;
+        /// Words that have wrong values.
+        fn words(
+            &self,
+            level: Level,
+            rights: &mut Rights,
+            given: Packed,
+        ) -> impl ::core::future::Future<
+            Output = (Level, Packed),
+        > + ::core::marker::Send;
+        /// The procedure `choose`.
+        fn choose(
+            &self,
+            given: &Choice,
+        ) -> impl ::core::future::Future<Output = Choice> + ::core::marker::Send;
+        /// The procedure `grow`.
+        fn grow(
+            &self,
+            tree: &Tree,
+        ) -> impl ::core::future::Future<Output = Tree> + ::core::marker::Send;
+        /// The procedure `join`.
+        fn join(
+            &self,
+            node: &Node,
+            edge: &Edge,
+        ) -> impl ::core::future::Future<Output = Node> + ::core::marker::Send;
+        /// The procedure `longer`.
+        fn longer(
+            &self,
+            links: &Chain,
+        ) -> impl ::core::future::Future<Output = Chain> + ::core::marker::Send;
+        /// Ranges on the way there, and on the way back.
+        #[allow(clippy::too_many_arguments)]
+        fn within(
+            &self,
+            which: i32,
+            share: &mut Percent,
+            all: &[Percent],
+            reading: &Reading,
+            readings: &Readings,
+            pair: &Pair,
+            part: &Part,
+            ratio: f32,
+        ) -> impl ::core::future::Future<Output = (Percent, f64)> + ::core::marker::Send;
+        /// Lent both ways, and refused after something was written in place.
+        fn change(
+            &self,
+            data: ::nearcall::Opaque<'_>,
+            refused: bool,
+            written: ::nearcall::OpaqueOut<'_>,
+        ) -> ::core::result::Result<
+            (Octets, ::std::string::String),
+            TripsChangeException,
+        >;
+        /// The procedure `whole`.
+        fn whole(&self, bytes: u32, returned: ::nearcall::OpaqueOut<'_>);
+        /// The procedure `both`.
+        fn both(
+            &self,
+            data: ::nearcall::Opaque<'_>,
+            data_out: ::nearcall::OpaqueOut<'_>,
+            count: &mut i32,
+        );
+        /// The procedure `two`.
+        fn two(&self, first: ::nearcall::OpaqueOut<'_>) -> Octets;
+        /// The procedure `post`.
+        fn post(
+            &self,
+            number: u32,
+        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
+        /// The procedure `posted`.
+        fn posted(
+            &self,
+        ) -> impl ::core::future::Future<Output = u64> + ::core::marker::Send;
+    }
+    /// Entry stubs for a `TripsAsyncServer`.
+    #[derive(Debug)]
+    pub struct TripsAsyncEntries<S>(::std::sync::Arc<S>);
+    impl<S: TripsAsyncServer> TripsAsyncEntries<S> {
+        const STUBS: &'static [fn(
+            &::std::sync::Arc<S>,
+            ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome] = &[
+            Self::stub_level,
+            Self::stub_set_level,
+            Self::stub_name,
+            Self::stub_greet,
+            Self::stub_sent,
+            Self::stub_received,
+            Self::stub_words,
+            Self::stub_choose,
+            Self::stub_grow,
+            Self::stub_join,
+            Self::stub_longer,
+            Self::stub_within,
+            Self::stub_change,
+            Self::stub_whole,
+            Self::stub_both,
+            Self::stub_two,
+            Self::stub_post,
+            Self::stub_posted,
+        ];
+        /// Entry stubs that run the procedures of `server`.
+        pub fn new(server: S) -> Self {
+            Self(::std::sync::Arc::new(server))
+        }
+        fn stub_level(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as TripsAsyncServer>::level(&server).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned as u32);
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+        fn stub_set_level(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let value = arguments.get_u32::<0>() as i32;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    <S as TripsAsyncServer>::set_level(&server, value).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let results = arguments.results();
+                        results.reply(0)
+                    });
+                    finish
+                })
+        }
+        fn stub_name(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as TripsAsyncServer>::name(&server).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned.len() as u32);
+                        let mut variable = results
+                            .variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+                        variable.put(returned.as_bytes());
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+        fn stub_greet(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let who_length = arguments.get_u32::<0>();
+            let mut incoming = arguments.variable::<8>()?;
+            let who = incoming.text(who_length, ::nearcall::raw::UNBOUNDED)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as TripsAsyncServer>::greet(&server, &who).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned.len() as u32);
+                        let mut variable = results
+                            .variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+                        variable.put(returned.as_bytes());
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+        fn stub_sent(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let name_length = arguments.get_u32::<0>();
+            let wide_length = arguments.get_u32::<4>();
+            let numbers_length = arguments.get_u32::<8>();
+            let few_length = arguments.get_u32::<12>();
+            let person_length = arguments.get_u32::<16>();
+            let shorts_length = arguments.get_u32::<20>();
+            let mut incoming = arguments.variable::<24>()?;
+            let name = incoming.text(name_length, 4)?;
+            let wide = incoming.text(wide_length, 12)?;
+            ::nearcall::raw::check_received(wide.chars().count(), 3)?;
+            let numbers = incoming.elements::<i32>(numbers_length, 2)?;
+            let few = incoming.bytes(few_length, 16)?;
+            let person = incoming.unmarshal::<Person>(person_length)?;
+            let shorts = incoming.unmarshal::<::std::vec::Vec<Tag>>(shorts_length)?;
+            ::nearcall::raw::check_received(shorts.len(), 2)?;
+            for item in shorts.iter() {
+                ::nearcall::raw::check_received(item.len(), 4)?;
+            }
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as TripsAsyncServer>::sent(
+                            &server,
+                            &name,
+                            &wide,
+                            &numbers,
+                            &few,
+                            &person,
+                            &shorts,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned);
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+        fn stub_received(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let bytes = arguments.get_u32::<0>();
+            let numbers = arguments.get_u32::<4>();
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as TripsAsyncServer>::received(
+                            &server,
+                            bytes,
+                            numbers,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let (returned, all, shorts) = outcome;
+                        ::nearcall::raw::check_result("returned", returned.len(), 4)?;
+                        ::nearcall::raw::check_result("all", all.len(), 2)?;
+                        let shorts_bytes = {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            writer.bound("shorts", shorts.len(), 2);
+                            for item in shorts.iter() {
+                                writer.bound("shorts", item.len(), 4);
+                            }
+                            ::nearcall::raw::Marshal::marshal(&shorts, &mut writer);
+                            writer.finish_results()?
+                        };
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned.len() as u32);
+                        results.put_u32::<4>(all.len() as u32);
+                        results.put_u32::<8>(shorts_bytes.len() as u32);
+                        let mut variable = results
+                            .variable::<
+                                16,
+                            >(
+                                (returned.len() as u64).next_multiple_of(8)
+                                    + (all.len() as u64 * 4).next_multiple_of(8)
+                                    + (shorts_bytes.len() as u64).next_multiple_of(8),
+                            )?;
+                        variable.put(returned.as_bytes());
+                        variable.put(::nearcall::raw::element_bytes(&all));
+                        variable.put(&shorts_bytes);
+                        results.reply(12)
+                    });
+                    finish
+                })
+        }
+        fn stub_words(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let mut rights = Rights::from_wire(arguments.get_u8::<0>())?;
+            let given = Packed::from_wire(arguments.get_u16::<2>())?;
+            let level = Level::from_wire(arguments.get_u32::<4>())?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as TripsAsyncServer>::words(
+                            &server,
+                            level,
+                            &mut rights,
+                            given,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let (returned, packed) = outcome;
+                        let mut results = arguments.results();
+                        results.put_u8::<0>(rights.to_wire());
+                        results.put_u16::<2>(packed.to_wire());
+                        results.put_u32::<4>(returned.to_wire());
+                        results.reply(8)
+                    });
+                    finish
+                })
+        }
+        fn stub_choose(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let given_length = arguments.get_u32::<0>();
+            let mut incoming = arguments.variable::<8>()?;
+            let given = incoming.unmarshal::<Choice>(given_length)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as TripsAsyncServer>::choose(&server, &given).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let returned_bytes = {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
+                            writer.finish_results()?
+                        };
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned_bytes.len() as u32);
+                        let mut variable = results
+                            .variable::<
+                                8,
+                            >((returned_bytes.len() as u64).next_multiple_of(8))?;
+                        variable.put(&returned_bytes);
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+        fn stub_grow(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let tree_length = arguments.get_u32::<0>();
+            let mut incoming = arguments.variable::<8>()?;
+            let tree = incoming.unmarshal::<Tree>(tree_length)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as TripsAsyncServer>::grow(&server, &tree).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let returned_bytes = {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
+                            writer.finish_results()?
+                        };
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned_bytes.len() as u32);
+                        let mut variable = results
+                            .variable::<
+                                8,
+                            >((returned_bytes.len() as u64).next_multiple_of(8))?;
+                        variable.put(&returned_bytes);
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+        fn stub_join(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let node_length = arguments.get_u32::<0>();
+            let edge_length = arguments.get_u32::<4>();
+            let mut incoming = arguments.variable::<8>()?;
+            let node = incoming.unmarshal::<Node>(node_length)?;
+            let edge = incoming.unmarshal::<Edge>(edge_length)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as TripsAsyncServer>::join(&server, &node, &edge)
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let returned_bytes = {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
+                            writer.finish_results()?
+                        };
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned_bytes.len() as u32);
+                        let mut variable = results
+                            .variable::<
+                                8,
+                            >((returned_bytes.len() as u64).next_multiple_of(8))?;
+                        variable.put(&returned_bytes);
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+        fn stub_longer(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let links_length = arguments.get_u32::<0>();
+            let mut incoming = arguments.variable::<8>()?;
+            let links = incoming.unmarshal::<Chain>(links_length)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as TripsAsyncServer>::longer(&server, &links).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let returned_bytes = {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
+                            writer.finish_results()?
+                        };
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned_bytes.len() as u32);
+                        let mut variable = results
+                            .variable::<
+                                8,
+                            >((returned_bytes.len() as u64).next_multiple_of(8))?;
+                        variable.put(&returned_bytes);
+                        results.reply(4)
+                    });
+                    finish
+                })
+        }
+        fn stub_within(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let mut share = arguments.get_u32::<0>() as i32;
+            {
+                let ranged = &share;
+                if !(0..=100).contains(ranged) {
+                    ::core::result::Result::<
+                        (),
+                        _,
+                    >::Err(::nearcall::raw::Malformed::range(*ranged as u64))?;
+                }
+            }
+            let which = arguments.get_u32::<4>() as i32;
+            {
+                let ranged = &which;
+                if !(-1..=5).contains(ranged) {
+                    ::core::result::Result::<
+                        (),
+                        _,
+                    >::Err(::nearcall::raw::Malformed::range(*ranged as u64))?;
+                }
+            }
+            let all_length = arguments.get_u32::<8>();
+            let reading_length = arguments.get_u32::<12>();
+            let readings_length = arguments.get_u32::<16>();
+            let part_length = arguments.get_u32::<20>();
+            let ratio = f32::from_bits(arguments.get_u32::<24>());
+            let pair = arguments.get_element::<32, Pair>();
+            for item in pair.iter() {
+                {
+                    let ranged = item;
+                    if !(0..=100).contains(ranged) {
+                        ::core::result::Result::<
+                            (),
+                            _,
+                        >::Err(::nearcall::raw::Malformed::range(*ranged as u64))?;
+                    }
+                }
+            }
+            let mut incoming = arguments.variable::<40>()?;
+            let all = incoming
+                .elements::<Percent>(all_length, ::nearcall::raw::UNBOUNDED)?;
+            for item in all.iter() {
+                {
+                    let ranged = item;
+                    if !(0..=100).contains(ranged) {
+                        ::core::result::Result::<
+                            (),
+                            _,
+                        >::Err(::nearcall::raw::Malformed::range(*ranged as u64))?;
+                    }
+                }
+            }
+            let reading = incoming.unmarshal::<Reading>(reading_length)?;
+            let readings = incoming.unmarshal::<Readings>(readings_length)?;
+            let part = incoming.unmarshal::<Part>(part_length)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as TripsAsyncServer>::within(
+                            &server,
+                            which,
+                            &mut share,
+                            &all,
+                            &reading,
+                            &readings,
+                            &pair,
+                            &part,
+                            ratio,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let (returned, answer) = outcome;
+                        {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            {
+                                let ranged = &share;
+                                if !(0..=100).contains(ranged) {
+                                    writer.range("share", *ranged as u64);
+                                }
+                            }
+                            writer.finish_results()?;
+                        }
+                        {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            {
+                                let ranged = &returned;
+                                if !(0..=100).contains(ranged) {
+                                    writer.range("returned", *ranged as u64);
+                                }
+                            }
+                            writer.finish_results()?;
+                        }
+                        {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            {
+                                let ranged = &answer;
+                                if !(0.0..).contains(ranged) {
+                                    writer.range("answer", ranged.to_bits());
+                                }
+                            }
+                            writer.finish_results()?;
+                        }
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(share as u32);
+                        results.put_u32::<4>(returned as u32);
+                        results.put_u64::<8>(answer.to_bits());
+                        results.reply(16)
+                    });
+                    finish
+                })
+        }
+        fn stub_change(
+            server: &::std::sync::Arc<S>,
+            mut arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let data_length = arguments.get_u32::<0>();
+            let refused = ::nearcall::raw::boolean(arguments.get_u8::<4>())?;
+            let mut incoming = arguments.variable::<48>()?;
+            let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?;
+            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+            match <S as TripsAsyncServer>::change(server, data, refused, lent) {
+                ::core::result::Result::Ok((returned, after)) => {
+                    let mut results = arguments.results();
+                    results.put_u32::<0>(returned.len() as u32);
+                    let lent_bytes = results.lent_bytes();
+                    results.put_u32::<4>(lent_bytes);
+                    results.put_u32::<8>(after.len() as u32);
+                    let mut variable = results
+                        .variable::<
+                            48,
+                        >(
+                            (returned.len() as u64).next_multiple_of(8)
+                                + (after.len() as u64).next_multiple_of(8),
+                        )?;
+                    variable.put(&returned);
+                    variable.put(after.as_bytes());
+                    results.reply(12)
+                }
+                ::core::result::Result::Err(TripsChangeException::Refused(raised)) => {
+                    let choice_bytes = {
+                        let mut writer = ::nearcall::raw::Writer::new();
+                        ::nearcall::raw::Marshal::marshal(&raised.choice, &mut writer);
+                        writer.finish_results()?
+                    };
+                    let mut results = arguments.exception();
+                    results.put_u32::<0>(raised.why.len() as u32);
+                    results.put_u32::<4>(raised.code as u32);
+                    results.put_u32::<8>(choice_bytes.len() as u32);
+                    let mut variable = results
+                        .variable::<
+                            16,
+                        >(
+                            (raised.why.len() as u64).next_multiple_of(8)
+                                + (choice_bytes.len() as u64).next_multiple_of(8),
+                        )?;
+                    variable.put(raised.why.as_bytes());
+                    variable.put(&choice_bytes);
+                    results.raise(1, 12)
+                }
+                ::core::result::Result::Err(TripsChangeException::Gone(_)) => {
+                    let results = arguments.exception();
+                    results.raise(2, 0)
+                }
+            }
+        }
+        fn stub_whole(
+            server: &::std::sync::Arc<S>,
+            mut arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let bytes = arguments.get_u32::<0>();
+            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+            <S as TripsAsyncServer>::whole(server, bytes, lent);
+            let mut results = arguments.results();
+            let lent_bytes = results.lent_bytes();
+            results.put_u32::<0>(lent_bytes);
+            results.reply(4)
+        }
+        fn stub_both(
+            server: &::std::sync::Arc<S>,
+            mut arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let data_length = arguments.get_u32::<0>();
+            let mut count = arguments.get_u32::<4>() as i32;
+            let mut incoming = arguments.variable::<48>()?;
+            let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?;
+            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+            <S as TripsAsyncServer>::both(server, data, lent, &mut count);
+            let mut results = arguments.results();
+            let lent_bytes = results.lent_bytes();
+            results.put_u32::<0>(lent_bytes);
+            results.put_u32::<4>(count as u32);
+            results.reply(8)
+        }
+        fn stub_two(
+            server: &::std::sync::Arc<S>,
+            mut arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+            let second = <S as TripsAsyncServer>::two(server, lent);
+            let mut results = arguments.results();
+            let lent_bytes = results.lent_bytes();
+            results.put_u32::<0>(lent_bytes);
+            results.put_u32::<4>(second.len() as u32);
+            let mut variable = results
+                .variable::<48>((second.len() as u64).next_multiple_of(8))?;
+            variable.put(&second);
+            results.reply(8)
+        }
+        fn stub_post(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let number = arguments.get_u32::<0>();
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    <S as TripsAsyncServer>::post(&server, number).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let results = arguments.results();
+                        results.reply(0)
+                    });
+                    finish
+                })
+        }
+        fn stub_posted(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as TripsAsyncServer>::posted(&server).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u64::<0>(returned);
+                        results.reply(8)
+                    });
+                    finish
+                })
+        }
+    }
+    impl<S: TripsAsyncServer> ::nearcall::raw::Entries for TripsAsyncEntries<S> {
+        fn interface(&self) -> &'static ::nearcall::InterfaceDescriptor {
+            &TRIPS
+        }
+        fn enter(
+            &self,
+            procedure: usize,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            (Self::STUBS[procedure])(&self.0, arguments)
+        }
+        fn is_awaited(&self) -> bool {
+            true
         }
     }
     /// What both sides of `trips::Trips` must agree on.

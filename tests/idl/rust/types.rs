@@ -4808,6 +4808,904 @@ pub mod types {
             (Self::STUBS[procedure])(&self.0, arguments)
         }
     }
+    /** What a domain that exports `types::All` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
+
+Those with `@opaque` parameters and feeds are not awaited.*/
+    pub trait AllAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
+        /// The procedure `scalars`.
+        #[allow(clippy::too_many_arguments)]
+        fn scalars(
+            &self,
+            b: bool,
+            o: u8,
+            c: ::nearcall::Char,
+            w: char,
+            i8: i8,
+            u8: u8,
+            s: i16,
+            us: u16,
+            l: i32,
+            ul: u32,
+            ll: i64,
+            ull: u64,
+            f: f32,
+            d: f64,
+            ld: &::nearcall::LongDouble,
+            k: Kind,
+            sm: Small,
+            fl: Flags,
+            bi: Bits,
+        ) -> impl ::core::future::Future<Output = bool> + ::core::marker::Send;
+        /// The procedure `scalars_inout`.
+        #[allow(clippy::too_many_arguments)]
+        fn scalars_inout(
+            &self,
+            b: &mut bool,
+            o: &mut u8,
+            c: &mut ::nearcall::Char,
+            w: &mut char,
+            i8: &mut i8,
+            u8: &mut u8,
+            s: &mut i16,
+            us: &mut u16,
+            l: &mut i32,
+            ul: &mut u32,
+            ll: &mut i64,
+            ull: &mut u64,
+            f: &mut f32,
+            d: &mut f64,
+            ld: &mut ::nearcall::LongDouble,
+            k: &mut Kind,
+            sm: &mut Small,
+            fl: &mut Flags,
+            bi: &mut Bits,
+        ) -> impl ::core::future::Future<Output = char> + ::core::marker::Send;
+        /// The procedure `scalars_out`.
+        #[allow(clippy::type_complexity)]
+        fn scalars_out(
+            &self,
+        ) -> impl ::core::future::Future<
+            Output = (
+                ::nearcall::Char,
+                bool,
+                u8,
+                ::nearcall::Char,
+                char,
+                i8,
+                u8,
+                i16,
+                u16,
+                i32,
+                u32,
+                i64,
+                u64,
+                f32,
+                f64,
+                ::nearcall::LongDouble,
+                Kind,
+                Small,
+                Flags,
+                Bits,
+            ),
+        > + ::core::marker::Send;
+        /// The procedure `structs`.
+        fn structs(
+            &self,
+            p: &Pixel,
+            w: &mut Wrapped,
+            e: &Empty,
+        ) -> impl ::core::future::Future<Output = (Point, Pixel)> + ::core::marker::Send;
+        /// The procedure `empties`.
+        fn empties(
+            &self,
+            e: &mut Empty,
+        ) -> impl ::core::future::Future<Output = (Empty, Empty)> + ::core::marker::Send;
+        /// The procedure `images`.
+        fn images(
+            &self,
+            b: &Big,
+            m: &mut Many,
+            y: &Matrix,
+        ) -> impl ::core::future::Future<Output = (Big, Matrix)> + ::core::marker::Send;
+        /// The procedure `texts`.
+        fn texts(
+            &self,
+            a: &str,
+            b: &mut ::std::string::String,
+            d: &str,
+            e: &mut ::std::string::String,
+        ) -> impl ::core::future::Future<
+            Output = (::std::string::String, Name),
+        > + ::core::marker::Send;
+        /// The procedure `seqs`.
+        fn seqs(
+            &self,
+            a: &[u8],
+            b: &mut ::std::vec::Vec<u8>,
+            c: &[f64],
+            d: &mut ::std::vec::Vec<Matrix>,
+            e: &[::nearcall::Char],
+        ) -> impl ::core::future::Future<
+            Output = (::std::vec::Vec<i32>, ::std::vec::Vec<bool>),
+        > + ::core::marker::Send;
+        /// The procedure `conv`.
+        fn conv(
+            &self,
+            p: &Person,
+            s: &mut ::std::vec::Vec<Name>,
+            ps: &[Person],
+            n: &::std::collections::BTreeMap<
+                Kind,
+                ::std::vec::Vec<::std::string::String>,
+            >,
+        ) -> impl ::core::future::Future<
+            Output = (Person, ::std::collections::BTreeMap<i32, ::std::string::String>),
+        > + ::core::marker::Send;
+        /// The procedure `nodes`.
+        fn nodes(
+            &self,
+            n: &[Node],
+            x: &mut Node,
+        ) -> impl ::core::future::Future<Output = Node> + ::core::marker::Send;
+        /// The procedure `shapes`.
+        #[allow(clippy::too_many_arguments)]
+        fn shapes(
+            &self,
+            s: &Shape,
+            n: &mut Num,
+            l: &Letter,
+            w: &Wl,
+            o: &Oct,
+            sm: &Sm,
+            u: &U64,
+        ) -> impl ::core::future::Future<Output = (Shape, Flag)> + ::core::marker::Send;
+        /// The procedure `arrays`.
+        fn arrays(
+            &self,
+            flags4: &Flags4,
+            kinds: &mut Kinds3,
+            names: &Names2,
+            w: &W2,
+        ) -> impl ::core::future::Future<Output = Points5> + ::core::marker::Send;
+    }
+    /// Entry stubs for a `AllAsyncServer`.
+    #[derive(Debug)]
+    pub struct AllAsyncEntries<S>(::std::sync::Arc<S>);
+    impl<S: AllAsyncServer> AllAsyncEntries<S> {
+        const STUBS: &'static [fn(
+            &::std::sync::Arc<S>,
+            ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome] = &[
+            Self::stub_scalars,
+            Self::stub_scalars_inout,
+            Self::stub_scalars_out,
+            Self::stub_structs,
+            Self::stub_empties,
+            Self::stub_images,
+            Self::stub_texts,
+            Self::stub_seqs,
+            Self::stub_conv,
+            Self::stub_nodes,
+            Self::stub_shapes,
+            Self::stub_arrays,
+        ];
+        /// Entry stubs that run the procedures of `server`.
+        pub fn new(server: S) -> Self {
+            Self(::std::sync::Arc::new(server))
+        }
+        fn stub_scalars(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let ll = arguments.get_u64::<0>() as i64;
+            let ull = arguments.get_u64::<8>();
+            let d = f64::from_bits(arguments.get_u64::<16>());
+            let w = ::nearcall::raw::character(arguments.get_u32::<24>())?;
+            let l = arguments.get_u32::<28>() as i32;
+            let ul = arguments.get_u32::<32>();
+            let f = f32::from_bits(arguments.get_u32::<36>());
+            let k = Kind::from_wire(arguments.get_u32::<40>())?;
+            let bi = Bits::from_wire(arguments.get_u32::<44>())?;
+            let s = arguments.get_u16::<48>() as i16;
+            let us = arguments.get_u16::<50>();
+            let fl = Flags::from_wire(arguments.get_u16::<52>())?;
+            let b = ::nearcall::raw::boolean(arguments.get_u8::<54>())?;
+            let o = arguments.get_u8::<55>();
+            let c = ::nearcall::Char(arguments.get_u8::<56>());
+            let i8 = arguments.get_u8::<57>() as i8;
+            let u8 = arguments.get_u8::<58>();
+            let sm = Small::from_wire(arguments.get_u8::<59>())?;
+            let ld = arguments.get_element::<64, ::nearcall::LongDouble>();
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as AllAsyncServer>::scalars(
+                            &server,
+                            b,
+                            o,
+                            c,
+                            w,
+                            i8,
+                            u8,
+                            s,
+                            us,
+                            l,
+                            ul,
+                            ll,
+                            ull,
+                            f,
+                            d,
+                            &ld,
+                            k,
+                            sm,
+                            fl,
+                            bi,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u8::<0>(u8::from(returned));
+                        results.reply(1)
+                    });
+                    finish
+                })
+        }
+        fn stub_scalars_inout(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let mut ll = arguments.get_u64::<0>() as i64;
+            let mut ull = arguments.get_u64::<8>();
+            let mut d = f64::from_bits(arguments.get_u64::<16>());
+            let mut w = ::nearcall::raw::character(arguments.get_u32::<24>())?;
+            let mut l = arguments.get_u32::<28>() as i32;
+            let mut ul = arguments.get_u32::<32>();
+            let mut f = f32::from_bits(arguments.get_u32::<36>());
+            let mut k = Kind::from_wire(arguments.get_u32::<40>())?;
+            let mut bi = Bits::from_wire(arguments.get_u32::<44>())?;
+            let mut s = arguments.get_u16::<48>() as i16;
+            let mut us = arguments.get_u16::<50>();
+            let mut fl = Flags::from_wire(arguments.get_u16::<52>())?;
+            let mut b = ::nearcall::raw::boolean(arguments.get_u8::<54>())?;
+            let mut o = arguments.get_u8::<55>();
+            let mut c = ::nearcall::Char(arguments.get_u8::<56>());
+            let mut i8 = arguments.get_u8::<57>() as i8;
+            let mut u8 = arguments.get_u8::<58>();
+            let mut sm = Small::from_wire(arguments.get_u8::<59>())?;
+            let mut ld = arguments.get_element::<64, ::nearcall::LongDouble>();
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as AllAsyncServer>::scalars_inout(
+                            &server,
+                            &mut b,
+                            &mut o,
+                            &mut c,
+                            &mut w,
+                            &mut i8,
+                            &mut u8,
+                            &mut s,
+                            &mut us,
+                            &mut l,
+                            &mut ul,
+                            &mut ll,
+                            &mut ull,
+                            &mut f,
+                            &mut d,
+                            &mut ld,
+                            &mut k,
+                            &mut sm,
+                            &mut fl,
+                            &mut bi,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u64::<0>(ll as u64);
+                        results.put_u64::<8>(ull);
+                        results.put_u64::<16>(d.to_bits());
+                        results.put_u32::<24>(u32::from(w));
+                        results.put_u32::<28>(l as u32);
+                        results.put_u32::<32>(ul);
+                        results.put_u32::<36>(f.to_bits());
+                        results.put_u32::<40>(k.to_wire());
+                        results.put_u32::<44>(bi.to_wire());
+                        results.put_u16::<48>(s as u16);
+                        results.put_u16::<50>(us);
+                        results.put_u16::<52>(fl.to_wire());
+                        results.put_u8::<54>(u8::from(b));
+                        results.put_u8::<55>(o);
+                        results.put_u8::<56>(c.0);
+                        results.put_u8::<57>(i8 as u8);
+                        results.put_u8::<58>(u8);
+                        results.put_u8::<59>(sm.to_wire());
+                        results.put_u32::<60>(u32::from(returned));
+                        results
+                            .put_bytes::<
+                                64,
+                            >(
+                                ::nearcall::raw::element_bytes(::core::slice::from_ref(&ld)),
+                            );
+                        results.reply(80)
+                    });
+                    finish
+                })
+        }
+        fn stub_scalars_out(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as AllAsyncServer>::scalars_out(&server).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let (
+                            returned,
+                            b,
+                            o,
+                            c,
+                            w,
+                            i8,
+                            u8,
+                            s,
+                            us,
+                            l,
+                            ul,
+                            ll,
+                            ull,
+                            f,
+                            d,
+                            ld,
+                            k,
+                            sm,
+                            fl,
+                            bi,
+                        ) = outcome;
+                        let mut results = arguments.results();
+                        results.put_u64::<0>(ll as u64);
+                        results.put_u64::<8>(ull);
+                        results.put_u64::<16>(d.to_bits());
+                        results.put_u32::<24>(u32::from(w));
+                        results.put_u32::<28>(l as u32);
+                        results.put_u32::<32>(ul);
+                        results.put_u32::<36>(f.to_bits());
+                        results.put_u32::<40>(k.to_wire());
+                        results.put_u32::<44>(bi.to_wire());
+                        results.put_u16::<48>(s as u16);
+                        results.put_u16::<50>(us);
+                        results.put_u16::<52>(fl.to_wire());
+                        results.put_u8::<54>(returned.0);
+                        results.put_u8::<55>(u8::from(b));
+                        results.put_u8::<56>(o);
+                        results.put_u8::<57>(c.0);
+                        results.put_u8::<58>(i8 as u8);
+                        results.put_u8::<59>(u8);
+                        results.put_u8::<60>(sm.to_wire());
+                        results
+                            .put_bytes::<
+                                64,
+                            >(
+                                ::nearcall::raw::element_bytes(::core::slice::from_ref(&ld)),
+                            );
+                        results.reply(80)
+                    });
+                    finish
+                })
+        }
+        fn stub_structs(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let w_pixel_x = f64::from_bits(arguments.get_u64::<0>());
+            let w_pixel_y = f64::from_bits(arguments.get_u64::<8>());
+            let w_pixel_kind = Kind::from_wire(arguments.get_u32::<16>())?;
+            let w_initial = ::nearcall::raw::character(arguments.get_u32::<20>())?;
+            let w_bits = Bits::from_wire(arguments.get_u32::<24>())?;
+            let w_flags = Flags::from_wire(arguments.get_u16::<28>())?;
+            let w_pixel_on = ::nearcall::raw::boolean(arguments.get_u8::<30>())?;
+            let p_on = ::nearcall::raw::boolean(arguments.get_u8::<31>())?;
+            let p_x = f64::from_bits(arguments.get_u64::<32>());
+            let p_y = f64::from_bits(arguments.get_u64::<40>());
+            let p_kind = Kind::from_wire(arguments.get_u32::<48>())?;
+            let w_pixel_rgb = arguments.get_element::<52, [u8; 3]>();
+            let w_empty = arguments.get_image::<55, 1, Empty>()?;
+            let w_corners = arguments.get_image::<56, 32, [Point; 2]>()?;
+            let w_name = arguments.get_element::<88, [::nearcall::Char; 16]>();
+            let w_ld = arguments.get_element::<104, ::nearcall::LongDouble>();
+            let p_rgb = arguments.get_element::<120, [u8; 3]>();
+            let e = arguments.get_image::<123, 1, Empty>()?;
+            let p = Pixel {
+                x: p_x,
+                y: p_y,
+                rgb: p_rgb,
+                on: p_on,
+                kind: p_kind,
+            };
+            let mut w = Wrapped {
+                pixel: Pixel {
+                    x: w_pixel_x,
+                    y: w_pixel_y,
+                    rgb: w_pixel_rgb,
+                    on: w_pixel_on,
+                    kind: w_pixel_kind,
+                },
+                corners: w_corners,
+                name: w_name,
+                initial: w_initial,
+                ld: w_ld,
+                flags: w_flags,
+                bits: w_bits,
+                empty: w_empty,
+            };
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as AllAsyncServer>::structs(&server, &p, &mut w, &e)
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let (returned, q) = outcome;
+                        let mut results = arguments.results();
+                        results.put_u64::<0>(w.pixel.x.to_bits());
+                        results.put_u64::<8>(w.pixel.y.to_bits());
+                        results.put_u32::<16>(w.pixel.kind.to_wire());
+                        results.put_u32::<20>(u32::from(w.initial));
+                        results.put_u32::<24>(w.bits.to_wire());
+                        results.put_u16::<28>(w.flags.to_wire());
+                        results.put_u8::<30>(u8::from(w.pixel.on));
+                        results.put_u8::<31>(u8::from(q.on));
+                        results.put_u64::<32>(returned.x.to_bits());
+                        results.put_u64::<40>(returned.y.to_bits());
+                        results.put_u64::<48>(q.x.to_bits());
+                        results.put_u64::<56>(q.y.to_bits());
+                        results.put_u32::<64>(q.kind.to_wire());
+                        results.put_bytes::<68>(&w.pixel.rgb);
+                        results.put_image::<71, _>(&w.empty);
+                        results.put_image::<72, _>(&w.corners);
+                        results
+                            .put_bytes::<104>(::nearcall::raw::element_bytes(&w.name));
+                        results
+                            .put_bytes::<
+                                120,
+                            >(
+                                ::nearcall::raw::element_bytes(
+                                    ::core::slice::from_ref(&w.ld),
+                                ),
+                            );
+                        results.put_bytes::<136>(&q.rgb);
+                        results.reply(139)
+                    });
+                    finish
+                })
+        }
+        fn stub_empties(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let mut e = arguments.get_image::<0, 1, Empty>()?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as AllAsyncServer>::empties(&server, &mut e).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let (returned, f) = outcome;
+                        let mut results = arguments.results();
+                        results.put_image::<0, _>(&e);
+                        results.put_image::<1, _>(&returned);
+                        results.put_image::<2, _>(&f);
+                        results.reply(3)
+                    });
+                    finish
+                })
+        }
+        fn stub_images(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let mut m = arguments.get_image::<0, 260, Many>()?;
+            let b_a = arguments.get_element::<264, [i32; 40]>();
+            let b_p = arguments.get_image::<424, 480, [Point; 30]>()?;
+            let y = arguments.get_element::<904, Matrix>();
+            let b = Big { a: b_a, p: b_p };
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as AllAsyncServer>::images(&server, &b, &mut m, &y)
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let (returned, x) = outcome;
+                        let mut results = arguments.results();
+                        results.put_image::<0, _>(&m);
+                        results
+                            .put_bytes::<
+                                264,
+                            >(::nearcall::raw::element_bytes(&returned.a));
+                        results.put_image::<424, _>(&returned.p);
+                        results.put_bytes::<904>(::nearcall::raw::element_bytes(&x));
+                        results.reply(952)
+                    });
+                    finish
+                })
+        }
+        fn stub_texts(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let b_length = arguments.get_u32::<0>();
+            let e_length = arguments.get_u32::<4>();
+            let a_length = arguments.get_u32::<8>();
+            let d_length = arguments.get_u32::<12>();
+            let mut incoming = arguments.variable::<16>()?;
+            let a = incoming.text(a_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut b = incoming.string(b_length, 20)?;
+            let d = incoming.text(d_length, 20)?;
+            ::nearcall::raw::check_received(d.chars().count(), 5)?;
+            let mut e = incoming.string(e_length, ::nearcall::raw::UNBOUNDED)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as AllAsyncServer>::texts(
+                            &server,
+                            &a,
+                            &mut b,
+                            &d,
+                            &mut e,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let (returned, c) = outcome;
+                        ::nearcall::raw::check_result("b", b.len(), 20)?;
+                        ::nearcall::raw::check_result("c", c.len(), 10)?;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(b.len() as u32);
+                        results.put_u32::<4>(e.len() as u32);
+                        results.put_u32::<8>(returned.len() as u32);
+                        results.put_u32::<12>(c.len() as u32);
+                        let mut variable = results
+                            .variable::<
+                                16,
+                            >(
+                                (returned.len() as u64).next_multiple_of(8)
+                                    + (b.len() as u64).next_multiple_of(8)
+                                    + (c.len() as u64).next_multiple_of(8)
+                                    + (e.len() as u64).next_multiple_of(8),
+                            )?;
+                        variable.put(returned.as_bytes());
+                        variable.put(b.as_bytes());
+                        variable.put(c.as_bytes());
+                        variable.put(e.as_bytes());
+                        results.reply(16)
+                    });
+                    finish
+                })
+        }
+        fn stub_seqs(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let b_length = arguments.get_u32::<0>();
+            let d_length = arguments.get_u32::<4>();
+            let a_length = arguments.get_u32::<8>();
+            let c_length = arguments.get_u32::<12>();
+            let e_length = arguments.get_u32::<16>();
+            let mut incoming = arguments.variable::<24>()?;
+            let a = incoming.bytes(a_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut b = incoming.vec(b_length, 9)?;
+            let c = incoming.elements::<f64>(c_length, 4)?;
+            let mut d = incoming
+                .elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
+            let e = incoming
+                .elements::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as AllAsyncServer>::seqs(
+                            &server,
+                            &a,
+                            &mut b,
+                            &c,
+                            &mut d,
+                            &e,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let (returned, f) = outcome;
+                        ::nearcall::raw::check_result("b", b.len(), 9)?;
+                        let f_bytes = {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            writer.bound("f", f.len(), 3);
+                            ::nearcall::raw::Marshal::marshal(&f, &mut writer);
+                            writer.finish_results()?
+                        };
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(b.len() as u32);
+                        results.put_u32::<4>(d.len() as u32);
+                        results.put_u32::<8>(returned.len() as u32);
+                        results.put_u32::<12>(f_bytes.len() as u32);
+                        let mut variable = results
+                            .variable::<
+                                16,
+                            >(
+                                (returned.len() as u64 * 4).next_multiple_of(8)
+                                    + (b.len() as u64).next_multiple_of(8)
+                                    + (d.len() as u64 * 48).next_multiple_of(8)
+                                    + (f_bytes.len() as u64).next_multiple_of(8),
+                            )?;
+                        variable.put(::nearcall::raw::element_bytes(&returned));
+                        variable.put(&b);
+                        variable.put(::nearcall::raw::element_bytes(&d));
+                        variable.put(&f_bytes);
+                        results.reply(16)
+                    });
+                    finish
+                })
+        }
+        fn stub_conv(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let s_length = arguments.get_u32::<0>();
+            let p_length = arguments.get_u32::<4>();
+            let ps_length = arguments.get_u32::<8>();
+            let n_length = arguments.get_u32::<12>();
+            let mut incoming = arguments.variable::<16>()?;
+            let p = incoming.unmarshal::<Person>(p_length)?;
+            let mut s = incoming.unmarshal::<::std::vec::Vec<Name>>(s_length)?;
+            ::nearcall::raw::check_received(s.len(), 3)?;
+            for item in s.iter() {
+                ::nearcall::raw::check_received(item.len(), 10)?;
+            }
+            let ps = incoming.unmarshal::<::std::vec::Vec<Person>>(ps_length)?;
+            let n = incoming
+                .unmarshal::<
+                    ::std::collections::BTreeMap<
+                        Kind,
+                        ::std::vec::Vec<::std::string::String>,
+                    >,
+                >(n_length)?;
+            for item in n.values() {
+                for item in item.iter() {
+                    ::nearcall::raw::check_received(item.len(), 3)?;
+                }
+            }
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as AllAsyncServer>::conv(
+                            &server,
+                            &p,
+                            &mut s,
+                            &ps,
+                            &n,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let (returned, m) = outcome;
+                        let returned_bytes = {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
+                            writer.finish_results()?
+                        };
+                        let s_bytes = {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            writer.bound("s", s.len(), 3);
+                            for item in s.iter() {
+                                writer.bound("s", item.len(), 10);
+                            }
+                            ::nearcall::raw::Marshal::marshal(&s, &mut writer);
+                            writer.finish_results()?
+                        };
+                        let m_bytes = {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            ::nearcall::raw::Marshal::marshal(&m, &mut writer);
+                            writer.finish_results()?
+                        };
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(s_bytes.len() as u32);
+                        results.put_u32::<4>(returned_bytes.len() as u32);
+                        results.put_u32::<8>(m_bytes.len() as u32);
+                        let mut variable = results
+                            .variable::<
+                                16,
+                            >(
+                                (returned_bytes.len() as u64).next_multiple_of(8)
+                                    + (s_bytes.len() as u64).next_multiple_of(8)
+                                    + (m_bytes.len() as u64).next_multiple_of(8),
+                            )?;
+                        variable.put(&returned_bytes);
+                        variable.put(&s_bytes);
+                        variable.put(&m_bytes);
+                        results.reply(12)
+                    });
+                    finish
+                })
+        }
+        fn stub_nodes(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let x_length = arguments.get_u32::<0>();
+            let n_length = arguments.get_u32::<4>();
+            let mut incoming = arguments.variable::<8>()?;
+            let n = incoming.unmarshal::<Nodes>(n_length)?;
+            let mut x = incoming.unmarshal::<Node>(x_length)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as AllAsyncServer>::nodes(&server, &n, &mut x)
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let returned_bytes = {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
+                            writer.finish_results()?
+                        };
+                        let x_bytes = {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            ::nearcall::raw::Marshal::marshal(&x, &mut writer);
+                            writer.finish_results()?
+                        };
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(x_bytes.len() as u32);
+                        results.put_u32::<4>(returned_bytes.len() as u32);
+                        let mut variable = results
+                            .variable::<
+                                8,
+                            >(
+                                (returned_bytes.len() as u64).next_multiple_of(8)
+                                    + (x_bytes.len() as u64).next_multiple_of(8),
+                            )?;
+                        variable.put(&returned_bytes);
+                        variable.put(&x_bytes);
+                        results.reply(8)
+                    });
+                    finish
+                })
+        }
+        fn stub_shapes(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let n_length = arguments.get_u32::<0>();
+            let s_length = arguments.get_u32::<4>();
+            let l_length = arguments.get_u32::<8>();
+            let w_length = arguments.get_u32::<12>();
+            let o_length = arguments.get_u32::<16>();
+            let sm_length = arguments.get_u32::<20>();
+            let u_length = arguments.get_u32::<24>();
+            let mut incoming = arguments.variable::<32>()?;
+            let s = incoming.unmarshal::<Shape>(s_length)?;
+            let mut n = incoming.unmarshal::<Num>(n_length)?;
+            let l = incoming.unmarshal::<Letter>(l_length)?;
+            let w = incoming.unmarshal::<Wl>(w_length)?;
+            let o = incoming.unmarshal::<Oct>(o_length)?;
+            let sm = incoming.unmarshal::<Sm>(sm_length)?;
+            let u = incoming.unmarshal::<U64>(u_length)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as AllAsyncServer>::shapes(
+                            &server,
+                            &s,
+                            &mut n,
+                            &l,
+                            &w,
+                            &o,
+                            &sm,
+                            &u,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let (returned, f) = outcome;
+                        let returned_bytes = {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
+                            writer.finish_results()?
+                        };
+                        let n_bytes = {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            ::nearcall::raw::Marshal::marshal(&n, &mut writer);
+                            writer.finish_results()?
+                        };
+                        let f_bytes = {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            ::nearcall::raw::Marshal::marshal(&f, &mut writer);
+                            writer.finish_results()?
+                        };
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(n_bytes.len() as u32);
+                        results.put_u32::<4>(returned_bytes.len() as u32);
+                        results.put_u32::<8>(f_bytes.len() as u32);
+                        let mut variable = results
+                            .variable::<
+                                16,
+                            >(
+                                (returned_bytes.len() as u64).next_multiple_of(8)
+                                    + (n_bytes.len() as u64).next_multiple_of(8)
+                                    + (f_bytes.len() as u64).next_multiple_of(8),
+                            )?;
+                        variable.put(&returned_bytes);
+                        variable.put(&n_bytes);
+                        variable.put(&f_bytes);
+                        results.reply(12)
+                    });
+                    finish
+                })
+        }
+        fn stub_arrays(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let names_length = arguments.get_u32::<0>();
+            let mut kinds = arguments.get_image::<4, 12, Kinds3>()?;
+            let w = arguments.get_image::<16, 8, W2>()?;
+            let flags4 = arguments.get_image::<24, 4, Flags4>()?;
+            let mut incoming = arguments.variable::<32>()?;
+            let names = incoming.unmarshal::<Names2>(names_length)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as AllAsyncServer>::arrays(
+                            &server,
+                            &flags4,
+                            &mut kinds,
+                            &names,
+                            &w,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let points = outcome;
+                        let mut results = arguments.results();
+                        results.put_image::<0, _>(&kinds);
+                        results.put_image::<16, _>(&points);
+                        results.reply(96)
+                    });
+                    finish
+                })
+        }
+    }
+    impl<S: AllAsyncServer> ::nearcall::raw::Entries for AllAsyncEntries<S> {
+        fn interface(&self) -> &'static ::nearcall::InterfaceDescriptor {
+            &ALL
+        }
+        fn enter(
+            &self,
+            procedure: usize,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            (Self::STUBS[procedure])(&self.0, arguments)
+        }
+        fn is_awaited(&self) -> bool {
+            true
+        }
+    }
     /// What both sides of `types::All` must agree on.
     pub static ALL: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
         name: "types::All",
@@ -5860,6 +6758,205 @@ pub mod types {
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             (Self::STUBS[procedure])(&self.0, arguments)
+        }
+    }
+    /** What a domain that exports `types::Lent` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
+
+Those with `@opaque` parameters and feeds are not awaited.*/
+    pub trait LentAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
+        /// The procedure `returned`.
+        fn returned(&self, a: i32, returned: ::nearcall::OpaqueOut<'_>);
+        /// The procedure `into`.
+        fn into(
+            &self,
+            data: ::nearcall::Opaque<'_>,
+            name: &str,
+            more: ::nearcall::Opaque<'_>,
+        ) -> i32;
+        /// The procedure `out_of`.
+        fn out_of(
+            &self,
+            n: i32,
+            data: ::nearcall::OpaqueOut<'_>,
+        ) -> (i32, ::std::string::String, ::std::string::String);
+        /// The procedure `both`.
+        fn both(
+            &self,
+            data: ::nearcall::Opaque<'_>,
+            data_out: ::nearcall::OpaqueOut<'_>,
+            n: &mut i32,
+        ) -> i32;
+        /// The procedure `raising`.
+        #[allow(clippy::result_large_err)]
+        fn raising(
+            &self,
+            n: i32,
+            data: ::nearcall::OpaqueOut<'_>,
+        ) -> ::core::result::Result<(), LentRaisingException>;
+        /// The procedure `two`.
+        fn two(&self, a: ::nearcall::OpaqueOut<'_>) -> Octets;
+    }
+    /// Entry stubs for a `LentAsyncServer`.
+    #[derive(Debug)]
+    pub struct LentAsyncEntries<S>(::std::sync::Arc<S>);
+    impl<S: LentAsyncServer> LentAsyncEntries<S> {
+        const STUBS: &'static [fn(
+            &::std::sync::Arc<S>,
+            ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome] = &[
+            Self::stub_returned,
+            Self::stub_into,
+            Self::stub_out_of,
+            Self::stub_both,
+            Self::stub_raising,
+            Self::stub_two,
+        ];
+        /// Entry stubs that run the procedures of `server`.
+        pub fn new(server: S) -> Self {
+            Self(::std::sync::Arc::new(server))
+        }
+        fn stub_returned(
+            server: &::std::sync::Arc<S>,
+            mut arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let a = arguments.get_u32::<0>() as i32;
+            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+            <S as LentAsyncServer>::returned(server, a, lent);
+            let mut results = arguments.results();
+            let lent_bytes = results.lent_bytes();
+            results.put_u32::<0>(lent_bytes);
+            results.reply(4)
+        }
+        fn stub_into(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let data_length = arguments.get_u32::<0>();
+            let name_length = arguments.get_u32::<4>();
+            let more_length = arguments.get_u32::<8>();
+            let mut incoming = arguments.variable::<48>()?;
+            let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?;
+            let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED)?;
+            let more = incoming.lend(more_length, 100)?;
+            let returned = <S as LentAsyncServer>::into(server, data, &name, more);
+            let mut results = arguments.results();
+            results.put_u32::<0>(returned as u32);
+            results.reply(4)
+        }
+        fn stub_out_of(
+            server: &::std::sync::Arc<S>,
+            mut arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let n = arguments.get_u32::<0>() as i32;
+            let lent = arguments.lent_results::<48>(100);
+            let (returned, before, after) = <S as LentAsyncServer>::out_of(
+                server,
+                n,
+                lent,
+            );
+            let mut results = arguments.results();
+            results.put_u32::<0>(returned as u32);
+            results.put_u32::<4>(before.len() as u32);
+            let lent_bytes = results.lent_bytes();
+            results.put_u32::<8>(lent_bytes);
+            results.put_u32::<12>(after.len() as u32);
+            let mut variable = results
+                .variable::<
+                    48,
+                >(
+                    (before.len() as u64).next_multiple_of(8)
+                        + (after.len() as u64).next_multiple_of(8),
+                )?;
+            variable.put(before.as_bytes());
+            variable.put(after.as_bytes());
+            results.reply(16)
+        }
+        fn stub_both(
+            server: &::std::sync::Arc<S>,
+            mut arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let data_length = arguments.get_u32::<0>();
+            let mut n = arguments.get_u32::<4>() as i32;
+            let mut incoming = arguments.variable::<48>()?;
+            let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?;
+            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+            let returned = <S as LentAsyncServer>::both(server, data, lent, &mut n);
+            let mut results = arguments.results();
+            let lent_bytes = results.lent_bytes();
+            results.put_u32::<0>(lent_bytes);
+            results.put_u32::<4>(n as u32);
+            results.put_u32::<8>(returned as u32);
+            results.reply(12)
+        }
+        fn stub_raising(
+            server: &::std::sync::Arc<S>,
+            mut arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let n = arguments.get_u32::<0>() as i32;
+            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+            match <S as LentAsyncServer>::raising(server, n, lent) {
+                ::core::result::Result::Ok(()) => {
+                    let mut results = arguments.results();
+                    let lent_bytes = results.lent_bytes();
+                    results.put_u32::<0>(lent_bytes);
+                    results.reply(4)
+                }
+                ::core::result::Result::Err(LentRaisingException::Bad(raised)) => {
+                    let shape_bytes = {
+                        let mut writer = ::nearcall::raw::Writer::new();
+                        ::nearcall::raw::Marshal::marshal(&raised.shape, &mut writer);
+                        writer.finish_results()?
+                    };
+                    let mut results = arguments.exception();
+                    results.put_u64::<0>(raised.p.x.to_bits());
+                    results.put_u64::<8>(raised.p.y.to_bits());
+                    results.put_u32::<16>(raised.why.len() as u32);
+                    results.put_u32::<20>(raised.numbers.len() as u32);
+                    results.put_u32::<24>(shape_bytes.len() as u32);
+                    let mut variable = results
+                        .variable::<
+                            32,
+                        >(
+                            (raised.why.len() as u64).next_multiple_of(8)
+                                + (raised.numbers.len() as u64 * 4).next_multiple_of(8)
+                                + (shape_bytes.len() as u64).next_multiple_of(8),
+                        )?;
+                    variable.put(raised.why.as_bytes());
+                    variable.put(::nearcall::raw::element_bytes(&raised.numbers));
+                    variable.put(&shape_bytes);
+                    results.raise(1, 28)
+                }
+            }
+        }
+        fn stub_two(
+            server: &::std::sync::Arc<S>,
+            mut arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+            let b = <S as LentAsyncServer>::two(server, lent);
+            let mut results = arguments.results();
+            let lent_bytes = results.lent_bytes();
+            results.put_u32::<0>(lent_bytes);
+            results.put_u32::<4>(b.len() as u32);
+            let mut variable = results
+                .variable::<48>((b.len() as u64).next_multiple_of(8))?;
+            variable.put(&b);
+            results.reply(8)
+        }
+    }
+    impl<S: LentAsyncServer> ::nearcall::raw::Entries for LentAsyncEntries<S> {
+        fn interface(&self) -> &'static ::nearcall::InterfaceDescriptor {
+            &LENT
+        }
+        fn enter(
+            &self,
+            procedure: usize,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            (Self::STUBS[procedure])(&self.0, arguments)
+        }
+        fn is_awaited(&self) -> bool {
+            true
         }
     }
     /// What both sides of `types::Lent` must agree on.
@@ -10354,6 +11451,1140 @@ pub mod types {
             (Self::STUBS[procedure])(&self.0, arguments)
         }
     }
+    /** What a domain that exports `types::Derived` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
+
+Those with `@opaque` parameters and feeds are not awaited.*/
+    pub trait DerivedAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
+        /// The procedure `scalars`.
+        #[allow(clippy::too_many_arguments)]
+        fn scalars(
+            &self,
+            b: bool,
+            o: u8,
+            c: ::nearcall::Char,
+            w: char,
+            i8: i8,
+            u8: u8,
+            s: i16,
+            us: u16,
+            l: i32,
+            ul: u32,
+            ll: i64,
+            ull: u64,
+            f: f32,
+            d: f64,
+            ld: &::nearcall::LongDouble,
+            k: Kind,
+            sm: Small,
+            fl: Flags,
+            bi: Bits,
+        ) -> impl ::core::future::Future<Output = bool> + ::core::marker::Send;
+        /// The procedure `scalars_inout`.
+        #[allow(clippy::too_many_arguments)]
+        fn scalars_inout(
+            &self,
+            b: &mut bool,
+            o: &mut u8,
+            c: &mut ::nearcall::Char,
+            w: &mut char,
+            i8: &mut i8,
+            u8: &mut u8,
+            s: &mut i16,
+            us: &mut u16,
+            l: &mut i32,
+            ul: &mut u32,
+            ll: &mut i64,
+            ull: &mut u64,
+            f: &mut f32,
+            d: &mut f64,
+            ld: &mut ::nearcall::LongDouble,
+            k: &mut Kind,
+            sm: &mut Small,
+            fl: &mut Flags,
+            bi: &mut Bits,
+        ) -> impl ::core::future::Future<Output = char> + ::core::marker::Send;
+        /// The procedure `scalars_out`.
+        #[allow(clippy::type_complexity)]
+        fn scalars_out(
+            &self,
+        ) -> impl ::core::future::Future<
+            Output = (
+                ::nearcall::Char,
+                bool,
+                u8,
+                ::nearcall::Char,
+                char,
+                i8,
+                u8,
+                i16,
+                u16,
+                i32,
+                u32,
+                i64,
+                u64,
+                f32,
+                f64,
+                ::nearcall::LongDouble,
+                Kind,
+                Small,
+                Flags,
+                Bits,
+            ),
+        > + ::core::marker::Send;
+        /// The procedure `structs`.
+        fn structs(
+            &self,
+            p: &Pixel,
+            w: &mut Wrapped,
+            e: &Empty,
+        ) -> impl ::core::future::Future<Output = (Point, Pixel)> + ::core::marker::Send;
+        /// The procedure `empties`.
+        fn empties(
+            &self,
+            e: &mut Empty,
+        ) -> impl ::core::future::Future<Output = (Empty, Empty)> + ::core::marker::Send;
+        /// The procedure `images`.
+        fn images(
+            &self,
+            b: &Big,
+            m: &mut Many,
+            y: &Matrix,
+        ) -> impl ::core::future::Future<Output = (Big, Matrix)> + ::core::marker::Send;
+        /// The procedure `texts`.
+        fn texts(
+            &self,
+            a: &str,
+            b: &mut ::std::string::String,
+            d: &str,
+            e: &mut ::std::string::String,
+        ) -> impl ::core::future::Future<
+            Output = (::std::string::String, Name),
+        > + ::core::marker::Send;
+        /// The procedure `seqs`.
+        fn seqs(
+            &self,
+            a: &[u8],
+            b: &mut ::std::vec::Vec<u8>,
+            c: &[f64],
+            d: &mut ::std::vec::Vec<Matrix>,
+            e: &[::nearcall::Char],
+        ) -> impl ::core::future::Future<
+            Output = (::std::vec::Vec<i32>, ::std::vec::Vec<bool>),
+        > + ::core::marker::Send;
+        /// The procedure `conv`.
+        fn conv(
+            &self,
+            p: &Person,
+            s: &mut ::std::vec::Vec<Name>,
+            ps: &[Person],
+            n: &::std::collections::BTreeMap<
+                Kind,
+                ::std::vec::Vec<::std::string::String>,
+            >,
+        ) -> impl ::core::future::Future<
+            Output = (Person, ::std::collections::BTreeMap<i32, ::std::string::String>),
+        > + ::core::marker::Send;
+        /// The procedure `nodes`.
+        fn nodes(
+            &self,
+            n: &[Node],
+            x: &mut Node,
+        ) -> impl ::core::future::Future<Output = Node> + ::core::marker::Send;
+        /// The procedure `shapes`.
+        #[allow(clippy::too_many_arguments)]
+        fn shapes(
+            &self,
+            s: &Shape,
+            n: &mut Num,
+            l: &Letter,
+            w: &Wl,
+            o: &Oct,
+            sm: &Sm,
+            u: &U64,
+        ) -> impl ::core::future::Future<Output = (Shape, Flag)> + ::core::marker::Send;
+        /// The procedure `arrays`.
+        fn arrays(
+            &self,
+            flags4: &Flags4,
+            kinds: &mut Kinds3,
+            names: &Names2,
+            w: &W2,
+        ) -> impl ::core::future::Future<Output = Points5> + ::core::marker::Send;
+        /// The procedure `returned`.
+        fn returned(&self, a: i32, returned: ::nearcall::OpaqueOut<'_>);
+        /// The procedure `into`.
+        fn into(
+            &self,
+            data: ::nearcall::Opaque<'_>,
+            name: &str,
+            more: ::nearcall::Opaque<'_>,
+        ) -> i32;
+        /// The procedure `out_of`.
+        fn out_of(
+            &self,
+            n: i32,
+            data: ::nearcall::OpaqueOut<'_>,
+        ) -> (i32, ::std::string::String, ::std::string::String);
+        /// The procedure `both`.
+        fn both(
+            &self,
+            data: ::nearcall::Opaque<'_>,
+            data_out: ::nearcall::OpaqueOut<'_>,
+            n: &mut i32,
+        ) -> i32;
+        /// The procedure `raising`.
+        #[allow(clippy::result_large_err)]
+        fn raising(
+            &self,
+            n: i32,
+            data: ::nearcall::OpaqueOut<'_>,
+        ) -> ::core::result::Result<(), LentRaisingException>;
+        /// The procedure `two`.
+        fn two(&self, a: ::nearcall::OpaqueOut<'_>) -> Octets;
+        /// The procedure `own`.
+        #[allow(clippy::result_large_err)]
+        fn own(
+            &self,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), DerivedOwnException>,
+        > + ::core::marker::Send;
+    }
+    /// Entry stubs for a `DerivedAsyncServer`.
+    #[derive(Debug)]
+    pub struct DerivedAsyncEntries<S>(::std::sync::Arc<S>);
+    impl<S: DerivedAsyncServer> DerivedAsyncEntries<S> {
+        const STUBS: &'static [fn(
+            &::std::sync::Arc<S>,
+            ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome] = &[
+            Self::stub_scalars,
+            Self::stub_scalars_inout,
+            Self::stub_scalars_out,
+            Self::stub_structs,
+            Self::stub_empties,
+            Self::stub_images,
+            Self::stub_texts,
+            Self::stub_seqs,
+            Self::stub_conv,
+            Self::stub_nodes,
+            Self::stub_shapes,
+            Self::stub_arrays,
+            Self::stub_returned,
+            Self::stub_into,
+            Self::stub_out_of,
+            Self::stub_both,
+            Self::stub_raising,
+            Self::stub_two,
+            Self::stub_own,
+        ];
+        /// Entry stubs that run the procedures of `server`.
+        pub fn new(server: S) -> Self {
+            Self(::std::sync::Arc::new(server))
+        }
+        fn stub_scalars(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let ll = arguments.get_u64::<0>() as i64;
+            let ull = arguments.get_u64::<8>();
+            let d = f64::from_bits(arguments.get_u64::<16>());
+            let w = ::nearcall::raw::character(arguments.get_u32::<24>())?;
+            let l = arguments.get_u32::<28>() as i32;
+            let ul = arguments.get_u32::<32>();
+            let f = f32::from_bits(arguments.get_u32::<36>());
+            let k = Kind::from_wire(arguments.get_u32::<40>())?;
+            let bi = Bits::from_wire(arguments.get_u32::<44>())?;
+            let s = arguments.get_u16::<48>() as i16;
+            let us = arguments.get_u16::<50>();
+            let fl = Flags::from_wire(arguments.get_u16::<52>())?;
+            let b = ::nearcall::raw::boolean(arguments.get_u8::<54>())?;
+            let o = arguments.get_u8::<55>();
+            let c = ::nearcall::Char(arguments.get_u8::<56>());
+            let i8 = arguments.get_u8::<57>() as i8;
+            let u8 = arguments.get_u8::<58>();
+            let sm = Small::from_wire(arguments.get_u8::<59>())?;
+            let ld = arguments.get_element::<64, ::nearcall::LongDouble>();
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as DerivedAsyncServer>::scalars(
+                            &server,
+                            b,
+                            o,
+                            c,
+                            w,
+                            i8,
+                            u8,
+                            s,
+                            us,
+                            l,
+                            ul,
+                            ll,
+                            ull,
+                            f,
+                            d,
+                            &ld,
+                            k,
+                            sm,
+                            fl,
+                            bi,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u8::<0>(u8::from(returned));
+                        results.reply(1)
+                    });
+                    finish
+                })
+        }
+        fn stub_scalars_inout(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let mut ll = arguments.get_u64::<0>() as i64;
+            let mut ull = arguments.get_u64::<8>();
+            let mut d = f64::from_bits(arguments.get_u64::<16>());
+            let mut w = ::nearcall::raw::character(arguments.get_u32::<24>())?;
+            let mut l = arguments.get_u32::<28>() as i32;
+            let mut ul = arguments.get_u32::<32>();
+            let mut f = f32::from_bits(arguments.get_u32::<36>());
+            let mut k = Kind::from_wire(arguments.get_u32::<40>())?;
+            let mut bi = Bits::from_wire(arguments.get_u32::<44>())?;
+            let mut s = arguments.get_u16::<48>() as i16;
+            let mut us = arguments.get_u16::<50>();
+            let mut fl = Flags::from_wire(arguments.get_u16::<52>())?;
+            let mut b = ::nearcall::raw::boolean(arguments.get_u8::<54>())?;
+            let mut o = arguments.get_u8::<55>();
+            let mut c = ::nearcall::Char(arguments.get_u8::<56>());
+            let mut i8 = arguments.get_u8::<57>() as i8;
+            let mut u8 = arguments.get_u8::<58>();
+            let mut sm = Small::from_wire(arguments.get_u8::<59>())?;
+            let mut ld = arguments.get_element::<64, ::nearcall::LongDouble>();
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as DerivedAsyncServer>::scalars_inout(
+                            &server,
+                            &mut b,
+                            &mut o,
+                            &mut c,
+                            &mut w,
+                            &mut i8,
+                            &mut u8,
+                            &mut s,
+                            &mut us,
+                            &mut l,
+                            &mut ul,
+                            &mut ll,
+                            &mut ull,
+                            &mut f,
+                            &mut d,
+                            &mut ld,
+                            &mut k,
+                            &mut sm,
+                            &mut fl,
+                            &mut bi,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u64::<0>(ll as u64);
+                        results.put_u64::<8>(ull);
+                        results.put_u64::<16>(d.to_bits());
+                        results.put_u32::<24>(u32::from(w));
+                        results.put_u32::<28>(l as u32);
+                        results.put_u32::<32>(ul);
+                        results.put_u32::<36>(f.to_bits());
+                        results.put_u32::<40>(k.to_wire());
+                        results.put_u32::<44>(bi.to_wire());
+                        results.put_u16::<48>(s as u16);
+                        results.put_u16::<50>(us);
+                        results.put_u16::<52>(fl.to_wire());
+                        results.put_u8::<54>(u8::from(b));
+                        results.put_u8::<55>(o);
+                        results.put_u8::<56>(c.0);
+                        results.put_u8::<57>(i8 as u8);
+                        results.put_u8::<58>(u8);
+                        results.put_u8::<59>(sm.to_wire());
+                        results.put_u32::<60>(u32::from(returned));
+                        results
+                            .put_bytes::<
+                                64,
+                            >(
+                                ::nearcall::raw::element_bytes(::core::slice::from_ref(&ld)),
+                            );
+                        results.reply(80)
+                    });
+                    finish
+                })
+        }
+        fn stub_scalars_out(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as DerivedAsyncServer>::scalars_out(&server).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let (
+                            returned,
+                            b,
+                            o,
+                            c,
+                            w,
+                            i8,
+                            u8,
+                            s,
+                            us,
+                            l,
+                            ul,
+                            ll,
+                            ull,
+                            f,
+                            d,
+                            ld,
+                            k,
+                            sm,
+                            fl,
+                            bi,
+                        ) = outcome;
+                        let mut results = arguments.results();
+                        results.put_u64::<0>(ll as u64);
+                        results.put_u64::<8>(ull);
+                        results.put_u64::<16>(d.to_bits());
+                        results.put_u32::<24>(u32::from(w));
+                        results.put_u32::<28>(l as u32);
+                        results.put_u32::<32>(ul);
+                        results.put_u32::<36>(f.to_bits());
+                        results.put_u32::<40>(k.to_wire());
+                        results.put_u32::<44>(bi.to_wire());
+                        results.put_u16::<48>(s as u16);
+                        results.put_u16::<50>(us);
+                        results.put_u16::<52>(fl.to_wire());
+                        results.put_u8::<54>(returned.0);
+                        results.put_u8::<55>(u8::from(b));
+                        results.put_u8::<56>(o);
+                        results.put_u8::<57>(c.0);
+                        results.put_u8::<58>(i8 as u8);
+                        results.put_u8::<59>(u8);
+                        results.put_u8::<60>(sm.to_wire());
+                        results
+                            .put_bytes::<
+                                64,
+                            >(
+                                ::nearcall::raw::element_bytes(::core::slice::from_ref(&ld)),
+                            );
+                        results.reply(80)
+                    });
+                    finish
+                })
+        }
+        fn stub_structs(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let w_pixel_x = f64::from_bits(arguments.get_u64::<0>());
+            let w_pixel_y = f64::from_bits(arguments.get_u64::<8>());
+            let w_pixel_kind = Kind::from_wire(arguments.get_u32::<16>())?;
+            let w_initial = ::nearcall::raw::character(arguments.get_u32::<20>())?;
+            let w_bits = Bits::from_wire(arguments.get_u32::<24>())?;
+            let w_flags = Flags::from_wire(arguments.get_u16::<28>())?;
+            let w_pixel_on = ::nearcall::raw::boolean(arguments.get_u8::<30>())?;
+            let p_on = ::nearcall::raw::boolean(arguments.get_u8::<31>())?;
+            let p_x = f64::from_bits(arguments.get_u64::<32>());
+            let p_y = f64::from_bits(arguments.get_u64::<40>());
+            let p_kind = Kind::from_wire(arguments.get_u32::<48>())?;
+            let w_pixel_rgb = arguments.get_element::<52, [u8; 3]>();
+            let w_empty = arguments.get_image::<55, 1, Empty>()?;
+            let w_corners = arguments.get_image::<56, 32, [Point; 2]>()?;
+            let w_name = arguments.get_element::<88, [::nearcall::Char; 16]>();
+            let w_ld = arguments.get_element::<104, ::nearcall::LongDouble>();
+            let p_rgb = arguments.get_element::<120, [u8; 3]>();
+            let e = arguments.get_image::<123, 1, Empty>()?;
+            let p = Pixel {
+                x: p_x,
+                y: p_y,
+                rgb: p_rgb,
+                on: p_on,
+                kind: p_kind,
+            };
+            let mut w = Wrapped {
+                pixel: Pixel {
+                    x: w_pixel_x,
+                    y: w_pixel_y,
+                    rgb: w_pixel_rgb,
+                    on: w_pixel_on,
+                    kind: w_pixel_kind,
+                },
+                corners: w_corners,
+                name: w_name,
+                initial: w_initial,
+                ld: w_ld,
+                flags: w_flags,
+                bits: w_bits,
+                empty: w_empty,
+            };
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as DerivedAsyncServer>::structs(
+                            &server,
+                            &p,
+                            &mut w,
+                            &e,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let (returned, q) = outcome;
+                        let mut results = arguments.results();
+                        results.put_u64::<0>(w.pixel.x.to_bits());
+                        results.put_u64::<8>(w.pixel.y.to_bits());
+                        results.put_u32::<16>(w.pixel.kind.to_wire());
+                        results.put_u32::<20>(u32::from(w.initial));
+                        results.put_u32::<24>(w.bits.to_wire());
+                        results.put_u16::<28>(w.flags.to_wire());
+                        results.put_u8::<30>(u8::from(w.pixel.on));
+                        results.put_u8::<31>(u8::from(q.on));
+                        results.put_u64::<32>(returned.x.to_bits());
+                        results.put_u64::<40>(returned.y.to_bits());
+                        results.put_u64::<48>(q.x.to_bits());
+                        results.put_u64::<56>(q.y.to_bits());
+                        results.put_u32::<64>(q.kind.to_wire());
+                        results.put_bytes::<68>(&w.pixel.rgb);
+                        results.put_image::<71, _>(&w.empty);
+                        results.put_image::<72, _>(&w.corners);
+                        results
+                            .put_bytes::<104>(::nearcall::raw::element_bytes(&w.name));
+                        results
+                            .put_bytes::<
+                                120,
+                            >(
+                                ::nearcall::raw::element_bytes(
+                                    ::core::slice::from_ref(&w.ld),
+                                ),
+                            );
+                        results.put_bytes::<136>(&q.rgb);
+                        results.reply(139)
+                    });
+                    finish
+                })
+        }
+        fn stub_empties(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let mut e = arguments.get_image::<0, 1, Empty>()?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as DerivedAsyncServer>::empties(&server, &mut e)
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let (returned, f) = outcome;
+                        let mut results = arguments.results();
+                        results.put_image::<0, _>(&e);
+                        results.put_image::<1, _>(&returned);
+                        results.put_image::<2, _>(&f);
+                        results.reply(3)
+                    });
+                    finish
+                })
+        }
+        fn stub_images(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let mut m = arguments.get_image::<0, 260, Many>()?;
+            let b_a = arguments.get_element::<264, [i32; 40]>();
+            let b_p = arguments.get_image::<424, 480, [Point; 30]>()?;
+            let y = arguments.get_element::<904, Matrix>();
+            let b = Big { a: b_a, p: b_p };
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as DerivedAsyncServer>::images(
+                            &server,
+                            &b,
+                            &mut m,
+                            &y,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let (returned, x) = outcome;
+                        let mut results = arguments.results();
+                        results.put_image::<0, _>(&m);
+                        results
+                            .put_bytes::<
+                                264,
+                            >(::nearcall::raw::element_bytes(&returned.a));
+                        results.put_image::<424, _>(&returned.p);
+                        results.put_bytes::<904>(::nearcall::raw::element_bytes(&x));
+                        results.reply(952)
+                    });
+                    finish
+                })
+        }
+        fn stub_texts(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let b_length = arguments.get_u32::<0>();
+            let e_length = arguments.get_u32::<4>();
+            let a_length = arguments.get_u32::<8>();
+            let d_length = arguments.get_u32::<12>();
+            let mut incoming = arguments.variable::<16>()?;
+            let a = incoming.text(a_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut b = incoming.string(b_length, 20)?;
+            let d = incoming.text(d_length, 20)?;
+            ::nearcall::raw::check_received(d.chars().count(), 5)?;
+            let mut e = incoming.string(e_length, ::nearcall::raw::UNBOUNDED)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as DerivedAsyncServer>::texts(
+                            &server,
+                            &a,
+                            &mut b,
+                            &d,
+                            &mut e,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let (returned, c) = outcome;
+                        ::nearcall::raw::check_result("b", b.len(), 20)?;
+                        ::nearcall::raw::check_result("c", c.len(), 10)?;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(b.len() as u32);
+                        results.put_u32::<4>(e.len() as u32);
+                        results.put_u32::<8>(returned.len() as u32);
+                        results.put_u32::<12>(c.len() as u32);
+                        let mut variable = results
+                            .variable::<
+                                16,
+                            >(
+                                (returned.len() as u64).next_multiple_of(8)
+                                    + (b.len() as u64).next_multiple_of(8)
+                                    + (c.len() as u64).next_multiple_of(8)
+                                    + (e.len() as u64).next_multiple_of(8),
+                            )?;
+                        variable.put(returned.as_bytes());
+                        variable.put(b.as_bytes());
+                        variable.put(c.as_bytes());
+                        variable.put(e.as_bytes());
+                        results.reply(16)
+                    });
+                    finish
+                })
+        }
+        fn stub_seqs(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let b_length = arguments.get_u32::<0>();
+            let d_length = arguments.get_u32::<4>();
+            let a_length = arguments.get_u32::<8>();
+            let c_length = arguments.get_u32::<12>();
+            let e_length = arguments.get_u32::<16>();
+            let mut incoming = arguments.variable::<24>()?;
+            let a = incoming.bytes(a_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut b = incoming.vec(b_length, 9)?;
+            let c = incoming.elements::<f64>(c_length, 4)?;
+            let mut d = incoming
+                .elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
+            let e = incoming
+                .elements::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as DerivedAsyncServer>::seqs(
+                            &server,
+                            &a,
+                            &mut b,
+                            &c,
+                            &mut d,
+                            &e,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let (returned, f) = outcome;
+                        ::nearcall::raw::check_result("b", b.len(), 9)?;
+                        let f_bytes = {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            writer.bound("f", f.len(), 3);
+                            ::nearcall::raw::Marshal::marshal(&f, &mut writer);
+                            writer.finish_results()?
+                        };
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(b.len() as u32);
+                        results.put_u32::<4>(d.len() as u32);
+                        results.put_u32::<8>(returned.len() as u32);
+                        results.put_u32::<12>(f_bytes.len() as u32);
+                        let mut variable = results
+                            .variable::<
+                                16,
+                            >(
+                                (returned.len() as u64 * 4).next_multiple_of(8)
+                                    + (b.len() as u64).next_multiple_of(8)
+                                    + (d.len() as u64 * 48).next_multiple_of(8)
+                                    + (f_bytes.len() as u64).next_multiple_of(8),
+                            )?;
+                        variable.put(::nearcall::raw::element_bytes(&returned));
+                        variable.put(&b);
+                        variable.put(::nearcall::raw::element_bytes(&d));
+                        variable.put(&f_bytes);
+                        results.reply(16)
+                    });
+                    finish
+                })
+        }
+        fn stub_conv(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let s_length = arguments.get_u32::<0>();
+            let p_length = arguments.get_u32::<4>();
+            let ps_length = arguments.get_u32::<8>();
+            let n_length = arguments.get_u32::<12>();
+            let mut incoming = arguments.variable::<16>()?;
+            let p = incoming.unmarshal::<Person>(p_length)?;
+            let mut s = incoming.unmarshal::<::std::vec::Vec<Name>>(s_length)?;
+            ::nearcall::raw::check_received(s.len(), 3)?;
+            for item in s.iter() {
+                ::nearcall::raw::check_received(item.len(), 10)?;
+            }
+            let ps = incoming.unmarshal::<::std::vec::Vec<Person>>(ps_length)?;
+            let n = incoming
+                .unmarshal::<
+                    ::std::collections::BTreeMap<
+                        Kind,
+                        ::std::vec::Vec<::std::string::String>,
+                    >,
+                >(n_length)?;
+            for item in n.values() {
+                for item in item.iter() {
+                    ::nearcall::raw::check_received(item.len(), 3)?;
+                }
+            }
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as DerivedAsyncServer>::conv(
+                            &server,
+                            &p,
+                            &mut s,
+                            &ps,
+                            &n,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let (returned, m) = outcome;
+                        let returned_bytes = {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
+                            writer.finish_results()?
+                        };
+                        let s_bytes = {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            writer.bound("s", s.len(), 3);
+                            for item in s.iter() {
+                                writer.bound("s", item.len(), 10);
+                            }
+                            ::nearcall::raw::Marshal::marshal(&s, &mut writer);
+                            writer.finish_results()?
+                        };
+                        let m_bytes = {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            ::nearcall::raw::Marshal::marshal(&m, &mut writer);
+                            writer.finish_results()?
+                        };
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(s_bytes.len() as u32);
+                        results.put_u32::<4>(returned_bytes.len() as u32);
+                        results.put_u32::<8>(m_bytes.len() as u32);
+                        let mut variable = results
+                            .variable::<
+                                16,
+                            >(
+                                (returned_bytes.len() as u64).next_multiple_of(8)
+                                    + (s_bytes.len() as u64).next_multiple_of(8)
+                                    + (m_bytes.len() as u64).next_multiple_of(8),
+                            )?;
+                        variable.put(&returned_bytes);
+                        variable.put(&s_bytes);
+                        variable.put(&m_bytes);
+                        results.reply(12)
+                    });
+                    finish
+                })
+        }
+        fn stub_nodes(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let x_length = arguments.get_u32::<0>();
+            let n_length = arguments.get_u32::<4>();
+            let mut incoming = arguments.variable::<8>()?;
+            let n = incoming.unmarshal::<Nodes>(n_length)?;
+            let mut x = incoming.unmarshal::<Node>(x_length)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as DerivedAsyncServer>::nodes(&server, &n, &mut x)
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let returned = outcome;
+                        let returned_bytes = {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
+                            writer.finish_results()?
+                        };
+                        let x_bytes = {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            ::nearcall::raw::Marshal::marshal(&x, &mut writer);
+                            writer.finish_results()?
+                        };
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(x_bytes.len() as u32);
+                        results.put_u32::<4>(returned_bytes.len() as u32);
+                        let mut variable = results
+                            .variable::<
+                                8,
+                            >(
+                                (returned_bytes.len() as u64).next_multiple_of(8)
+                                    + (x_bytes.len() as u64).next_multiple_of(8),
+                            )?;
+                        variable.put(&returned_bytes);
+                        variable.put(&x_bytes);
+                        results.reply(8)
+                    });
+                    finish
+                })
+        }
+        fn stub_shapes(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let n_length = arguments.get_u32::<0>();
+            let s_length = arguments.get_u32::<4>();
+            let l_length = arguments.get_u32::<8>();
+            let w_length = arguments.get_u32::<12>();
+            let o_length = arguments.get_u32::<16>();
+            let sm_length = arguments.get_u32::<20>();
+            let u_length = arguments.get_u32::<24>();
+            let mut incoming = arguments.variable::<32>()?;
+            let s = incoming.unmarshal::<Shape>(s_length)?;
+            let mut n = incoming.unmarshal::<Num>(n_length)?;
+            let l = incoming.unmarshal::<Letter>(l_length)?;
+            let w = incoming.unmarshal::<Wl>(w_length)?;
+            let o = incoming.unmarshal::<Oct>(o_length)?;
+            let sm = incoming.unmarshal::<Sm>(sm_length)?;
+            let u = incoming.unmarshal::<U64>(u_length)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as DerivedAsyncServer>::shapes(
+                            &server,
+                            &s,
+                            &mut n,
+                            &l,
+                            &w,
+                            &o,
+                            &sm,
+                            &u,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let (returned, f) = outcome;
+                        let returned_bytes = {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
+                            writer.finish_results()?
+                        };
+                        let n_bytes = {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            ::nearcall::raw::Marshal::marshal(&n, &mut writer);
+                            writer.finish_results()?
+                        };
+                        let f_bytes = {
+                            let mut writer = ::nearcall::raw::Writer::new();
+                            ::nearcall::raw::Marshal::marshal(&f, &mut writer);
+                            writer.finish_results()?
+                        };
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(n_bytes.len() as u32);
+                        results.put_u32::<4>(returned_bytes.len() as u32);
+                        results.put_u32::<8>(f_bytes.len() as u32);
+                        let mut variable = results
+                            .variable::<
+                                16,
+                            >(
+                                (returned_bytes.len() as u64).next_multiple_of(8)
+                                    + (n_bytes.len() as u64).next_multiple_of(8)
+                                    + (f_bytes.len() as u64).next_multiple_of(8),
+                            )?;
+                        variable.put(&returned_bytes);
+                        variable.put(&n_bytes);
+                        variable.put(&f_bytes);
+                        results.reply(12)
+                    });
+                    finish
+                })
+        }
+        fn stub_arrays(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let names_length = arguments.get_u32::<0>();
+            let mut kinds = arguments.get_image::<4, 12, Kinds3>()?;
+            let w = arguments.get_image::<16, 8, W2>()?;
+            let flags4 = arguments.get_image::<24, 4, Flags4>()?;
+            let mut incoming = arguments.variable::<32>()?;
+            let names = incoming.unmarshal::<Names2>(names_length)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as DerivedAsyncServer>::arrays(
+                            &server,
+                            &flags4,
+                            &mut kinds,
+                            &names,
+                            &w,
+                        )
+                        .await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        let points = outcome;
+                        let mut results = arguments.results();
+                        results.put_image::<0, _>(&kinds);
+                        results.put_image::<16, _>(&points);
+                        results.reply(96)
+                    });
+                    finish
+                })
+        }
+        fn stub_returned(
+            server: &::std::sync::Arc<S>,
+            mut arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let a = arguments.get_u32::<0>() as i32;
+            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+            <S as DerivedAsyncServer>::returned(server, a, lent);
+            let mut results = arguments.results();
+            let lent_bytes = results.lent_bytes();
+            results.put_u32::<0>(lent_bytes);
+            results.reply(4)
+        }
+        fn stub_into(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let data_length = arguments.get_u32::<0>();
+            let name_length = arguments.get_u32::<4>();
+            let more_length = arguments.get_u32::<8>();
+            let mut incoming = arguments.variable::<48>()?;
+            let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?;
+            let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED)?;
+            let more = incoming.lend(more_length, 100)?;
+            let returned = <S as DerivedAsyncServer>::into(server, data, &name, more);
+            let mut results = arguments.results();
+            results.put_u32::<0>(returned as u32);
+            results.reply(4)
+        }
+        fn stub_out_of(
+            server: &::std::sync::Arc<S>,
+            mut arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let n = arguments.get_u32::<0>() as i32;
+            let lent = arguments.lent_results::<48>(100);
+            let (returned, before, after) = <S as DerivedAsyncServer>::out_of(
+                server,
+                n,
+                lent,
+            );
+            let mut results = arguments.results();
+            results.put_u32::<0>(returned as u32);
+            results.put_u32::<4>(before.len() as u32);
+            let lent_bytes = results.lent_bytes();
+            results.put_u32::<8>(lent_bytes);
+            results.put_u32::<12>(after.len() as u32);
+            let mut variable = results
+                .variable::<
+                    48,
+                >(
+                    (before.len() as u64).next_multiple_of(8)
+                        + (after.len() as u64).next_multiple_of(8),
+                )?;
+            variable.put(before.as_bytes());
+            variable.put(after.as_bytes());
+            results.reply(16)
+        }
+        fn stub_both(
+            server: &::std::sync::Arc<S>,
+            mut arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let data_length = arguments.get_u32::<0>();
+            let mut n = arguments.get_u32::<4>() as i32;
+            let mut incoming = arguments.variable::<48>()?;
+            let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?;
+            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+            let returned = <S as DerivedAsyncServer>::both(server, data, lent, &mut n);
+            let mut results = arguments.results();
+            let lent_bytes = results.lent_bytes();
+            results.put_u32::<0>(lent_bytes);
+            results.put_u32::<4>(n as u32);
+            results.put_u32::<8>(returned as u32);
+            results.reply(12)
+        }
+        fn stub_raising(
+            server: &::std::sync::Arc<S>,
+            mut arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let n = arguments.get_u32::<0>() as i32;
+            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+            match <S as DerivedAsyncServer>::raising(server, n, lent) {
+                ::core::result::Result::Ok(()) => {
+                    let mut results = arguments.results();
+                    let lent_bytes = results.lent_bytes();
+                    results.put_u32::<0>(lent_bytes);
+                    results.reply(4)
+                }
+                ::core::result::Result::Err(LentRaisingException::Bad(raised)) => {
+                    let shape_bytes = {
+                        let mut writer = ::nearcall::raw::Writer::new();
+                        ::nearcall::raw::Marshal::marshal(&raised.shape, &mut writer);
+                        writer.finish_results()?
+                    };
+                    let mut results = arguments.exception();
+                    results.put_u64::<0>(raised.p.x.to_bits());
+                    results.put_u64::<8>(raised.p.y.to_bits());
+                    results.put_u32::<16>(raised.why.len() as u32);
+                    results.put_u32::<20>(raised.numbers.len() as u32);
+                    results.put_u32::<24>(shape_bytes.len() as u32);
+                    let mut variable = results
+                        .variable::<
+                            32,
+                        >(
+                            (raised.why.len() as u64).next_multiple_of(8)
+                                + (raised.numbers.len() as u64 * 4).next_multiple_of(8)
+                                + (shape_bytes.len() as u64).next_multiple_of(8),
+                        )?;
+                    variable.put(raised.why.as_bytes());
+                    variable.put(::nearcall::raw::element_bytes(&raised.numbers));
+                    variable.put(&shape_bytes);
+                    results.raise(1, 28)
+                }
+            }
+        }
+        fn stub_two(
+            server: &::std::sync::Arc<S>,
+            mut arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+            let b = <S as DerivedAsyncServer>::two(server, lent);
+            let mut results = arguments.results();
+            let lent_bytes = results.lent_bytes();
+            results.put_u32::<0>(lent_bytes);
+            results.put_u32::<4>(b.len() as u32);
+            let mut variable = results
+                .variable::<48>((b.len() as u64).next_multiple_of(8))?;
+            variable.put(&b);
+            results.reply(8)
+        }
+        fn stub_own(
+            server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let server = ::std::sync::Arc::clone(server);
+            arguments
+                .run_awaited(async move {
+                    let outcome = <S as DerivedAsyncServer>::own(&server).await;
+                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
+                        arguments: ::nearcall::raw::Arguments<'_>|
+                    {
+                        match outcome {
+                            ::core::result::Result::Ok(()) => {
+                                let results = arguments.results();
+                                results.reply(0)
+                            }
+                            ::core::result::Result::Err(
+                                DerivedOwnException::Bad(raised),
+                            ) => {
+                                let shape_bytes = {
+                                    let mut writer = ::nearcall::raw::Writer::new();
+                                    ::nearcall::raw::Marshal::marshal(
+                                        &raised.shape,
+                                        &mut writer,
+                                    );
+                                    writer.finish_results()?
+                                };
+                                let mut results = arguments.exception();
+                                results.put_u64::<0>(raised.p.x.to_bits());
+                                results.put_u64::<8>(raised.p.y.to_bits());
+                                results.put_u32::<16>(raised.why.len() as u32);
+                                results.put_u32::<20>(raised.numbers.len() as u32);
+                                results.put_u32::<24>(shape_bytes.len() as u32);
+                                let mut variable = results
+                                    .variable::<
+                                        32,
+                                    >(
+                                        (raised.why.len() as u64).next_multiple_of(8)
+                                            + (raised.numbers.len() as u64 * 4).next_multiple_of(8)
+                                            + (shape_bytes.len() as u64).next_multiple_of(8),
+                                    )?;
+                                variable.put(raised.why.as_bytes());
+                                variable
+                                    .put(::nearcall::raw::element_bytes(&raised.numbers));
+                                variable.put(&shape_bytes);
+                                results.raise(1, 28)
+                            }
+                        }
+                    });
+                    finish
+                })
+        }
+    }
+    impl<S: DerivedAsyncServer> ::nearcall::raw::Entries for DerivedAsyncEntries<S> {
+        fn interface(&self) -> &'static ::nearcall::InterfaceDescriptor {
+            &DERIVED
+        }
+        fn enter(
+            &self,
+            procedure: usize,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            (Self::STUBS[procedure])(&self.0, arguments)
+        }
+        fn is_awaited(&self) -> bool {
+            true
+        }
+    }
     /// What both sides of `types::Derived` must agree on.
     pub static DERIVED: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
         name: "types::Derived",
@@ -10672,6 +12903,38 @@ pub mod types {
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             (Self::STUBS[procedure])(&self.0, arguments)
+        }
+    }
+    /** What a domain that exports `types::Hollow` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
+
+Those with `@opaque` parameters and feeds are not awaited.*/
+    pub trait HollowAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {}
+    /// Entry stubs for a `HollowAsyncServer`.
+    #[derive(Debug)]
+    pub struct HollowAsyncEntries<S>(::std::sync::Arc<S>);
+    impl<S: HollowAsyncServer> HollowAsyncEntries<S> {
+        const STUBS: &'static [fn(
+            &::std::sync::Arc<S>,
+            ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome] = &[];
+        /// Entry stubs that run the procedures of `server`.
+        pub fn new(server: S) -> Self {
+            Self(::std::sync::Arc::new(server))
+        }
+    }
+    impl<S: HollowAsyncServer> ::nearcall::raw::Entries for HollowAsyncEntries<S> {
+        fn interface(&self) -> &'static ::nearcall::InterfaceDescriptor {
+            &HOLLOW
+        }
+        fn enter(
+            &self,
+            procedure: usize,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            (Self::STUBS[procedure])(&self.0, arguments)
+        }
+        fn is_awaited(&self) -> bool {
+            true
         }
     }
     /// What both sides of `types::Hollow` must agree on.

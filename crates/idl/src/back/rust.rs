@@ -19,6 +19,7 @@ pub(super) mod names;
 mod posting;
 mod server;
 mod stub;
+mod suspending;
 mod types;
 mod unions;
 mod words;

@@ -22,6 +22,7 @@ use crate::client::linkage::OutOfLine;
 use crate::error::{OverBound, UsageError};
 use crate::server::binding::{ServerAStack, ServerBinding};
 use crate::server::feeds::{Items, Taker};
+use crate::server::suspended;
 
 /// The entry stubs of one interface, over a server's procedures.
 pub trait Entries: Send + Sync + 'static {
@@ -30,7 +31,15 @@ pub trait Entries: Send + Sync + 'static {
 
     /// Enters a procedure; its index is below the interface's count.
     fn enter(&self, procedure: usize, arguments: Arguments<'_>) -> Outcome;
+
+    /// Whether it has procedures that are awaited: see [`Arguments::run_awaited`].
+    fn is_awaited(&self) -> bool {
+        false
+    }
 }
+
+/// What puts the results of a procedure that was awaited in place.
+pub type Finish = Box<dyn FnOnce(Arguments<'_>) -> Outcome>;
 
 /// What an entry stub returns: two words, in registers.
 pub type Outcome = Result<Replied, Box<Refusal>>;
@@ -60,6 +69,8 @@ pub enum Refusal {
         /// How many.
         limit: usize,
     },
+    /// The domain or the binding is about to end; the procedure did not run.
+    Ended,
     /// The procedure ran, and its descriptors could not be sent.
     NotSent(String),
 }
@@ -156,6 +167,15 @@ impl<'a> Arguments<'a> {
     #[inline]
     pub fn copy_fixed(&self, target: &mut [u8]) {
         self.call.inbound().copy_out(0, target);
+    }
+
+    /// Runs a procedure that may have to wait; the processor takes other calls while it does.
+    ///
+    /// # Errors: [`Refusal`] if the domain or the binding is about to end.
+    ///
+    /// # Cost: an allocation for what it keeps meanwhile, and one for its waker.
+    pub fn run_awaited(self, procedure: impl Future<Output = Finish> + Send + 'static) -> Outcome {
+        suspended::begin(self.call, Box::pin(procedure))
     }
 
     /// Opens a feed of what `items` makes; its number.
@@ -456,6 +476,14 @@ impl Replied {
         Replied(u64::from(status.to_word()) << 32 | u64::from(message_bytes))
     }
 
+    /// There is none yet.
+    pub(crate) const LATER: Replied = Replied(u64::MAX);
+
+    /// It comes later.
+    pub(crate) fn is_later(self) -> bool {
+        self.0 == Replied::LATER.0
+    }
+
     /// A reply without results.
     pub(crate) fn refused(status: Status) -> Replied {
         Replied::new(status, 0)
@@ -489,6 +517,7 @@ impl Refusal {
     pub(crate) fn status(&self) -> Status {
         match self {
             Refusal::Arguments(_) => Status::Malformed,
+            Refusal::Ended => Status::Refused,
             Refusal::Results(_)
             | Refusal::NoMemory { .. }
             | Refusal::Descriptor(_)
@@ -515,6 +544,7 @@ impl fmt::Display for Refusal {
             Refusal::TooManyFeeds { limit } => {
                 write!(f, "its client has {limit} feeds open, which is the limit")
             }
+            Refusal::Ended => f.write_str("the binding is about to end"),
             Refusal::NotSent(reason) => write!(f, "descriptors were not sent: {reason}"),
         }
     }

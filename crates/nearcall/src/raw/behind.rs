@@ -64,6 +64,11 @@ impl Behind {
         Behind { seen: Cell::new(seen), end: Cell::new(0), waited_ns: Cell::new(0) }
     }
 
+    /// Of a call whose arguments have been read.
+    pub fn none() -> Behind {
+        Behind { seen: Cell::new(ALL), end: Cell::new(0), waited_ns: Cell::new(0) }
+    }
+
     /// The client had not copied all when it posted.
     #[inline]
     pub fn is_partial(&self) -> bool {

@@ -22,6 +22,7 @@ use super::descriptors::Arrived;
 use super::feeds::Feeds;
 use super::quota::{Charge, Quotas, Resource};
 use super::requests::Growing;
+use super::suspended::SuspendedCalls;
 use super::trust::TrustClass;
 use crate::audit::{Audit, Subject};
 use crate::client::binding::EXTENSIONS_MAX;
@@ -36,8 +37,8 @@ pub(crate) const OUT_OF_LINE_BYTES_MIN: usize = 64 << 10;
 #[repr(C, align(64))]
 pub(crate) struct ServerBinding {
     pub entries: Arc<dyn Entries>,
-    /// Those that may be called without a further look: all, or, of a client that may not call all,
-    /// none.
+    /// Those that may be called without a further look: all, or, of a client that may not call all
+    /// and of those that are awaited, none.
     pub procedures: &'static [ProcedureDescriptor],
     /// Number of the binding in this domain, never used again; not 0.
     pub key: u64,
@@ -71,6 +72,8 @@ pub(crate) struct ServerBinding {
     pub arrived: Mutex<Arrived>,
     /// What the client has open.
     pub feeds: Feeds,
+    /// Its calls whose procedures await something.
+    pub suspended: SuspendedCalls,
 }
 
 const _: () = assert!(offset_of!(ServerBinding, entries) == 0);
@@ -138,8 +141,8 @@ impl ServerBinding {
             token: parts.token,
             name: parts.name,
             procedures: match &parts.permitted {
-                None => parts.entries.interface().procedures,
-                Some(_) => &[],
+                None if !parts.entries.is_awaited() => parts.entries.interface().procedures,
+                _ => &[],
             },
             permitted: parts.permitted,
             audit: parts.audit,
@@ -161,6 +164,7 @@ impl ServerBinding {
             charges: Mutex::new(parts.charges),
             arrived: Mutex::default(),
             feeds: Feeds::default(),
+            suspended: SuspendedCalls::default(),
         }
     }
 
@@ -229,6 +233,7 @@ impl ServerBinding {
         self.lent().clear();
         self.forget_arrived();
         self.feeds.clear();
+        self.suspended.clear();
     }
 
     /// Keeps what was charged until the binding goes.

@@ -23,6 +23,7 @@ const NEVER_NS: u64 = 0;
 thread_local! {
     static DOMAIN: RefCell<Weak<DomainCore>> = const { RefCell::new(Weak::new()) };
     static SNAPSHOT: RefCell<Arc<Snapshot>> = RefCell::default();
+    static NUMBER: Cell<u64> = const { Cell::new(0) };
     static BINDING: Cell<u64> = const { Cell::new(NONE) };
     /// Of the call that it serves, if it serves one.
     static ASTACK: Cell<u32> = const { Cell::new(0) };
@@ -44,8 +45,7 @@ pub struct CurrentCall {
 ///
 /// # Cost: one look-up in a table of bindings; ask once a call.
 pub fn current_call() -> Option<CurrentCall> {
-    let key = BINDING.get();
-    let binding = SNAPSHOT.with_borrow(|snapshot| snapshot.binding(key).cloned())?;
+    let binding = served_binding()?;
     let index = ASTACK.get();
     let sequence = binding.claimed(index);
     Some(CurrentCall { binding, index, sequence, until_ns: UNTIL_NS.get() })
@@ -82,9 +82,20 @@ impl CurrentCall {
     }
 }
 
-/// This thread is a processor of `domain` from now on.
-pub(crate) fn enter_domain(domain: Weak<DomainCore>) {
+/// This thread is a processor of `domain` from now on, by this number; 0: it never watches.
+pub(crate) fn enter_domain(domain: Weak<DomainCore>, number: u64) {
     DOMAIN.set(domain);
+    NUMBER.set(number);
+}
+
+/// By which number this thread is a processor of its domain.
+pub(crate) fn number() -> u64 {
+    NUMBER.get()
+}
+
+/// The binding whose call this thread serves.
+pub(crate) fn served_binding() -> Option<Arc<ServerBinding>> {
+    SNAPSHOT.with_borrow(|snapshot| snapshot.binding(BINDING.get()).cloned())
 }
 
 /// This thread runs calls of the bindings in `snapshot` from now on, also of one that has gone
@@ -103,6 +114,11 @@ pub(crate) fn enter_call(key: u64, index: u32) {
 /// The call that this thread is about to run has a deadline.
 pub(crate) fn set_time_left(left_ns: u64) {
     UNTIL_NS.set(clock::now_ns().saturating_add(left_ns));
+}
+
+/// The client of the call that this thread goes on with stops waiting then.
+pub(crate) fn set_until(until_ns: Option<u64>) {
+    UNTIL_NS.set(until_ns.unwrap_or(NEVER_NS));
 }
 
 /// This thread has run it.
@@ -143,6 +159,7 @@ pub(crate) fn is_processor() -> bool {
     DOMAIN.with_borrow(|domain| domain.strong_count() > 0)
 }
 
-fn domain() -> Option<Arc<DomainCore>> {
+/// The domain that this thread is a processor of.
+pub(crate) fn domain() -> Option<Arc<DomainCore>> {
     DOMAIN.with_borrow(Weak::upgrade)
 }

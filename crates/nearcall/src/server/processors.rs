@@ -10,6 +10,7 @@ use nearcall_os::futex::{self, Watched, Woken};
 use super::binding::ServerBinding;
 use super::current;
 use super::residents::{self, Residents};
+use super::suspended::Suspended;
 use super::table::Snapshot;
 use super::trust::TrustClass;
 use super::watch::Watch;
@@ -65,7 +66,9 @@ pub(crate) struct Processors {
     hails: AtomicU32,
     /// Bindings whose clients have asked over their sockets to be looked at.
     asking: Mutex<Vec<Arc<ServerBinding>>>,
-    /// There are some.
+    /// Suspended calls that were woken.
+    woken: Mutex<Vec<Arc<Suspended>>>,
+    /// There are some of either.
     is_asked: AtomicBool,
 }
 
@@ -88,6 +91,7 @@ impl Processors {
             changes: AtomicU32::new(0),
             hails: AtomicU32::new(0),
             asking: Mutex::default(),
+            woken: Mutex::default(),
             is_asked: AtomicBool::new(false),
         }
     }
@@ -174,6 +178,30 @@ impl Processors {
         self.is_asked.store(true, Ordering::Relaxed);
     }
 
+    /// A suspended call was woken: the watcher is to go on with it.
+    ///
+    /// # Cost: a system call, unless it is the watcher that has woken it.
+    pub fn have_resumed(&self, suspended: Arc<Suspended>) {
+        self.woken.lock().unwrap_or_else(PoisonError::into_inner).push(suspended);
+        // Relaxed: as in `note_asking`.
+        self.is_asked.store(true, Ordering::Relaxed);
+        if self.has_watch(current::number()) {
+            return;
+        }
+        // Release: as in `announce`.
+        self.hails.fetch_add(1, Ordering::Release);
+        futex::wake_own(&self.hails);
+        // Relaxed: a hint, as in `take_over`. A watcher that is in a procedure may stay there.
+        if self.progress.load(Ordering::Relaxed) & 1 != 0 {
+            self.announce();
+        }
+    }
+
+    /// The suspended calls that were woken.
+    pub fn take_woken(&self) -> Vec<Arc<Suspended>> {
+        std::mem::take(&mut *self.woken.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Whether [`Processors::take_asking`] is worth it.
     #[inline]
     pub fn is_asked(&self) -> bool {
@@ -249,7 +277,7 @@ impl Processors {
         let on_thread = Arc::clone(core);
         let thread = std::thread::Builder::new().name(format!("nearcall-at-{processor}"));
         thread.spawn(move || {
-            current::enter_domain(Arc::downgrade(&on_thread));
+            current::enter_domain(Arc::downgrade(&on_thread), 0);
             residents::live(&on_thread, processor);
             on_thread.processors.end();
         })?;
@@ -348,7 +376,7 @@ impl Role {
 
 /// The life of one processor.
 fn processor(core: &Arc<DomainCore>, number: u64) {
-    current::enter_domain(Arc::downgrade(core));
+    current::enter_domain(Arc::downgrade(core), number);
     let processors = &core.processors;
     loop {
         if processors.has_watch(number) {

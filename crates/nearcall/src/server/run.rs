@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use nearcall_abi::head::flag;
-use nearcall_abi::{ReplyLine, RequestLine, Status, deadline};
+use nearcall_abi::{AStackHead, ReplyLine, RequestLine, Status, deadline};
 use nearcall_core::turn::{self, Reply};
 use nearcall_core::{ClaimedIndex, Mode, PeerFault, Sequence, claim};
 use nearcall_os::HeadWords;
@@ -17,8 +17,14 @@ use nearcall_os::segment::Segment;
 
 use super::binding::{ServerAStack, ServerBinding, wake_after};
 use super::current;
-use crate::raw::{Arguments, Behind, Kept, OUT_OF_LINE_END_MAX, Refusal, Replied, ServedCall};
+use crate::client::linkage::OutOfLine;
+use crate::raw::{
+    Arguments, Behind, Finish, Kept, OUT_OF_LINE_END_MAX, Refusal, Replied, ServedCall,
+};
 use crate::region::origin_word;
+
+/// In place of a status: nothing is wrong, but the procedure is awaited.
+const AWAITED: u32 = u32::MAX;
 
 /// Where a call was posted from and where it was run, as of the moment of each: processor numbers.
 pub(crate) struct Served {
@@ -70,9 +76,36 @@ pub(crate) fn run_and(
     };
     let replied = match refusal {
         0 => enter(&call, words.selector() as usize),
-        word => Replied::refused(Status::from_word(word).unwrap_or(Status::Malformed)),
+        word => match answer_otherwise(&call, words.selector() as usize, word) {
+            Some(replied) => replied,
+            None => {
+                before_reply();
+                return Some(served(words, origin_word(0)));
+            }
+        },
     };
-    let flags = match call.reply.into_inner() {
+    let origin = write_words(line, head, call.reply.into_inner(), replied);
+    before_reply();
+    end(binding, turn::reply(&head.turn, sequence, mode), astack, sequence);
+    Some(served(words, origin))
+}
+
+/// Of a call whose head said `words`, and whose reply's origin is this.
+#[inline(always)]
+fn served(words: HeadWords, origin: u32) -> Served {
+    let client_processor = words.origin() & flag::PROCESSOR;
+    Served { client_processor, own_processor: origin & flag::PROCESSOR }
+}
+
+/// Fills the head's words but for the turn; the origin among them.
+#[inline(always)]
+fn write_words(
+    line: &ReplyLine,
+    head: &AStackHead,
+    out_of_line: Option<OutOfLine>,
+    replied: Replied,
+) -> u32 {
+    let flags = match out_of_line {
         Some(reply) => {
             line.generation.store(reply.generation, Relaxed);
             flag::OUT_OF_LINE
@@ -83,10 +116,51 @@ pub(crate) fn run_and(
     head.message_bytes.store(replied.message_bytes(), Relaxed);
     let origin = origin_word(flags);
     head.origin.store(origin, Relaxed);
-    before_reply();
-    end(binding, turn::reply(&head.turn, sequence, mode), astack, sequence);
-    let client_processor = words.origin() & flag::PROCESSOR;
-    Some(Served { client_processor, own_processor: origin & flag::PROCESSOR })
+    origin
+}
+
+/// The call is refused with the status of this word, or its procedure is awaited. `None`: the reply
+/// comes later.
+#[cold]
+#[inline(never)]
+fn answer_otherwise(call: &ServedCall<'_>, procedure: usize, word: u32) -> Option<Replied> {
+    if word != AWAITED {
+        return Some(Replied::refused(Status::from_word(word).unwrap_or(Status::Malformed)));
+    }
+    let replied = enter(call, procedure);
+    (!replied.is_later()).then_some(replied)
+}
+
+/// Replies to a call that was suspended; without `finish` its procedure has panicked. From here on
+/// its client rings: nobody may be polling the A-stack any more.
+pub(crate) fn reply_later(
+    binding: &ServerBinding,
+    index: u32,
+    sequence: Sequence,
+    message_bytes: u32,
+    finish: Option<Finish>,
+) {
+    let astack = binding.astack(index);
+    let call = ServedCall {
+        binding,
+        astack,
+        message_bytes,
+        request: None,
+        reply: RefCell::new(None),
+        lent_bytes: Cell::new(0),
+        lent_at: Cell::new(0),
+        behind: Behind::none(),
+        lent: Kept::default(),
+    };
+    let results = || finish.map(|finish| finish(Arguments::new(&call)));
+    let replied = match catch_unwind(AssertUnwindSafe(results)) {
+        Ok(Some(Ok(replied))) => replied,
+        Ok(Some(Err(refusal))) => refused(binding, "a suspended one", &refusal),
+        Ok(None) | Err(_) => Replied::refused(Status::Panicked),
+    };
+    let (line, head) = (astack.own_line::<ReplyLine>(), astack.head());
+    write_words(line, head, call.reply.into_inner(), replied);
+    end(binding, turn::reply(&head.turn, sequence, Mode::Bell), astack, sequence);
 }
 
 /// The reply is out: who must hear of it.
@@ -135,9 +209,9 @@ pub(crate) fn let_go(binding: &ServerBinding, index: u32, sequence: Sequence) {
 }
 
 /// Judges the words of a call that is not as most are: its arguments lie out of line, it has a
-/// deadline, or its client may not call everything. The segment that the arguments lie in, if they
-/// are out of line; and the word of the status that the call is refused with, or 0. Two machine
-/// words, so that most calls have them in registers.
+/// deadline, its client may not call everything, or its procedure is awaited. The segment that the
+/// arguments lie in, if they are out of line; and the word of the status that the call is refused
+/// with, [`AWAITED`], or 0. Two machine words, so that most calls have them in registers.
 #[cold]
 #[inline(never)]
 fn judge(
@@ -159,7 +233,7 @@ fn judge(
     if let Some(left_ns) = deadline::from_word(words.origin()) {
         current::set_time_left(left_ns);
     }
-    (found, 0)
+    (found, if binding.entries.is_awaited() { AWAITED } else { 0 })
 }
 
 fn find_arguments(
@@ -198,15 +272,14 @@ fn enter(call: &ServedCall<'_>, procedure: usize) -> Replied {
     current::leave_call();
     match outcome {
         Ok(Ok(replied)) => replied,
-        Ok(Err(refusal)) => refused(binding, procedure, &refusal),
+        Ok(Err(refusal)) => refused(binding, binding.all_procedures()[procedure].name, &refusal),
         Err(_) => Replied::refused(Status::Panicked),
     }
 }
 
 #[cold]
 #[inline(never)]
-fn refused(binding: &ServerBinding, procedure: usize, refusal: &Refusal) -> Replied {
-    let procedure = binding.all_procedures()[procedure].name;
+fn refused(binding: &ServerBinding, procedure: &str, refusal: &Refusal) -> Replied {
     tracing::warn!(name = binding.name, procedure, %refusal, "a call was refused");
     Replied::refused(refusal.status())
 }

@@ -137,7 +137,8 @@ impl<'c> Watch<'c> {
         has_served
     }
 
-    /// Looks at the bindings whose clients have asked for it over their sockets.
+    /// Looks at the bindings whose clients have asked for it over their sockets, and goes on with
+    /// the suspended calls that were woken.
     #[cold]
     #[inline(never)]
     fn answer_asking(&mut self) -> bool {
@@ -145,6 +146,10 @@ impl<'c> Watch<'c> {
         let mut has_served = false;
         for binding in self.core.processors.take_asking() {
             has_served |= self.look_at(&binding);
+        }
+        for suspended in self.core.processors.take_woken() {
+            has_served = true;
+            self.resume(&suspended);
         }
         has_served
     }

@@ -42,7 +42,8 @@ impl Rust<'_> {
         let posting = self.posting(id, &procedures);
         let awaiting = self.awaiting(id, &procedures);
         let server = self.server(id, &procedures);
-        quote!(#(#exceptions)* #client #posting #awaiting #server #descriptor)
+        let async_server = self.async_server(id, &procedures);
+        quote!(#(#exceptions)* #client #posting #awaiting #server #async_server #descriptor)
     }
 
     fn descriptor(&self, id: DeclarationId, interface: &Interface) -> TokenStream {

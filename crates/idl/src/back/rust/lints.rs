@@ -137,19 +137,33 @@ fn complexity(declared: &syn::Type, depth: u32) -> u32 {
             10 * depth + inner.sum::<u32>()
         }
         syn::Type::Path(path) => {
-            let arguments = path.path.segments.iter().map(|segment| &segment.arguments);
-            let inner = arguments.flat_map(|arguments| match arguments {
-                syn::PathArguments::AngleBracketed(angled) => angled.args.iter().collect(),
-                _ => Vec::new(),
-            });
-            let inner = inner.map(|argument| match argument {
+            let inner = arguments_of(&path.path).map(|argument| match argument {
                 syn::GenericArgument::Type(inner) => complexity(inner, depth + 1),
                 _ => 0,
             });
             10 * depth + inner.sum::<u32>()
         }
+        // Traits are not types; what they are bound to is.
+        syn::Type::ImplTrait(opaque) => {
+            let bounds = opaque.bounds.iter().filter_map(|bound| match bound {
+                syn::TypeParamBound::Trait(bound) => Some(arguments_of(&bound.path)),
+                _ => None,
+            });
+            let inner = bounds.flatten().map(|argument| match argument {
+                syn::GenericArgument::AssocType(bound) => complexity(&bound.ty, depth),
+                _ => 0,
+            });
+            inner.sum()
+        }
         _ => 10 * depth,
     }
+}
+
+fn arguments_of(path: &syn::Path) -> impl Iterator<Item = &syn::GenericArgument> {
+    path.segments.iter().flat_map(|segment| match &segment.arguments {
+        syn::PathArguments::AngleBracketed(angled) => angled.args.iter().collect(),
+        _ => Vec::new(),
+    })
 }
 
 /// About how many bytes of memory a value takes, what it points to not counted.

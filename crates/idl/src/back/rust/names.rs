@@ -39,6 +39,10 @@ pub struct InterfaceNames {
     pub server: String,
     /// The entry stubs.
     pub entries: String,
+    /// What a server does whose procedures are awaited.
+    pub async_server: String,
+    /// Its entry stubs.
+    pub async_entries: String,
     /// The descriptor.
     pub descriptor: String,
     /// What each operation raises; empty for those that raise nothing.
@@ -201,6 +205,8 @@ impl Names {
         let descriptor = used.take(&cased(own, Case::Screaming));
         let posting = used.take(&format!("{stem}Posting"));
         let awaiting = used.take(&format!("{stem}Awaiting"));
+        let async_server = used.take(&format!("{stem}AsyncServer"));
+        let async_entries = used.take(&format!("{stem}AsyncEntries"));
         let mut exceptions = Vec::new();
         for operation in operations {
             let is_own = operation.declared_in == id && !operation.raises.is_empty();
@@ -218,6 +224,8 @@ impl Names {
             awaiting,
             server,
             entries,
+            async_server,
+            async_entries,
             descriptor,
             exceptions,
             functions,

@@ -14,6 +14,22 @@ use crate::layout::{Place, Root};
 use crate::model::{DeclarationId, Operation};
 use crate::plan::{Passing, ProcedurePlan, Step};
 
+/// What a procedure has evaluated to, as an expression.
+pub enum Ran {
+    /// To what its signature says.
+    Value(TokenStream),
+    /// To the same, or what a feed raises.
+    Carried(TokenStream),
+    /// To nothing.
+    Nothing,
+}
+
+/// Which of the two traits an entry stub calls, and what it has of who does.
+pub struct Form {
+    pub server: Ident,
+    pub held: TokenStream,
+}
+
 impl Rust<'_> {
     /// The trait and the entry stubs.
     pub fn server(&self, id: DeclarationId, procedures: &[Procedure<'_>]) -> TokenStream {
@@ -27,7 +43,9 @@ impl Rust<'_> {
             has_length(&names.functions).then(|| quote!(#[allow(clippy::len_without_is_empty)]));
         let own = procedures.iter().filter(|procedure| !procedure.operation.carries_feed());
         let signatures = own.map(|procedure| self.signature(*procedure, procedures));
-        let stubs = procedures.iter().map(|procedure| self.entry_stub(*procedure, procedures));
+        let form = Form { server: server.clone(), held: quote!(#generic) };
+        let stubs =
+            procedures.iter().map(|procedure| self.entry_stub(*procedure, procedures, &form));
         let stub_names = names.functions.iter().map(|name| stub_name(name));
         quote! {
             #server_doc
@@ -60,7 +78,7 @@ impl Rust<'_> {
         }
     }
 
-    fn signature(&self, procedure: Procedure<'_>, all: &[Procedure<'_>]) -> TokenStream {
+    pub fn signature(&self, procedure: Procedure<'_>, all: &[Procedure<'_>]) -> TokenStream {
         let Procedure { interface, operation, plan } = procedure;
         let scope = self.names.scope_of(interface);
         let doc = doc(&operation.doc, &format!("The procedure `{}`.", operation.name));
@@ -84,7 +102,7 @@ impl Rust<'_> {
     }
 
     /// As the client's, but for what is lent.
-    fn server_parameters(&self, scope: usize, procedure: Procedure<'_>) -> Vec<TokenStream> {
+    pub fn server_parameters(&self, scope: usize, procedure: Procedure<'_>) -> Vec<TokenStream> {
         let names = lent_names(procedure.operation, procedure.plan);
         let opaque = quote!(::nearcall::Opaque<'_>);
         let opaque_out = quote!(::nearcall::OpaqueOut<'_>);
@@ -108,12 +126,17 @@ impl Rust<'_> {
         parameters
     }
 
-    fn entry_stub(&self, procedure: Procedure<'_>, all: &[Procedure<'_>]) -> TokenStream {
+    pub fn entry_stub(
+        &self,
+        procedure: Procedure<'_>,
+        all: &[Procedure<'_>],
+        form: &Form,
+    ) -> TokenStream {
         let Procedure { interface, operation, plan } = procedure;
         let scope = self.names.scope_of(interface);
         let names = self.names.interface(interface);
         let name = stub_name(&names.functions[plan.index as usize]);
-        let generic = ident(&names.generic);
+        let held = &form.held;
         let mut printer = Printer::new(self, scope, operation, plan, Side::Server);
         let (server, arguments) =
             (printer.fixed(server_name(operation)), printer.fixed("arguments"));
@@ -128,14 +151,14 @@ impl Rust<'_> {
                     };
                     quote!(let #lent = #arguments.lent_results::<#at>(#limit);)
                 }
-                Step::Run => self.run(&mut printer, procedure, all),
+                Step::Run => self.run(&mut printer, procedure, all, form),
                 step => printer.read(step),
             });
         }
         let changed = plan.lent_result.is_some().then(|| quote!(mut));
         quote! {
             fn #name(
-                #server: &#generic,
+                #server: &#held,
                 #changed #arguments: ::nearcall::raw::Arguments<'_>,
             ) -> ::nearcall::raw::Outcome {
                 #body
@@ -149,19 +172,30 @@ impl Rust<'_> {
         printer: &mut Printer<'_, '_>,
         procedure: Procedure<'_>,
         all: &[Procedure<'_>],
+        form: &Form,
     ) -> TokenStream {
         let Procedure { interface, operation, plan } = procedure;
-        let scope = self.names.scope_of(interface);
         let names = self.names.interface(interface);
-        let (generic, server_trait) = (ident(&names.generic), ident(&names.server));
+        let (generic, server_trait) = (ident(&names.generic), &form.server);
         let function = ident(&names.functions[plan.index as usize]);
         let server = printer.fixed(server_name(operation));
         let arguments = run_arguments(printer, plan);
         let carried = self.carried(printer, procedure, all);
-        let is_carried = carried.is_some();
-        let run = carried.unwrap_or_else(
-            || quote!(<#generic as #server_trait>::#function(#server, #(#arguments),*)),
-        );
+        let run = || quote!(<#generic as #server_trait>::#function(#server, #(#arguments),*));
+        let ran = carried.map_or_else(|| Ran::Value(run()), Ran::Carried);
+        self.reply(printer, procedure, all, ran)
+    }
+
+    /// Replies with what the procedure evaluates to.
+    pub fn reply(
+        &self,
+        printer: &mut Printer<'_, '_>,
+        procedure: Procedure<'_>,
+        all: &[Procedure<'_>],
+        ran: Ran,
+    ) -> TokenStream {
+        let Procedure { interface, operation, plan } = procedure;
+        let scope = self.names.scope_of(interface);
         let opened = self.opened(printer, procedure, all);
         let results = run_results(plan);
         let reply = reply_steps(printer, &plan.server.reply);
@@ -171,9 +205,13 @@ impl Rust<'_> {
             [one] => quote!(#one),
             all => quote!((#(#all),*)),
         };
-        if operation.raises.is_empty() && is_carried {
-            return quote!(let ::core::result::Result::Ok(#pattern) = #run; #reply);
-        }
+        let run = match ran {
+            Ran::Carried(run) if operation.raises.is_empty() => {
+                return quote!(let ::core::result::Result::Ok(#pattern) = #run; #reply);
+            }
+            Ran::Nothing => return quote!(#opened #reply),
+            Ran::Carried(run) | Ran::Value(run) => run,
+        };
         if operation.raises.is_empty() {
             let bound = (!locals.is_empty()).then(|| quote!(let #pattern =));
             return quote!(#bound #run; #opened #reply);
@@ -205,7 +243,7 @@ fn server_name(operation: &Operation) -> &'static str {
 }
 
 /// What the procedure itself evaluates to: a lent result is in place already.
-fn run_results(plan: &ProcedurePlan) -> Vec<Root> {
+pub fn run_results(plan: &ProcedurePlan) -> Vec<Root> {
     plan.results.iter().copied().filter(|root| plan.lent_result != Some(*root)).collect()
 }
 
@@ -230,7 +268,7 @@ fn lent_names(operation: &Operation, plan: &ProcedurePlan) -> LentNames {
     LentNames { parameters, written }
 }
 
-fn run_arguments(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan) -> Vec<TokenStream> {
+pub fn run_arguments(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan) -> Vec<TokenStream> {
     let lent = plan.lent_result.map(|_| printer.fixed("lent"));
     let mut arguments = Vec::new();
     for argument in &plan.arguments {
@@ -278,6 +316,6 @@ fn reply_steps(printer: &mut Printer<'_, '_>, steps: &[Step]) -> TokenStream {
     body
 }
 
-fn stub_name(function: &str) -> Ident {
+pub fn stub_name(function: &str) -> Ident {
     format_ident!("stub_{}", function)
 }

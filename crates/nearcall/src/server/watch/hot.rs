@@ -16,6 +16,7 @@ use nearcall_os::{HeadWords, clock};
 use super::{NO_PROCESSOR, Watch};
 use crate::server::binding::{ServerAStack, ServerBinding};
 use crate::server::run::{self, Served};
+use crate::server::suspended::Suspended;
 
 /// Polls of the A-stack that was called last before the others are looked at: about 0.3 us.
 const STAY_POLLS: u32 = 24;
@@ -129,6 +130,13 @@ impl Watch<'_> {
         }
         self.leave(entered);
         served
+    }
+
+    /// Goes on with a suspended call, as it runs one.
+    pub(super) fn resume(&self, suspended: &Arc<Suspended>) {
+        let entered = self.core.processors.enter();
+        suspended.resume();
+        self.leave(entered);
     }
 
     #[inline(always)]

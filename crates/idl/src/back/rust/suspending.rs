@@ -1,0 +1,156 @@
+//! The server's side for procedures that are awaited (design note 0022): the same entry stubs, but
+//! a procedure that has to wait leaves its processor to other calls.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::back::rust::Rust;
+use crate::back::rust::casing::ident;
+use crate::back::rust::client::has_length;
+use crate::back::rust::docs::doc;
+use crate::back::rust::interface::Procedure;
+use crate::back::rust::server::{Form, Ran, run_arguments, run_results, stub_name};
+use crate::back::rust::stub::{Printer, Side};
+use crate::model::DeclarationId;
+use crate::plan::{Passing, Step};
+
+/// What outlives the look at its A-stack can be awaited; feeds are run a batch at a time.
+fn is_awaited(procedure: Procedure<'_>) -> bool {
+    let Procedure { operation, plan, .. } = procedure;
+    let is_lent = plan.arguments.iter().any(|argument| {
+        matches!(argument.passing, Passing::Lent | Passing::LentResult | Passing::LentBoth)
+    });
+    !is_lent && plan.lent_result.is_none() && operation.feed.is_none() && !operation.carries_feed()
+}
+
+impl Rust<'_> {
+    /// The trait and the entry stubs.
+    pub fn async_server(&self, id: DeclarationId, procedures: &[Procedure<'_>]) -> TokenStream {
+        let names = self.names.interface(id);
+        let (server, entries) = (ident(&names.async_server), ident(&names.async_entries));
+        let (descriptor, generic) = (ident(&names.descriptor), ident(&names.generic));
+        let name = &self.model.declaration(id).name;
+        let text = format!(
+            "What a domain that exports `{name}` does, if its procedures are awaited: one that has \
+             to wait leaves its processor to other calls.\n\nThose with `@opaque` parameters and \
+             feeds are not awaited."
+        );
+        let server_doc = doc(&None, &text);
+        let entries_doc = doc(&None, &format!("Entry stubs for a `{}`.", names.async_server));
+        let allow =
+            has_length(&names.functions).then(|| quote!(#[allow(clippy::len_without_is_empty)]));
+        let own = procedures.iter().filter(|procedure| !procedure.operation.carries_feed());
+        let signatures = own.map(|procedure| match is_awaited(*procedure) {
+            true => self.async_signature(*procedure),
+            false => self.signature(*procedure, procedures),
+        });
+        let form = Form { server: server.clone(), held: quote!(::std::sync::Arc<#generic>) };
+        let stubs = procedures.iter().map(|procedure| match is_awaited(*procedure) {
+            true => self.async_stub(*procedure, procedures, &form),
+            false => self.entry_stub(*procedure, procedures, &form),
+        });
+        let stub_names = names.functions.iter().map(|name| stub_name(name));
+        let held = &form.held;
+        quote! {
+            #server_doc
+            #allow
+            pub trait #server: ::core::marker::Send + ::core::marker::Sync + 'static {
+                #(#signatures)*
+            }
+            #entries_doc
+            #[derive(Debug)]
+            pub struct #entries<#generic>(#held);
+            impl<#generic: #server> #entries<#generic> {
+                const STUBS: &'static [fn(
+                    &#held,
+                    ::nearcall::raw::Arguments<'_>,
+                ) -> ::nearcall::raw::Outcome] = &[#(Self::#stub_names),*];
+                /// Entry stubs that run the procedures of `server`.
+                pub fn new(server: #generic) -> Self { Self(::std::sync::Arc::new(server)) }
+                #(#stubs)*
+            }
+            impl<#generic: #server> ::nearcall::raw::Entries for #entries<#generic> {
+                fn interface(&self) -> &'static ::nearcall::InterfaceDescriptor { &#descriptor }
+                fn enter(
+                    &self,
+                    procedure: usize,
+                    arguments: ::nearcall::raw::Arguments<'_>,
+                ) -> ::nearcall::raw::Outcome {
+                    (Self::STUBS[procedure])(&self.0, arguments)
+                }
+                fn is_awaited(&self) -> bool { true }
+            }
+        }
+    }
+
+    fn async_signature(&self, procedure: Procedure<'_>) -> TokenStream {
+        let Procedure { interface, operation, plan } = procedure;
+        let scope = self.names.scope_of(interface);
+        let doc = doc(&operation.doc, &format!("The procedure `{}`.", operation.name));
+        let function = &self.names.interface(interface).functions[plan.index as usize];
+        let (name, parameters) = (ident(function), self.server_parameters(scope, procedure));
+        let results = self.result_type(scope, operation, &run_results(plan));
+        let output = match operation.raises.is_empty() {
+            true => results,
+            false => {
+                let exceptions = self.exceptions_path(scope, operation);
+                quote!(::core::result::Result<#results, #exceptions>)
+            }
+        };
+        let signature = quote! {
+            fn #name(
+                &self, #(#parameters),*
+            ) -> impl ::core::future::Future<Output = #output> + ::core::marker::Send
+        };
+        let allow = self.function_lints(operation, function, &signature).attribute();
+        quote!(#doc #allow #signature;)
+    }
+
+    fn async_stub(
+        &self,
+        procedure: Procedure<'_>,
+        all: &[Procedure<'_>],
+        form: &Form,
+    ) -> TokenStream {
+        let Procedure { interface, operation, plan } = procedure;
+        let names = self.names.interface(interface);
+        let scope = self.names.scope_of(interface);
+        let (name, function) = {
+            let function = &names.functions[plan.index as usize];
+            (stub_name(function), ident(function))
+        };
+        let generic = ident(&names.generic);
+        let Form { server: server_trait, held } = form;
+        let mut printer = Printer::new(self, scope, operation, plan, Side::Server);
+        let (server, arguments) = (printer.fixed("server"), printer.fixed("arguments"));
+        let mut body = TokenStream::new();
+        for step in plan.server.request.iter().filter(|step| !matches!(step, Step::Run)) {
+            body.extend(printer.read(step));
+        }
+        let given = run_arguments(&mut printer, plan);
+        let run = quote!(<#generic as #server_trait>::#function(&#server, #(#given),*).await);
+        let (outcome, finish) = (printer.fixed("outcome"), printer.fixed("finish"));
+        let is_plain = operation.raises.is_empty() && run_results(plan).is_empty();
+        let (run, ran) = match is_plain {
+            true => (quote!(#run;), Ran::Nothing),
+            false => (quote!(let #outcome = #run;), Ran::Value(quote!(#outcome))),
+        };
+        let reply = self.reply(&mut printer, procedure, all, ran);
+        quote! {
+            fn #name(
+                #server: &#held,
+                #arguments: ::nearcall::raw::Arguments<'_>,
+            ) -> ::nearcall::raw::Outcome {
+                #body
+                let #server = ::std::sync::Arc::clone(#server);
+                #arguments.run_awaited(async move {
+                    #run
+                    let #finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                        move |#arguments: ::nearcall::raw::Arguments<'_>| { #reply },
+                    );
+                    #finish
+                })
+            }
+        }
+    }
+}

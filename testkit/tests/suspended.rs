@@ -1,0 +1,341 @@
+//! Procedures that are awaited: one that has to wait leaves its processor to other calls (design
+//! note 0022).
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::task::{Context, Waker};
+use std::time::{Duration, Instant};
+
+use futures::executor::block_on;
+use futures::future::{Either, join_all, select};
+use nearcall::name::Scope;
+use nearcall::{
+    Binding, CallError, Clerk, Domain, DomainOptions, Error, ExportOptions, ImportOptions, Opaque,
+    WhenExhausted, current_call,
+};
+use smol::Timer;
+use testkit::awaited::awaited::{
+    AWAITED, AwaitedAsyncEntries, AwaitedAsyncServer, AwaitedClient, AwaitedMoreException, TooFew,
+};
+
+/// Much longer than anything takes.
+const LONG: Duration = Duration::from_secs(600);
+
+/// Calls of `meet` that wait for each other.
+const MEETING: usize = 40;
+
+struct Server {
+    next: Option<AwaitedClient>,
+    meeting: smol::lock::Barrier,
+    dropped: Arc<AtomicU32>,
+}
+
+/// Counts its drop.
+struct Guard(Arc<AtomicU32>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, SeqCst);
+    }
+}
+
+async fn wait(milliseconds: u64) {
+    Timer::after(Duration::from_millis(milliseconds)).await;
+}
+
+impl AwaitedAsyncServer for Server {
+    async fn null(&self) {}
+
+    async fn add(&self, a: i32, b: i32) -> i32 {
+        a.wrapping_add(b)
+    }
+
+    async fn later(&self, data: &[u8], milliseconds: u32) -> Vec<u8> {
+        wait(milliseconds.into()).await;
+        data.to_vec()
+    }
+
+    async fn more(&self, count: &mut i32) -> Result<(), AwaitedMoreException> {
+        wait(1).await;
+        if *count < 0 {
+            return Err(TooFew { count: *count }.into());
+        }
+        *count += 1;
+        Ok(())
+    }
+
+    async fn relay(&self, a: i32, b: i32) -> i32 {
+        let next = self.next.as_ref().expect("there is a next server");
+        next.awaiting().add(a, b).await.expect("the next server answers")
+    }
+
+    async fn panic(&self) {
+        wait(1).await;
+        panic!("on purpose");
+    }
+
+    async fn forever(&self) {
+        let _guard = Guard(Arc::clone(&self.dropped));
+        std::future::pending::<()>().await;
+    }
+
+    async fn dropped(&self) -> u32 {
+        self.dropped.load(SeqCst)
+    }
+
+    async fn time_left(&self) -> i64 {
+        wait(5).await;
+        let call = current_call().expect("this is a procedure");
+        call.time_left().map_or(-1, |left| left.as_nanos() as i64)
+    }
+
+    async fn is_cancelled(&self) -> bool {
+        let call = current_call().expect("this is a procedure");
+        let begin = Instant::now();
+        while !call.is_cancelled() {
+            if begin.elapsed() > LONG {
+                return false;
+            }
+            wait(1).await;
+        }
+        self.dropped.fetch_add(1, SeqCst);
+        true
+    }
+
+    fn sum(&self, data: Opaque<'_>) -> u32 {
+        data.to_vec().iter().map(|byte| u32::from(*byte)).sum()
+    }
+
+    async fn meet(&self) {
+        self.meeting.wait().await;
+    }
+
+    async fn yields(&self, count: u32) -> u32 {
+        for _ in 0..count {
+            smol::future::yield_now().await;
+        }
+        count
+    }
+}
+
+/// A server's domain, and a directory for its name.
+struct Scene {
+    directory: tempfile::TempDir,
+    domain: Domain,
+    clerk: Clerk,
+    client: Domain,
+    dropped: Arc<AtomicU32>,
+}
+
+impl Scene {
+    /// `processors`: most that the server has.
+    fn new(processors: u32, next: Option<AwaitedClient>) -> Scene {
+        let directory = tempfile::tempdir().unwrap();
+        let mut options = DomainOptions::default();
+        options.processors_max = processors;
+        let domain = Domain::with_options(options).unwrap();
+        let dropped = Arc::new(AtomicU32::new(0));
+        let meeting = smol::lock::Barrier::new(MEETING);
+        let server = Server { next, meeting, dropped: Arc::clone(&dropped) };
+        let mut options = ExportOptions::default();
+        options.scope = Some(Scope::Directory(directory.path().to_owned()));
+        let entries = AwaitedAsyncEntries::new(server);
+        let clerk = Clerk::export_with(&domain, "awaited", entries, options).unwrap();
+        Scene { directory, domain, clerk, client: Domain::new().unwrap(), dropped }
+    }
+
+    fn import_options(&self) -> ImportOptions {
+        let mut options = ImportOptions::default();
+        options.scopes = Some(vec![Scope::Directory(self.directory.path().to_owned())]);
+        options
+    }
+
+    /// A client over sealed segments.
+    fn client(&self) -> AwaitedClient {
+        let options = self.import_options();
+        let binding = Binding::import_with(&self.client, "awaited", &AWAITED, options);
+        AwaitedClient::new(binding.unwrap())
+    }
+
+    /// One over a twin of them on the heap.
+    fn twin(&self) -> AwaitedClient {
+        let options = self.import_options();
+        let binding = Binding::import_twin(&self.client, &self.clerk, &AWAITED, options);
+        AwaitedClient::new(binding.unwrap())
+    }
+}
+
+fn check(test: impl Fn(&AwaitedClient)) {
+    let scene = Scene::new(2, None);
+    test(&scene.client());
+    test(&scene.twin());
+}
+
+#[test]
+fn procedures_that_do_not_wait_reply_at_once() {
+    check(|client| {
+        for number in 0..200 {
+            client.null().unwrap();
+            assert_eq!(client.add(number, 1).unwrap(), number + 1);
+        }
+        assert_eq!(client.sum(&[1, 2, 3][..]).unwrap(), 6);
+    });
+}
+
+#[test]
+fn procedures_that_wait_reply_later() {
+    check(|client| {
+        for bytes in [0, 5, 300, 70_000] {
+            let data = vec![bytes as u8; bytes];
+            assert!(client.later(&data, 3).unwrap() == data);
+        }
+        let mut count = 4;
+        client.more(&mut count).unwrap();
+        assert_eq!(count, 5);
+        let mut count = -4;
+        let raised = client.more(&mut count).unwrap_err();
+        let Error::Exception(AwaitedMoreException::TooFew(TooFew { count })) = raised else {
+            panic!("{raised}");
+        };
+        assert_eq!(count, -4);
+    });
+}
+
+#[test]
+fn a_processor_takes_other_calls_while_a_procedure_waits() {
+    check(|client| {
+        let waiting = client.posting().later(&[7], 600_000).unwrap();
+        for number in 0..1000 {
+            assert_eq!(client.add(number, 1).unwrap(), number + 1);
+        }
+        assert!(!waiting.is_replied());
+        waiting.cancel();
+    });
+}
+
+#[test]
+fn more_procedures_wait_at_once_than_there_are_processors() {
+    check(|client| {
+        let client = client.with_deadline(LONG);
+        let calls = client.awaiting();
+        let all = block_on(join_all((0..MEETING).map(|_| calls.meet())));
+        all.into_iter().for_each(|met| met.unwrap());
+    });
+}
+
+/// More of them sleep than one sleep of their herald can wait for.
+#[test]
+fn of_400_sleeping_tasks_the_newest_are_woken_first() {
+    let scene = Scene::new(2, None);
+    let mut options = scene.import_options();
+    options.when_exhausted = WhenExhausted::Grow;
+    let binding = Binding::import_with(&scene.client, "awaited", &AWAITED, options);
+    let client = AwaitedClient::new(binding.unwrap());
+    let calls = client.awaiting();
+    let call = async |number: u32, milliseconds| {
+        let data = calls.later(&number.to_le_bytes(), milliseconds).await.unwrap();
+        assert_eq!(data, number.to_le_bytes());
+    };
+    let old = join_all((0..200).map(|number| call(number, LONG.as_millis() as u32)));
+    let new = join_all((200..400).map(|number| call(number, 20)));
+    let (old, new) = (pin!(old), pin!(new));
+    let woken = block_on(select(old, new));
+    assert!(matches!(woken, Either::Right(_)), "the newest are not kept waiting by the oldest");
+    assert!(client.binding().astack_count() >= 400);
+}
+
+#[test]
+fn a_procedure_that_wakes_itself_goes_on() {
+    check(|client| {
+        let calls = client.awaiting();
+        let all = block_on(join_all((0..300).map(|count| calls.yields(count))));
+        assert!((0..).zip(all).all(|(count, yields)| yields.unwrap() == count));
+    });
+}
+
+#[test]
+fn a_nested_call_is_awaited() {
+    let last = Scene::new(2, None);
+    let scene = Scene::new(2, Some(last.client()));
+    for client in [scene.client(), scene.twin()] {
+        for number in 0..100 {
+            assert_eq!(client.relay(number, 2).unwrap(), number + 2);
+        }
+        let calls = client.awaiting();
+        let all = block_on(join_all((0..1000).map(|number| calls.relay(number, 1))));
+        assert!((1..).zip(all).all(|(wanted, sum)| sum.unwrap() == wanted));
+    }
+}
+
+#[test]
+fn one_that_panics_after_a_wait_harms_no_other() {
+    check(|client| {
+        let panicked = client.panic().unwrap_err();
+        assert!(matches!(panicked, CallError::Panicked { .. }), "{panicked}");
+        client.null().unwrap();
+    });
+}
+
+#[test]
+fn a_deadline_is_seen_after_a_wait() {
+    check(|client| {
+        assert_eq!(client.time_left().unwrap(), -1);
+        let left_ns = client.with_deadline(LONG).time_left().unwrap();
+        let most = (LONG - Duration::from_millis(5)).as_nanos() as i64;
+        assert!(left_ns > 0 && left_ns <= most, "{left_ns}");
+        let hasty = client.with_deadline(Duration::from_millis(20));
+        let late = hasty.forever().unwrap_err();
+        assert!(matches!(late, CallError::CallAborted { .. }), "{late}");
+        client.null().unwrap();
+    });
+}
+
+#[test]
+fn a_procedure_sees_after_a_wait_that_its_client_has_given_up() {
+    let scene = Scene::new(2, None);
+    let client = scene.client();
+    let hasty = client.with_deadline(Duration::from_millis(10));
+    let late = hasty.is_cancelled().unwrap_err();
+    assert!(matches!(late, CallError::CallAborted { .. }), "{late}");
+    while client.binding().captured_count() > 0 {
+        std::thread::yield_now();
+    }
+    assert_eq!(client.dropped().unwrap(), 1);
+}
+
+#[test]
+fn what_waits_is_dropped_when_its_client_has_gone() {
+    let scene = Scene::new(2, None);
+    for (round, client) in [scene.client(), scene.twin()].into_iter().enumerate() {
+        let waiting: Vec<_> = (0..4).map(|_| client.posting().forever().unwrap()).collect();
+        assert_eq!(client.dropped().unwrap() as usize, 4 * round);
+        drop(waiting);
+        drop(client);
+        while scene.dropped.load(SeqCst) as usize != 4 * (round + 1) {
+            std::thread::yield_now();
+        }
+    }
+}
+
+#[test]
+fn what_waits_is_dropped_when_its_domain_ends() {
+    let scene = Scene::new(2, None);
+    let client = scene.client();
+    let calls = client.awaiting();
+    let mut waiting = Box::pin(join_all((0..4).map(|_| calls.forever())));
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(waiting.as_mut().poll(&mut context).is_pending());
+    client.null().unwrap();
+    let Scene { clerk, domain, dropped, directory: _directory, client: _domain } = scene;
+    drop(clerk);
+    drop(domain);
+    for ended in block_on(waiting) {
+        let ended = ended.unwrap_err();
+        assert!(matches!(ended, CallError::CallFailed { .. }), "{ended}");
+    }
+    while dropped.load(SeqCst) != 4 {
+        std::thread::yield_now();
+    }
+}
