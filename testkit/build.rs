@@ -5,4 +5,5 @@ fn main() {
     nearcall_idl::build("contract.idl");
     nearcall_idl::build("effects.idl");
     nearcall_idl::build("awaited.idl");
+    nearcall_idl::build("turns.idl");
 }

@@ -38,3 +38,8 @@ pub mod effects {
 pub mod awaited {
     include!(concat!(env!("OUT_DIR"), "/awaited.rs"));
 }
+
+/// Stubs of `turns.idl`.
+pub mod turns {
+    include!(concat!(env!("OUT_DIR"), "/turns.rs"));
+}

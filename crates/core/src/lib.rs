@@ -38,6 +38,8 @@ pub mod linger;
 
 pub mod domain_cache;
 
+pub mod fairness;
+
 pub mod admission;
 
 pub mod quota;
@@ -49,6 +51,7 @@ mod tests;
 pub use admission::{BindingState, RevokeReason};
 pub use astack_list::AStackLists;
 pub use captured::Captured;
+pub use fairness::Priority;
 pub use fault::PeerFault;
 pub use index::{AStackIndex, ClaimedIndex, Incarnation, ProcedureIndex};
 pub use turn::{Mode, Phase, Sequence, TurnWord};

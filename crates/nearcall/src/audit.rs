@@ -34,9 +34,11 @@ macro_rules! record {
     ($subject:expr, $dropped:expr, $event:literal, $($field:ident = $value:expr),*) => {{
         let Subject { name, interface, importer } = $subject;
         let (uid, gid, pid) = (importer.uid(), importer.gid(), importer.pid());
+        let label = importer.label();
         tracing::info!(
             target: TARGET,
-            event = $event, name, interface, uid, gid, pid, $($field = $value,)* dropped = $dropped
+            event = $event, name, interface, uid, gid, pid, label, $($field = $value,)*
+            dropped = $dropped
         );
     }};
 }

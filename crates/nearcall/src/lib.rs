@@ -47,7 +47,7 @@ pub use error::{
     BindError, CallError, Error, ExportError, NameError, NotExecuted, OverBound, Ran, UsageError,
 };
 pub use nearcall_abi::{AStackClass, InterfaceDescriptor, ProcedureDescriptor};
-pub use nearcall_core::{PeerFault, WaitPolicy};
+pub use nearcall_core::{PeerFault, Priority, WaitPolicy};
 pub use nearcall_os::{DescriptorKind, WrongDescriptor};
 pub use raw::{Opaque, OpaqueOut, Pending, Refusal};
 pub use server::clerk::{Admission, Clerk, ExportOptions, Importer, Policy};

@@ -6,6 +6,7 @@ use std::io;
 use std::sync::Arc;
 
 use nearcall_abi::InterfaceDescriptor;
+use nearcall_core::Priority;
 use nearcall_os::peer::Process;
 use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::Stream;
@@ -51,6 +52,7 @@ pub(crate) fn import(
         quotas: Arc::clone(&server.quotas),
         charges: Vec::new(),
         permitted: None,
+        priority: Priority::default(),
         audit: Arc::clone(&server.audit),
         key: server.table.new_key(lane),
         token: server.next_number(),

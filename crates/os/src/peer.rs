@@ -27,6 +27,10 @@ const SO_PEERGROUPS: libc::c_int = 59;
 /// Groups that are asked for at first; the kernel says if there are more.
 const GROUPS_USUAL: usize = 64;
 
+/// Bytes of a security label that are asked for at first, and at most.
+const LABEL_BYTES_USUAL: usize = 256;
+const LABEL_BYTES_MAX: usize = 1 << 16;
+
 /// The domain at the other end of a socket, as it was when it connected or listened.
 #[derive(Debug)]
 pub struct Peer {
@@ -39,6 +43,9 @@ pub struct Peer {
     /// Its process number, for messages only: the number may be another's by now. `None` if it is
     /// in another pid namespace.
     pub pid: Option<u32>,
+    /// What a security module of the system calls it (SELinux: its context); `None` without one, or
+    /// if it is no text.
+    pub label: Option<String>,
     /// The process itself.
     pub process: Process,
 }
@@ -58,7 +65,7 @@ impl Peer {
         let socket = stream.as_fd();
         let Credentials { pid, uid, gid } = credentials(socket)?;
         let process = process(socket, || Ok(pid))?;
-        Ok(Peer { uid, gid, groups: groups(socket)?, pid, process })
+        Ok(Peer { uid, gid, groups: groups(socket)?, pid, label: label(socket)?, process })
     }
 }
 
@@ -169,6 +176,30 @@ fn groups(socket: BorrowedFd<'_>) -> io::Result<Vec<u32>> {
     }
 }
 
+/// The peer's security label; none where no module of the kernel gives labels.
+fn label(socket: BorrowedFd<'_>) -> io::Result<Option<String>> {
+    let mut label = vec![0; LABEL_BYTES_USUAL];
+    loop {
+        match socket_option(socket, libc::SO_PEERSEC, &mut label) {
+            Ok(bytes) => {
+                label.truncate(bytes);
+                return Ok(text_of(label));
+            }
+            Err(Errno::RANGE) if label.len() < LABEL_BYTES_MAX => label.resize(LABEL_BYTES_MAX, 0),
+            Err(Errno::NOPROTOOPT | Errno::NODATA) => return Ok(None),
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+}
+
+/// A label as the kernel gives it: some modules end it with a zero.
+fn text_of(mut label: Vec<u8>) -> Option<String> {
+    if label.last() == Some(&0) {
+        label.pop();
+    }
+    String::from_utf8(label).ok().filter(|label| !label.is_empty())
+}
+
 /// The peer's pidfd. Kernels before 6.5 cannot tell it, and the number has to do: there, a number
 /// that was given away since the connection would name the wrong process.
 fn process(
@@ -199,6 +230,8 @@ unsafe trait AnyBytes: Copy {}
 unsafe impl AnyBytes for libc::c_int {}
 // SAFETY: S1: an integer.
 unsafe impl AnyBytes for u32 {}
+// SAFETY: S1: an integer.
+unsafe impl AnyBytes for u8 {}
 // SAFETY: S1: three integers.
 unsafe impl AnyBytes for libc::ucred {}
 
@@ -248,6 +281,16 @@ mod tests {
         assert_eq!(peer.gid, Some(rustix::process::getgid().as_raw()));
         assert_eq!(peer.pid, Some(std::process::id()));
         assert!(!peer.process.has_exited());
+    }
+
+    #[test]
+    fn a_label_may_end_with_a_zero_and_is_text_or_unknown() {
+        let label = |bytes: &[u8]| text_of(bytes.to_vec());
+        assert_eq!(label(b"system_u:r:init_t:s0\0").as_deref(), Some("system_u:r:init_t:s0"));
+        assert_eq!(label(b"unconfined").as_deref(), Some("unconfined"));
+        assert_eq!(label(b"\0"), None);
+        assert_eq!(label(b""), None);
+        assert_eq!(label(b"\xff\xfe"), None);
     }
 
     /// A child that connects to `path` and ends.

@@ -12,6 +12,7 @@
 //! id = "readers"
 //! cgroup = "/user.slice"
 //! operations = ["open", "read"]     # and no others
+//! priority = "background"           # or "normal", "urgent": whose calls go first
 //! verdict = "admit"
 //! ```
 //!
@@ -24,7 +25,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use nearcall::{Rule, Rules, Verdict, Who};
+use nearcall::{Priority, Rule, Rules, Verdict, Who};
 use serde::Deserialize;
 
 /// Why a file is no policy.
@@ -50,6 +51,11 @@ pub enum PolicyError {
         /// The rule.
         id: String,
     },
+    /// A rule refuses and says whose calls go first.
+    RefusedPriority {
+        /// The rule.
+        id: String,
+    },
 }
 
 #[derive(Deserialize)]
@@ -68,7 +74,9 @@ struct Entry {
     gid: Option<u32>,
     group: Option<u32>,
     cgroup: Option<String>,
+    label: Option<String>,
     operations: Option<Vec<String>>,
+    priority: Option<Urgency>,
     verdict: Decided,
 }
 
@@ -77,6 +85,14 @@ struct Entry {
 enum Decided {
     Admit,
     Refuse,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Urgency {
+    Urgent,
+    Normal,
+    Background,
 }
 
 /// The rules in a file.
@@ -104,14 +120,22 @@ pub fn parse(text: &str) -> Result<Rules, PolicyError> {
 }
 
 fn rule(entry: Entry) -> Result<Rule, PolicyError> {
-    let Entry { id, interface, uid, gid, group, cgroup, operations, verdict } = entry;
+    let Entry { id, interface, uid, gid, group, cgroup, label, operations, priority, verdict } =
+        entry;
     let verdict = match (verdict, operations) {
         (Decided::Admit, None) => Verdict::Admit,
         (Decided::Admit, Some(operations)) => Verdict::AdmitOnly(operations),
         (Decided::Refuse, None) => Verdict::Refuse,
         (Decided::Refuse, Some(_)) => return Err(PolicyError::RefusedOperations { id }),
     };
-    Ok(Rule { id, who: Who { interface, uid, gid, group, cgroup }, verdict })
+    let priority = match priority {
+        Some(_) if verdict == Verdict::Refuse => return Err(PolicyError::RefusedPriority { id }),
+        Some(Urgency::Urgent) => Priority::Urgent,
+        Some(Urgency::Background) => Priority::Background,
+        Some(Urgency::Normal) | None => Priority::Normal,
+    };
+    let who = Who { interface, uid, gid, group, cgroup, label };
+    Ok(Rule { id, who, verdict, priority })
 }
 
 impl fmt::Display for PolicyError {
@@ -122,6 +146,9 @@ impl fmt::Display for PolicyError {
             PolicyError::Repeated { id } => write!(f, "two rules have the id {id:?}"),
             PolicyError::RefusedOperations { id } => {
                 write!(f, "rule {id:?} refuses and has operations; only one that admits has them")
+            }
+            PolicyError::RefusedPriority { id } => {
+                write!(f, "rule {id:?} refuses and has a priority; only one that admits has one")
             }
         }
     }
@@ -153,7 +180,9 @@ mod tests {
             gid = 8
             group = 9
             cgroup = "/system.slice"
+            label = "system_u:r:backup_t:s0"
             operations = ["open", "read"]
+            priority = "background"
             verdict = "admit"
             "#,
         );
@@ -163,12 +192,14 @@ mod tests {
             gid: Some(8),
             group: Some(9),
             cgroup: Some("/system.slice".to_owned()),
+            label: Some("system_u:r:backup_t:s0".to_owned()),
         };
         let only = Verdict::AdmitOnly(vec!["open".to_owned(), "read".to_owned()]);
         let out = Who { uid: Some(7), ..Who::default() };
+        let priority = Priority::Normal;
         let want = [
-            Rule { id: "out".to_owned(), who: out, verdict: Verdict::Refuse },
-            Rule { id: "in".to_owned(), who, verdict: only },
+            Rule { id: "out".to_owned(), who: out, verdict: Verdict::Refuse, priority },
+            Rule { id: "in".to_owned(), who, verdict: only, priority: Priority::Background },
         ];
         assert_eq!(rules.unwrap().rules, want);
     }
@@ -185,6 +216,7 @@ mod tests {
         check_refused("[[rule]]\nid = \"a\"\nverdict = \"allow\"", "allow");
         check_refused("[[rule]]\nid = \"a\"", "verdict");
         check_refused("[[rule]]\nid = \"a\"\nuid = -1\nverdict = \"admit\"", "-1");
+        check_refused("[[rule]]\nid = \"a\"\npriority = \"high\"\nverdict = \"admit\"", "high");
         check_refused("rule", "line 1");
     }
 
@@ -194,6 +226,8 @@ mod tests {
         check_refused(&format!("{a}{a}"), "two rules have the id \"a\"");
         let refused = "[[rule]]\nid = \"a\"\nverdict = \"refuse\"\noperations = []";
         check_refused(refused, "refuses and has operations");
+        let refused = "[[rule]]\nid = \"a\"\nverdict = \"refuse\"\npriority = \"urgent\"";
+        check_refused(refused, "refuses and has a priority");
     }
 
     #[test]

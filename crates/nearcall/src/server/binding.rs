@@ -10,9 +10,10 @@ use nearcall_abi::message::Message;
 use nearcall_abi::{AStackClass, ProcedureDescriptor, ReplyLine, Status};
 use nearcall_core::admission::Permitted;
 use nearcall_core::claim;
+use nearcall_core::fairness::Deficit;
 use nearcall_core::quota::OverShare;
 use nearcall_core::turn::{self, Look};
-use nearcall_core::{BindingState, Mode, PeerFault, RevokeReason, Sequence};
+use nearcall_core::{BindingState, Mode, PeerFault, Priority, RevokeReason, Sequence};
 use nearcall_os::astack::{AStack, AStackTable, NEAR_RECORD_BYTES};
 use nearcall_os::futex;
 use nearcall_os::segment::{Sealing, Segment};
@@ -67,6 +68,9 @@ pub(crate) struct ServerBinding {
     /// What its user is charged with for as long as it is there.
     charges: Mutex<Vec<Charge>>,
     permitted: Option<Permitted>,
+    /// Whether its calls go before others', and its share of the watch among equals.
+    pub priority: Priority,
+    pub deficit: Deficit,
     audit: Arc<Audit>,
     /// What has come over the socket and was not asked for yet.
     pub arrived: Mutex<Arrived>,
@@ -121,6 +125,7 @@ pub(crate) struct Parts {
     pub charges: Vec<Charge>,
     /// Procedures that the client may call; `None`: all.
     pub permitted: Option<Permitted>,
+    pub priority: Priority,
     pub audit: Arc<Audit>,
     pub key: u64,
     pub token: u64,
@@ -145,6 +150,8 @@ impl ServerBinding {
                 _ => &[],
             },
             permitted: parts.permitted,
+            priority: parts.priority,
+            deficit: Deficit::default(),
             audit: parts.audit,
             entries: parts.entries,
             importer: parts.importer,

@@ -232,11 +232,10 @@ impl ClerkCore {
     /// Asks the policy.
     pub fn decide(&self, importer: &Importer) -> Decision {
         let interface = self.entries.interface();
-        let decided = |rule: &str, verdict| Decision { rule: rule.to_owned(), verdict };
         match &self.policy {
-            Policy::Anyone => decided("anyone", Ok(None)),
+            Policy::Anyone => Decision::of("anyone", Ok(None)),
             Policy::Rules(rules) => rules.judge(importer, interface),
-            Policy::Ask(ask) => decided(
+            Policy::Ask(ask) => Decision::of(
                 "asked",
                 match ask(importer) {
                     Admission::Admit => Ok(None),
@@ -246,12 +245,12 @@ impl ClerkCore {
             ),
             Policy::OfScope if self.is_of_system => {
                 let reason = "in the system scope nobody may bind without a policy";
-                decided("default", Err(reason.to_owned()))
+                Decision::of("default", Err(reason.to_owned()))
             }
             Policy::OfScope | Policy::OwnerOnly => {
                 let is_owner = importer.uid() == Some(peer::effective_uid());
                 let refusal = || "only the server's own user may bind".to_owned();
-                decided("owner", is_owner.then_some(None).ok_or_else(refusal))
+                Decision::of("owner", is_owner.then_some(None).ok_or_else(refusal))
             }
         }
     }
@@ -268,6 +267,12 @@ impl Replies {
 impl Importer {
     pub(crate) fn of(stream: &Stream) -> io::Result<Importer> {
         Peer::of(stream).map(|peer| Importer { peer })
+    }
+
+    /// As if the system said so: few machines have labels.
+    #[cfg(test)]
+    pub(crate) fn set_label(&mut self, label: Option<&str>) {
+        self.peer.label = label.map(str::to_owned);
     }
 
     /// Its user; `None` if this namespace has no number for it.
@@ -293,6 +298,11 @@ impl Importer {
     /// Its control group, as a path; `None` if the system does not tell.
     pub fn cgroup(&self) -> Option<String> {
         self.peer.cgroup()
+    }
+
+    /// Its security label, as it was when it connected; `None` if the system has none.
+    pub fn label(&self) -> Option<&str> {
+        self.peer.label.as_deref()
     }
 
     /// Its pidfd: what identifies it.

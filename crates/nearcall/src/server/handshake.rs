@@ -8,10 +8,10 @@ use std::time::Duration;
 use nearcall_abi::bell::LANES;
 use nearcall_abi::message::{Classes, Message, PACKET_BYTES_MAX, RefusalCode, Version};
 use nearcall_abi::{ABI_VERSION, InterfaceDescriptor};
-use nearcall_core::RevokeReason;
 use nearcall_core::admission::Permitted;
 use nearcall_core::bell::{self, Lane};
 use nearcall_core::quota::OverShare;
+use nearcall_core::{Priority, RevokeReason};
 use nearcall_os::astack::AStackTable;
 use nearcall_os::descriptor::PeerDescriptor;
 use nearcall_os::segment::{Sealing, Segment};
@@ -56,6 +56,7 @@ struct Admitted {
     region: AStackTable<ServerAStack>,
     /// Procedures that it may call; `None`: all.
     permitted: Option<Permitted>,
+    priority: Priority,
     charges: Vec<Charge>,
     /// For the importer.
     replies: OwnedFd,
@@ -164,7 +165,7 @@ impl Handshake {
     ) -> Result<Admitted, Refused> {
         let importer = Importer::of(self.socket.stream())
             .map_err(|error| Refused::protocol(format!("identity of the importer: {error}")))?;
-        let Decision { rule, verdict } = self.clerk.decide(&importer);
+        let Decision { rule, verdict, priority } = self.clerk.decide(&importer);
         let permitted = match verdict {
             Ok(permitted) => permitted,
             Err(reason) => {
@@ -197,7 +198,7 @@ impl Handshake {
         let region = region::table(classes, Segments { heads, own, peer }, ServerAStack::new);
         core.audit.bound(self.subject(&importer), &rule);
         let lane = snapshot.free_lane();
-        Ok(Admitted { importer, class, lane, region, permitted, charges, replies })
+        Ok(Admitted { importer, class, lane, region, permitted, priority, charges, replies })
     }
 
     /// Writes a refusal down; the policy's are, with their rule.
@@ -219,7 +220,8 @@ impl Handshake {
 
     /// Puts the binding together, serves it, and tells the importer, which runs on `processor`.
     fn complete(self, core: &DomainCore, admitted: Admitted, processor: u32) {
-        let Admitted { importer, class, lane, region, permitted, charges, replies } = admitted;
+        let Admitted { importer, class, lane, region, permitted, priority, charges, replies } =
+            admitted;
         let binding = Arc::new(ServerBinding::new(Parts {
             key: core.table.new_key(lane),
             token: self.token,
@@ -234,6 +236,7 @@ impl Handshake {
             quotas: Arc::clone(&core.quotas),
             charges,
             permitted,
+            priority,
             audit: Arc::clone(&core.audit),
         }));
         serve(core, &binding);

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use nearcall_abi::InterfaceDescriptor;
+use nearcall_core::Priority;
 use nearcall_core::admission::Permitted;
 
 use super::clerk::Importer;
@@ -23,6 +24,8 @@ pub struct Rule {
     pub who: Who,
     /// What is decided.
     pub verdict: Verdict,
+    /// Whose calls go first, of those that it admits.
+    pub priority: Priority,
 }
 
 /// What a rule says of those whom it fits. All that is given has to be so; what the system does not
@@ -40,6 +43,8 @@ pub struct Who {
     pub group: Option<u32>,
     /// Its control group, or one above it.
     pub cgroup: Option<String>,
+    /// Its security label, whole: what SELinux or another module of the system says that it is.
+    pub label: Option<String>,
 }
 
 /// What a rule decides.
@@ -70,6 +75,7 @@ pub(crate) struct Decision {
     pub rule: String,
     /// The procedures it may call; `None`: all. Or why it is refused.
     pub verdict: Result<Option<Permitted>, String>,
+    pub priority: Priority,
 }
 
 impl Rules {
@@ -93,14 +99,21 @@ impl Rules {
         let Some(rule) = self.rules.iter().find(|rule| rule.who.fits(importer, interface.name))
         else {
             let verdict = Err("no rule admits it".to_owned());
-            return Decision { rule: "otherwise".to_owned(), verdict };
+            return Decision::of("otherwise", verdict);
         };
         let verdict = match &rule.verdict {
             Verdict::Admit => Ok(None),
             Verdict::AdmitOnly(names) => Ok(Some(permitted(interface, names))),
             Verdict::Refuse => Err(format!("rule {:?} refuses it", rule.id)),
         };
-        Decision { rule: rule.id.clone(), verdict }
+        Decision { rule: rule.id.clone(), verdict, priority: rule.priority }
+    }
+}
+
+impl Decision {
+    /// Of what is no rule, and has no priority to give.
+    pub fn of(rule: &str, verdict: Result<Option<Permitted>, String>) -> Decision {
+        Decision { rule: rule.to_owned(), verdict, priority: Priority::default() }
     }
 }
 
@@ -133,6 +146,7 @@ impl Who {
             && self.cgroup.as_deref().is_none_or(|above| {
                 importer.cgroup().is_some_and(|cgroup| is_below(&cgroup, above))
             })
+            && (self.label.is_none() || self.label.as_deref() == importer.label())
     }
 }
 
@@ -160,5 +174,20 @@ mod tests {
         assert!(is_below("/a/b", "/a/b") && is_below("/a/b", "/a") && is_below("/a/b", "/a/"));
         assert!(is_below("/a/b", "/"));
         assert!(!is_below("/ab", "/a") && !is_below("/a", "/a/b"));
+    }
+
+    #[test]
+    fn a_label_fits_whole_and_only_where_the_system_has_labels() {
+        let given = |label: &str| Who { label: Some(label.to_owned()), ..Who::default() };
+        let (here, _there) = nearcall_os::socket::Stream::pair().unwrap();
+        let mut importer = Importer::of(&here).unwrap();
+        importer.set_label(Some("system_u:r:backup_t:s0"));
+        assert!(given("system_u:r:backup_t:s0").fits(&importer, "I"));
+        assert!(!given("system_u:r:backup_t").fits(&importer, "I"));
+        assert!(!given("").fits(&importer, "I"));
+        assert!(Who::default().fits(&importer, "I"));
+        importer.set_label(None);
+        assert!(!given("system_u:r:backup_t:s0").fits(&importer, "I"));
+        assert!(!given("").fits(&importer, "I"));
     }
 }

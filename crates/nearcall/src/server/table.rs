@@ -156,6 +156,7 @@ fn place(lane: u32) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use nearcall_abi::{AStackClass, InterfaceDescriptor};
+    use nearcall_core::Priority;
     use nearcall_os::segment::{Sealing, Segment};
     use nearcall_os::socket::Stream;
 
@@ -198,6 +199,7 @@ mod tests {
             quotas: Arc::new(Quotas::new(&DomainOptions::default())),
             charges: Vec::new(),
             permitted: None,
+            priority: Priority::default(),
             audit: Arc::default(),
             key,
             token: 0,

@@ -5,14 +5,17 @@ use std::sync::Arc;
 
 use nearcall_core::bell;
 use nearcall_core::domain_cache::{DomainCache, Rings};
+use nearcall_core::fairness::{Passes, Rounds};
 use nearcall_core::linger::LingerSearch;
 use nearcall_core::turn::Look;
-use nearcall_core::{Step, Waiter, YieldBan};
+use nearcall_core::{Priority, Step, Waiter, YieldBan};
 use nearcall_os::clock;
 use nearcall_os::futex::Woken;
 use nearcall_os::processor::{self, Linger};
 
 use self::hot::Hot;
+use self::shared::Found;
+use super::binding::ServerBinding;
 use super::current;
 use super::processors::Role;
 use super::table::Snapshot;
@@ -20,6 +23,7 @@ use crate::domain::DomainCore;
 use crate::spinning;
 
 pub(super) mod hot;
+mod shared;
 
 /// Polls before the waiting policy is asked: with as many moments of staying, about 10 us.
 const FIRST_POLLS: u32 = 16;
@@ -35,6 +39,19 @@ pub(crate) struct Watch<'c> {
     cache: DomainCache,
     /// What the cache's keys stand for, in no order.
     hot: Vec<Hot>,
+    /// They are of several bindings.
+    is_shared: bool,
+    /// Where the last look at them ended.
+    group: usize,
+    /// Bindings that rang and have calls posted which no pass has served yet.
+    owed: Vec<Arc<ServerBinding>>,
+    /// What a pass finds; kept for its memory.
+    found: Vec<Found>,
+    /// Counts passes: whose A-stack comes first in the next.
+    turn: usize,
+    /// Whose turn it is, of each priority, and of those that wait for more urgent ones.
+    rounds: [Rounds; Priority::ALL.len()],
+    passes: Passes,
     /// Calls come on several A-stacks in turn for this many looks to come: do not stay on one.
     spread: u32,
     /// Who has rung.
@@ -63,6 +80,13 @@ impl<'c> Watch<'c> {
             snapshot: core.table.load(),
             cache: DomainCache::new(),
             hot: Vec::new(),
+            is_shared: false,
+            group: 0,
+            owed: Vec::new(),
+            found: Vec::new(),
+            turn: 0,
+            rounds: Default::default(),
+            passes: Passes::default(),
             spread: 0,
             rings: Rings::new(),
             ban: YieldBan::NONE,
@@ -85,6 +109,7 @@ impl<'c> Watch<'c> {
                 self.wait();
             }
         }
+        self.serve_owed();
         while !self.cool_down() {}
     }
 
@@ -168,6 +193,7 @@ impl<'c> Watch<'c> {
     fn cool_down(&mut self) -> bool {
         while let Some(hot) = self.hot.pop() {
             self.cache.remove(hot.key);
+            self.note_sharing();
             let is_demoted = !hot.binding.state.is_open() || hot.binding.demote(hot.index);
             if !is_demoted {
                 let look = hot.binding.look(hot.index);
@@ -234,6 +260,11 @@ impl<'c> Watch<'c> {
 
     /// Parks until a bell rings.
     fn sleep(&mut self) {
+        if !self.owed.is_empty() {
+            // Nobody rings for it again.
+            self.poll();
+            return;
+        }
         let processors = &self.core.processors;
         let counts = processors.counts();
         if !self.cool_down() || processors.is_asked() {
@@ -269,5 +300,6 @@ impl<'c> Watch<'c> {
                 self.cache.remove(gone.key);
             }
         }
+        self.note_sharing();
     }
 }

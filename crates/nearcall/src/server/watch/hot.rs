@@ -27,6 +27,10 @@ const STAY_CALLS: u32 = BATCH_CALLS;
 /// Hot A-stacks whose heads are asked for at once.
 const TOGETHER: usize = 8;
 
+/// After this time, nanoseconds, a pass over what one binding has posted ends, and whoever else has
+/// rung has a turn.
+pub(super) const PASS_NS_MAX: u64 = 10_000;
+
 /// Looks at all hot A-stacks that find no call but on the one called last, before the watcher stays
 /// on that one again.
 const SPREAD_POLLS: u32 = 64;
@@ -153,17 +157,34 @@ impl Watch<'_> {
         self.leave(entered);
     }
 
-    /// One look at what is hot and at the bells. True if a call was run.
+    /// One look at what is hot and at the bells. True if a call was run, or one is owed.
     #[inline]
     pub(super) fn poll(&mut self) -> bool {
-        let mut has_served = false;
         self.spread = self.spread.saturating_sub(1);
-        let mut at = 0;
-        while at < self.hot.len() {
-            has_served |= self.poll_together(at);
-            at += TOGETHER;
+        let has_served = if self.has_to_share() {
+            // Who has just rung is to have its turn in this pass.
+            self.poll_bells() | self.pass()
+        } else {
+            self.poll_hot() | self.poll_bells()
+        };
+        has_served | !self.owed.is_empty()
+    }
+
+    /// One look at what is hot, where all of it is one binding's. Calls that take long end it, for
+    /// the bells' sake; the next one goes on behind them.
+    #[inline]
+    fn poll_hot(&mut self) -> bool {
+        let groups = self.hot.len().div_ceil(TOGETHER);
+        let begin = if groups > 1 { clock::ticks() } else { 0 };
+        let mut has_served = false;
+        for _ in 0..groups {
+            self.group = if self.group + 1 < groups { self.group + 1 } else { 0 };
+            has_served |= self.poll_together(self.group * TOGETHER);
+            if has_served && groups > 1 && clock::ns_since(begin) > PASS_NS_MAX {
+                break;
+            }
         }
-        has_served | self.poll_bells()
+        has_served
     }
 
     /// Looks at several heads before it acts on what one of them says: their lines travel at the
@@ -190,7 +211,7 @@ impl Watch<'_> {
 
     /// Runs a call that came on an A-stack which is polled: the common case.
     #[inline]
-    fn serve_hot(&mut self, at: usize, sequence: Sequence) -> bool {
+    pub(super) fn serve_hot(&mut self, at: usize, sequence: Sequence) -> bool {
         let hot = &self.hot[at];
         if !self.cache.is_latest(hot.key) {
             self.cache.touch_at(at, hot.key);
@@ -223,8 +244,14 @@ impl Watch<'_> {
         let opened = bell::open_gate(&line.gate);
         let rung = line.lanes.each_ref().map(bell::take_lanes);
         let mut has_served = false;
-        for binding in lanes_of(rung).flat_map(|lane| snapshot.rung(class, lane)) {
-            has_served |= self.look_at(binding);
+        let mut bindings = lanes_of(rung).flat_map(|lane| snapshot.rung(class, lane));
+        match (bindings.next(), bindings.next()) {
+            (Some(binding), None) => has_served = self.look_at(binding),
+            (first, second) => {
+                for binding in first.into_iter().chain(second).chain(bindings) {
+                    self.owe(binding);
+                }
+            }
         }
         if opened.wants_lane() && rung.iter().all(|bits| *bits == 0) {
             let of_class = |binding: &&Arc<ServerBinding>| Arc::ptr_eq(&binding.class, class);
@@ -235,18 +262,24 @@ impl Watch<'_> {
         has_served
     }
 
-    /// Looks at every A-stack of a binding, first at the one that it called last.
+    /// Looks at every A-stack of a binding, first at the one that it called last. One call is
+    /// served; if there are more, they are owed.
     pub(super) fn look_at(&mut self, binding: &Arc<ServerBinding>) -> bool {
         let latest = binding.latest();
         let mut has_served = self.look_at_one(binding, latest);
         for index in (0..binding.astack_count()).filter(|index| *index != latest) {
-            has_served |= self.look_at_one(binding, index);
+            let look = binding.look(index);
+            if has_served && matches!(look, Look::Posted(_)) {
+                self.owe(binding);
+                break;
+            }
+            has_served |= look != Look::Nothing && self.act(binding, index, look);
         }
         has_served
     }
 
     #[inline]
-    fn look_at_one(&mut self, binding: &Arc<ServerBinding>, index: u32) -> bool {
+    pub(super) fn look_at_one(&mut self, binding: &Arc<ServerBinding>, index: u32) -> bool {
         match binding.look(index) {
             Look::Nothing => false,
             look => self.act(binding, index, look),
@@ -295,6 +328,7 @@ impl Watch<'_> {
         }
         if !known {
             self.hot.push(Hot { key, binding: Arc::clone(binding), index });
+            self.note_sharing();
         }
     }
 
@@ -305,6 +339,7 @@ impl Watch<'_> {
             return;
         };
         let hot = self.hot.swap_remove(at);
+        self.note_sharing();
         if hot.binding.demote(hot.index) || !hot.binding.state.is_open() {
             return;
         }
