@@ -2,17 +2,16 @@
 //! more urgent first, and among equals deficit round robin (design note 0024).
 //!
 //! ```text
-//!  a pass finds calls of   one binding ──▶ all are served, nothing is counted, debts are forgiven
+//!  a pass finds calls of   one binding ──▶ serves all, and forgives what is owed
 //!                          several     ──▶ those of the first priority that has any, and in one
-//!                                          pass of 16 the others, too; each binding has a quantum a
-//!                                          round, and is served while it has some of it left; what
-//!                                          it takes too much it owes to the rounds to come
+//!                                          pass of 16 the others, too; each binding has a quantum
+//!                                          a round, and is served while it has some of it left;
+//!                                          what it takes too much it owes to the rounds to come
 //! ```
 //!
 //! Of the watching processor alone. A debt is forgotten when another one takes the watch over.
-//! Relaxed everywhere: all of it is about order, and nothing in shared memory depends on it.
 
-use core::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 /// What a user has a round, nanoseconds: about four of the shortest calls. The bindings of one user
 /// share it.
@@ -80,8 +79,7 @@ impl Rounds {
     /// Whether the binding may be served in this round, of which it has `quantum_ns`.
     pub fn admit(&self, deficit: &Deficit, quantum_ns: u32) -> bool {
         let left_ns = deficit.left_ns_at(self.now, quantum_ns);
-        deficit.round.store(self.now, Relaxed);
-        deficit.left_ns.store(left_ns, Relaxed);
+        deficit.set(self.now, left_ns);
         left_ns > 0
     }
 }
@@ -90,20 +88,34 @@ impl Deficit {
     /// It was served, and that took so long.
     pub fn charge(&self, took_ns: u64) {
         let took_ns = i64::try_from(took_ns).unwrap_or(i64::MAX);
-        let left_ns = self.left_ns.load(Relaxed).saturating_sub(took_ns);
-        self.left_ns.store(left_ns.max(-DEBT_NS_MAX), Relaxed);
+        let (round, left_ns) = self.get();
+        self.set(round, left_ns.saturating_sub(took_ns).max(-DEBT_NS_MAX));
+    }
+
+    fn get(&self) -> (u64, i64) {
+        // Relaxed: about whose turn it is; no word in shared memory depends on it.
+        let round = self.round.load(Ordering::Relaxed);
+        // Relaxed: as above.
+        (round, self.left_ns.load(Ordering::Relaxed))
+    }
+
+    fn set(&self, round: u64, left_ns: i64) {
+        // Relaxed: as above; one thread watches.
+        self.round.store(round, Ordering::Relaxed);
+        // Relaxed: as above.
+        self.left_ns.store(left_ns, Ordering::Relaxed);
     }
 
     /// What it has in this round: a quantum for each since the last, of which nothing is kept that
     /// was not used.
     fn left_ns_at(&self, round: u64, quantum_ns: u32) -> i64 {
-        let Some(rounds) = round.checked_sub(self.round.load(Relaxed)) else {
+        let (given_in, left_ns) = self.get();
+        let Some(rounds) = round.checked_sub(given_in) else {
             // A round of another watch.
             return quantum_ns.into();
         };
         let given_ns = i64::try_from(rounds).unwrap_or(i64::MAX).saturating_mul(quantum_ns.into());
-        let left_ns = self.left_ns.load(Relaxed).saturating_add(given_ns);
-        left_ns.min(quantum_ns.into())
+        left_ns.saturating_add(given_ns).min(quantum_ns.into())
     }
 
     /// Rounds past this one until it has something left.
