@@ -34,6 +34,8 @@ pub mod termination;
 
 pub mod waiting;
 
+pub mod reallocation;
+
 pub mod linger;
 
 pub mod domain_cache;
