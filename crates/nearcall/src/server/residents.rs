@@ -10,6 +10,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use nearcall_abi::head::flag;
 use nearcall_core::turn::Look;
 use nearcall_core::{Mode, bell};
 use nearcall_os::{HeadWords, clock, processor};
@@ -28,6 +29,10 @@ const NEEDS_MIN: u32 = 2;
 /// Two calls that are not further apart than this are a burst: several wake-ups of a processor.
 const BURST_NS: u64 = 200_000;
 
+/// Whoever has given its processor for several calls waits for all of them. A resident serves them
+/// alone for as long as waking another processor takes.
+const ALONE_NS_MAX: u64 = 50_000;
+
 /// Which processors have residents, and which were needed but not found (L36).
 #[derive(Debug)]
 pub(crate) struct Residents {
@@ -40,6 +45,14 @@ pub(crate) struct Residents {
 enum Need {
     Calls(u32),
     Met,
+}
+
+impl Posted<'_> {
+    /// Its client says that it was posted from this processor.
+    fn is_from(&self, processor: u32) -> bool {
+        let words = HeadWords::load(self.binding.astack(self.index).head());
+        words.origin() & flag::PROCESSOR == processor
+    }
 }
 
 impl Residents {
@@ -141,14 +154,21 @@ impl Resident<'_> {
             return;
         }
         let now_ns = clock::now_ns();
-        let is_burst = posted.len() > 1 || now_ns - self.served_ns < BURST_NS;
+        let is_given = posted.iter().all(|posted| posted.is_from(self.processor));
+        let is_burst = !is_given && posted.len() > 1 || now_ns - self.served_ns < BURST_NS;
         self.served_ns = now_ns;
+        let hail = || rung.iter().for_each(|binding| self.core.processors.hail(binding));
+        let mut is_hailed = is_burst;
         if is_burst {
             // Before any procedure runs, which may take long.
-            rung.iter().for_each(|binding| self.core.processors.hail(binding));
+            hail();
         }
         let last = posted.len() - 1;
         for (at, Posted { binding, index, look }) in posted.into_iter().enumerate() {
+            if at > 0 && !is_hailed && clock::now_ns() - now_ns > ALONE_NS_MAX {
+                is_hailed = true;
+                hail();
+            }
             match look {
                 Look::Posted(sequence) if binding.state.is_open() => {
                     let astack = binding.astack(index);
