@@ -6,4 +6,5 @@ fn main() {
     nearcall_idl::build("effects.idl");
     nearcall_idl::build("awaited.idl");
     nearcall_idl::build("turns.idl");
+    nearcall_idl::build("stays.idl");
 }

@@ -17,6 +17,7 @@ pub mod passing;
 pub mod random_interface;
 pub mod server;
 pub mod signal;
+pub mod staying;
 pub mod world;
 
 /// Stubs of `faults.idl`.
@@ -42,4 +43,9 @@ pub mod awaited {
 /// Stubs of `turns.idl`.
 pub mod turns {
     include!(concat!(env!("OUT_DIR"), "/turns.rs"));
+}
+
+/// Stubs of `stays.idl`.
+pub mod stays {
+    include!(concat!(env!("OUT_DIR"), "/stays.rs"));
 }

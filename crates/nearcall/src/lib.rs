@@ -42,6 +42,8 @@ pub use binding::{Binding, ImportOptions, Rebind, WhenExhausted};
 pub use client::call_all::call_all;
 pub use client::feed::{Feed, Sink};
 pub use client::lent::{Lent, OpaqueIn};
+#[cfg(feature = "threads")]
+pub use client::switching::urgently;
 pub use domain::{Domain, DomainOptions};
 pub use error::{
     BindError, CallError, Error, ExportError, NameError, NotExecuted, OverBound, Ran, UsageError,

@@ -69,7 +69,7 @@ pub(crate) fn import(
     watched.map_err(|reason| BindError::System { doing: "watch a twin", reason })?;
     handshake::serve(server, &served);
     let process = Process::of(&ours).map_err(|error| system(error.to_string()))?;
-    let binding = Arc::new(ClientBinding::new(ClientParts {
+    let binding = ClientBinding::new(ClientParts {
         name: clerk.name().to_owned(),
         interface,
         incarnation: clerk.core().incarnation,
@@ -88,7 +88,8 @@ pub(crate) fn import(
         bell,
         lane,
         domain: domain.clone(),
-    }));
+    })
+    .shared();
     let watched = domain.core().housekeeping.watch_exporter(&binding);
     watched.map_err(|reason| BindError::System { doing: "watch the server", reason })?;
     Ok(binding)

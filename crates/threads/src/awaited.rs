@@ -96,6 +96,17 @@ pub fn wait_for(awaited: &dyn Awaited, until: Option<Instant>) -> bool {
     crate::processor::here_for("wait_for").wait_for(awaited, until)
 }
 
+/// Has the processor of this FastThread call `chore` each time that it goes on with another thread,
+/// or with none, until it says that there is no more to do. One that was to be called before is
+/// forgotten. It may not wait for FastThreads or panic.
+///
+/// # Panics
+///
+/// If the caller is no FastThread.
+pub fn at_each_switch(chore: fn() -> bool) {
+    crate::processor::here_for("at_each_switch").at_each_switch(chore);
+}
+
 impl Idle<'_> {
     /// Looks at what is oldest, and at what follows as long as it is there. True: a thread is
     /// ready, or may be.

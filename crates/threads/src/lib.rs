@@ -50,7 +50,7 @@ mod stacks;
 mod error;
 mod report;
 
-pub use awaited::{Awaited, Enders, Idle, Word, identity, is_fastthread, wait_for};
+pub use awaited::{Awaited, Enders, Idle, Word, at_each_switch, identity, is_fastthread, wait_for};
 pub use block::block;
 pub use condition::Condition;
 pub use error::{ForkError, JoinError, Outside, RunError};

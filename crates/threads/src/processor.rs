@@ -54,6 +54,8 @@ pub struct Processor {
     pub awaited: AwaitedList,
     /// Switches until the inbox and the clock are looked at.
     until_look: Cell<u32>,
+    /// What is to be done at each look, until it says that it is over.
+    chore: Cell<Option<fn() -> bool>>,
     /// How many threads wait for another kernel thread.
     outside: Cell<usize>,
     /// Whom those have made ready.
@@ -127,6 +129,7 @@ impl Processor {
             ended: Cell::new(0),
             sleepers: Sleepers::default(),
             until_look: Cell::new(SWITCHES_PER_LOOK),
+            chore: Cell::new(None),
             outside: Cell::new(0),
             awaited: AwaitedList::default(),
             inbox: Inbox::new(),
@@ -247,10 +250,21 @@ impl Processor {
         }
     }
 
+    /// See [`crate::at_each_switch`].
+    pub fn at_each_switch(&self, chore: fn() -> bool) {
+        self.chore.set(Some(chore));
+        self.until_look.set(1);
+    }
+
     /// Makes those ready whom other kernel threads or the clock have made ready.
     #[cold]
     pub fn look(&self) {
         self.until_look.set(SWITCHES_PER_LOOK);
+        if let Some(chore) = self.chore.take()
+            && chore()
+        {
+            self.at_each_switch(chore);
+        }
         let last = ptr::with_exposed_provenance::<Thread>(self.inbox.take());
         // SAFETY: 0, or the address of a record that was pushed; records stay for good.
         let mut last: Option<&'static Thread> = unsafe { last.as_ref() };

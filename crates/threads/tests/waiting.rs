@@ -7,7 +7,8 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use nearcall_threads::{
-    ForkError, Local, Mutex, Outside, block, fork, run, sleep, sleep_until, yield_now,
+    ForkError, Local, Mutex, Outside, at_each_switch, block, fork, run, sleep, sleep_until,
+    yield_now,
 };
 
 /// Runs `main` and expects that the run comes to an end.
@@ -119,4 +120,19 @@ fn a_local_is_the_thread_s_own_and_dropped_at_its_end() {
         assert_eq!((count(), count()), (1, 2));
     });
     assert_eq!(DROPPED.load(Relaxed), 3);
+}
+
+#[test]
+fn a_chore_is_done_at_each_switch_until_it_is_over() {
+    static DONE: AtomicU32 = AtomicU32::new(0);
+    fn chore() -> bool {
+        DONE.fetch_add(1, Relaxed) + 1 < 3
+    }
+    check(|| {
+        at_each_switch(chore);
+        for switches in 1..=40 {
+            yield_now();
+            assert_eq!(DONE.load(Relaxed), switches.min(3));
+        }
+    });
 }

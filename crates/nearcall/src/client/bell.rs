@@ -1,6 +1,8 @@
 //! Ringing: how a client tells a server that does not poll its A-stack that there is work, and who
 //! of the server's processors is woken (design notes 0001 and 0003).
 
+use std::sync::atomic::AtomicU32;
+
 use nearcall_abi::BellLine;
 use nearcall_abi::bell::{GateLine, LANES, RELIEF_OFFSET_BYTES, ResidentGate, WATCH_OFFSET_BYTES};
 use nearcall_core::bell::{self, Lane};
@@ -26,22 +28,48 @@ impl ClientBinding {
     #[inline(never)]
     pub fn ring(&self) -> Rung {
         let line = self.bell_line(WATCH_OFFSET_BYTES);
-        let lane = Lane::of(self.lane, LANES);
-        if !bell::ring(&line.gate, &line.lanes[lane.word as usize], lane.bit) {
+        if !self.ring_lane(line) {
             return Rung::Elsewhere;
         }
         // The watcher sleeps, and waking its processor may take ten times as long as having ours
         // serve the call.
-        let gate = ResidentGate::of(processor::current());
-        let gates: &GateLine =
-            self.bell_span().line(gate.line_offset).expect("a bell segment holds its gates");
-        let resident = &gates.gates[gate.index];
+        let resident = self.resident(processor::current());
         if bell::has_sleeper(resident) && bell::ring_gate(resident) {
             futex::wake_all(resident);
             return Rung::Here;
         }
         futex::wake_all(&line.gate);
         Rung::Elsewhere
+    }
+
+    /// The same for a client that needs its processor.
+    #[cfg(feature = "threads")]
+    pub fn ring_elsewhere(&self) {
+        let line = self.bell_line(WATCH_OFFSET_BYTES);
+        if self.ring_lane(line) {
+            futex::wake_all(&line.gate);
+        }
+    }
+
+    /// True: the watcher sleeps, and somebody is to be woken.
+    fn ring_lane(&self, line: &BellLine) -> bool {
+        let lane = Lane::of(self.lane, LANES);
+        bell::ring(&line.gate, &line.lanes[lane.word as usize], lane.bit)
+    }
+
+    /// Whether a ring from `processor` has the server run there: a resident of it sleeps there, or
+    /// it replied from there last. A hint.
+    #[cfg(feature = "threads")]
+    pub fn would_be_served_on(&self, processor: u32, replied_from: u32) -> bool {
+        bell::has_sleeper(&self.bell_line(WATCH_OFFSET_BYTES).gate)
+            && (replied_from == processor || bell::has_sleeper(self.resident(processor)))
+    }
+
+    fn resident(&self, processor: u32) -> &AtomicU32 {
+        let gate = ResidentGate::of(processor);
+        let gates: &GateLine =
+            self.bell_span().line(gate.line_offset).expect("a bell segment holds its gates");
+        &gates.gates[gate.index]
     }
 
     /// Rings again, for the n-th time, for a call that nobody has claimed: the processor that

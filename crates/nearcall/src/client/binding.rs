@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::mem::offset_of;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use nearcall_abi::message::CLASSES_MAX;
 use nearcall_abi::{AStackClass, InterfaceDescriptor, ReplyLine};
@@ -77,6 +77,8 @@ pub(crate) struct ClientBinding {
     pub renewal: Renewal,
     /// Keeps the housekeeping that watches the server.
     pub domain: Domain,
+    /// Itself, for whoever may outlive it: FastThreads whose calls are put off.
+    me: Weak<ClientBinding>,
 }
 
 const _: () = assert!(offset_of!(ClientBinding, state) == 0);
@@ -159,9 +161,24 @@ impl ClientBinding {
             captured: Mutex::new(Captured::new(count_max)),
             captured_count: AtomicU32::new(0),
             domain: parts.domain,
+            me: Weak::new(),
         };
         binding.offer(&binding.first);
         binding
+    }
+
+    /// The same to be shared.
+    pub fn shared(mut self) -> Arc<ClientBinding> {
+        Arc::new_cyclic(|me| {
+            self.me = me.clone();
+            self
+        })
+    }
+
+    /// Itself, for whoever may outlive it.
+    #[cfg(feature = "threads")]
+    pub fn downgraded(&self) -> Weak<ClientBinding> {
+        self.me.clone()
     }
 
     /// Takes A-stacks in and offers them. Only for the one thread that has the binding grow.
@@ -412,6 +429,15 @@ impl<'b> Grip<'b> {
     #[inline(never)]
     pub fn lose_to_fault(self, procedure: u32, fault: PeerFault) -> Box<CallError> {
         Box::new(self.binding.fault(self.binding.procedure_name(procedure), fault))
+    }
+
+    /// The same as [`Grip::ring`], for a call that this thread is about to wait for.
+    #[cold]
+    #[inline(never)]
+    pub fn ring_in_time(self, processor: u32) {
+        if !switching::put_off(self, processor) {
+            self.ring(processor);
+        }
     }
 
     /// Rings for a call that was posted on it from `processor`.

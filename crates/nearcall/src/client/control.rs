@@ -22,6 +22,7 @@ use super::binding::{ClientBinding, ClientRegion, Grip};
 use super::deadline::{NEVER_NS, left_ns};
 use super::descriptors::Awaited;
 use super::linkage::{Linkage, OutOfLine};
+use super::switching;
 use super::version::FOREIGN_BYTES_MAX;
 use crate::error::{CallError, UsageError};
 use crate::region::{self, RegionBytes, Segments};
@@ -157,6 +158,7 @@ impl ClientBinding {
         timeout_ns: u64,
         mut find: impl FnMut(&mut Inbox) -> Option<T>,
     ) -> Result<T, Missing> {
+        switching::tell_all();
         let control = &self.control;
         let given_up_ns = clock::now_ns() + timeout_ns;
         let mut inbox = control.inbox();

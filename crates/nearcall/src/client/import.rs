@@ -17,6 +17,7 @@ use nearcall_os::socket::{SocketError, Stream};
 use super::binding::{ClientBinding, Parts};
 use super::control::Control;
 use super::linkage::Linkage;
+use super::switching;
 use super::version::{self, Unfit, Wanted};
 use crate::binding::ImportOptions;
 use crate::domain::Domain;
@@ -65,6 +66,7 @@ pub(crate) fn import(
 ) -> Result<Arc<ClientBinding>, BindError> {
     let closed = |reason| BindError::System { doing: "import", reason };
     domain.core().check_open().map_err(closed)?;
+    switching::tell_all();
     let begin = Instant::now();
     let attempt = |wanted: &Wanted| {
         // Before the server is woken: it finds all that it needs then, and sleeps again only once.
@@ -76,10 +78,11 @@ pub(crate) fn import(
         Err(Refused::Other(wanted)) => attempt(&wanted),
         bound => bound,
     };
-    let binding = Arc::new(bound.map_err(|refused| match refused {
+    let bound = bound.map_err(|refused| match refused {
         Refused::Finally(error) => error,
         Refused::Other(_) => changes(name),
-    })?);
+    })?;
+    let binding = bound.shared();
     domain
         .core()
         .housekeeping

@@ -5,12 +5,20 @@
 
 #[cfg(feature = "threads")]
 mod fast;
+#[cfg(feature = "threads")]
+mod reallocating;
 
 #[cfg(feature = "threads")]
 pub(crate) use fast::{caller_number, finish, is_here, is_unwinding, wait_exit, wait_for_astack};
+#[cfg(feature = "threads")]
+pub use reallocating::urgently;
+#[cfg(feature = "threads")]
+pub(crate) use reallocating::{put_off, tell_all};
 
 #[cfg(not(feature = "threads"))]
-pub(crate) use nobody::{caller_number, finish, is_here, is_unwinding, wait_exit, wait_for_astack};
+pub(crate) use nobody::{
+    caller_number, finish, is_here, is_unwinding, put_off, tell_all, wait_exit, wait_for_astack,
+};
 
 #[cfg(not(feature = "threads"))]
 mod nobody {
@@ -18,7 +26,7 @@ mod nobody {
 
     use nearcall_os::peer::Process;
 
-    use crate::client::binding::{ClientBinding, thread_number};
+    use crate::client::binding::{ClientBinding, Grip, thread_number};
     use crate::client::wait::{NoReply, Wait};
 
     /// Whether the caller is a FastThread.
@@ -35,6 +43,14 @@ mod nobody {
     pub(crate) fn caller_number() -> u32 {
         thread_number() as u32
     }
+
+    /// Whether a ring can wait until the caller's processor is idle.
+    pub(crate) const fn put_off(_: Grip<'_>, _processor: u32) -> bool {
+        false
+    }
+
+    /// Whoever was put off is told.
+    pub(crate) const fn tell_all() {}
 
     /// Waits for a reply, if the caller is a FastThread.
     pub(crate) const fn finish(_: &Wait<'_>) -> Option<Result<(), NoReply>> {

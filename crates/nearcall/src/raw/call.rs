@@ -188,7 +188,7 @@ impl<'b, 'd> Call<'b, 'd> {
         let sequence = grip.linkage().count();
         let head = grip.astack.head();
         match turn::post(&head.turn, sequence) {
-            Ok(posted) if posted.rings => grip.ring(processor),
+            Ok(posted) if posted.rings => grip.ring_in_time(processor),
             Ok(_) => {}
             Err(fault) => return Err(grip.lose_to_fault(procedure, fault)),
         }

@@ -3,9 +3,11 @@
 //! has its own domain watched by somebody else (L22, design note 0003).
 
 use std::cell::{Cell, RefCell};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use nearcall_abi::head::flag;
 use nearcall_core::{RevokeReason, Sequence, turn};
 use nearcall_os::clock;
 
@@ -55,6 +57,13 @@ impl CurrentCall {
     /// Who made it.
     pub fn importer(&self) -> &Arc<Importer> {
         &self.binding.importer
+    }
+
+    /// Number of the processor that it was posted from: what its client says, a hint.
+    pub fn client_processor(&self) -> u32 {
+        let head = self.binding.astack(self.index).head();
+        // Relaxed: a hint. What the client wrote before it posted is there to be seen.
+        head.origin.load(Ordering::Relaxed) & flag::PROCESSOR
     }
 
     /// How long its client still waits; `None`: as long as it takes. Calls that the procedure makes

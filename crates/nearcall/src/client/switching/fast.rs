@@ -20,6 +20,7 @@ use nearcall_threads::{Awaited, Enders, Idle, Word};
 
 use crate::client::binding::{ClientBinding, thread_number};
 use crate::client::deadline::left_ns;
+use crate::client::switching::reallocating;
 use crate::client::wait::{NoReply, Wait, YIELD_BAN, end_spinning};
 use crate::server::current;
 use crate::spinning;
@@ -153,7 +154,14 @@ impl Awaited for Reply<'_, '_> {
     fn idle(&self, idle: &Idle<'_>) {
         let binding = self.wait.grip.binding;
         let is_here = processor::current() == self.wait.grip.linkage().server_processor();
-        if !is_here && self.poll_for_a_while(idle) {
+        // A server that was put off has nothing to reply to yet.
+        let may_reply = !is_here && !reallocating::is_put_off(binding);
+        if may_reply && self.poll_for_a_while(idle) {
+            return;
+        }
+        // Who was given this processor needs it: it is not to be spun on.
+        let is_here = reallocating::donate() || is_here;
+        if is_here && idle.look() {
             return;
         }
         let spin_ns = binding.spin_ns(self.wait.procedure);
