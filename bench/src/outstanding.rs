@@ -24,6 +24,8 @@ struct Server;
 
 impl SeveralServer for Server {
     fn null(&self) {}
+
+    fn leaf(&self) {}
 }
 
 /// A binding with A-stacks for all of them.

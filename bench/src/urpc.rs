@@ -5,10 +5,13 @@
 //! |---|---|---|
 //! | `throughput-T` | a call of T at once: its part of it | FastThreads, kernel threads, async |
 //! | `latency-T` | a call, as the thread sees it that makes it | FastThreads |
+//! | `asleep-T` | a call of T at once to a sleeper: its part of it | FastThreads, urgently or not |
 //!
 //! The client has one processor (C = 1), and so has the server (S = 1) or has not (S = 0): then
 //! both share the client's. Latencies are timed one by one, so that they contain a reading of the
 //! clock.
+
+mod asleep;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -34,6 +37,9 @@ const NAME: &str = "urpc";
 
 /// Calls on FastThreads, in every table.
 const FAST: &str = "nearcall-fastthreads";
+
+/// The same, each of which is to begin at once.
+const URGENT: &str = "nearcall-fastthreads-urgent";
 
 /// Calls on kernel threads, in this one.
 const KERNEL: &str = "nearcall-kernel-threads";
@@ -75,12 +81,17 @@ pub fn measure(options: Options) -> Result<Table, Failure> {
     }
     if let Some(why) = missing {
         LINES.iter().for_each(|line| table.skip(line.case, line.subject, why));
+        [FAST, URGENT].iter().for_each(|subject| table.skip(asleep::CASE, subject, why));
     }
     let domain = Domain::new()?;
     let directory = tempfile::tempdir()?;
     for stage in &stages {
         let directory = directory.path().join(stage.processors.to_string());
         measure_on(stage, options.rounds, &domain, &directory, &mut table)?;
+        if stage.processors == 2 {
+            let directory = directory.join(asleep::CASE);
+            asleep::measure(stage, options.rounds, &domain, &directory, &mut table)?;
+        }
     }
     Ok(table)
 }

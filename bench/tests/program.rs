@@ -281,4 +281,11 @@ fn urpc_has_every_number_of_threads_and_says_which_processors_are_missing() {
     }
     let missing = cases.iter().filter(|name| name.starts_with("C="));
     assert_eq!(missing.count(), 3);
+    let asleep = |subject: &str| {
+        let lines = with(&lines, "subject", subject);
+        lines.iter().filter(|line| line["case"].as_str().unwrap().starts_with("asleep")).count()
+    };
+    let wanted = if processor::count_allowed() > 1 { 4 } else { 1 };
+    assert_eq!(asleep("nearcall-fastthreads"), wanted);
+    assert_eq!(asleep("nearcall-fastthreads-urgent"), wanted);
 }
