@@ -13,11 +13,14 @@ use nearcall_os::{clock, processor};
 use nearcall_threads::{Forked, fork, run, yield_now};
 use testkit::stays::stays::{STAYS, Stay, StaysClient};
 
-/// Longest that a test looks for what it wants to see.
+/// Longest until the file-cache manager has a resident.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Rounds that are to go as the paper has it.
+/// Rounds that are to go as wanted, and at most how many are played for that. More than half go so
+/// while compilers run on the same processors; with a bug that tells the file-cache manager too
+/// early, one of a hundred.
 const ROUNDS: usize = 20;
+const ROUNDS_MAX: usize = 10 * ROUNDS;
 
 /// Between two rounds: who spins for less sleeps then.
 const PAUSE: Duration = Duration::from_millis(2);
@@ -106,11 +109,10 @@ impl Scene {
         }
     }
 
-    /// Plays rounds until enough of them have gone as wanted; fails if that takes too long. Others
+    /// Plays rounds until enough of them have gone as wanted; fails if that takes too many. Others
     /// use these processors, too, and rounds in which they do go another way.
     #[track_caller]
     fn check(&self, is_wanted: impl Fn(&Timeline) -> bool, play: impl Fn(&Round)) {
-        let end = Instant::now() + PATIENCE;
         let (mut wanted, mut played) = (0, 0);
         while wanted < ROUNDS {
             std::thread::sleep(PAUSE);
@@ -131,7 +133,7 @@ impl Scene {
                 }
                 wanted += 1;
             }
-            assert!(Instant::now() < end, "{wanted} of {played} rounds; the last one:\n{timeline}");
+            assert!(played < ROUNDS_MAX, "{wanted} of {played} rounds; the last one:\n{timeline}");
         }
         println!("{wanted} of {played} rounds went so");
     }
@@ -315,6 +317,12 @@ fn an_urgent_call_takes_the_editors_processor_from_a_thread_that_is_ready() {
 
 #[test]
 fn a_call_that_is_not_urgent_waits_for_a_thread_that_is_ready() {
+    let draw_and_end = |round: &Round| {
+        draw(round);
+        // If a server were ready to run here, it would.
+        processor::yield_now();
+        round.note("T1 ends");
+    };
     let read = |round: &Round| {
         round.note("T2 runs");
         work(WORK_OF_EDITOR_NS);
@@ -322,18 +330,19 @@ fn a_call_that_is_not_urgent_waits_for_a_thread_that_is_ready() {
         round.call_files();
         round.note("T2 goes on");
     };
-    const ON_OWN: [&str; 7] = [
+    const ON_OWN: [&str; 8] = [
         "T1 calls WinMgr",
         "T2 runs",
         "T2 calls FCMgr",
         "T1 goes on",
+        "T1 ends",
         "FCMgr takes a call",
         "FCMgr replies",
         "T2 goes on",
     ];
     in_scene(move |scene| {
         let is_wanted = |timeline: &Timeline| timeline.on(true) == ON_OWN;
-        scene.check(is_wanted, |round| round.run(draw, read));
+        scene.check(is_wanted, |round| round.run(draw_and_end, read));
     });
 }
 
