@@ -2,4 +2,5 @@
 
 fn main() {
     nearcall_idl::build("../idl/python/shapes.idl");
+    nearcall_idl::build("../idl/python/passing.idl");
 }

@@ -1,10 +1,12 @@
 //! Calling: a binding, and one call through it.
 
+use std::os::fd::AsFd;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use nearcall::raw::{Client, Interruptible, Reply};
 use nearcall::{CallError, Domain, ImportOptions};
+use nearcall_os::descriptor::PeerDescriptor;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -113,9 +115,9 @@ impl Binding {
             return Err(raised);
         }
         match reply.take() {
-            Ok(Some(reply)) => self.results(py, plan, reply),
+            Ok(Some((reply, came))) => self.results(py, plan, (reply, came)),
             Ok(None) => Ok(py.None().into_bound(py)),
-            Err(error) => Err(errors::of_call(py, &error)),
+            Err(error) => Err(errors::of_call_with(py, &error, &filled.passed)),
         }
     }
 
@@ -162,13 +164,16 @@ fn duration(seconds: f64) -> PyResult<Duration> {
         .map_err(|error| PyValueError::new_err(format!("{seconds} seconds: {error}")))
 }
 
+/// A reply, and the descriptors beside it.
+type Replied<'b> = (Reply<'b>, Vec<PeerDescriptor>);
+
 /// Everything of a call that needs no interpreter.
 fn exchange<'b>(
     client: &'b Client,
     procedure: &Procedure,
     index: u32,
     filled: &Filled,
-) -> Result<Option<Reply<'b>>, Box<CallError>> {
+) -> Result<Option<Replied<'b>>, Box<CallError>> {
     let message = &procedure.request;
     let mut call = client.claim_of_class(procedure.class, index)?;
     if !filled.fixed.is_empty() {
@@ -180,11 +185,24 @@ fn exchange<'b>(
             variable.put_opaque(client.opaque(payload.argument())?);
         }
     }
+    let kinds = procedure.reply.descriptors.as_slice();
+    if !kinds.is_empty() {
+        call.expect_descriptors();
+    }
+    if !filled.passed.is_empty() {
+        let passed = filled.passed.iter().map(|one| (one.name, one.kind, one.as_fd()));
+        call.put_each_descriptor(&passed.collect::<Vec<_>>())?;
+    }
     let fixed_bytes = message.fixed_bytes as u32;
     if procedure.is_oneway {
         return call.post_oneway(fixed_bytes).map(|()| None);
     }
-    call.post(fixed_bytes).map(Some)
+    let reply = call.post(fixed_bytes)?;
+    let came = match reply.raised() {
+        0 if !kinds.is_empty() => reply.each_descriptor(kinds)?,
+        _ => Vec::new(),
+    };
+    Ok(Some((reply, came.into_iter().map(PeerDescriptor::from).collect())))
 }
 
 impl Binding {
@@ -192,12 +210,12 @@ impl Binding {
         &self,
         py: Python<'py>,
         procedure: &Procedure,
-        reply: Reply<'_>,
+        (reply, came): Replied<'_>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let raised = reply.raised() as usize;
         if raised == 0 {
             let message = &procedure.reply;
-            let values = match self.values(py, message, &reply) {
+            let values = match self.values(py, message, &reply, came) {
                 Ok(values) => values,
                 Err(unread) => return Err(unread_error(py, &reply, unread)),
             };
@@ -210,7 +228,7 @@ impl Binding {
         let Some((row, message)) = procedure.raised.get(raised - 1) else {
             return Err(errors::of_call(py, &reply.unknown_exception()));
         };
-        match self.values(py, message, &reply) {
+        match self.values(py, message, &reply, came) {
             Ok(values) => {
                 let class = self.plan.table[*row].class.bind(py);
                 Err(PyErr::from_value(class.call1(PyTuple::new(py, values)?)?))
@@ -224,6 +242,7 @@ impl Binding {
         py: Python<'py>,
         message: &Message,
         reply: &Reply<'_>,
+        came: Vec<PeerDescriptor>,
     ) -> Result<smallvec::SmallVec<[Bound<'py, PyAny>; 4]>, Unread> {
         if message.parts.is_empty() {
             return Ok(smallvec::SmallVec::new());
@@ -238,7 +257,7 @@ impl Binding {
             ),
             false => None,
         };
-        messages::values(py, message, &self.plan.table, &fixed, incoming)
+        messages::values(py, message, &self.plan.table, &fixed, incoming, came)
     }
 }
 

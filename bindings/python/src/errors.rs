@@ -2,10 +2,11 @@
 
 use std::cell::RefCell;
 
-use nearcall::{BindError, CallError, ExportError, Ran};
+use nearcall::{BindError, CallError, ExportError, Ran, UsageError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::descriptor::Passed;
 use crate::write::Wrong;
 
 thread_local! {
@@ -71,12 +72,29 @@ pub fn of_argument(py: Python<'_>, wrong: Wrong, label: &'static str) -> PyErr {
             let message = format!("{parameter} is {shown}, which is outside its range");
             made(py, "UsageError", message, "NO")
         }
+        Wrong::NotOpen { parameter, number, wanted } => {
+            let message = format!("{parameter} is {number}, which is not open: no {wanted}");
+            made(py, "UsageError", message, "NO")
+        }
         Wrong::Python(error) => {
             let note = format!("of the argument {label}");
             // A note is for people: the exception stands without it.
             let _ = error.value(py).call_method1("add_note", (note,));
             error
         }
+    }
+}
+
+/// Why a call with these descriptors has no results.
+pub fn of_call_with(py: Python<'_>, error: &CallError, passed: &[Passed]) -> PyErr {
+    let CallError::Usage(UsageError::WrongDescriptor { parameter, wrong }) = error else {
+        return of_call(py, error);
+    };
+    match passed.iter().find(|one| one.name == *parameter) {
+        Some(Passed { number, .. }) => {
+            made(py, "UsageError", format!("{parameter} is {number}: {wrong}"), "NO")
+        }
+        None => of_call(py, error),
     }
 }
 

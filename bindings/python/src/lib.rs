@@ -16,6 +16,8 @@
 #![deny(unsafe_code)]
 
 mod call;
+#[allow(unsafe_code)]
+mod descriptor;
 mod errors;
 mod messages;
 mod read;
@@ -34,6 +36,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use super::call::{Binding, shut_down};
+    #[pymodule_export]
+    use super::descriptor::Descriptor;
     #[pymodule_export]
     use super::serve::Clerk;
     #[pymodule_export]

@@ -1,13 +1,17 @@
 //! Messages: which value goes where, both ways.
 
 use nearcall::OpaqueIn;
-use nearcall::raw::{Incoming, MESSAGE_BYTES_MAX, Malformed, UNBOUNDED, check_received};
+use nearcall::raw::{
+    DescriptorKind, Incoming, MESSAGE_BYTES_MAX, Malformed, UNBOUNDED, check_received,
+};
+use nearcall_os::descriptor::PeerDescriptor;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyByteArray, PyBytes, PyString};
 use smallvec::{SmallVec, smallvec};
 
+use crate::descriptor::{Descriptor, Passed};
 use crate::read::{self, Reader, Unread, check_text};
 use crate::table::{Form, Kind, Message, Numbers, Part, Place, Table, Type};
 use crate::view::{Lent, View};
@@ -20,6 +24,8 @@ pub struct Filled {
     pub payloads: SmallVec<[Payload; 4]>,
     /// What the server writes in place.
     pub lent: Option<View>,
+    /// What goes beside it.
+    pub passed: Vec<Passed>,
 }
 
 /// The fixed part: most are short.
@@ -57,6 +63,19 @@ impl Payload {
 }
 
 impl Filled {
+    fn pass(
+        &mut self,
+        value: &Bound<'_, PyAny>,
+        named: (&'static str, DescriptorKind),
+        side: Side,
+    ) -> Result<(), Wrong> {
+        self.passed.push(match side {
+            Side::Client => Passed::of(value, named)?,
+            Side::Server => Passed::returned(value, named)?,
+        });
+        Ok(())
+    }
+
     /// Bytes of the variable part: each payload is padded to 8.
     pub fn variable_bytes(&self) -> u64 {
         self.payloads.iter().map(|payload| payload.argument().payload_bytes()).sum()
@@ -71,13 +90,24 @@ pub fn fill<'v, 'py: 'v>(
     values: impl Iterator<Item = Borrowed<'v, 'py, PyAny>>,
 ) -> Result<Filled, (Wrong, &'static str)> {
     let fixed = smallvec![0; message.fixed_bytes];
-    let mut filled = Filled { fixed, payloads: SmallVec::new(), lent: None };
+    let payloads = SmallVec::new();
+    let mut filled = Filled { fixed, payloads, lent: None, passed: Vec::new() };
+    let mut first = None;
     for (part, value) in message.parts.iter().zip(values) {
-        let mut filler = Filler { table, side, filled: &mut filled };
-        let put = filler.put(&value, &part.declared, &part.place);
-        put.map_err(|wrong| (wrong, part.name))?;
+        let put = match part.place {
+            Place::Descriptor { kind } => filled.pass(&value, (part.name, kind), side),
+            // Whatever is wrong, descriptors that were handed over are taken, and so closed.
+            _ if first.is_some() => continue,
+            _ => {
+                let mut filler = Filler { table, side, filled: &mut filled };
+                filler.put(&value, &part.declared, &part.place)
+            }
+        };
+        if let Err(wrong) = put {
+            first.get_or_insert((wrong, part.name));
+        }
     }
-    Ok(filled)
+    first.map_or(Ok(filled), Err)
 }
 
 /// Fills one part.
@@ -108,6 +138,8 @@ impl Filler<'_> {
             }
             Place::Payload { at, form } => self.payload(value, declared, (*at, *form)),
             Place::Members(places) => self.members(value, declared, places),
+            // Only whole parts are, and they are passed.
+            Place::Descriptor { .. } => Err(wrong_type(value, "a value of a message")),
         }
     }
 
@@ -214,15 +246,17 @@ impl Filler<'_> {
     }
 }
 
-/// Reads the values of a message. `fixed` is a private copy of the fixed part.
+/// Reads the values of a message. `fixed` is a private copy of the fixed part; `came` are the
+/// descriptors beside it, as many as it has.
 pub fn values<'py>(
     py: Python<'py>,
     message: &Message,
     table: &Table,
     fixed: &[u8],
     incoming: Option<Incoming<'_>>,
+    came: Vec<PeerDescriptor>,
 ) -> Result<SmallVec<[Bound<'py, PyAny>; 4]>, Unread> {
-    let mut taker = Taker { py, table, fixed, incoming };
+    let mut taker = Taker { py, table, fixed, incoming, came: came.into_iter() };
     let read = |taker: &mut Taker<'_, 'py>, part: &Part| taker.get(&part.declared, &part.place);
     let lent = match message.lent {
         Some(index) => Some(read(&mut taker, &message.parts[index])?),
@@ -244,6 +278,7 @@ struct Taker<'m, 'py> {
     table: &'m Table,
     fixed: &'m [u8],
     incoming: Option<Incoming<'m>>,
+    came: std::vec::IntoIter<PeerDescriptor>,
 }
 
 impl<'py> Taker<'_, 'py> {
@@ -255,6 +290,10 @@ impl<'py> Taker<'_, 'py> {
                 let mut length = [0; 4];
                 length.copy_from_slice(&self.fixed[*at..*at + 4]);
                 self.payload(declared, *form, u32::from_le_bytes(length))
+            }
+            Place::Descriptor { .. } => {
+                let came = self.came.next().map(Descriptor::new);
+                Ok(Bound::new(self.py, came.ok_or_else(|| Malformed::range(0u8))?)?.into_any())
             }
             Place::Members(places) => {
                 let Type::Declared(row) = declared else {

@@ -1,9 +1,11 @@
 //! Serving: procedures written in Python, entered from the domain's processors.
 
+use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nearcall::raw::{Arguments, Entries, Outcome, Results};
-use nearcall::{ExportOptions, InterfaceDescriptor, Policy, Refusal, UsageError};
+use nearcall::{ExportOptions, InterfaceDescriptor, Policy, Refusal, UsageError, WrongDescriptor};
+use nearcall_os::descriptor::PeerDescriptor;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -166,13 +168,19 @@ impl ServedObject {
         message: &Message,
         arguments: &Arguments<'_>,
     ) -> Result<smallvec::SmallVec<[Bound<'py, PyAny>; 4]>, Unserved> {
+        // Before anything is refused: what came is then closed.
+        let came = match message.descriptors.as_slice() {
+            [] => Vec::new(),
+            kinds => arguments.each_descriptor(kinds).map_err(malformed)?,
+        };
+        let came = came.into_iter().map(PeerDescriptor::from).collect();
         let mut fixed = Fixed::from_elem(0, message.fixed_bytes);
         arguments.copy_fixed(&mut fixed);
         let incoming = match message.has_payloads {
             true => Some(arguments.variable_at(message.variable_at).map_err(malformed)?),
             false => None,
         };
-        let values = messages::values(py, message, &self.plan.table, &fixed, incoming);
+        let values = messages::values(py, message, &self.plan.table, &fixed, incoming, came);
         values.map_err(|unread| match unread {
             Unread::Malformed(found) => malformed(found),
             Unread::Python(error) => Unserved::Python(error),
@@ -222,6 +230,11 @@ fn put<'a>(
             variable.put_opaque(payload.argument());
         }
     }
+    if !filled.passed.is_empty() {
+        let passed = filled.passed.iter().map(|one| (one.kind, one.as_fd()));
+        let sent = results.put_each_descriptor(&passed.collect::<Vec<_>>());
+        sent.map_err(Unserved::Refused)?;
+    }
     Ok(results)
 }
 
@@ -234,6 +247,10 @@ fn refused((wrong, label): (Wrong, &'static str)) -> Unserved {
         Wrong::Bound(over) => results_refused(UsageError::OverBound(over)),
         Wrong::Range { parameter, bits, .. } => {
             results_refused(UsageError::OutOfRange { parameter, value: bits })
+        }
+        Wrong::NotOpen { wanted, .. } => {
+            let wrong = WrongDescriptor { wanted, mode: 0 };
+            Unserved::Refused(Box::new(Refusal::Descriptor(wrong)))
         }
         Wrong::Python(error) => Unserved::Python(error),
     }

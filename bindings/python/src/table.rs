@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use nearcall::InterfaceDescriptor;
+use nearcall::raw::DescriptorKind;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -169,6 +170,8 @@ pub struct Message {
     /// The part that the server writes in place: its payload comes first.
     pub lent: Option<usize>,
     pub has_payloads: bool,
+    /// What goes beside it, in the order of the parts.
+    pub descriptors: Vec<DescriptorKind>,
 }
 
 /// One value of a message.
@@ -193,6 +196,10 @@ pub enum Place {
     Payload {
         at: usize,
         form: Form,
+    },
+    /// Not in the message: beside it.
+    Descriptor {
+        kind: DescriptorKind,
     },
     /// Member by member.
     Members(Vec<Place>),
@@ -244,7 +251,7 @@ impl Place {
         match self {
             Place::Payload { .. } => true,
             Place::Members(inner) => inner.iter().any(Place::has_payload),
-            Place::Word { .. } | Place::Image { .. } => false,
+            Place::Word { .. } | Place::Image { .. } | Place::Descriptor { .. } => false,
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use nearcall::raw::{MESSAGE_BYTES_MAX, UNBOUNDED};
+use nearcall::raw::{DescriptorKind, MESSAGE_BYTES_MAX, UNBOUNDED};
 use nearcall::{AStackClass, InterfaceDescriptor, ProcedureDescriptor};
 use nearcall_abi::message::CLASSES_MAX;
 use pyo3::exceptions::PyValueError;
@@ -19,6 +19,9 @@ use crate::words::{Number, Word};
 
 /// Bytes of a message in the head line.
 const INLINE_BYTES: usize = nearcall_abi::INLINE_BYTES as usize;
+
+/// Most descriptors that go with a message.
+const DESCRIPTORS_MAX: usize = 8;
 
 /// Bytes of a length.
 const LENGTH_BYTES: usize = 4;
@@ -322,15 +325,23 @@ fn message(tuple: &Bound<'_, PyTuple>, table: &Table, capacity: usize) -> PyResu
         let name = leaked(&at::<String>(&part, 0)?);
         let declared = used(&part.get_item(1)?)?;
         check(&declared, table, 0)?;
-        let place = place(&inner(&part, 2)?, &declared, table, fixed_bytes)?;
+        let place = part_place(&inner(&part, 2)?, &declared, table, fixed_bytes)?;
         parts.push(Part { name, declared, place });
+    }
+    let descriptors = parts.iter().filter_map(|part| match part.place {
+        Place::Descriptor { kind } => Some(kind),
+        _ => None,
+    });
+    let descriptors: Vec<DescriptorKind> = descriptors.collect();
+    if descriptors.len() > DESCRIPTORS_MAX {
+        return Err(refused("descriptors", descriptors.len()));
     }
     let has_payloads = parts.iter().any(|part| part.place.has_payload());
     // What is lent is never in the head line: it lies in one piece.
     if parts.iter().any(is_lent) && variable_at < INLINE_BYTES {
         return Err(refused("lent bytes at", variable_at));
     }
-    Ok(Message { fixed_bytes, variable_at, parts, lent: None, has_payloads })
+    Ok(Message { fixed_bytes, variable_at, parts, lent: None, has_payloads, descriptors })
 }
 
 fn is_lent(part: &Part) -> bool {
@@ -379,6 +390,27 @@ fn check_direct(declared: &Type, table: &Table) -> PyResult<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Where a whole part goes: members of one are never beside the message.
+fn part_place(
+    tuple: &Bound<'_, PyTuple>,
+    declared: &Type,
+    table: &Table,
+    fixed_bytes: usize,
+) -> PyResult<Place> {
+    if at::<String>(tuple, 0)? != "descriptor" {
+        return place(tuple, declared, table, fixed_bytes);
+    }
+    let code: String = at(tuple, 1)?;
+    let kind = match code.as_str() {
+        "any" => DescriptorKind::Any,
+        "file" => DescriptorKind::File,
+        "segment" => DescriptorKind::Segment,
+        "socket" => DescriptorKind::Socket,
+        other => return Err(refused("kind of descriptor", other)),
+    };
+    Ok(Place::Descriptor { kind })
 }
 
 fn place(

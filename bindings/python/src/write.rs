@@ -1,10 +1,11 @@
 //! Values of Python to bytes. Everything is checked by its type in the table before anything is
 //! posted.
 
-use nearcall::raw::DEPTH_MAX;
 use std::collections::HashMap;
+use std::ffi::c_int;
 
 use nearcall::OverBound;
+use nearcall::raw::{DEPTH_MAX, DescriptorKind};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyMapping, PySequence, PyString, PyTuple};
 
@@ -22,6 +23,8 @@ pub enum Wrong {
     Bound(OverBound),
     /// It is a number, or a letter, that its type has not.
     Range { parameter: &'static str, shown: String, bits: u64 },
+    /// It is the number of no open descriptor.
+    NotOpen { parameter: &'static str, number: c_int, wanted: DescriptorKind },
     /// Python says so.
     Python(PyErr),
 }

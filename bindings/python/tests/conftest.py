@@ -27,13 +27,28 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.fixture(scope="session")
 def shapes(tmp_path_factory: pytest.TempPathFactory) -> types.ModuleType:
     """What the compiler makes of ``shapes.idl``."""
-    output = tmp_path_factory.mktemp("generated") / "shapes.py"
-    compile_python(ROOT / "tests/idl/python/shapes.idl", output)
-    sys.path.insert(0, str(output.parent))
-    spec = importlib.util.spec_from_file_location("shapes", output)
+    return generated(ROOT / "tests/idl/python/shapes.idl", tmp_path_factory.mktemp("shapes"))
+
+
+@pytest.fixture(scope="session")
+def passing(tmp_path_factory: pytest.TempPathFactory) -> types.ModuleType:
+    """What the compiler makes of ``passing.idl``."""
+    return generated(ROOT / "tests/idl/python/passing.idl", tmp_path_factory.mktemp("passing"))
+
+
+def generated(interface: pathlib.Path, directory: pathlib.Path) -> types.ModuleType:
+    """Compiles an interface file and imports what became of it."""
+    output = directory / f"{interface.stem}.py"
+    compile_python(interface, output)
+    return imported(output)
+
+
+def imported(path: pathlib.Path) -> types.ModuleType:
+    """The module of a file, under its name."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["shapes"] = module
+    sys.modules[path.stem] = module
     spec.loader.exec_module(module)
     return module
 

@@ -3,10 +3,8 @@ not of its type is an exception, and never a crash."""
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import pathlib
-import sys
 import types
 import typing
 
@@ -15,7 +13,7 @@ import pytest
 
 import nearcall
 from nearcall import raw
-from conftest import PROGRAMS, Process
+from conftest import PROGRAMS, Process, imported
 
 Shapes = types.ModuleType
 
@@ -158,11 +156,7 @@ def test_a_lying_client_is_refused(
         assert true in text, true
         text = text.replace(true, lie)
     (tmp_path / "lying.py").write_text(text)
-    spec = importlib.util.spec_from_file_location("lying", tmp_path / "lying.py")
-    assert spec is not None and spec.loader is not None
-    lying = importlib.util.module_from_spec(spec)
-    sys.modules["lying"] = lying
-    spec.loader.exec_module(lying)
+    lying = imported(tmp_path / "lying.py")
     liar = lying.ShapesClient.import_(client.binding.name)
 
     def words(a: int, k: int, l: int) -> object:

@@ -49,8 +49,7 @@ pub const LANGUAGES: &[Language] = &[
     Language {
         name: "python",
         compile: |model, _| {
-            let mut unsupported = feeds_not_yet(model, "Python");
-            unsupported.extend(descriptors_not_yet(model, "Python"));
+            let unsupported = feeds_not_yet(model, "Python");
             match unsupported.is_empty() {
                 false => Err(unsupported),
                 true => Ok(vec![Output { suffix: ".py", text: python::compile_python(model) }]),
@@ -75,11 +74,6 @@ fn not_yet(
         }));
     }
     found
-}
-
-/// Operations that pass descriptors.
-fn descriptors_not_yet(model: &Model, language: &str) -> Vec<Unsupported> {
-    not_yet(model, (language, "passes descriptors (`@fd`)"), Operation::passes_descriptors)
 }
 
 /// Operations that are feeds.

@@ -87,10 +87,7 @@ fn c_does_not_print_stubs_that_no_stack_holds() {
 
 #[test]
 fn what_a_language_has_no_stubs_for_is_named() {
-    let here: [(_, _, &[&str]); 2] = [
-        ("descriptors", "open: it passes desc", &["rust", "c", "cpp"]),
-        ("feeds", "rows: it is a feed", &["rust", "c", "cpp"]),
-    ];
+    let here: [(_, _, &[&str]); 1] = [("feeds", "rows: it is a feed", &["rust", "c", "cpp"])];
     for (file, named, has_stubs) in here {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/idl/rust");
         let model = model(&folder.join(file).with_extension("idl"));
@@ -109,7 +106,7 @@ fn what_a_language_has_no_stubs_for_is_named() {
 
 #[test]
 fn python_is_as_agreed() {
-    check("python", "py", 1, compile_python);
+    check("python", "py", 2, compile_python);
 }
 
 #[test]

@@ -3,3 +3,4 @@
 #![forbid(unsafe_code)]
 
 include!(concat!(env!("OUT_DIR"), "/shapes.rs"));
+include!(concat!(env!("OUT_DIR"), "/passing.rs"));

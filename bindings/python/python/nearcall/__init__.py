@@ -16,7 +16,7 @@ each interface::
 
 import atexit as _atexit
 
-from nearcall._native import Binding, Clerk, Lent, shut_down
+from nearcall._native import Binding, Clerk, Descriptor, Lent, shut_down
 from nearcall.errors import (
     BindError,
     CallAborted,
@@ -46,6 +46,7 @@ __all__ = [
     "CallFailed",
     "Clerk",
     "Client",
+    "Descriptor",
     "Error",
     "ExportError",
     "Exported",

@@ -13,12 +13,25 @@ import numpy
 from nearcall._native import Binding, Clerk, Interface, Types
 
 if typing.TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
+    from _typeshed import FileDescriptorLike, ReadableBuffer
 
     #: Whatever has the buffer protocol. NumPy says of its arrays from Python 3.12 on that they do.
     Buffer: typing.TypeAlias = ReadableBuffer | numpy.ndarray[typing.Any, typing.Any]
 
-__all__ = ["AsyncClient", "Buffer", "Client", "Exported", "Interface", "Record", "Server", "Types"]
+    #: A number, or whatever says its own as ``fileno()``.
+    DescriptorLike: typing.TypeAlias = FileDescriptorLike
+
+__all__ = [
+    "AsyncClient",
+    "Buffer",
+    "Client",
+    "DescriptorLike",
+    "Exported",
+    "Interface",
+    "Record",
+    "Server",
+    "Types",
+]
 
 #: Most calls of this process that are awaited at once; more wait for one of them.
 AWAITED_CALLS_MAX = 64

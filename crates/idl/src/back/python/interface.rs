@@ -1,7 +1,7 @@
 //! Interfaces: the table of the plan, the two clients and the server.
 
 use crate::back::python::Python;
-use crate::back::python::messages::Part;
+use crate::back::python::messages::{Part, Role};
 use crate::back::python::names::{InterfaceNames, parameter_names};
 use crate::back::python::text::{Text, quoted, tuple};
 use crate::hash::hex;
@@ -81,9 +81,8 @@ impl Python<'_> {
         let name = &names.functions[index];
         text.block(&self.signature(name, operation, is_awaited), |text| {
             text.docstring(&operation.doc, &does(operation));
-            let parameters = operation.parameters.iter().zip(parameter_names(operation));
-            let given = parameters.filter(|(one, _)| one.direction != Direction::Out);
-            let arguments: String = given.map(|(_, name)| format!(", {name}")).collect();
+            let given = parameters(operation, Direction::Out);
+            let arguments: String = given.map(|part| format!(", {}", part.name)).collect();
             let awaited = if is_awaited { "await " } else { "" };
             let call = format!("{awaited}self._call({index}{arguments})");
             if self.results(operation).is_empty() {
@@ -96,24 +95,20 @@ impl Python<'_> {
     }
 
     fn signature(&self, name: &str, operation: &Operation, is_awaited: bool) -> String {
-        let parameters = operation.parameters.iter().zip(parameter_names(operation));
-        let given = parameters.filter(|(one, _)| one.direction != Direction::Out);
-        let parameters: String = given
-            .map(|(one, name)| format!(", {name}: {}", self.argument_annotation(&one.declared)))
-            .collect();
+        let given = parameters(operation, Direction::Out);
+        let parameters: String =
+            given.map(|part| format!(", {}: {}", part.name, self.sent_annotation(&part))).collect();
         let define = if is_awaited { "async def" } else { "def" };
         format!("{define} {name}(self{parameters}) -> {}:", self.result_annotation(operation))
     }
 
     /// What arrives, and whatever may be sent back.
     fn server_signature(&self, name: &str, operation: &Operation) -> String {
-        let parameters = operation.parameters.iter().zip(parameter_names(operation));
-        let given = parameters.filter(|(one, _)| one.direction != Direction::Out);
-        let parameters: String = given
-            .map(|(one, name)| format!(", {name}: {}", self.annotation(&one.declared)))
-            .collect();
+        let given = parameters(operation, Direction::Out);
+        let parameters: String =
+            given.map(|part| format!(", {}: {}", part.name, self.came_annotation(&part))).collect();
         let results = self.results(operation).into_iter();
-        let results = results.map(|part| self.argument_annotation(part.declared));
+        let results = results.map(|part| self.sent_annotation(&part));
         let results = tuple_annotation(results.collect());
         format!("def {name}(self{parameters}) -> {results}:")
     }
@@ -125,13 +120,30 @@ impl Python<'_> {
             name: String::from("returned"),
             declared,
             annotations: &[],
+            role: role(operation, Root::Returned),
         });
         returned.chain(parameters(operation, Direction::In)).collect()
     }
 
     fn result_annotation(&self, operation: &Operation) -> String {
         let results = self.results(operation).into_iter();
-        tuple_annotation(results.map(|part| self.annotation(part.declared)).collect())
+        tuple_annotation(results.map(|part| self.came_annotation(&part)).collect())
+    }
+
+    /// What arrives.
+    fn came_annotation(&self, part: &Part<'_>) -> String {
+        match part.role {
+            Role::Descriptor => String::from("_nearcall.Descriptor"),
+            _ => self.annotation(part.declared),
+        }
+    }
+
+    /// Whatever may be sent.
+    fn sent_annotation(&self, part: &Part<'_>) -> String {
+        match part.role {
+            Role::Descriptor => String::from("_raw.DescriptorLike"),
+            _ => self.argument_annotation(part.declared),
+        }
     }
 
     fn interface_table(&self, id: DeclarationId, interface: &Interface, text: &mut Text) {
@@ -192,6 +204,7 @@ impl Python<'_> {
                         name,
                         declared: &member.declared,
                         annotations: &member.annotations,
+                        role: Role::Value,
                     });
                     let message = self.message(&parts.collect::<Vec<_>>(), writing, reading);
                     text.line(&format!("({}, {message}),", self.row(*id)));
@@ -222,7 +235,16 @@ fn parameters(operation: &Operation, but: Direction) -> impl Iterator<Item = Par
         name,
         declared: &parameter.declared,
         annotations: &parameter.annotations,
+        role: role(operation, Root::Parameter(index)),
     })
+}
+
+/// What a value of a message stands for.
+fn role(operation: &Operation, root: Root) -> Role {
+    match operation.descriptor(root) {
+        Some(_) => Role::Descriptor,
+        None => Role::Value,
+    }
 }
 
 /// What a procedure without a comment does.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::back::python::Python;
 use crate::back::python::text::{quoted, tuple};
 use crate::layout::{Form, Place, Root, members};
-use crate::model::{Annotation, Type};
+use crate::model::{Annotation, DescriptorKind, Type};
 use crate::plan::Step;
 
 /// One value of a message.
@@ -18,6 +18,17 @@ pub struct Part<'m> {
     pub declared: &'m Type,
     /// What is annotated where it is declared.
     pub annotations: &'m [Annotation],
+    /// What it stands for.
+    pub role: Role,
+}
+
+/// What a part of a message stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A value of its type.
+    Value,
+    /// A descriptor, which goes beside the message.
+    Descriptor,
 }
 
 impl Python<'_> {
@@ -65,6 +76,13 @@ impl Python<'_> {
 fn places(writing: &[Step]) -> BTreeMap<Place, String> {
     let mut places = BTreeMap::new();
     for step in writing {
+        if let Step::PutDescriptors { descriptors } = step {
+            let passed = descriptors.iter().map(|(root, kind)| {
+                let words = [quoted("descriptor"), quoted(kind_code(*kind))];
+                (Place::whole(*root), tuple(&words))
+            });
+            places.extend(passed);
+        }
         let (place, words) = match step {
             Step::PutScalar { place, at, .. } => (place, vec![quoted("word"), at.to_string()]),
             Step::PutBlock { place, at, bytes } | Step::PutImage { place, at, bytes } => {
@@ -81,6 +99,15 @@ fn places(writing: &[Step]) -> BTreeMap<Place, String> {
         places.insert(place.clone(), tuple(&words));
     }
     places
+}
+
+fn kind_code(kind: DescriptorKind) -> &'static str {
+    match kind {
+        DescriptorKind::Any => "any",
+        DescriptorKind::File => "file",
+        DescriptorKind::Segment => "segment",
+        DescriptorKind::Socket => "socket",
+    }
 }
 
 fn form_code(form: Form) -> &'static str {
