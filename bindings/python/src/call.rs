@@ -15,6 +15,7 @@ use send_wrapper::SendWrapper;
 use crate::errors;
 use crate::messages::{self, Filled, Fixed, Side};
 use crate::read::Unread;
+use crate::release;
 use crate::table::{Message, Plan, Procedure};
 use crate::tables::Interface;
 use crate::view::Lent;
@@ -54,7 +55,10 @@ pub fn shut_down(py: Python<'_>) {
     if let Some((owner, domain)) = DOMAIN.get()
         && *owner == std::process::id()
     {
-        py.detach(|| domain.shut_down());
+        py.detach(|| {
+            domain.shut_down();
+            release::settle();
+        });
     }
 }
 
@@ -90,7 +94,7 @@ impl Binding {
 
     /// Calls the procedure of this index.
     #[pyo3(signature = (procedure, *arguments))]
-    fn call<'py>(
+    pub fn call<'py>(
         &self,
         py: Python<'py>,
         procedure: usize,
@@ -206,6 +210,21 @@ fn exchange<'b>(
 }
 
 impl Binding {
+    /// What it calls through.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// The interface.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The same binding, for who holds it longer.
+    pub fn shared(&self) -> Binding {
+        Binding { client: self.client.clone(), plan: Arc::clone(&self.plan) }
+    }
+
     fn results<'py>(
         &self,
         py: Python<'py>,

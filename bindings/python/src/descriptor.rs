@@ -1,8 +1,8 @@
-//! Descriptors that calls carry (docs/design/0019-descriptors.md): those that come are Python's own,
-//! those that go stay whose they are.
+//! Descriptors that calls carry (docs/design/0019-descriptors.md): those that come are Python's
+//! own, those that go stay whose they are.
 //!
-//! A descriptor that goes is duplicated while the interpreter's lock is held: whatever other threads
-//! do with the number meanwhile, what was meant is what is judged and sent.
+//! A descriptor that goes is duplicated while the interpreter's lock is held: whatever other
+//! threads do with the number meanwhile, what was meant is what is judged and sent.
 
 use std::ffi::c_int;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};

@@ -19,9 +19,13 @@ mod call;
 #[allow(unsafe_code)]
 mod descriptor;
 mod errors;
+mod feed;
+mod feed_tables;
 mod messages;
 mod read;
+mod release;
 mod serve;
+mod served_feed;
 mod table;
 mod tables;
 #[allow(unsafe_code)]
@@ -38,6 +42,8 @@ mod _native {
     use super::call::{Binding, shut_down};
     #[pymodule_export]
     use super::descriptor::Descriptor;
+    #[pymodule_export]
+    use super::feed::{Coming, Going, open_feed};
     #[pymodule_export]
     use super::serve::Clerk;
     #[pymodule_export]

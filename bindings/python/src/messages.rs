@@ -12,6 +12,7 @@ use pyo3::types::{PyByteArray, PyBytes, PyString};
 use smallvec::{SmallVec, smallvec};
 
 use crate::descriptor::{Descriptor, Passed};
+use crate::feed::Batch;
 use crate::read::{self, Reader, Unread, check_text};
 use crate::table::{Form, Kind, Message, Numbers, Part, Place, Table, Type};
 use crate::view::{Lent, View};
@@ -178,6 +179,10 @@ impl Filler<'_> {
         (at, form): (usize, Form),
     ) -> Result<(), Wrong> {
         let (length, payload) = match (form, declared) {
+            (_, Type::Items { bound, .. }) => {
+                let batch = value.cast::<Batch>().map_err(|_| wrong_type(value, "a batch"))?;
+                batch.get().payload(form, *bound)?
+            }
             (Form::Text, _) => {
                 write::text(value, declared)?;
                 let text: PyBackedStr = value.extract()?;
@@ -360,8 +365,11 @@ impl<'py> Taker<'_, 'py> {
                 })?;
                 read::array(memory, numbers, Some(length as usize))
             }
-            (Form::Elements, Type::Sequence { element, bound }) => {
-                let width = if matches!(**element, Type::Extended) { 16 } else { 1 };
+            (
+                Form::Elements | Form::Octets,
+                Type::Sequence { element, bound } | Type::Items { element, bound },
+            ) => {
+                let width = element.fixed_bytes(self.table).unwrap_or(1);
                 let bytes = element_bytes(length, *bound, width)?;
                 let bytes = incoming.bytes(bytes, UNBOUNDED)?;
                 let mut reader = Reader::new(py, self.table, &bytes);

@@ -207,7 +207,7 @@ impl<'p, 'py> Reader<'p, 'py> {
                 self.numbers(bytes, numbers, Some(count))
             }
             Type::NumberArray { numbers } => self.numbers(numbers.width, numbers, None),
-            Type::Sequence { element, bound } => {
+            Type::Sequence { element, bound } | Type::Items { element, bound } => {
                 let count = self.bounded(*bound)?;
                 self.plausible(count)?;
                 self.nested(true, |reader| reader.list(count, element))

@@ -14,6 +14,7 @@ use crate::call::domain;
 use crate::errors;
 use crate::messages::{self, Filled, Fixed, Side};
 use crate::read::Unread;
+use crate::served_feed::FeedCall;
 use crate::table::{Message, Plan, Procedure};
 use crate::tables::Interface;
 use crate::write::Wrong;
@@ -27,12 +28,12 @@ pub struct Clerk {
 /// The entry stubs over a server's methods.
 struct ServedObject {
     plan: Arc<Plan>,
-    /// Bound methods, in the order of the procedures.
-    functions: Vec<Py<PyAny>>,
+    /// Bound methods, in the order of the procedures; what carries a feed has none.
+    functions: Vec<Option<Py<PyAny>>>,
 }
 
 /// Why a procedure has no results.
-enum Unserved {
+pub enum Unserved {
     /// The client, or the results, broke a rule of the interface.
     Refused(Box<Refusal>),
     /// The procedure, or its results, raised what the interface does not know.
@@ -53,11 +54,12 @@ impl Clerk {
     ) -> PyResult<Clerk> {
         let domain = domain()?;
         let plan = Arc::clone(&interface.plan);
-        let functions = plan
-            .procedures
-            .iter()
-            .map(|procedure| Ok::<_, PyErr>(server.getattr(procedure.function.bind(py))?.unbind()));
-        let functions = functions.collect::<Result<_, _>>()?;
+        let functions = plan.procedures.iter().map(|procedure| {
+            let function = procedure.function.as_ref();
+            let function = function.map(|name| server.getattr(name.bind(py)).map(Bound::unbind));
+            function.transpose()
+        });
+        let functions = functions.collect::<PyResult<_>>()?;
         let entries = ServedObject { plan, functions };
         let mut options = ExportOptions::default();
         options.policy = if is_open_to_anyone { Policy::Anyone } else { Policy::OwnerOnly };
@@ -101,12 +103,12 @@ impl Entries for ServedObject {
 
     fn enter(&self, procedure: usize, arguments: Arguments<'_>) -> Outcome {
         let served = Python::try_attach(|py| {
-            let function = self.functions[procedure].bind(py);
-            let done = self.run(py, &self.plan.procedures[procedure], function, arguments);
+            let function = self.functions[procedure].as_ref().map(|function| function.bind(py));
+            let done = self.run(py, procedure, function, arguments);
             done.map_err(|unserved| match unserved {
                 Unserved::Refused(refusal) => Some(refusal),
                 Unserved::Python(error) => {
-                    error.write_unraisable(py, Some(function));
+                    error.write_unraisable(py, function);
                     None
                 }
             })
@@ -122,18 +124,27 @@ impl Entries for ServedObject {
 }
 
 impl ServedObject {
-    fn run(
+    fn run<'py>(
         &self,
-        py: Python<'_>,
-        procedure: &Procedure,
-        function: &Bound<'_, PyAny>,
+        py: Python<'py>,
+        index: usize,
+        function: Option<&Bound<'py, PyAny>>,
         mut arguments: Arguments<'_>,
     ) -> Result<nearcall::raw::Replied, Unserved> {
+        let procedure = &self.plan.procedures[index];
         let given = self.given(py, &procedure.request, &arguments)?;
-        let given = PyTuple::new(py, given)?;
-        let answer = match function.call1(given) {
+        let feed = FeedCall { py, plan: &self.plan, index };
+        let answer = match function {
+            Some(function) => {
+                let made = function.call1(PyTuple::new(py, given)?).map_err(Unserved::from);
+                made.and_then(|made| feed.opened(made, &arguments))
+            }
+            None => feed.carried(&given, &arguments),
+        };
+        let answer = match answer {
             Ok(answer) => answer,
-            Err(error) => return self.raise(py, procedure, error, arguments),
+            Err(Unserved::Python(error)) => return self.raise(py, procedure, error, arguments),
+            Err(refused) => return Err(refused),
         };
         let message = &procedure.reply;
         let filled = match message.parts.len() {
@@ -238,11 +249,11 @@ fn put<'a>(
     Ok(results)
 }
 
-fn malformed(found: nearcall::raw::Malformed) -> Unserved {
+pub fn malformed(found: nearcall::raw::Malformed) -> Unserved {
     Unserved::Refused(found.into())
 }
 
-fn refused((wrong, label): (Wrong, &'static str)) -> Unserved {
+pub fn refused((wrong, label): (Wrong, &'static str)) -> Unserved {
     match wrong.named(label) {
         Wrong::Bound(over) => results_refused(UsageError::OverBound(over)),
         Wrong::Range { parameter, bits, .. } => {

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::words::{Number, Word};
+use crate::write::word_of;
 
 /// A type as it is used.
 #[derive(Debug)]
@@ -48,6 +49,12 @@ pub enum Type {
     Array {
         element: Box<Type>,
         count: usize,
+    },
+    /// A batch of a feed's items: read as a list whatever they are, written from a
+    /// [`crate::feed::Batch`].
+    Items {
+        element: Box<Type>,
+        bound: u32,
     },
     Map {
         key: Box<Type>,
@@ -152,13 +159,40 @@ pub type Table = Vec<Declared>;
 #[derive(Debug)]
 pub struct Procedure {
     pub name: &'static str,
-    pub function: Py<PyString>,
+    /// What a server does; what carries a feed is no function of its own.
+    pub function: Option<Py<PyString>>,
+    pub role: Role,
     pub class: usize,
     pub is_oneway: bool,
     pub request: Message,
     pub reply: Message,
     /// Which exception, and its members.
     pub raised: Vec<(usize, Message)>,
+}
+
+/// What a procedure is for a feed, which is named by what opens it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Nothing.
+    Plain,
+    /// Opens a feed whose items come back in calls of `next`.
+    OpensSource {
+        next: usize,
+    },
+    /// Opens a feed whose items go in calls of `put`, until `end`.
+    OpensTaker {
+        put: usize,
+        end: usize,
+    },
+    Next {
+        open: usize,
+    },
+    Put {
+        open: usize,
+    },
+    End {
+        open: usize,
+    },
 }
 
 /// One message.
@@ -242,6 +276,19 @@ fn wide(number: Number) -> f64 {
     match number {
         Number::Integer(value) => value as f64,
         Number::Float(value) => value,
+    }
+}
+
+impl Type {
+    /// Bytes of every value of it, if they are as many.
+    pub fn fixed_bytes(&self, table: &Table) -> Option<usize> {
+        match self {
+            Type::Extended => Some(16),
+            Type::OctetArray { count } => Some(*count),
+            Type::NumberArray { numbers } => Some(numbers.width),
+            Type::Array { element, count } => element.fixed_bytes(table)?.checked_mul(*count),
+            _ => word_of(self, table).map(Word::bytes),
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use pyo3::types::{PyInt, PyString, PyTuple};
 
 use crate::table::{
     Declared, Field, Form, Kind, Member, Message, Numbers, Part, Place, Plan, Procedure, Range,
-    Rest, Table, Type,
+    Rest, Role, Table, Type,
 };
 use crate::words::{Number, Word};
 
@@ -50,12 +50,14 @@ impl Types {
 #[pymethods]
 impl Interface {
     #[new]
+    #[pyo3(signature = (types, name, hash, classes, procedures, feeds=None))]
     fn new(
         types: &Types,
         name: &str,
         hash: &str,
         classes: Vec<(u32, u32)>,
         procedures: &Bound<'_, PyTuple>,
+        feeds: Option<&Bound<'_, PyTuple>>,
     ) -> PyResult<Interface> {
         if classes.is_empty() || classes.len() > CLASSES_MAX {
             return Err(refused("A-stack classes", classes.len()));
@@ -69,6 +71,12 @@ impl Interface {
             let (descriptor, plan) = procedure(row.cast::<PyTuple>()?, &types.table, &classes)?;
             descriptors.push(descriptor);
             plans.push(plan);
+        }
+        for feed in feeds.into_iter().flatten() {
+            crate::feed_tables::connect(feed.cast::<PyTuple>()?, &mut plans)?;
+        }
+        if let Some(plan) = plans.iter().find(|plan| !plan.is_whole()) {
+            return Err(refused("a feed without", plan.name));
         }
         // An interface is there for as long as its module is, which is never unloaded.
         let descriptor = Box::leak(Box::new(InterfaceDescriptor {
@@ -88,7 +96,7 @@ impl Interface {
     }
 }
 
-fn refused(what: &str, found: impl std::fmt::Display) -> PyErr {
+pub fn refused(what: &str, found: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(format!("not a table of the compiler: {what} {found}"))
 }
 
@@ -103,7 +111,7 @@ fn hash_of(digits: &str) -> PyResult<[u8; 16]> {
 }
 
 /// The element of a tuple, as whatever is wanted.
-fn at<'py, T>(tuple: &Bound<'py, PyTuple>, index: usize) -> PyResult<T>
+pub fn at<'py, T>(tuple: &Bound<'py, PyTuple>, index: usize) -> PyResult<T>
 where
     T: for<'a> FromPyObject<'a, 'py, Error: Into<PyErr>>,
 {
@@ -208,6 +216,10 @@ fn used(expression: &Bound<'_, PyAny>) -> PyResult<Type> {
                 None => Type::Sequence { element: boxed(1)?, bound },
             }
         }
+        "items" => {
+            let bound = at::<u32>(tuple, 2)?;
+            Type::Items { element: boxed(1)?, bound }
+        }
         "array" => array(tuple)?,
         "map" => Type::Map { key: boxed(1)?, value: boxed(2)?, bound: bound(3)? },
         "optional" => Type::Optional(boxed(1)?),
@@ -295,7 +307,7 @@ fn procedure(
     let name = leaked(&name);
     let block = classes.get(usize::from(class)).ok_or_else(|| refused("class", class))?;
     let capacity = INLINE_BYTES + block.block_bytes as usize;
-    let function: String = at(row, 6)?;
+    let function: Option<String> = at(row, 6)?;
     let read = |index| message(&inner(row, index)?, table, capacity);
     let (request, mut reply) = (read(7)?, read(8)?);
     reply.lent = reply.parts.iter().position(is_lent);
@@ -309,9 +321,9 @@ fn procedure(
     let raised = raised.collect::<PyResult<Vec<_>>>()?;
     let hash = hash_of(&hash)?;
     let descriptor = ProcedureDescriptor { name, hash, class, is_oneway, is_idempotent, is_leaf };
-    let function = PyString::intern(row.py(), &function).unbind();
-    let class = class.into();
-    Ok((descriptor, Procedure { name, function, class, is_oneway, request, reply, raised }))
+    let function = function.map(|name| PyString::intern(row.py(), &name).unbind());
+    let (class, role) = (class.into(), Role::Plain);
+    Ok((descriptor, Procedure { name, function, role, class, is_oneway, request, reply, raised }))
 }
 
 fn message(tuple: &Bound<'_, PyTuple>, table: &Table, capacity: usize) -> PyResult<Message> {
@@ -383,6 +395,7 @@ fn check_direct(declared: &Type, table: &Table) -> PyResult<()> {
         Type::Declared(row) => check_row(*row, table),
         Type::Sequence { element, .. }
         | Type::Array { element, .. }
+        | Type::Items { element, .. }
         | Type::Optional(element)
         | Type::Ranged { inner: element, .. } => check_direct(element, table),
         Type::Map { key, value, .. } => {
@@ -447,7 +460,7 @@ fn place(
             (Place::Image { at: at_byte, bytes }, bytes)
         }
         code => {
-            let form = form(code, declared).ok_or_else(|| refused("form", code))?;
+            let form = form(code, declared, table).ok_or_else(|| refused("form", code))?;
             (Place::Payload { at: at_byte, form }, LENGTH_BYTES)
         }
     };
@@ -458,7 +471,7 @@ fn place(
 }
 
 /// A form that values of this type can have.
-fn form(code: &str, declared: &Type) -> Option<Form> {
+fn form(code: &str, declared: &Type, table: &Table) -> Option<Form> {
     let form = match code {
         "text" => Form::Text,
         "octets" => Form::Octets,
@@ -470,7 +483,13 @@ fn form(code: &str, declared: &Type) -> Option<Form> {
     let fits = match declared {
         Type::Text { .. } | Type::WideText { .. } => form == Form::Text,
         Type::Octets { .. } => matches!(form, Form::Octets | Form::Lent),
-        Type::Numbers { .. } | Type::Sequence { .. } => form == Form::Elements,
+        Type::Numbers { .. } => form == Form::Elements,
+        Type::Sequence { element, .. } => {
+            form == Form::Elements && element.fixed_bytes(table).is_some()
+        }
+        Type::Items { element, .. } => {
+            matches!(form, Form::Elements | Form::Octets) && element.fixed_bytes(table).is_some()
+        }
         _ => false,
     };
     fits.then_some(form)

@@ -259,6 +259,8 @@ impl<'t> Writer<'t> {
                 self.count(items.len())?;
                 self.nested(|writer| writer.elements(&items, element))
             }
+            // Whoever carries a feed has made one already.
+            Type::Items { .. } => Err(wrong_type(value, "a batch")),
             Type::Array { element, count } => {
                 let items = items(value)?;
                 if items.len() != *count {

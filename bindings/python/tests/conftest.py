@@ -105,6 +105,17 @@ def servers(shapes: types.ModuleType) -> typing.Iterator[None]:
     python.end()
 
 
+@pytest.fixture(scope="session")
+def passing_servers(passing: types.ModuleType) -> typing.Iterator[None]:
+    """The same for what is passed beside messages, and item by item."""
+    rust = Process(PROGRAMS / "passing-server", "vault-rust", "feeding-rust")
+    script = ROOT / "bindings/python/tests/passing_server.py"
+    python = Process(sys.executable, script, passing.__file__, "vault-python", "feeding-python")
+    yield
+    rust.end()
+    python.end()
+
+
 @pytest.fixture
 def rust(servers: None, shapes: types.ModuleType) -> typing.Any:
     """A client of the server in Rust, with a binding of its own."""

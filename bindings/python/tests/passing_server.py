@@ -1,10 +1,12 @@
-"""The same server as ``passing-server``, in Python: ``passing_server.py MODULE NAME``."""
+"""The same server as ``passing-server``, in Python: ``passing_server.py MODULE VAULT FEEDING``."""
 
 from __future__ import annotations
 
 import os
 import pathlib
 import sys
+import threading
+import time
 import typing
 
 import nearcall
@@ -49,6 +51,102 @@ class Vault(passing.VaultServer):
         return len(os.listdir("/proc/self/fd"))
 
 
-with nearcall.export(sys.argv[2], Vault()):
+class Held:
+    """Counts itself for as long as it is there."""
+
+    count = 0
+    lock = threading.Lock()
+
+    def __init__(self) -> None:
+        self.add(1)
+
+    @classmethod
+    def add(cls, number: int) -> None:
+        with cls.lock:
+            cls.count += number
+
+
+class Eater(nearcall.Taker[typing.Any, typing.Any]):
+    """What takes items, and what it makes of them."""
+
+    def __init__(self, made: typing.Any, take: typing.Callable[..., typing.Any]) -> None:
+        self.made, self.eat, self.held = made, take, Held()
+
+    def take(self, item: typing.Any) -> None:
+        self.made = self.eat(self.made, item)
+
+    def end(self) -> typing.Any:
+        return self.made
+
+    def close(self) -> None:
+        self.held.add(-1)
+
+
+def items(all: typing.Iterable[typing.Any]) -> typing.Iterator[typing.Any]:
+    """The same, counted from the first to the last."""
+    held = Held()
+    try:
+        yield from all
+    finally:
+        held.add(-1)
+
+
+class Feeding(passing.FeedingServer):
+    def rows(self, name: str, count: int, refused: int) -> typing.Any:
+        if not name:
+            raise passing.Refused(-1, "not that")
+
+        def row(key: int) -> typing.Any:
+            if key == refused:
+                raise passing.Refused(key, "not that")
+            return passing.Row(key, f"{name} {key}")
+
+        return items(map(row, range(count)))
+
+    def numbers(self, count: int, pause_ms: int) -> typing.Any:
+        def number(value: int) -> int:
+            if pause_ms:
+                time.sleep(pause_ms / 1000)
+            return value
+
+        return items(map(number, range(count)))
+
+    def lines(self, letters: int) -> typing.Any:
+        return items(["x" * letters])
+
+    def octets(self, count: int) -> typing.Any:
+        return items(octet % 256 for octet in range(count))
+
+    def digests(self, count: int) -> typing.Any:
+        return items(number.to_bytes(4, "big") for number in range(count))
+
+    def torn(self) -> typing.Any:
+        return items(passing.Row(key, "x" * (33 if key == 3 else 1)) for key in range(9))
+
+    def load(self, name: str, refused: int) -> typing.Any:
+        if not name:
+            raise passing.Refused(-1, "not that")
+
+        def take(count: int, row: typing.Any) -> int:
+            if row.key == refused:
+                raise passing.Refused(row.key, "not that")
+            return count + 1
+
+        return Eater(0, take)
+
+    def sum(self) -> typing.Any:
+        return Eater(0, lambda sum, number: sum + number)
+
+    def joined(self) -> typing.Any:
+        return Eater("", lambda all, line: all + line)
+
+    def dropped(self) -> typing.Any:
+        return Eater(None, lambda _, byte: None)
+
+    def alive(self) -> int:
+        return Held.count
+
+
+with nearcall.export(sys.argv[2], Vault()), nearcall.export(sys.argv[3], Feeding()):
     print("ready", flush=True)
     sys.stdin.read()

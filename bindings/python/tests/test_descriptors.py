@@ -11,7 +11,6 @@ import mmap
 import os
 import pathlib
 import socket
-import sys
 import tempfile
 import time
 import types
@@ -20,7 +19,7 @@ import typing
 import pytest
 
 import nearcall
-from conftest import PROGRAMS, ROOT, Process, imported
+from conftest import imported
 
 Passing = types.ModuleType
 
@@ -28,19 +27,8 @@ Passing = types.ModuleType
 FUTURE_WRITE = 0x10
 
 
-@pytest.fixture(scope="module")
-def vaults(passing: Passing, names: None) -> typing.Iterator[None]:
-    """A server in Rust and one in Python."""
-    rust = Process(PROGRAMS / "passing-server", "vault-rust")
-    script = ROOT / "bindings/python/tests/passing_server.py"
-    python = Process(sys.executable, script, passing.__file__, "vault-python")
-    yield
-    rust.end()
-    python.end()
-
-
 @pytest.fixture(params=["rust", "python"])
-def vault(request: pytest.FixtureRequest, vaults: None, passing: Passing) -> typing.Any:
+def vault(request: pytest.FixtureRequest, passing_servers: None, passing: Passing) -> typing.Any:
     """A client of either."""
     return passing.VaultClient.import_(f"vault-{request.param}")
 

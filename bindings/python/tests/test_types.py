@@ -8,14 +8,11 @@ import sys
 
 from conftest import ROOT, compile_python
 
-# What Python does not have yet: the compiler refuses it by name (tested there).
-NOT_IN_PYTHON = {"feeds.idl"}
-
 INTERFACES = sorted(
     path
     for folder in ("good", "python", "rust")
-    for path in (ROOT / "tests/idl" / folder).glob("*.idl")
-    if path.name not in NOT_IN_PYTHON
+    for path in (ROOT / "tests/idl" / folder).iterdir()
+    if path.suffix in (".idl", ".proto")
 )
 
 
@@ -50,6 +47,49 @@ def test_a_wrong_call_is_found(tmp_path: pathlib.Path) -> None:
     )
     checked = mypy(tmp_path, "wrong.py")
     assert checked.stdout.count("error:") == 4, checked.stdout
+
+
+def test_a_wrong_use_of_feeds_and_descriptors_is_found(tmp_path: pathlib.Path) -> None:
+    compile_python(ROOT / "tests/idl/python/passing.idl", tmp_path / "passing.py")
+    (tmp_path / "right.py").write_text(
+        "import os, socket, typing\n"
+        "import nearcall, passing\n"
+        "client = passing.FeedingClient.import_('x')\n"
+        "keys: list[int] = [row.key for row in client.rows('', 1, 2)]\n"
+        "with client.load('', 1) as load:\n"
+        "    load.put(passing.Row(1, ''))\n"
+        "    count: int = load.end()\n"
+        "async def waits() -> list[str]:\n"
+        "    waiting = passing.FeedingAsyncClient(client.binding)\n"
+        "    async with await waiting.joined() as joined:\n"
+        "        await joined.put('')\n"
+        "    return [row.name async for row in await waiting.rows('', 1, 2)]\n"
+        "vault = passing.VaultClient.import_('x')\n"
+        "with open('x') as file, socket.socket() as link:\n"
+        "    back, same = vault.swap(file, '', link.fileno())\n"
+        "os.fdopen(back.detach())\n"
+        "class Sum(nearcall.Taker[int, int]):\n"
+        "    def take(self, item: int) -> None: ...\n"
+        "    def end(self) -> int: return 1\n"
+        "class Some(passing.FeedingServer):\n"
+        "    def sum(self) -> nearcall.Taker[int, int]: return Sum()\n"
+        "    def numbers(self, count: int, pause_ms: int) -> typing.Iterator[int]: yield 1\n"
+    )
+    (tmp_path / "wrong.py").write_text(
+        "import passing\n"
+        "client = passing.FeedingClient.import_('x')\n"
+        "names: list[int] = [row.name for row in client.rows('', 1, 2)]\n"
+        "client.load('', 1).put(1)\n"
+        "made: str = client.sum().end()\n"
+        "for row in client.load('', 1): pass\n"
+        "passing.VaultClient.import_('x').close('file')\n"
+        "class Some(passing.FeedingServer):\n"
+        "    def sum(self) -> list[int]: return []\n"
+    )
+    checked = mypy(tmp_path, "right.py")
+    assert checked.returncode == 0, checked.stdout
+    checked = mypy(tmp_path, "wrong.py")
+    assert checked.stdout.count("error:") == 6, checked.stdout
 
 
 def test_the_package_is_typed(tmp_path: pathlib.Path) -> None:

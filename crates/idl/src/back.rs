@@ -7,7 +7,7 @@ pub mod rust;
 
 use std::fmt;
 
-use crate::model::{Model, Operation};
+use crate::model::Model;
 
 /// A language that stubs are printed in.
 pub struct Language {
@@ -48,38 +48,9 @@ pub const LANGUAGES: &[Language] = &[
     Language { name: "cpp", compile: cpp::compile_cpp },
     Language {
         name: "python",
-        compile: |model, _| {
-            let unsupported = feeds_not_yet(model, "Python");
-            match unsupported.is_empty() {
-                false => Err(unsupported),
-                true => Ok(vec![Output { suffix: ".py", text: python::compile_python(model) }]),
-            }
-        },
+        compile: |model, _| Ok(vec![Output { suffix: ".py", text: python::compile_python(model) }]),
     },
 ];
-
-/// Operations that need what a language has no stubs for yet.
-fn not_yet(
-    model: &Model,
-    (language, what): (&str, &str),
-    needs: fn(&Operation) -> bool,
-) -> Vec<Unsupported> {
-    let mut found = Vec::new();
-    for (_, declaration, interface) in model.interfaces() {
-        let own = interface.operations.iter().filter(|one| !one.carries_feed() && needs(one));
-        found.extend(own.map(|operation| {
-            let place = format!("{}::{}", declaration.name, operation.name);
-            let reason = format!("it {what}; {language} has no stubs for that yet");
-            Unsupported { place, reason }
-        }));
-    }
-    found
-}
-
-/// Operations that are feeds.
-fn feeds_not_yet(model: &Model, language: &str) -> Vec<Unsupported> {
-    not_yet(model, (language, "is a feed (`@feed`, `stream`)"), |one| one.feed.is_some())
-}
 
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -86,20 +86,15 @@ fn c_does_not_print_stubs_that_no_stack_holds() {
 }
 
 #[test]
-fn what_a_language_has_no_stubs_for_is_named() {
-    let here: [(_, _, &[&str]); 1] = [("feeds", "rows: it is a feed", &["rust", "c", "cpp"])];
-    for (file, named, has_stubs) in here {
+fn every_language_passes_descriptors_and_feeds() {
+    for file in ["descriptors", "feeds"] {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/idl/rust");
         let model = model(&folder.join(file).with_extension("idl"));
         for language in LANGUAGES {
-            let refused = (language.compile)(&model, file);
-            let said = refused.map_or_else(|found| found[0].to_string(), |_| String::new());
-            assert_eq!(
-                said.contains(named),
-                !has_stubs.contains(&language.name),
-                "{}: {said}",
-                language.name
-            );
+            let printed = (language.compile)(&model, file);
+            let printed = printed.unwrap_or_else(|found| panic!("{}: {found:?}", language.name));
+            let is_there = |text: &str| printed.iter().any(|output| output.text.contains(text));
+            assert!(is_there("open") || is_there("rows"), "{}: {file}", language.name);
         }
     }
 }

@@ -35,10 +35,13 @@ from nearcall.errors import (
     ResultsRefused,
     UsageError,
 )
+from nearcall.feeds import AsyncFeed, AsyncSink, Feed, Sink, Taker
 from nearcall.raw import AsyncClient, Client, Exported, Server, export
 
 __all__ = [
     "AsyncClient",
+    "AsyncFeed",
+    "AsyncSink",
     "BindError",
     "Binding",
     "CallAborted",
@@ -50,6 +53,7 @@ __all__ = [
     "Error",
     "ExportError",
     "Exported",
+    "Feed",
     "Lent",
     "NoAStack",
     "NoSuchName",
@@ -61,6 +65,8 @@ __all__ = [
     "Ran",
     "ResultsRefused",
     "Server",
+    "Sink",
+    "Taker",
     "UsageError",
     "export",
     "shut_down",

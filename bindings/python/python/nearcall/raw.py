@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import abc
-import asyncio
-import concurrent.futures
-import functools
 import typing
 
 import numpy
 
-from nearcall._native import Binding, Clerk, Interface, Types
+from nearcall._native import Binding, Clerk, Interface, Types, open_feed
+from nearcall.feeds import AsyncFeed, AsyncSink, Feed, Sink
+from nearcall.waiting import in_thread
 
 if typing.TYPE_CHECKING:
     from _typeshed import FileDescriptorLike, ReadableBuffer
@@ -32,9 +31,6 @@ __all__ = [
     "Server",
     "Types",
 ]
-
-#: Most calls of this process that are awaited at once; more wait for one of them.
-AWAITED_CALLS_MAX = 64
 
 
 class Record:
@@ -93,6 +89,12 @@ class Client(_Bound):
         super().__init__(binding)
         self._call: typing.Callable[..., typing.Any] = binding.call
 
+    def _feed(self, procedure: int, *arguments: object) -> Feed[typing.Any]:
+        return Feed(open_feed(self._binding, procedure, *arguments))
+
+    def _sink(self, procedure: int, *arguments: object) -> Sink[typing.Any, typing.Any]:
+        return Sink(open_feed(self._binding, procedure, *arguments))
+
 
 class AsyncClient(_Bound):
     """Calls an interface; every call is awaited, and waits in a thread of its own meanwhile.
@@ -103,14 +105,15 @@ class AsyncClient(_Bound):
     __slots__ = ()
 
     async def _call(self, procedure: int, *arguments: object) -> typing.Any:
-        loop = asyncio.get_running_loop()
-        call = self._binding.call
-        return await loop.run_in_executor(_threads(), call, procedure, *arguments)
+        return await in_thread(self._binding.call, procedure, *arguments)
 
+    async def _feed(self, procedure: int, *arguments: object) -> AsyncFeed[typing.Any]:
+        return AsyncFeed(await in_thread(open_feed, self._binding, procedure, *arguments))
 
-@functools.cache
-def _threads() -> concurrent.futures.ThreadPoolExecutor:
-    return concurrent.futures.ThreadPoolExecutor(AWAITED_CALLS_MAX, "nearcall")
+    async def _sink(
+        self, procedure: int, *arguments: object
+    ) -> AsyncSink[typing.Any, typing.Any]:
+        return AsyncSink(await in_thread(open_feed, self._binding, procedure, *arguments))
 
 
 class Server(abc.ABC):

@@ -6,6 +6,7 @@
 
 mod declarations;
 mod expressions;
+mod feeds;
 mod interface;
 mod messages;
 mod names;

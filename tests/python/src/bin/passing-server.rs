@@ -1,66 +1,24 @@
-//! An honest server of what goes beside messages.
+//! An honest server of what goes beside messages, and of what comes and goes item by item.
 //!
-//! `passing-server NAME` exports until its standard input ends.
+//! `passing-server VAULT FEEDING` exports under these names until its standard input ends.
 
 #![forbid(unsafe_code)]
 
-use std::fs::{self, File};
-use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
+use std::io::Read;
 
 use nearcall::{Clerk, Domain};
-use python_tests::passing::{Busy, VaultEntries, VaultServer, VaultSwapException};
-
-struct Keeper;
-
-fn pipe_with(text: &str) -> OwnedFd {
-    let (read, mut write) = std::io::pipe().expect("there is room for a pipe");
-    write.write_all(text.as_bytes()).expect("it is short");
-    read.into()
-}
-
-impl VaultServer for Keeper {
-    fn swap(
-        &self,
-        file: OwnedFd,
-        text: &str,
-        link: OwnedFd,
-    ) -> Result<(OwnedFd, OwnedFd), VaultSwapException> {
-        match text {
-            "busy" => Err(Busy { holder: 7 }.into()),
-            _ => Ok((link, file)),
-        }
-    }
-
-    fn measure(&self, segment: OwnedFd) -> u64 {
-        File::from(segment).metadata().expect("it is open").len()
-    }
-
-    fn piped(&self, text: &str) -> OwnedFd {
-        pipe_with(text)
-    }
-
-    fn torn(&self) -> (OwnedFd, String) {
-        (pipe_with(""), "123456789".to_owned())
-    }
-
-    fn wrong(&self) -> OwnedFd {
-        pipe_with("")
-    }
-
-    fn close(&self, given: OwnedFd) {
-        drop(given);
-    }
-
-    fn open_count(&self) -> i32 {
-        fs::read_dir("/proc/self/fd").expect("this process has descriptors").count() as i32
-    }
-}
+use python_tests::feeding::Feeder;
+use python_tests::passing::{FeedingEntries, VaultEntries};
+use python_tests::vault::Keeper;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let name = std::env::args().nth(1).ok_or("usage: passing-server NAME")?;
+    let names: Vec<String> = std::env::args().skip(1).collect();
+    let [vault, feeding] = names.as_slice() else {
+        return Err("usage: passing-server VAULT FEEDING".into());
+    };
     let domain = Domain::new()?;
-    let _clerk = Clerk::export(&domain, &name, VaultEntries::new(Keeper))?;
+    let _vault = Clerk::export(&domain, vault, VaultEntries::new(Keeper))?;
+    let _feeding = Clerk::export(&domain, feeding, FeedingEntries::new(Feeder::default()))?;
     println!("ready");
     std::io::stdin().read_to_end(&mut Vec::new())?;
     Ok(())

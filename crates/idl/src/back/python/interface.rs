@@ -1,12 +1,13 @@
 //! Interfaces: the table of the plan, the two clients and the server.
 
 use crate::back::python::Python;
+use crate::back::python::feeds::FeedTypes;
 use crate::back::python::messages::{Part, Role};
 use crate::back::python::names::{InterfaceNames, parameter_names};
 use crate::back::python::text::{Text, quoted, tuple};
 use crate::hash::hex;
 use crate::layout::{Root, members};
-use crate::model::{AttributeHalf, DeclarationId, Direction, Interface, Operation};
+use crate::model::{AttributeHalf, DeclarationId, Direction, FeedPart, Interface, Operation, Type};
 use crate::plan::ProcedurePlan;
 
 impl Python<'_> {
@@ -19,13 +20,23 @@ impl Python<'_> {
         let calls = format!("Calls `{name}` in the domain that exports it.");
         self.stubs(&names.client, ("_raw.Client", doc, &calls), names, text, |text| {
             self.functions(names, interface, text, |text, index, operation| {
-                self.call_stub(names, (index, operation), false, text);
+                self.call_stub(
+                    names,
+                    (index, operation),
+                    (self.feed(id, interface, index), false),
+                    text,
+                );
             });
         });
         let awaits = format!("Calls `{name}`; every call is awaited.");
         self.stubs(&names.waiting, ("_raw.AsyncClient", doc, &awaits), names, text, |text| {
             self.functions(names, interface, text, |text, index, operation| {
-                self.call_stub(names, (index, operation), true, text);
+                self.call_stub(
+                    names,
+                    (index, operation),
+                    (self.feed(id, interface, index), true),
+                    text,
+                );
             });
         });
         let does = format!("What a domain that exports `{name}` does.");
@@ -33,7 +44,9 @@ impl Python<'_> {
             self.functions(names, interface, text, |text, index, operation| {
                 text.line("@_abc.abstractmethod");
                 let name = &names.functions[index];
-                text.block(&self.server_signature(name, operation), |text| {
+                let feed = self.feed(id, interface, index);
+                let signature = self.server_signature(name, operation, feed);
+                text.block(&signature, |text| {
                     text.docstring(&operation.doc, &format!("The procedure `{name}`."));
                 });
             });
@@ -65,7 +78,8 @@ impl Python<'_> {
         text: &mut Text,
         print: impl Fn(&mut Text, usize, &Operation),
     ) {
-        for (operation, index) in interface.operations.iter().zip(0..names.functions.len()) {
+        let all = interface.operations.iter().zip(0..names.functions.len());
+        for (operation, index) in all.filter(|(operation, _)| !operation.carries_feed()) {
             text.line("");
             print(text, index, operation);
         }
@@ -75,15 +89,18 @@ impl Python<'_> {
         &self,
         names: &InterfaceNames,
         (index, operation): (usize, &Operation),
-        is_awaited: bool,
+        (feed, is_awaited): (Option<FeedTypes>, bool),
         text: &mut Text,
     ) {
         let name = &names.functions[index];
-        text.block(&self.signature(name, operation, is_awaited), |text| {
+        text.block(&self.signature(name, operation, (&feed, is_awaited)), |text| {
             text.docstring(&operation.doc, &does(operation));
             let given = parameters(operation, Direction::Out);
             let arguments: String = given.map(|part| format!(", {}", part.name)).collect();
             let awaited = if is_awaited { "await " } else { "" };
+            if let Some(FeedTypes { opening, .. }) = feed {
+                return text.line(&format!("return {awaited}self.{opening}({index}{arguments})"));
+            }
             let call = format!("{awaited}self._call({index}{arguments})");
             if self.results(operation).is_empty() {
                 return text.line(&call);
@@ -94,23 +111,42 @@ impl Python<'_> {
         });
     }
 
-    fn signature(&self, name: &str, operation: &Operation, is_awaited: bool) -> String {
+    fn signature(
+        &self,
+        name: &str,
+        operation: &Operation,
+        (feed, is_awaited): (&Option<FeedTypes>, bool),
+    ) -> String {
         let given = parameters(operation, Direction::Out);
         let parameters: String =
             given.map(|part| format!(", {}: {}", part.name, self.sent_annotation(&part))).collect();
         let define = if is_awaited { "async def" } else { "def" };
-        format!("{define} {name}(self{parameters}) -> {}:", self.result_annotation(operation))
+        let results = match feed {
+            Some(feed) if is_awaited => format!("_nearcall.Async{}", feed.client),
+            Some(feed) => format!("_nearcall.{}", feed.client),
+            None => self.result_annotation(operation),
+        };
+        format!("{define} {name}(self{parameters}) -> {results}:")
     }
 
     /// What arrives, and whatever may be sent back.
-    fn server_signature(&self, name: &str, operation: &Operation) -> String {
+    fn server_signature(
+        &self,
+        name: &str,
+        operation: &Operation,
+        feed: Option<FeedTypes>,
+    ) -> String {
         let given = parameters(operation, Direction::Out);
         let parameters: String =
             given.map(|part| format!(", {}: {}", part.name, self.came_annotation(&part))).collect();
-        let results = self.results(operation).into_iter();
-        let results = results.map(|part| self.sent_annotation(&part));
-        let results = tuple_annotation(results.collect());
+        let results = feed.map_or_else(|| self.made_annotation(operation), |feed| feed.server);
         format!("def {name}(self{parameters}) -> {results}:")
+    }
+
+    /// What a procedure may evaluate to.
+    pub fn made_annotation(&self, operation: &Operation) -> String {
+        let results = self.results(operation).into_iter();
+        tuple_annotation(results.map(|part| self.sent_annotation(&part)).collect())
     }
 
     /// What a call evaluates to: the returned value, then what the procedure may change.
@@ -120,12 +156,12 @@ impl Python<'_> {
             name: String::from("returned"),
             declared,
             annotations: &[],
-            role: role(operation, Root::Returned),
+            role: role(operation, Root::Returned, declared),
         });
         returned.chain(parameters(operation, Direction::In)).collect()
     }
 
-    fn result_annotation(&self, operation: &Operation) -> String {
+    pub fn result_annotation(&self, operation: &Operation) -> String {
         let results = self.results(operation).into_iter();
         tuple_annotation(results.map(|part| self.came_annotation(&part)).collect())
     }
@@ -165,6 +201,10 @@ impl Python<'_> {
                 }
             });
             text.line("),");
+            let feeds = self.feed_rows(id);
+            if !feeds.is_empty() {
+                text.line(&format!("{},", tuple(&feeds)));
+            }
         });
         text.line(")");
     }
@@ -184,7 +224,7 @@ impl Python<'_> {
             flag(operation.is_oneway),
             flag(operation.is_idempotent),
             flag(operation.is_leaf),
-            quoted(function),
+            if operation.carries_feed() { String::from("None") } else { quoted(function) },
         ];
         let given: Vec<Part<'_>> = parameters(operation, Direction::Out).collect();
         let request = self.message(&given, &plan.client.request, &plan.server.request);
@@ -235,14 +275,17 @@ fn parameters(operation: &Operation, but: Direction) -> impl Iterator<Item = Par
         name,
         declared: &parameter.declared,
         annotations: &parameter.annotations,
-        role: role(operation, Root::Parameter(index)),
+        role: role(operation, Root::Parameter(index), &parameter.declared),
     })
 }
 
 /// What a value of a message stands for.
-fn role(operation: &Operation, root: Root) -> Role {
+fn role(operation: &Operation, root: Root, declared: &Type) -> Role {
+    let part = operation.feed.as_ref().map(|feed| feed.part);
+    let is_carrier = matches!(part, Some(FeedPart::Next | FeedPart::Put));
     match operation.descriptor(root) {
         Some(_) => Role::Descriptor,
+        None if is_carrier && matches!(declared, Type::Sequence { .. }) => Role::Batch,
         None => Role::Value,
     }
 }

@@ -29,6 +29,8 @@ pub enum Role {
     Value,
     /// A descriptor, which goes beside the message.
     Descriptor,
+    /// Items of a feed.
+    Batch,
 }
 
 impl Python<'_> {
@@ -48,7 +50,13 @@ impl Python<'_> {
         });
         let places = places(writing);
         let parts = parts.iter().map(|part| {
-            let expression = self.expression(part.declared, part.annotations);
+            let expression = match (part.role, part.declared) {
+                (Role::Batch, Type::Sequence { element, bound: Some(count) }) => {
+                    let item = self.expression(element, &[]);
+                    tuple(&[quoted("items"), item, count.to_string()])
+                }
+                _ => self.expression(part.declared, part.annotations),
+            };
             let place = self.place(&places, &Place::whole(part.root), part.declared);
             tuple(&[quoted(&part.name), expression, place])
         });

@@ -36,7 +36,7 @@ pub struct InterfaceNames {
     pub server: String,
     /// The table of its plan.
     pub table: String,
-    /// The procedures, as functions.
+    /// The procedures, as functions; what carries a feed has none.
     pub functions: Vec<String>,
 }
 
@@ -110,14 +110,18 @@ fn functions(operations: &[Operation]) -> Vec<String> {
     for name in CLIENT {
         used.take(name);
     }
-    let names = operations.iter().map(|operation| match operation.attribute {
+    // What carries a feed is called by no one.
+    let named = operations.iter().filter(|operation| !operation.carries_feed());
+    let names = named.map(|operation| match operation.attribute {
         Some(_) => match operation.name.strip_prefix("_get_") {
             Some(name) => name.to_owned(),
             None => operation.name.trim_start_matches('_').to_owned(),
         },
         None => operation.name.clone(),
     });
-    names.map(|name| used.take(&cased(&name, Case::Snake))).collect()
+    let mut names = names.map(|name| used.take(&cased(&name, Case::Snake)));
+    let mut name = |carries: bool| if carries { None } else { names.next() };
+    operations.iter().map(|one| name(one.carries_feed()).unwrap_or_default()).collect()
 }
 
 fn own(declaration: &Declaration) -> &str {

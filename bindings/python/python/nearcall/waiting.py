@@ -1,0 +1,27 @@
+"""Calls that are awaited: each waits in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import functools
+import typing
+
+__all__ = ["in_thread"]
+
+#: Most calls of this process that are awaited at once; more wait for one of them.
+AWAITED_CALLS_MAX = 64
+
+Made = typing.TypeVar("Made")
+
+
+def in_thread(
+    call: typing.Callable[..., Made], *arguments: object
+) -> asyncio.Future[Made]:
+    """Begins a call; it goes on when nobody awaits it any more."""
+    return asyncio.get_running_loop().run_in_executor(_threads(), call, *arguments)
+
+
+@functools.cache
+def _threads() -> concurrent.futures.ThreadPoolExecutor:
+    return concurrent.futures.ThreadPoolExecutor(AWAITED_CALLS_MAX, "nearcall")

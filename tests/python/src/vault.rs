@@ -1,0 +1,54 @@
+//! Descriptors, which come back or are closed.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::fd::OwnedFd;
+
+use crate::passing::{Busy, VaultServer, VaultSwapException};
+
+/// Does what the interface says.
+pub struct Keeper;
+
+fn pipe_with(text: &str) -> OwnedFd {
+    let (read, mut write) = std::io::pipe().expect("there is room for a pipe");
+    write.write_all(text.as_bytes()).expect("it is short");
+    read.into()
+}
+
+impl VaultServer for Keeper {
+    fn swap(
+        &self,
+        file: OwnedFd,
+        text: &str,
+        link: OwnedFd,
+    ) -> Result<(OwnedFd, OwnedFd), VaultSwapException> {
+        match text {
+            "busy" => Err(Busy { holder: 7 }.into()),
+            _ => Ok((link, file)),
+        }
+    }
+
+    fn measure(&self, segment: OwnedFd) -> u64 {
+        File::from(segment).metadata().expect("it is open").len()
+    }
+
+    fn piped(&self, text: &str) -> OwnedFd {
+        pipe_with(text)
+    }
+
+    fn torn(&self) -> (OwnedFd, String) {
+        (pipe_with(""), "123456789".to_owned())
+    }
+
+    fn wrong(&self) -> OwnedFd {
+        pipe_with("")
+    }
+
+    fn close(&self, given: OwnedFd) {
+        drop(given);
+    }
+
+    fn open_count(&self) -> i32 {
+        fs::read_dir("/proc/self/fd").expect("this process has descriptors").count() as i32
+    }
+}
