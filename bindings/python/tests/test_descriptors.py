@@ -11,6 +11,7 @@ import mmap
 import os
 import pathlib
 import socket
+import sys
 import tempfile
 import time
 import types
@@ -215,17 +216,39 @@ def test_what_a_procedure_was_given_is_closed_if_its_arguments_are_refused(
             assert raised.value.ran is nearcall.Ran.NO
 
 
-def test_a_deadline_leaves_nothing_open(shapes: types.ModuleType, passing: Passing) -> None:
+def server_of(passing: Passing, **own: typing.Any) -> typing.Any:
+    """A server of nothing but what a test says."""
+    names = passing.VaultServer.__abstractmethods__
+    functions = {name: own.get(name, lambda *_: 0) for name in names}
+    return type("Own", (passing.VaultServer,), functions)()
+
+
+def test_a_number_is_taken_whatever_is_wrong_beside_it(
+    passing: Passing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "unraisablehook", lambda error: None)
+    answers = [("text", os.dup(0)), (10_000, os.dup(0)), (os.dup(0), "text"), (-1, os.dup(0))]
+    expected = [nearcall.Panicked, nearcall.ResultsRefused] * 2
+    with nearcall.export("torn", server_of(passing, swap=lambda *_: answers.pop(0))):
+        client = passing.VaultClient.import_("torn")
+        one, other = socket.socketpair()
+        with one, other, tempfile.TemporaryFile() as file:
+            client.open_count()
+            before = open_count()
+            for closed, error in enumerate(expected, 1):
+                with pytest.raises(error):
+                    client.swap(file, "", one)
+                settles(open_count, before - closed)
+
+
+def test_a_deadline_leaves_nothing_open(passing: Passing) -> None:
     """The reply comes after its caller has gone."""
 
-    class Late(passing.VaultServer):  # type: ignore[name-defined, misc]
-        def swap(self, file: typing.Any, text: str, link: typing.Any) -> typing.Any:
-            time.sleep(0.3)
-            return link, file
+    def swap(_server: object, file: typing.Any, _text: str, link: typing.Any) -> typing.Any:
+        time.sleep(0.3)
+        return link, file
 
-        measure = piped = torn = wrong = close = open_count = lambda *_: 0
-
-    with nearcall.export("late", Late()), tempfile.TemporaryFile() as file:
+    with nearcall.export("late", server_of(passing, swap=swap)), tempfile.TemporaryFile() as file:
         one, other = socket.socketpair()
         with one, other:
             client = passing.VaultClient.import_("late")
