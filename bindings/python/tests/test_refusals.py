@@ -203,7 +203,49 @@ def test_a_table_that_does_not_hold_together_is_refused() -> None:
         lambda: interface(("a", ("sequence", "octet", None), ("lent", 0)), variable_at=8),
         lambda: interface(("a", "i9", ("word", 0))),
         lambda: interface(("a", ("array", "f8", (2**40, 2**40)), ("image", 0, 4))),
+        lambda: interface(("a", "i4", ("descriptor", "folder"))),
+        lambda: interface(("a", 0, ("members", (("descriptor", 0),)))),
     ]
     for make in wrong:
         with pytest.raises((ValueError, OverflowError)):
+            make()
+
+
+def test_a_table_of_feeds_that_does_not_hold_together_is_refused() -> None:
+    types_ = raw.Types(())
+    opens = (8, 0, (("returned", "u8", ("word", 0)),))
+    asks = (12, 0, (("feed", "u8", ("word", 0)), ("number", "u4", ("word", 8))))
+
+    def interface(
+        feeds: tuple[tuple[object, ...], ...] = (("back", 0, 1),),
+        opened: object = opens,
+        asked: object = asks,
+        items: object = ("items", "i4", 9),
+        last: str = "boolean",
+    ) -> object:
+        came = (8, 8, (("returned", items, ("elements", 0)), ("is_last", last, ("word", 4))))
+        flags = (0, False, False, False)
+        rows = (
+            ("f", "0", *flags, "f", (0, 0, ()), opened, ()),
+            ("_next_f", "0", *flags, None, asked, came, ()),
+        )
+        return raw.Interface(types_, "I", "0", ((64, 1),), rows, feeds)
+
+    assert interface()
+    wrong: list[typing.Callable[[], object]] = [
+        lambda: interface(feeds=()),
+        lambda: interface(feeds=(("back", 1, 0),)),
+        lambda: interface(feeds=(("back", 0, 0),)),
+        lambda: interface(feeds=(("back", 0, 2),)),
+        lambda: interface(feeds=(("back", 0, 1), ("back", 0, 1))),
+        lambda: interface(feeds=(("there", 0, 1, 1),)),
+        lambda: interface(feeds=(("sideways", 0, 1),)),
+        lambda: interface(opened=(4, 0, (("returned", "u4", ("word", 0)),))),
+        lambda: interface(asked=(8, 0, (("feed", "u8", ("word", 0)),))),
+        lambda: interface(items=("sequence", "i4", 9)),
+        lambda: interface(items=("items", ("string", None), 9)),
+        lambda: interface(last="octet"),
+    ]
+    for make in wrong:
+        with pytest.raises(ValueError, match="not a table"):
             make()

@@ -10,7 +10,7 @@ from conftest import ROOT, compile_python
 
 INTERFACES = sorted(
     path
-    for folder in ("good", "python", "rust")
+    for folder in ("c", "good", "python", "rust")
     for path in (ROOT / "tests/idl" / folder).iterdir()
     if path.suffix in (".idl", ".proto")
 )
