@@ -29,6 +29,8 @@ mod served_feed;
 mod table;
 mod tables;
 #[allow(unsafe_code)]
+mod thread_state;
+#[allow(unsafe_code)]
 mod view;
 mod words;
 mod write;

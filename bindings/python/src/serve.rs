@@ -17,6 +17,7 @@ use crate::read::Unread;
 use crate::served_feed::FeedCall;
 use crate::table::{Message, Plan, Procedure};
 use crate::tables::Interface;
+use crate::thread_state;
 use crate::write::Wrong;
 
 /// An exported interface.
@@ -103,6 +104,7 @@ impl Entries for ServedObject {
 
     fn enter(&self, procedure: usize, arguments: Arguments<'_>) -> Outcome {
         let served = Python::try_attach(|py| {
+            thread_state::keep(py);
             let function = self.functions[procedure].as_ref().map(|function| function.bind(py));
             let done = self.run(py, procedure, function, arguments);
             done.map_err(|unserved| match unserved {

@@ -64,6 +64,22 @@ def test_a_server_of_this_process(shapes: Shapes) -> None:
     assert raised.value.ran is nearcall.Ran.NO
 
 
+def test_a_processor_keeps_what_the_interpreter_knows_of_it(shapes: Shapes) -> None:
+    own = threading.local()
+
+    class Counting(shapes.BaseServer):  # type: ignore[name-defined, misc]
+        def null(self) -> None:
+            pass
+
+        def add(self, a: int, b: int) -> int:
+            own.count = getattr(own, "count", 0) + 1
+            return typing.cast(int, own.count)
+
+    with nearcall.export("counting", Counting()):
+        client = shapes.BaseClient.import_("counting")
+        assert max(client.add(0, 0) for _ in range(100)) > 1
+
+
 def test_what_a_server_lacks_is_told_when_it_is_made(shapes: Shapes) -> None:
     with pytest.raises(TypeError, match="abstract"):
         shapes.BaseServer()

@@ -7,6 +7,7 @@ use super::tree::{File, Tree, comment_for};
 /// Inside the fence.
 const INSIDE: &[&str] = &[
     "bindings/python/src/descriptor.rs",
+    "bindings/python/src/thread_state.rs",
     "bindings/python/src/view.rs",
     "crates/c/src/handle",
     "crates/nearcall/src/raw",
