@@ -202,7 +202,19 @@ def test_as_many_feeds_as_a_binding_may_have(feeding: typing.Any) -> None:
     with pytest.raises(nearcall.ResultsRefused):
         feeding.numbers(1, 0)
     held.pop()
-    assert list(feeding.numbers(1, 0)) == [0]
+    assert list(opened(lambda: feeding.numbers(1, 0))) == [0]
+
+
+def opened(open: typing.Callable[[], typing.Any]) -> typing.Any:
+    """Opens a feed in the room of one that was given up: whoever keeps the server's house may be
+    about to close that one just now."""
+    until = time.monotonic() + 10
+    while True:
+        try:
+            return open()
+        except nearcall.ResultsRefused:
+            assert time.monotonic() < until
+            time.sleep(0.001)
 
 
 def test_the_death_of_a_server_ends_its_feeds(start: Start, passing: Passing) -> None:
