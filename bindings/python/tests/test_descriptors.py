@@ -47,6 +47,15 @@ def open_count() -> int:
     return len(os.listdir("/proc/self/fd"))
 
 
+def settled(count: typing.Callable[[], int]) -> int:
+    """How many there are when what was open before is closed."""
+    last = -1
+    while (now := count()) != last:
+        last = now
+        time.sleep(0.05)
+    return last
+
+
 def settles(count: typing.Callable[[], int], wanted: int) -> None:
     """What is closed is closed by a thread, in a while."""
     until = time.monotonic() + 10
@@ -58,7 +67,7 @@ def settles(count: typing.Callable[[], int], wanted: int) -> None:
 @contextlib.contextmanager
 def nothing_leaks(vault: typing.Any) -> typing.Iterator[None]:
     """Neither here nor in the server."""
-    ours, theirs = open_count(), vault.open_count()
+    theirs, ours = settled(vault.open_count), settled(open_count)
     yield
     settles(vault.open_count, theirs)
     settles(open_count, ours)
@@ -234,7 +243,7 @@ def test_a_number_is_taken_whatever_is_wrong_beside_it(
         one, other = socket.socketpair()
         with one, other, tempfile.TemporaryFile() as file:
             client.open_count()
-            before = open_count()
+            before = settled(open_count)
             for closed, error in enumerate(expected, 1):
                 with pytest.raises(error):
                     client.swap(file, "", one)
@@ -254,7 +263,7 @@ def test_a_deadline_leaves_nothing_open(passing: Passing) -> None:
             client = passing.VaultClient.import_("late")
             hasty = client.with_deadline(0.05)
             client.open_count()
-            before = open_count()
+            before = settled(open_count)
             with pytest.raises(nearcall.CallAborted):
                 hasty.swap(file, "", one)
             settles(open_count, before)

@@ -518,14 +518,15 @@ def test_feeds_at_the_end_of_the_interpreter(
     passing: Passing, tmp_path: pathlib.Path, is_withdrawn: bool
 ) -> None:
     """What is over by then is released, and nothing hangs."""
-    last = "exported.withdraw()" if is_withdrawn else ""
+    last = "exported.withdraw(); closed.wait(10)" if is_withdrawn else ""
     (tmp_path / "ends.py").write_text(
         f"import sys; sys.path.insert(0, {str(pathlib.Path(passing.__file__ or '').parent)!r})\n"
-        "import nearcall, passing\n"
+        "import threading, nearcall, passing\n"
+        "closed = threading.Event()\n"
         "class Sum(nearcall.Taker[int, int]):\n"
         "    def take(self, item): pass\n"
         "    def end(self): return 0\n"
-        "    def close(self): print('closed', flush=True)\n"
+        "    def close(self): print('closed', flush=True); closed.set()\n"
         "names = passing.FeedingServer.__abstractmethods__\n"
         "own = {name: lambda *_: 0 for name in names} | {'sum': lambda *_: Sum()}\n"
         "exported = nearcall.export('ends', type('Ends', (passing.FeedingServer,), own)())\n"
