@@ -241,7 +241,7 @@ fn accessors(field: &Bitfield, taken: &mut NameSet) -> TokenStream {
     };
     let put = shifted(masked(value, field), quote!(<<), field.position);
     let hole = hexadecimal(!(mask(field) << field.position), 8);
-    let kept = if mask(field) == u64::MAX { put } else { quote!((self.0 & #hole) | #put) };
+    let kept = if mask(field) == u64::MAX { bare(put) } else { quote!((self.0 & #hole) | #put) };
     quote! {
         #[doc = #get_doc]
         pub const fn #getter(self) -> #declared { #got }
