@@ -73,8 +73,18 @@ impl Cpp<'_, '_> {
         self.close_space(text);
     }
 
+    /// Names of the members of a struct or exception: C's, but for what an exception has itself.
+    pub fn member_names(&self, id: DeclarationId) -> Vec<String> {
+        let all = members(self.c.model, id);
+        let is_exception = matches!(self.c.model.declaration(id).kind, Kind::Exception(_));
+        let own = is_exception.then_some("what").into_iter();
+        let taken = own.clone().count();
+        beside(own.chain(all.iter().map(|member| &*member.name))).split_off(taken)
+    }
+
     fn print_struct(&self, id: DeclarationId, name: &str, base: &str, text: &mut Text) {
-        let (all, names) = (members(self.c.model, id), self.c.member_names(id));
+        let (all, names) = (members(self.c.model, id), self.member_names(id));
+        let pairs = || names.iter().zip(self.c.member_names(id));
         text.open(format!("struct {name}{base} {{"));
         for (member, own) in all.iter().zip(&names) {
             text.doc(&member.doc);
@@ -90,13 +100,13 @@ impl Cpp<'_, '_> {
         text.close("};");
         let c = self.c.names.declaration(id);
         self.open_conversion("give", (name, c), all.is_empty(), text);
-        for own in &names {
-            text.line(format!("give(value.{own}, target.{own});"));
+        for (own, c) in pairs() {
+            text.line(format!("give(value.{own}, target.{c});"));
         }
         text.close("}");
         self.open_conversion("take", (name, c), all.is_empty(), text);
-        for own in &names {
-            text.line(format!("take(value.{own}, target.{own});"));
+        for (own, c) in pairs() {
+            text.line(format!("take(value.{c}, target.{own});"));
         }
         text.close("}");
     }
