@@ -6,6 +6,7 @@
 //! layout      sizes, offsets, which class of A-stack     model -> layout
 //! plan        the steps of every stub, as data           layout -> plan
 //! back        prints steps; decides nothing              plan  -> text
+//! selftest    which values show that two programs are understood   model -> values
 //! evolution   what becomes of programs by a change       model -> findings
 //! build       for build scripts                          file  -> file
 //! ```
@@ -23,6 +24,7 @@ pub mod hash;
 pub mod layout;
 pub mod model;
 pub mod plan;
+pub mod selftest;
 pub mod source;
 
 pub use build::build;

@@ -1,0 +1,223 @@
+//! What a client and a server of any interface say to each other to find out whether they are
+//! understood: for every operation, what is passed and what is answered, from a seed.
+//!
+//! ```text
+//! model, seed ─▶ values ─▶ back: a client and a server a language, which know them both
+//!                  └─────▶ shown: the text that a value has in every language
+//! ```
+//!
+//! Decides which values cross, and when an exception is raised; knows no target language. The
+//! programs compare what arrives by its text, which they make and this module has made before
+//! them: what differs is shown on both sides. After IDL4's `-dtest` (PAPERS I16);
+//! docs/design/0021 has the forms.
+
+mod random;
+mod shown;
+mod values;
+
+use crate::back::Unsupported;
+use crate::model::{
+    Bitfield, DeclarationId, Direction, Interface, Model, Operation, Primitive, Type,
+};
+
+use random::Random;
+use values::{Maker, Size};
+
+pub use shown::{SHOWN_BYTES_MAX, label, shortened, shown, shown_members};
+pub use values::Value;
+
+/// Everything that is called, and what it answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Selftest {
+    /// Which values: the same for the same seed, in every language.
+    pub seed: u64,
+    /// Interfaces of the file itself that have operations, in the order of the text.
+    pub interfaces: Vec<InterfaceTest>,
+}
+
+/// The calls of one interface.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InterfaceTest {
+    /// Which.
+    pub id: DeclarationId,
+    /// In the order of the procedure indices.
+    pub operations: Vec<OperationTest>,
+}
+
+/// The calls of one operation, one after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OperationTest {
+    /// What reports call it: `files::Files::open`.
+    pub place: String,
+    /// Which operation of the whole file it is.
+    pub number: usize,
+    /// Never empty.
+    pub rounds: Vec<Round>,
+}
+
+/// One call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Round {
+    /// What the client passes, by parameter; `None` for out parameters.
+    pub given: Vec<Option<Value>>,
+    /// What the server answers.
+    pub answer: Answer,
+}
+
+/// What a procedure does after it has looked at its arguments.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// It returns.
+    Returned {
+        /// The returned value, if the operation has one.
+        returned: Option<Value>,
+        /// By parameter; `None` for in parameters.
+        changed: Vec<Option<Value>>,
+    },
+    /// It raises.
+    Raised {
+        /// Which of the operation's exceptions.
+        index: usize,
+        /// The exception's members.
+        members: Value,
+    },
+}
+
+/// What is called in turn: the sizes of values on both sides of where their form changes.
+const SIZES: [Size; 5] = [Size::Few, Size::Nothing, Size::PastInline, Size::OutOfLine, Size::Most];
+
+impl Selftest {
+    /// Chooses every value, or says which operations no program of this kind calls yet.
+    pub fn new(model: &Model, seed: u64) -> Result<Selftest, Vec<Unsupported>> {
+        let unsupported = not_called(model);
+        if !unsupported.is_empty() {
+            return Err(unsupported);
+        }
+        let mut number = 0;
+        let mut interfaces = Vec::new();
+        for (id, declaration, interface) in model.interfaces() {
+            if declaration.is_included || interface.operations.is_empty() {
+                continue;
+            }
+            let place = declaration.name.to_string();
+            let operations = interface.operations.iter().map(|operation| {
+                let mut random = Random::new(seed, number as u64);
+                let rounds = rounds(model, operation, &mut random);
+                number += 1;
+                let place = format!("{place}::{}", operation.name);
+                OperationTest { place, number: number - 1, rounds }
+            });
+            let operations = operations.collect();
+            interfaces.push(InterfaceTest { id, operations });
+        }
+        if interfaces.is_empty() {
+            let reason = String::from("the file has no interface of its own with an operation");
+            return Err(vec![Unsupported { place: String::from("self-test"), reason }]);
+        }
+        Ok(Selftest { seed, interfaces })
+    }
+
+    /// How many operations are called.
+    pub fn operation_count(&self) -> usize {
+        self.interfaces.iter().map(|one| one.operations.len()).sum()
+    }
+
+    /// How many calls there are.
+    pub fn call_count(&self) -> usize {
+        let operations = self.interfaces.iter().flat_map(|one| &one.operations);
+        operations.map(|operation| operation.rounds.len()).sum()
+    }
+}
+
+/// Operations that are left to tests written by hand.
+fn not_called(model: &Model) -> Vec<Unsupported> {
+    let mut found = Vec::new();
+    for (_, declaration, interface) in model.interfaces().filter(|one| !one.1.is_included) {
+        for operation in interface.operations.iter().filter(|one| !one.carries_feed()) {
+            let what = match operation {
+                one if one.feed.is_some() => "it is a feed (`@feed`, `stream`)",
+                one if one.passes_descriptors() => "it passes descriptors (`@fd`)",
+                _ => continue,
+            };
+            let place = format!("{}::{}", declaration.name, operation.name);
+            let reason = format!("{what}; a self-test has no values for that");
+            found.push(Unsupported { place, reason });
+        }
+    }
+    found
+}
+
+/// Every size once, then every exception once. A oneway is called once: several may overtake one
+/// another, and the server could not tell which is which.
+fn rounds(model: &Model, operation: &Operation, random: &mut Random) -> Vec<Round> {
+    let returning = if operation.is_oneway { 1 } else { SIZES.len() };
+    let raised = (0..operation.raises.len()).map(Some);
+    let outcomes = std::iter::repeat_n(None, returning).chain(raised);
+    let rounds = outcomes.zip(SIZES.into_iter().cycle()).map(|(raised, size)| {
+        let mut maker = Maker::new(model, random, size);
+        let given = by_parameter(operation, Direction::Out, &mut maker);
+        let answer = match raised {
+            Some(index) => {
+                let members = maker.members(operation.raises[index]);
+                Answer::Raised { index, members }
+            }
+            None => Answer::Returned {
+                returned: operation
+                    .returns
+                    .as_ref()
+                    .map(|declared| maker.value(declared, &operation.annotations)),
+                changed: by_parameter(operation, Direction::In, &mut maker),
+            },
+        };
+        Round { given, answer }
+    });
+    rounds.collect()
+}
+
+/// A value for each parameter but those that go this way alone.
+fn by_parameter(
+    operation: &Operation,
+    but: Direction,
+    maker: &mut Maker<'_, '_>,
+) -> Vec<Option<Value>> {
+    let values = operation.parameters.iter().map(|parameter| {
+        let is_there = parameter.direction != but;
+        is_there.then(|| maker.value(&parameter.declared, &parameter.annotations))
+    });
+    values.collect()
+}
+
+/// The elements of a sequence, or of the outermost dimension of an array.
+pub fn element(declared: &Type) -> Option<Type> {
+    match declared {
+        Type::Sequence { element, .. } => Some((**element).clone()),
+        Type::Array { element, dimensions } => match dimensions.as_slice() {
+            [] | [_] => Some((**element).clone()),
+            [_, inner @ ..] => {
+                Some(Type::Array { element: element.clone(), dimensions: inner.to_vec() })
+            }
+        },
+        _ => None,
+    }
+}
+
+/// The value of a field in the word of a bitset.
+pub fn field(field: &Bitfield, bits: u64) -> i128 {
+    let width = u32::from(field.width.clamp(1, 64));
+    let value = i128::from(bits >> field.position & u64::MAX >> (64 - width));
+    let is_signed = matches!(
+        field.declared,
+        Primitive::Int8 | Primitive::Int16 | Primitive::Int32 | Primitive::Int64
+    );
+    if is_signed && value >> (width - 1) == 1 { value - (1 << width) } else { value }
+}
+
+impl InterfaceTest {
+    /// Its operations with their calls.
+    pub fn calls<'t>(
+        &'t self,
+        interface: &'t Interface,
+    ) -> impl Iterator<Item = (&'t Operation, &'t OperationTest)> {
+        interface.operations.iter().zip(&self.operations)
+    }
+}

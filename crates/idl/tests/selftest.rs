@@ -1,0 +1,352 @@
+//! The values of self-tests: each within its bounds and ranges, and between them everything that
+//! an interface can say.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use nearcall_idl::front::compile;
+use nearcall_idl::front::options::Options;
+use nearcall_idl::layout::{members, range};
+use nearcall_idl::model::{
+    Annotation, DeclarationId, Kind, Model, Type, UnionDefault, Value as Label,
+};
+use nearcall_idl::selftest::{
+    Answer, SHOWN_BYTES_MAX, Selftest, Value, element, label, shortened, shown,
+};
+use nearcall_idl::source::SourceMap;
+
+fn tests() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests")
+}
+
+fn model(path: &Path) -> Model {
+    let options =
+        Options { include_directories: vec![tests().join("idl/good")], ..Options::default() };
+    let compilation = compile(path, &options, &mut SourceMap::default());
+    compilation.model.unwrap_or_else(|| panic!("{} has a mistake", path.display()))
+}
+
+/// Every model that a self-test can be made of.
+fn models() -> Vec<Model> {
+    let mut models = Vec::new();
+    for folder in ["matrix/idl", "idl/good", "idl/rust"] {
+        for entry in std::fs::read_dir(tests().join(folder)).expect("it is there") {
+            let path = entry.expect("it can be listed").path();
+            let end = path.extension().unwrap_or_default().to_string_lossy().into_owned();
+            if end == "idl" || end == "proto" {
+                models.push(model(&path));
+            }
+        }
+    }
+    models.retain(|model| Selftest::new(model, 1).is_ok());
+    assert!(models.len() >= 20, "only {} models", models.len());
+    models
+}
+
+/// Every value at the top of a call, with its type and the annotations of its place.
+fn each(model: &Model, seed: u64, mut seen: impl FnMut(&Type, &[Annotation], &Value)) {
+    let test = Selftest::new(model, seed).expect("models() has asked");
+    for interface in &test.interfaces {
+        let Kind::Interface(found) = &model.declaration(interface.id).kind else {
+            panic!("it is no interface");
+        };
+        for (operation, calls) in interface.calls(found) {
+            for round in &calls.rounds {
+                let parameters = operation.parameters.iter();
+                let mut both = |values: &[Option<Value>]| {
+                    for (parameter, value) in parameters.clone().zip(values) {
+                        if let Some(value) = value {
+                            seen(&parameter.declared, &parameter.annotations, value);
+                        }
+                    }
+                };
+                both(&round.given);
+                match &round.answer {
+                    Answer::Returned { returned, changed } => {
+                        both(changed);
+                        if let (Some(declared), Some(value)) = (&operation.returns, returned) {
+                            seen(declared, &operation.annotations, value);
+                        }
+                    }
+                    Answer::Raised { index, members } => {
+                        seen(&Type::Named(operation.raises[*index]), &[], members);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A value and all that it is made of.
+fn walk(
+    model: &Model,
+    (declared, annotations): (&Type, &[Annotation]),
+    value: &Value,
+    seen: &mut impl FnMut(&Type, &[Annotation], &Value),
+) {
+    seen(declared, annotations, value);
+    let named = |declared: &Type| match declared {
+        Type::Named(id) => Some(*id),
+        _ => None,
+    };
+    if let Some(id) = named(declared)
+        && let Kind::Alias(behind) = &model.declaration(id).kind
+    {
+        return walk(model, (behind, &model.declaration(id).annotations), value, seen);
+    }
+    match value {
+        Value::Items { part, .. } => {
+            let element = element(declared).expect("only what has elements has items");
+            part.iter().for_each(|one| walk(model, (&element, &[]), one, seen));
+        }
+        Value::Pairs(pairs) => {
+            let Type::Map { key, value: of, .. } = declared else { panic!("{declared:?}") };
+            for (one, item) in pairs {
+                walk(model, (key, &[]), one, seen);
+                walk(model, (of, &[]), item, seen);
+            }
+        }
+        Value::Fields(values) => {
+            let all = members(model, named(declared).expect("it has a name"));
+            assert_eq!(all.len(), values.len());
+            for (member, value) in all.into_iter().zip(values) {
+                let is_absent = *value == Value::Absent;
+                assert!(!is_absent || member.is_optional, "{} is not there", member.name);
+                if !is_absent {
+                    walk(model, (&member.declared, &member.annotations), value, seen);
+                }
+            }
+        }
+        Value::Case { discriminator, case: Some(index), value } => {
+            let id = named(declared).expect("it has a name");
+            let Kind::Union(union) = &model.declaration(id).kind else { panic!("{declared:?}") };
+            let member = &union.cases[*index as usize].member;
+            walk(model, (&union.discriminator, &[]), discriminator, seen);
+            walk(model, (&member.declared, &member.annotations), value, seen);
+        }
+        _ => {}
+    }
+}
+
+/// Is the value one that the compiler's rules allow there?
+fn judge(model: &Model, declared: &Type, annotations: &[Annotation], value: &Value) {
+    if let Some(range) = range(model, annotations, declared) {
+        let number = number(value);
+        let end = |end: &Label| number_of(end);
+        let is_within = range.least.as_ref().is_none_or(|least| number >= end(least))
+            && range.greatest.as_ref().is_none_or(|greatest| number <= end(greatest));
+        assert!(is_within, "{value:?} is not within {range:?}");
+    }
+    match (declared, value) {
+        (Type::String { bound: Some(bound) }, text) => {
+            assert!(text.text().len() <= *bound as usize, "{text:?} is over {bound}");
+        }
+        (Type::WideString { bound: Some(bound) }, text) => {
+            let count = text.text().chars().count();
+            assert!(count <= *bound as usize, "{text:?} is over {bound}");
+        }
+        (Type::Sequence { bound: Some(bound), .. }, Value::Items { count, .. }) => {
+            assert!(count <= bound, "{count} are over {bound}");
+        }
+        (Type::Array { dimensions, .. }, Value::Items { count, .. }) => {
+            assert_eq!(*count, dimensions[0]);
+        }
+        (Type::Map { bound: Some(bound), .. }, Value::Pairs(pairs)) => {
+            assert!(pairs.len() <= *bound as usize, "{} are over {bound}", pairs.len());
+        }
+        (Type::Named(id), value) => judge_named(model, *id, value),
+        _ => {}
+    }
+    if let Value::Items { part, count } = value {
+        assert_eq!(part.is_empty(), *count == 0);
+        assert!(part.len() <= *count as usize);
+    }
+}
+
+fn judge_named(model: &Model, id: DeclarationId, value: &Value) {
+    match (&model.declaration(id).kind, value) {
+        (Kind::Enum(shape), Value::Enumerator(index)) => {
+            assert!((*index as usize) < shape.enumerators.len());
+        }
+        (Kind::Bitmask(shape), Value::Bits(bits)) => {
+            let all = shape.flags.iter().fold(0, |all, (_, position)| all | 1u64 << position);
+            assert_eq!(bits & !all, 0);
+        }
+        (Kind::Bitset(shape), Value::Bits(bits)) => {
+            assert!(shape.width == 64 || bits >> shape.width == 0);
+        }
+        (Kind::Union(union), Value::Case { discriminator, case, .. }) => {
+            let of = model.resolved(&union.discriminator);
+            let has = |index: usize| {
+                union.cases[index].labels.iter().any(|one| label(one, of) == **discriminator)
+            };
+            let labelled = (0..union.cases.len()).find(|index| has(*index)).map(|it| it as u32);
+            let wanted = labelled.or(match union.default {
+                UnionDefault::Case(index) => Some(index),
+                _ => None,
+            });
+            assert_eq!(*case, wanted, "{discriminator:?} selects another case");
+        }
+        _ => {}
+    }
+}
+
+fn number(value: &Value) -> f64 {
+    match value {
+        Value::Integer(value) => *value as f64,
+        Value::Char(value) => f64::from(*value),
+        Value::WideChar(value) => f64::from(u32::from(*value)),
+        Value::Float(bits) => f64::from(f32::from_bits(*bits)),
+        Value::Double(bits) => f64::from_bits(*bits),
+        Value::Enumerator(index) => f64::from(*index),
+        other => panic!("{other:?} has no range"),
+    }
+}
+
+fn number_of(end: &Label) -> f64 {
+    match end {
+        Label::Integer(value) => *value as f64,
+        Label::Float(value) => *value,
+        Label::Char(letter) => f64::from(u32::from(*letter)),
+        Label::Enumerator(_, index) => f64::from(*index),
+        other => panic!("{other:?} is no end of a range"),
+    }
+}
+
+#[test]
+fn every_value_is_one_that_the_interface_allows() {
+    let mut count = 0u64;
+    for model in &models() {
+        for seed in 0..20 {
+            each(model, seed, |declared, annotations, value| {
+                let mut seen = |declared: &Type, annotations: &[Annotation], value: &Value| {
+                    judge(model, declared, annotations, value);
+                    count += 1;
+                };
+                walk(model, (declared, annotations), value, &mut seen);
+            });
+        }
+    }
+    println!("{count} values");
+    assert!(count > 100_000, "only {count} values");
+}
+
+#[test]
+fn a_value_over_its_bound_is_not_allowed() {
+    let (model, text) = (Model::default(), Value::Text { part: "ab".to_owned(), times: 2 });
+    judge(&model, &Type::String { bound: Some(4) }, &[], &text);
+    let refused =
+        std::panic::catch_unwind(|| judge(&model, &Type::String { bound: Some(3) }, &[], &text));
+    assert!(refused.is_err());
+}
+
+#[test]
+fn every_case_enumerator_and_absence_comes_up() {
+    for file in ["texts", "records"] {
+        let model = model(&tests().join("matrix/idl").join(file).with_extension("idl"));
+        let mut found = BTreeSet::new();
+        for seed in 0..30 {
+            each(&model, seed, |declared, annotations, value| {
+                let mut seen = |declared: &Type, _: &[Annotation], value: &Value| {
+                    let Type::Named(id) = declared else { return };
+                    match value {
+                        Value::Enumerator(index) => drop(found.insert((*id, Some(*index)))),
+                        Value::Case { case, .. } => drop(found.insert((*id, *case))),
+                        _ => {}
+                    }
+                };
+                walk(&model, (declared, annotations), value, &mut seen);
+            });
+        }
+        let mut wanted = 0;
+        for (declaration, id) in model.declarations.iter().zip((0..).map(DeclarationId)) {
+            let all: Vec<Option<u32>> = match &declaration.kind {
+                Kind::Enum(shape) => (0..shape.enumerators.len() as u32).map(Some).collect(),
+                Kind::Union(union) => {
+                    let none = (union.default == UnionDefault::Implicit).then_some(None);
+                    (0..union.cases.len() as u32).map(Some).chain(none).collect()
+                }
+                _ => continue,
+            };
+            for one in all {
+                assert!(found.contains(&(id, one)), "{}: {one:?} never came", declaration.name);
+                wanted += 1;
+            }
+        }
+        assert!(wanted >= 6, "{file}: only {wanted}");
+    }
+}
+
+#[test]
+fn lengths_lie_on_both_sides_of_where_the_form_changes() {
+    let model = model(&tests().join("matrix/idl/records.idl"));
+    let mut lengths = BTreeSet::new();
+    each(&model, 1, |declared, _, value| {
+        if let (Type::Sequence { bound, .. }, Value::Items { count, .. }) = (declared, value) {
+            lengths.insert((*bound, *count));
+        }
+    });
+    // Nothing, past the head line, past the A-stack, and the bound itself.
+    for length in [(None, 0), (None, 150), (None, 3000), (Some(100), 100), (Some(4000), 4000)] {
+        assert!(lengths.contains(&length), "{length:?} is not in {lengths:?}");
+    }
+}
+
+#[test]
+fn each_exception_is_raised_and_each_operation_returns() {
+    let model = model(&tests().join("matrix/idl/records.idl"));
+    let test = Selftest::new(&model, 1).expect("it has operations");
+    let interface = test.interfaces.last().expect("it has interfaces");
+    let operation = interface.operations.iter().find(|one| one.place.ends_with("raise_any"));
+    let rounds = &operation.expect("it is there").rounds;
+    let raised = rounds.iter().filter_map(|round| match round.answer {
+        Answer::Raised { index, .. } => Some(index),
+        Answer::Returned { .. } => None,
+    });
+    assert_eq!(raised.collect::<Vec<_>>(), [0, 1, 2]);
+    assert_eq!(rounds.len(), 5 + 3);
+    let calls: usize = interface.operations.iter().map(|one| one.rounds.len()).sum();
+    assert!(test.call_count() > calls && test.operation_count() > interface.operations.len());
+}
+
+#[test]
+fn a_seed_always_chooses_the_same_values() {
+    let model = model(&tests().join("matrix/idl/texts.idl"));
+    assert_eq!(Selftest::new(&model, 7), Selftest::new(&model, 7));
+    assert_ne!(Selftest::new(&model, 7), Selftest::new(&model, 8));
+}
+
+#[test]
+fn what_a_self_test_does_not_call_is_named() {
+    for (file, named) in [("descriptors", "open: it passes desc"), ("feeds", "rows: it is a feed")]
+    {
+        let model = model(&tests().join("idl/rust").join(file).with_extension("idl"));
+        let found = Selftest::new(&model, 1).expect_err("it has values for neither");
+        assert!(found[0].to_string().contains(named), "{}", found[0]);
+    }
+    let found = Selftest::new(&Model::default(), 1).expect_err("there is nothing to call");
+    assert!(found[0].to_string().contains("no interface"), "{}", found[0]);
+}
+
+#[test]
+fn a_value_has_one_text() {
+    let model = Model::default();
+    let text = Value::Text { part: "a\"é".to_owned(), times: 2 };
+    let string = Type::String { bound: None };
+    assert_eq!(shown(&model, &string, &text), "\"a\\22\\c3\\a9a\\22\\c3\\a9\"");
+    let list = Type::Sequence { element: Box::new(string), bound: None };
+    let items = Value::Items {
+        part: vec![text.clone(), Value::Text { part: String::new(), times: 0 }],
+        count: 3,
+    };
+    assert!(shown(&model, &list, &items).ends_with("\", \"\", \"a\\22\\c3\\a9a\\22\\c3\\a9\"]"));
+}
+
+#[test]
+fn a_longer_text_is_cut_and_hashed() {
+    let long = "x".repeat(SHOWN_BYTES_MAX + 1);
+    assert_eq!(shortened(&long[1..]), long[1..]);
+    let cut = shortened(&long);
+    assert!(cut.starts_with(&long[..100]) && cut.contains("... 301 bytes, hash "), "{cut}");
+    assert_ne!(cut, shortened(&(long[1..].to_owned() + "y")));
+}
