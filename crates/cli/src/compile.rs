@@ -7,6 +7,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use nearcall_idl::back::{LANGUAGES, Language, Output, Unsupported};
 use nearcall_idl::plan;
+use nearcall_idl::selftest::Selftest;
 
 use crate::failure::Failure;
 use crate::reading::{Reading, print};
@@ -25,6 +26,13 @@ pub struct Compile {
     /// directory that is there
     #[arg(short, value_name = "OUT")]
     output: Option<PathBuf>,
+    /// Write a client and a server beside the stubs, which call every operation with values of
+    /// any size and look at what arrives; each says how it is built. Needs -o DIR
+    #[arg(long)]
+    selftest: bool,
+    /// Which values a self-test has: the same for the same seed, in every language
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "selftest")]
+    seed: u64,
 }
 
 /// Prints what the stubs of an interface file do, one step a line
@@ -41,7 +49,12 @@ impl Compile {
     pub fn run(&self) -> Result<(), Failure> {
         let model = self.reading.read_good(&self.file)?;
         let stem = self.file.file_stem().unwrap_or_default().to_string_lossy();
-        let files = (self.language()?.compile)(&model, &stem).map_err(unsupported)?;
+        let mut files = (self.language()?.compile)(&model, &stem).map_err(unsupported)?;
+        if self.selftest {
+            let test = Selftest::new(&model, self.seed).map_err(unsupported)?;
+            let programs = self.language()?.selftest;
+            files.extend(programs(&model, &stem, &test).map_err(unsupported)?);
+        }
         match (&self.output, files.as_slice()) {
             (Some(output), [one]) => write(output, one),
             (None, [one]) => print(&one.text),

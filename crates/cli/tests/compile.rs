@@ -64,6 +64,43 @@ fn a_language_of_several_files_wants_a_directory() {
 }
 
 #[test]
+fn a_self_test_stands_beside_the_stubs() {
+    for (language, end, shared) in
+        [("rust", "rs", "rs"), ("c", "c", "h"), ("cpp", "cpp", "hpp"), ("python", "py", "py")]
+    {
+        let directory = directory();
+        let written = |seed: &str| {
+            let arguments = ["compile", "-l", language, "--selftest", "--seed", seed, "good.idl"];
+            let arguments = [&arguments[..], &["-o", "."]].concat();
+            assert_eq!(run(&directory, &arguments), (0, String::new(), String::new()));
+            let read = |name| fs::read_to_string(directory.path().join(name)).unwrap();
+            assert!(read(format!("good_selftest.{shared}")).contains("differ"), "{language}");
+            [format!("good_selftest_client.{end}"), format!("good_selftest_server.{end}")].map(read)
+        };
+        let (first, again, other) = (written("7"), written("7"), written("8"));
+        assert!(first.iter().all(|text| text.contains("Adder::add")), "{language}");
+        assert!(first[0].contains("seed 7: `good_selftest_client") || language == "python");
+        assert!(first == again && first != other, "{language}");
+    }
+}
+
+#[test]
+fn what_a_self_test_cannot_be_made_of_is_said() {
+    let directory = directory();
+    let fed = "interface Ledger { @feed long rows(); };";
+    fs::write(directory.path().join("fed.idl"), fed).unwrap();
+    let (code, _, errors) = run(&directory, &["compile", "--selftest", "fed.idl", "-o", "."]);
+    assert_eq!(code, 1);
+    assert!(errors.contains("Ledger::rows: it is a feed"), "{errors}");
+    let (code, _, errors) = run(&directory, &["compile", "--selftest", "good.idl"]);
+    assert_eq!(code, 1);
+    assert!(errors.contains("rust takes 4 files: name their directory, -o DIR"), "{errors}");
+    let (code, _, errors) = run(&directory, &["compile", "--seed", "7", "good.idl"]);
+    assert_eq!(code, 2);
+    assert!(errors.contains("--selftest"), "{errors}");
+}
+
+#[test]
 fn a_bad_file_leaves_what_was_there() {
     let directory = directory();
     fs::write(directory.path().join("bad.rs"), "old").unwrap();

@@ -8,6 +8,7 @@ pub mod rust;
 use std::fmt;
 
 use crate::model::Model;
+use crate::selftest::Selftest;
 
 /// A language that stubs are printed in.
 pub struct Language {
@@ -15,6 +16,8 @@ pub struct Language {
     pub name: &'static str,
     /// Prints a model; the text is the interface file's name, without its end.
     pub compile: fn(&Model, &str) -> Printed,
+    /// Prints a client and a server that know which values must arrive.
+    pub selftest: fn(&Model, &str, &Selftest) -> Printed,
 }
 
 /// What a back end prints: every file, or all that it cannot express.
@@ -43,12 +46,14 @@ pub const LANGUAGES: &[Language] = &[
     Language {
         name: "rust",
         compile: |model, _| Ok(vec![Output { suffix: ".rs", text: rust::compile_rust(model) }]),
+        selftest: rust::selftest::selftest_rust,
     },
-    Language { name: "c", compile: c::compile_c },
-    Language { name: "cpp", compile: cpp::compile_cpp },
+    Language { name: "c", compile: c::compile_c, selftest: c::selftest::selftest_c },
+    Language { name: "cpp", compile: cpp::compile_cpp, selftest: cpp::selftest::selftest_cpp },
     Language {
         name: "python",
         compile: |model, _| Ok(vec![Output { suffix: ".py", text: python::compile_python(model) }]),
+        selftest: python::selftest::selftest_python,
     },
 ];
 

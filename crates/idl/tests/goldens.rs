@@ -1,5 +1,5 @@
-//! What the compiler makes of the files under `tests/idl/plan`, `c`, `python` and `rust`, to the
-//! letter.
+//! What the compiler makes of the files under `tests/idl/plan`, `c`, `python`, `rust` and
+//! `selftest`, to the letter.
 //! `UPDATE_EXPECT=1 cargo test` writes the goldens anew.
 
 use std::path::{Path, PathBuf};
@@ -16,6 +16,7 @@ use nearcall_idl::front::compile;
 use nearcall_idl::front::options::Options;
 use nearcall_idl::model::Model;
 use nearcall_idl::plan::{dump, plan};
+use nearcall_idl::selftest::Selftest;
 use nearcall_idl::source::SourceMap;
 
 fn interface_files(folder: &str) -> Vec<PathBuf> {
@@ -102,6 +103,28 @@ fn every_language_passes_descriptors_and_feeds() {
 #[test]
 fn python_is_as_agreed() {
     check("python", "py", 2, compile_python);
+}
+
+/// What the programs share is in files of its own, which compilers see.
+#[test]
+fn self_tests_are_as_agreed() {
+    let files = interface_files("selftest");
+    let mut goldens = 0;
+    for path in &files {
+        let (stem, model) = (path.file_stem().expect("a file").to_string_lossy(), model(path));
+        let test = Selftest::new(&model, 1).expect("it has operations");
+        for language in LANGUAGES {
+            let outputs = (language.selftest)(&model, &stem, &test).expect("it can express it");
+            for output in outputs {
+                if let Some(golden) = output.suffix.strip_prefix("_selftest_") {
+                    expect_file![path.with_extension(golden)].assert_eq(&output.text);
+                    goldens += 1;
+                }
+            }
+        }
+    }
+    println!("{} files, {goldens} goldens", files.len());
+    assert!(goldens == 2 * LANGUAGES.len() * files.len() && goldens > 0, "{goldens} goldens");
 }
 
 #[test]

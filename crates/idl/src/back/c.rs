@@ -17,6 +17,7 @@ mod free;
 pub(super) mod interface;
 pub(super) mod names;
 mod scalars;
+pub(super) mod selftest;
 mod server;
 mod stub;
 pub(super) mod text;

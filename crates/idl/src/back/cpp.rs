@@ -11,6 +11,7 @@
 
 mod feeds;
 mod interface;
+pub(super) mod selftest;
 mod types;
 
 use crate::back::c::C;

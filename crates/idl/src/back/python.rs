@@ -10,6 +10,7 @@ mod feeds;
 mod interface;
 mod messages;
 mod names;
+pub(super) mod selftest;
 mod text;
 
 use crate::back::python::names::Names;
@@ -41,11 +42,9 @@ struct Python<'m> {
 
 /// The Python module for every declaration of a model.
 pub fn compile_python(model: &Model) -> String {
-    let ids = (0u32..).map(DeclarationId).take(model.declarations.len());
-    let tabled = ids.clone().filter(|id| is_tabled(&model.declaration(*id).kind)).collect();
-    let python = Python { model, plan: plan::plan(model), names: Names::new(model), tabled };
+    let python = Python::new(model);
     let mut body = Text::default();
-    for id in ids {
+    for id in python.ids() {
         python.declaration(id, &mut body);
     }
     python.table(&mut body);
@@ -65,6 +64,16 @@ fn is_tabled(kind: &Kind) -> bool {
 }
 
 impl Python<'_> {
+    fn new(model: &Model) -> Python<'_> {
+        let ids = (0u32..).map(DeclarationId).take(model.declarations.len());
+        let tabled = ids.filter(|id| is_tabled(&model.declaration(*id).kind)).collect();
+        Python { model, plan: plan::plan(model), names: Names::new(model), tabled }
+    }
+
+    fn ids(&self) -> impl Iterator<Item = DeclarationId> + use<> {
+        (0u32..).map(DeclarationId).take(self.model.declarations.len())
+    }
+
     fn heading(&self) -> String {
         let interfaces = self.plan.interfaces.iter().map(|plan| {
             let name = &self.model.declaration(plan.id).name;

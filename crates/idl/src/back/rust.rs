@@ -17,6 +17,7 @@ mod lints;
 mod marshal;
 pub(super) mod names;
 mod posting;
+pub(super) mod selftest;
 mod server;
 mod stub;
 mod suspending;
@@ -43,7 +44,7 @@ struct Rust<'m> {
 
 /// The Rust source for every declaration of a model.
 pub fn compile_rust(model: &Model) -> String {
-    let rust = Rust { model, plan: plan::plan(model), names: Names::new(model) };
+    let rust = Rust::new(model);
     let mut modules: Vec<TokenStream> = vec![TokenStream::new(); rust.names.scopes.len()];
     for id in (0u32..).map(DeclarationId).take(model.declarations.len()) {
         modules[rust.names.scope_of(id)].extend(rust.declaration(id));
@@ -90,6 +91,10 @@ fn printed(items: TokenStream) -> String {
 }
 
 impl Rust<'_> {
+    fn new(model: &Model) -> Rust<'_> {
+        Rust { model, plan: plan::plan(model), names: Names::new(model) }
+    }
+
     fn heading(&self) -> String {
         let mut interfaces: Vec<String> = Vec::new();
         for plan in &self.plan.interfaces {

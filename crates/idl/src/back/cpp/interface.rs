@@ -77,7 +77,7 @@ impl Cpp<'_, '_> {
     }
 
     /// Parameters of a client's function, or of a procedure.
-    fn parameters(&self, procedure: Procedure<'_>, is_server: bool) -> String {
+    pub fn parameters(&self, procedure: Procedure<'_>, is_server: bool) -> String {
         let names = self.c.parameter_names(procedure.operation);
         let mut all = Vec::new();
         for ((parameter, name), index) in procedure.operation.parameters.iter().zip(names).zip(0..)
@@ -110,7 +110,7 @@ impl Cpp<'_, '_> {
         all.join(", ")
     }
 
-    fn returned(&self, procedure: Procedure<'_>, is_server: bool) -> Option<String> {
+    pub fn returned(&self, procedure: Procedure<'_>, is_server: bool) -> Option<String> {
         if let Some(feed) = self.feed_type(procedure, is_server) {
             return Some(feed);
         }

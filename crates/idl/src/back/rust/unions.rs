@@ -70,6 +70,11 @@ impl Rust<'_> {
         }
     }
 
+    /// Has its variant no discriminator, because there is but one that selects it?
+    pub fn is_selected_by_one(&self, union: &Union, index: u32) -> bool {
+        union.default != UnionDefault::Case(index) && union.cases[index as usize].labels.len() == 1
+    }
+
     fn selection(&self, scope: usize, union: &Union, index: u32) -> Selection {
         if union.default == UnionDefault::Case(index) {
             return Selection::Default;
@@ -242,7 +247,7 @@ fn ordinal(label: &Value) -> Option<i128> {
 }
 
 /// Names of the variants, and of the one for no case.
-fn variants(union: &Union) -> (Vec<Ident>, Ident) {
+pub fn variants(union: &Union) -> (Vec<Ident>, Ident) {
     let mut taken = NameSet::default();
     let names = union.cases.iter().map(|case| cased(&case.member.name, Case::Camel));
     let names = names.map(|name| ident(&taken.take(&name))).collect();

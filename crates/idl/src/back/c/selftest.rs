@@ -1,0 +1,394 @@
+//! Self-tests: a client and a server that know which values must arrive.
+//!
+//! ```text
+//! x_selftest.h          values as text, and what is counted
+//! x_selftest_client.c   calls everything, and looks at what comes back
+//! x_selftest_server.c   looks at what comes, and answers
+//! ```
+
+mod shown;
+mod values;
+
+use crate::back::c::C;
+use crate::back::c::interface::Procedure;
+use crate::back::c::text::Text;
+use crate::back::c::types::quoted;
+use crate::back::{Output, Printed};
+use crate::layout::{Root, Shape, shape};
+use crate::model::{Direction, Model, Operation, Type};
+use crate::plan::InterfacePlan;
+use crate::selftest::{
+    Answer, InterfaceTest, OperationTest, Round, Selftest, Value, shortened, shown, shown_members,
+};
+
+/// What every part of a program is printed from.
+struct Programs<'t, 'm> {
+    c: C<'m>,
+    test: &'t Selftest,
+}
+
+/// The programs, and what they share, beside the stubs.
+pub fn selftest_c(model: &Model, stem: &str, test: &Selftest) -> Printed {
+    let programs = Programs { c: C::new(model), test };
+    Ok(vec![
+        Output { suffix: "_selftest.h", text: programs.shared(stem) },
+        Output { suffix: "_selftest_client.c", text: programs.client(stem) },
+        Output { suffix: "_selftest_server.c", text: programs.server(stem) },
+    ])
+}
+
+/// Where in a program something is compared.
+#[derive(Clone, Copy)]
+struct At<'t> {
+    test: &'t OperationTest,
+    round: usize,
+}
+
+impl<'m> Programs<'_, 'm> {
+    fn head(&self, stem: &str, side: &str, sources: &str) -> Text {
+        let (own, seed) = (format!("{stem}_selftest_{side}"), self.test.seed);
+        let mut text = Text::default();
+        text.line(format!(
+            "/* The {side} of a self-test of {stem}, seed {seed}: `{own} NAME`, the"
+        ));
+        text.line(" * same name on both sides. To build:");
+        text.line(" *");
+        text.line(format!(" * cc -std=c11 -o {own} {own}.c {sources} \\"));
+        text.line(" *    $(pkg-config --cflags --libs nearcall)");
+        text.line(" */");
+        // For nanosleep.
+        text.line("#define _POSIX_C_SOURCE 200809L");
+        text.line(format!("#define NC_SIDE \"{side}\""));
+        text.line(format!("#include \"{stem}_selftest.h\""));
+        text.line("");
+        text
+    }
+
+    fn client(&self, stem: &str) -> String {
+        let mut text = self.head(stem, "client", &format!("{stem}.c"));
+        for interface in &self.test.interfaces {
+            for (procedure, test) in self.procedures(interface) {
+                self.calls(procedure, test, &mut text);
+            }
+        }
+        text.open("int main(int argc, char **argv) {");
+        text.line("nearcall_environment env;");
+        text.line("nearcall_domain *domain = nearcall_domain_new(&env);");
+        text.line("char name[128];");
+        text.line("int status;");
+        let interfaces = self.test.interfaces.iter().enumerate();
+        for (number, interface) in interfaces.clone() {
+            let own = self.c.names.declaration(interface.id);
+            text.line(format!("{own} *client_{number};"));
+        }
+        text.lines(["if (domain == NULL) {", "    nc_stop(env.message);", "}"].map(String::from));
+        for (number, interface) in interfaces.clone() {
+            let own = self.c.names.declaration(interface.id);
+            text.line(format!("snprintf(name, sizeof name, \"%s-{number}\", argv[argc - 1]);"));
+            text.line(format!("client_{number} = nearcall_import_{own}(domain, name, &env);"));
+            text.open(format!("if (client_{number} == NULL) {{"));
+            text.line("nc_stop(env.message);");
+            text.close("}");
+            for operation in &interface.operations {
+                text.line(format!("nc_call_{}(client_{number});", operation.number));
+            }
+        }
+        text.line(format!("status = nc_end({});", self.test.call_count()));
+        for (number, interface) in interfaces {
+            let own = self.c.names.declaration(interface.id);
+            text.line(format!("nearcall_release_{own}(client_{number});"));
+        }
+        text.line("nearcall_domain_shut_down(domain);");
+        text.line("nearcall_domain_release(domain);");
+        text.line("return status;");
+        text.close("}");
+        text.finish()
+    }
+
+    fn server(&self, stem: &str) -> String {
+        let sources = format!("{stem}.c {stem}_server.c");
+        let mut text = self.head(stem, "server", &sources);
+        for interface in &self.test.interfaces {
+            for (procedure, test) in self.procedures(interface) {
+                self.procedure(procedure, test, &mut text);
+            }
+        }
+        let count = self.test.interfaces.len();
+        text.open("int main(int argc, char **argv) {");
+        for (number, interface) in self.test.interfaces.iter().enumerate() {
+            let own = self.c.names.declaration(interface.id);
+            text.open(format!("static const nearcall_server_{own} server_{number} = {{"));
+            text.line("NULL,");
+            for operation in &interface.operations {
+                text.line(format!("nc_run_{},", operation.number));
+            }
+            text.close("};");
+        }
+        text.line("nearcall_environment env;");
+        text.line("nearcall_domain *domain = nearcall_domain_new(&env);");
+        text.line(format!("nearcall_clerk *clerks[{count}];"));
+        text.line("char name[128];");
+        text.lines(["if (domain == NULL) {", "    nc_stop(env.message);", "}"].map(String::from));
+        for (number, interface) in self.test.interfaces.iter().enumerate() {
+            let own = self.c.names.declaration(interface.id);
+            text.line(format!("snprintf(name, sizeof name, \"%s-{number}\", argv[argc - 1]);"));
+            text.line(format!(
+                "clerks[{number}] = nearcall_export_{own}(domain, name, &server_{number}, &env);"
+            ));
+            text.open(format!("if (clerks[{number}] == NULL) {{"));
+            text.line("nc_stop(env.message);");
+            text.close("}");
+        }
+        text.line("puts(\"ready\");");
+        text.line("fflush(stdout);");
+        text.line("nc_rest();");
+        text.line(format!("nc_wait({});", self.test.call_count()));
+        text.line("nearcall_domain_shut_down(domain);");
+        text.open(format!("for (size_t i = 0; i < {count}; i++) {{"));
+        text.line("nearcall_clerk_release(clerks[i]);");
+        text.close("}");
+        text.line("nearcall_domain_release(domain);");
+        text.line(format!("return nc_end({});", self.test.call_count()));
+        text.close("}");
+        text.finish()
+    }
+
+    fn procedures<'p>(
+        &'p self,
+        interface: &'p InterfaceTest,
+    ) -> impl Iterator<Item = (Procedure<'p>, &'p OperationTest)> {
+        let plan = self.c.plan.interfaces.iter().find(|plan| plan.id == interface.id);
+        let procedures = plan.map(|plan: &InterfacePlan| self.c.procedures(plan));
+        procedures.unwrap_or_default().into_iter().zip(&interface.operations)
+    }
+
+    /// Every round of an operation, called.
+    fn calls(&self, procedure: Procedure<'_>, test: &OperationTest, text: &mut Text) {
+        let Procedure { interface, operation, plan } = procedure;
+        let (own, function) =
+            (self.c.names.declaration(interface), self.c.names.function(interface, plan.index));
+        text.open(format!("static void nc_call_{}(const {own} *client) {{", test.number));
+        for (number, round) in test.rounds.iter().enumerate() {
+            let at = At { test, round: number };
+            text.open("{");
+            text.line("nearcall_environment env;");
+            text.line("nc_shown outcome = {NULL, 0, 0};");
+            let mut arguments = String::from("client");
+            let all = operation.parameters.iter().zip(self.c.parameter_names(operation));
+            for ((parameter, name), given) in all.clone().zip(&round.given) {
+                let local = format!("a_{name}");
+                self.local(&parameter.declared, &local, text);
+                if let Some(value) = given {
+                    self.assign(&parameter.declared, value, &local, text);
+                }
+                let is_value = parameter.direction == Direction::In
+                    && (self.is_scalar(&parameter.declared) || self.c.is_text(&parameter.declared));
+                arguments += if is_value { ", " } else { ", &" };
+                arguments += &local;
+            }
+            let returned = operation.returns.as_ref();
+            if let Some(declared) = returned {
+                self.local(declared, "returned", text);
+            }
+            text.line(format!("nc_round({}, {});", test.number, test.rounds.len()));
+            let bound = if returned.is_some() { "returned = " } else { "" };
+            text.line(format!("{bound}{function}({arguments}, &env);"));
+            text.open("if (env.outcome == NEARCALL_RETURNED) {");
+            text.line("nc_put(&outcome, \"returned\");");
+            if let Answer::Returned { returned: value, changed } = &round.answer {
+                if let (Some(declared), Some(value)) = (returned, value) {
+                    self.same(at, ("returned", "returned"), (declared, value), text);
+                }
+                for ((parameter, name), value) in all.clone().zip(changed) {
+                    let Some(value) = value else { continue };
+                    let local = format!("a_{name}");
+                    self.same(at, (&parameter.name, &local), (&parameter.declared, value), text);
+                }
+            }
+            text.lines(returned.and_then(|declared| self.c.free(declared, "returned")));
+            for (parameter, name) in all.clone() {
+                if parameter.direction == Direction::Out {
+                    text.lines(self.c.free(&parameter.declared, &format!("a_{name}")));
+                }
+            }
+            self.raised(operation, text);
+            text.open("} else {");
+            text.line("nc_put(&outcome, env.message);");
+            text.close("}");
+            let wanted = quoted(&self.outcome(operation, round));
+            let (place, round) = (quoted(&test.place), number);
+            text.line(format!("nc_same({place}, {round}, \"outcome\", &outcome, {wanted});"));
+            for (parameter, name) in all {
+                if parameter.direction != Direction::Out {
+                    text.lines(self.c.free(&parameter.declared, &format!("a_{name}")));
+                }
+            }
+            text.line("nearcall_environment_release(&env);");
+            text.close("}");
+        }
+        text.close("}");
+        text.line("");
+    }
+
+    /// What was raised, as the outcome of a call.
+    fn raised(&self, operation: &Operation, text: &mut Text) {
+        for id in &operation.raises {
+            let name = self.c.names.declaration(*id);
+            text.end();
+            text.open(format!("}} else if (nearcall_raised_{name}(&env) != NULL) {{"));
+            let scoped = &self.c.model.declaration(*id).name;
+            text.line(format!("nc_put(&outcome, \"raised {scoped} \");"));
+            text.line(format!("nc_show_{name}(&outcome, nearcall_raised_{name}(&env));"));
+        }
+        text.end();
+    }
+
+    /// How a call ends, as text.
+    fn outcome(&self, operation: &Operation, round: &Round) -> String {
+        match &round.answer {
+            Answer::Returned { .. } => String::from("returned"),
+            Answer::Raised { index, members } => {
+                let (model, id) = (self.c.model, operation.raises[*index]);
+                let members = shown_members(model, id, members);
+                shortened(&format!("raised {} {members}", model.declaration(id).name))
+            }
+        }
+    }
+
+    /// A local with nothing in it.
+    fn local(&self, declared: &Type, name: &str, text: &mut Text) {
+        text.line(format!("{};", self.c.declarator(declared, name)));
+        text.line(format!("memset(&{name}, 0, sizeof {name});"));
+    }
+
+    fn is_scalar(&self, declared: &Type) -> bool {
+        matches!(shape(self.c.model, declared), Shape::Scalar(_))
+    }
+
+    /// Compares `got` with a value.
+    fn same(
+        &self,
+        at: At<'_>,
+        (what, got): (&str, &str),
+        (declared, value): (&Type, &Value),
+        text: &mut Text,
+    ) {
+        let show = self.show(declared, "&got", got);
+        self.same_text(at, what, &show, (declared, value), text);
+    }
+
+    fn same_text(
+        &self,
+        at: At<'_>,
+        what: &str,
+        show: &str,
+        (declared, value): (&Type, &Value),
+        text: &mut Text,
+    ) {
+        let wanted = quoted(&shortened(&shown(self.c.model, declared, value)));
+        let (place, what) = (quoted(&at.test.place), quoted(what));
+        text.open("{");
+        text.line("nc_shown got = {NULL, 0, 0};");
+        text.line(show);
+        text.line(format!("nc_same({place}, {}, {what}, &got, {wanted});", at.round));
+        text.close("}");
+    }
+
+    /// The function of a server.
+    fn procedure(&self, procedure: Procedure<'_>, test: &OperationTest, text: &mut Text) {
+        let (returns, parameters) = self.c.run_signature(procedure);
+        let star = if returns.ends_with('*') { "" } else { " " };
+        let number = test.number;
+        text.open(format!("static {returns}{star}nc_run_{number}(void *nc_self{parameters}) {{"));
+        let Procedure { operation, plan, .. } = procedure;
+        let is_in_place = plan.lent_result == Some(Root::Returned);
+        let returned = operation.returns.as_ref().filter(|_| !is_in_place);
+        if let Some(declared) = returned {
+            self.local(declared, "nc_returned", text);
+        }
+        text.line("(void)nc_self;");
+        text.line("(void)nc_env;");
+        text.line(format!("switch (nc_round({number}, {})) {{", test.rounds.len()));
+        for (index, round) in test.rounds.iter().enumerate() {
+            text.open(format!("case {index}: {{"));
+            self.served(procedure, At { test, round: index }, round, text);
+            text.line("break;");
+            text.close("}");
+        }
+        text.line("}");
+        if returned.is_some() {
+            text.line("return nc_returned;");
+        }
+        text.close("}");
+        text.line("");
+    }
+
+    /// What a procedure does in one round.
+    fn served(&self, procedure: Procedure<'_>, at: At<'_>, round: &Round, text: &mut Text) {
+        let Procedure { operation, plan, .. } = procedure;
+        let names = self.c.parameter_names(operation);
+        let is_lent_result = |index: u32| plan.lent_result == Some(Root::Parameter(index));
+        let all = operation.parameters.iter().zip(&names).zip(0u32..);
+        for ((parameter, name), index) in all.clone() {
+            let Some(value) = &round.given[index as usize] else { continue };
+            let is_in = parameter.direction == Direction::In;
+            let compared = (&parameter.declared, value);
+            if parameter.is_opaque && (is_in || is_lent_result(index)) {
+                let show = format!("nc_put_opaque(&got, {name});");
+                self.same_text(at, &parameter.name, &show, compared, text);
+                continue;
+            }
+            let is_value =
+                self.is_scalar(&parameter.declared) || self.c.is_text(&parameter.declared);
+            let got = if is_in && is_value { name.clone() } else { format!("(*{name})") };
+            self.same(at, (&parameter.name, &got), compared, text);
+        }
+        let (returned, changed) = match &round.answer {
+            Answer::Raised { index, members } => {
+                let id = operation.raises[*index];
+                let name = self.c.names.declaration(id);
+                text.line(format!("{name} nc_raised;"));
+                text.line("memset(&nc_raised, 0, sizeof nc_raised);");
+                self.assign_fields(id, members, "nc_raised", text);
+                return text.line(format!("nearcall_raise_{name}(nc_env, nc_raised);"));
+            }
+            Answer::Returned { returned, changed } => (returned, changed),
+        };
+        for ((parameter, name), index) in all {
+            let Some(value) = &changed[index as usize] else { continue };
+            let declared = &parameter.declared;
+            if is_lent_result(index) {
+                let is_both = parameter.direction == Direction::Inout;
+                let room = if is_both { format!("{name}_out") } else { name.clone() };
+                self.put(declared, value, &room, text);
+                continue;
+            }
+            if parameter.direction == Direction::Inout {
+                text.lines(self.c.free(declared, &format!("(*{name})")));
+            }
+            text.line(format!("memset({name}, 0, sizeof *{name});"));
+            self.assign(declared, value, &format!("(*{name})"), text);
+        }
+        match (&operation.returns, returned) {
+            (Some(declared), Some(value)) if plan.lent_result == Some(Root::Returned) => {
+                self.put(declared, value, "nc_room", text);
+            }
+            (Some(declared), Some(value)) => self.assign(declared, value, "nc_returned", text),
+            _ => {}
+        }
+    }
+
+    /// Writes a result in place.
+    fn put(&self, declared: &Type, value: &Value, room: &str, text: &mut Text) {
+        text.open("{");
+        self.local(declared, "nc_octets", text);
+        self.assign(declared, value, "nc_octets", text);
+        text.open(format!(
+            "if (!nearcall_room_put({room}, nc_octets._buffer, nc_octets._length)) {{"
+        ));
+        text.line("nc_stop(\"there is no room for octets\");");
+        text.close("}");
+        text.lines(self.c.free(declared, "nc_octets"));
+        text.close("}");
+    }
+}

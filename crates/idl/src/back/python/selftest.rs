@@ -1,0 +1,276 @@
+//! Self-tests: a client and a server that know which values must arrive.
+//!
+//! ```text
+//! x_selftest.py          values as text, and what is counted
+//! x_selftest_client.py   calls everything, and looks at what comes back
+//! x_selftest_server.py   looks at what comes, and answers
+//! ```
+
+mod values;
+
+use crate::back::python::Python;
+use crate::back::python::names::parameter_names;
+use crate::back::python::text::{Text, quoted, tuple};
+use crate::back::{Output, Printed};
+use crate::model::{Direction, Interface, Kind, Model, Operation, Type};
+use crate::selftest::{
+    Answer, InterfaceTest, OperationTest, Round, Selftest, Value, shortened, shown, shown_members,
+};
+
+const SUPPORT: &str = include_str!("selftest/support.py");
+
+/// What every part of a program is printed from.
+struct Programs<'t, 'm> {
+    python: Python<'m>,
+    test: &'t Selftest,
+}
+
+/// The programs, and what they share, beside the stubs.
+pub fn selftest_python(model: &Model, stem: &str, test: &Selftest) -> Printed {
+    let programs = Programs { python: Python::new(model), test };
+    Ok(vec![
+        Output { suffix: "_selftest.py", text: programs.shared(stem) },
+        Output { suffix: "_selftest_client.py", text: programs.client(stem) },
+        Output { suffix: "_selftest_server.py", text: programs.server(stem) },
+    ])
+}
+
+/// A result: its name in reports, its type, its value.
+type Result<'t> = (&'t str, &'t Type, &'t Value);
+
+impl<'m> Programs<'_, 'm> {
+    /// What both programs use.
+    fn shared(&self, stem: &str) -> String {
+        let mut text = Text::default();
+        text.line("\"\"\"What the two programs of a self-test share: values as text, and what is");
+        text.line("counted.\"\"\"");
+        text.line("");
+        let modules = "collections importlib.util itertools pathlib struct sys threading time";
+        modules.split(' ').for_each(|module| text.line(&format!("import {module}")));
+        text.line("");
+        text.line("# By its path: any name of an interface file will do for its stubs.");
+        let stubs = quoted(&format!("{stem}.py"));
+        text.line(&format!("_path = pathlib.Path(__file__).with_name({stubs})"));
+        let name = quoted(&format!("{stem}_stubs"));
+        text.line(&format!("_spec = importlib.util.spec_from_file_location({name}, _path)"));
+        text.line("stubs = importlib.util.module_from_spec(_spec)");
+        text.line("sys.modules[_spec.name] = stubs");
+        text.line("_spec.loader.exec_module(stubs)");
+        text.line("");
+        SUPPORT.lines().for_each(|line| text.line(line));
+        text.part();
+        self.shapes(&mut text);
+        text.into_string()
+    }
+
+    fn head(&self, stem: &str, side: &str) -> Text {
+        let (own, seed) = (format!("{stem}_selftest_{side}"), self.test.seed);
+        let mut text = Text::default();
+        text.line(&format!("\"\"\"The {side} of a self-test of {stem}, seed {seed}. To run, with"));
+        text.line(&format!("the same name on both sides: `python -P {own}.py NAME`.\"\"\""));
+        text.line("");
+        text.line("import pathlib");
+        text.line("import sys");
+        text.line("");
+        text.line("import nearcall");
+        text.line("import numpy");
+        text.line("");
+        text.line("# Behind all others, as stubs may be called what a module of Python's own is.");
+        text.line("sys.path.append(str(pathlib.Path(__file__).parent))");
+        text.line(&format!("from {stem}_selftest import (",));
+        text.line("    Check, f4, f8, repeated, rest, shown, stubs,");
+        text.line(")");
+        text.line("");
+        text.line(&format!("check = Check({})", quoted(side)));
+        text
+    }
+
+    fn client(&self, stem: &str) -> String {
+        let mut text = self.head(stem, "client");
+        for interface in &self.test.interfaces {
+            for (index, (operation, test)) in
+                interface.calls(self.interface_of(interface)).enumerate()
+            {
+                let function = &self.python.names.interface(interface.id).functions[index];
+                self.calls(operation, function, test, &mut text);
+            }
+        }
+        text.part();
+        text.line("name = sys.argv[-1]");
+        for (number, interface) in self.test.interfaces.iter().enumerate() {
+            let class = &self.python.names.interface(interface.id).client;
+            text.line(&format!("client_{number} = stubs.{class}.import_(name + \"-{number}\")"));
+            for operation in &interface.operations {
+                text.line(&format!("call_{}(client_{number})", operation.number));
+            }
+        }
+        text.line(&format!("check.end({})", self.test.call_count()));
+        text.into_string()
+    }
+
+    fn server(&self, stem: &str) -> String {
+        let mut text = self.head(stem, "server");
+        for (number, interface) in self.test.interfaces.iter().enumerate() {
+            let names = self.python.names.interface(interface.id);
+            text.part();
+            text.block(&format!("class Server{number}(stubs.{}):", names.server), |text| {
+                let calls = interface.calls(self.interface_of(interface));
+                for ((operation, test), function) in calls.zip(&names.functions) {
+                    self.procedure(operation, function, test, text);
+                }
+            });
+        }
+        text.part();
+        text.line("name = sys.argv[-1]");
+        text.line("exported = [");
+        for number in 0..self.test.interfaces.len() {
+            text.line(&format!("    nearcall.export(name + \"-{number}\", Server{number}()),"));
+        }
+        text.line("]");
+        text.line("print(\"ready\", flush=True)");
+        text.line("rest()");
+        text.line(&format!("check.wait({})", self.test.call_count()));
+        text.block("for one in exported:", |text| text.line("one.withdraw()"));
+        text.line(&format!("check.end({})", self.test.call_count()));
+        text.into_string()
+    }
+
+    fn interface_of(&self, interface: &InterfaceTest) -> &'m Interface {
+        match &self.python.model.declaration(interface.id).kind {
+            Kind::Interface(found) => found,
+            _ => panic!("a self-test is of interfaces"),
+        }
+    }
+
+    /// Every round of an operation, called.
+    fn calls(&self, operation: &Operation, function: &str, test: &OperationTest, text: &mut Text) {
+        text.part();
+        let names = parameter_names(operation);
+        text.block(&format!("def call_{}(client):", test.number), |text| {
+            text.line(&format!("\"\"\"`{}`\"\"\"", test.place));
+            text.line(&format!("place = {}", quoted(&test.place)));
+            for (number, round) in test.rounds.iter().enumerate() {
+                let mut arguments = Vec::new();
+                text.line("");
+                let all = operation.parameters.iter().zip(&names).zip(&round.given);
+                for ((parameter, name), given) in all {
+                    let Some(value) = given else { continue };
+                    let value = self.expression(&parameter.declared, value);
+                    text.line(&format!("a_{name} = {value}"));
+                    arguments.push(format!("a_{name}"));
+                }
+                text.line(&format!("check.round({}, {})", test.number, test.rounds.len()));
+                let call = format!("client.{function}({})", arguments.join(", "));
+                self.call(operation, &call, (number, round), text);
+            }
+        });
+    }
+
+    fn call(
+        &self,
+        operation: &Operation,
+        call: &str,
+        (number, round): (usize, &Round),
+        text: &mut Text,
+    ) {
+        let results = results(operation, round);
+        text.block("try:", |text| {
+            text.line(&format!("got = {call}"));
+            text.line("outcome = \"returned\"");
+            let is_alone = results.len() == 1;
+            for (index, (what, declared, value)) in results.into_iter().enumerate() {
+                let got = if is_alone { String::from("got") } else { format!("got[{index}]") };
+                let at = format!("(place, {number}, {})", quoted(what));
+                self.same(&at, &got, (declared, value), text);
+            }
+        });
+        for id in &operation.raises {
+            let (class, scoped) =
+                (self.python.names.declaration(*id), &self.python.model.declaration(*id).name);
+            text.block(&format!("except stubs.{class} as raised:"), |text| {
+                let shape = self.shape(&Type::Named(*id));
+                text.line(&format!("outcome = \"raised {scoped} \" + shown(raised, {shape})"));
+            });
+        }
+        text.block("except nearcall.Error as error:", |text| text.line("outcome = str(error)"));
+        let wanted = quoted(&self.outcome(operation, round));
+        text.line(&format!("check.same((place, {number}, \"outcome\"), outcome, {wanted})"));
+    }
+
+    /// How a call ends, as text.
+    fn outcome(&self, operation: &Operation, round: &Round) -> String {
+        match &round.answer {
+            Answer::Returned { .. } => String::from("returned"),
+            Answer::Raised { index, members } => {
+                let (model, id) = (self.python.model, operation.raises[*index]);
+                let members = shown_members(model, id, members);
+                shortened(&format!("raised {} {members}", model.declaration(id).name))
+            }
+        }
+    }
+
+    /// Compares `got` with a value.
+    fn same(&self, at: &str, got: &str, (declared, value): (&Type, &Value), text: &mut Text) {
+        let wanted = quoted(&shortened(&shown(self.python.model, declared, value)));
+        let shape = self.shape(declared);
+        text.line(&format!("check.same({at}, shown({got}, {shape}), {wanted})"));
+    }
+
+    /// The method of a server.
+    fn procedure(
+        &self,
+        operation: &Operation,
+        function: &str,
+        test: &OperationTest,
+        text: &mut Text,
+    ) {
+        let names = parameter_names(operation);
+        let parameters = operation.parameters.iter().zip(&names);
+        let given = parameters.clone().filter(|(one, _)| one.direction != Direction::Out);
+        let given: String = given.map(|(_, name)| format!(", {name}")).collect();
+        text.line("");
+        text.block(&format!("def {function}(self{given}):"), |text| {
+            text.line(&format!("place = {}", quoted(&test.place)));
+            text.block(
+                &format!("match check.round({}, {}):", test.number, test.rounds.len()),
+                |text| {
+                    for (number, round) in test.rounds.iter().enumerate() {
+                        text.block(&format!("case {number}:"), |text| {
+                            for ((parameter, name), value) in parameters.clone().zip(&round.given) {
+                                let Some(value) = value else { continue };
+                                let at = format!("(place, {number}, {})", quoted(&parameter.name));
+                                self.same(&at, name, (&parameter.declared, value), text);
+                            }
+                            self.answer(operation, round, text);
+                        });
+                    }
+                },
+            );
+        });
+    }
+
+    fn answer(&self, operation: &Operation, round: &Round, text: &mut Text) {
+        if let Answer::Raised { index, members } = &round.answer {
+            let raised = self.fields_expression(operation.raises[*index], members);
+            return text.line(&format!("raise {raised}"));
+        }
+        let results = results(operation, round).into_iter();
+        let results = results.map(|(_, declared, value)| self.expression(declared, value));
+        match results.collect::<Vec<String>>().as_slice() {
+            [] => text.line("return None"),
+            [one] => text.line(&format!("return {one}")),
+            all => text.line(&format!("return {}", tuple(all))),
+        }
+    }
+}
+
+/// What a call evaluates to: the returned value, then what the procedure may change.
+fn results<'t>(operation: &'t Operation, round: &'t Round) -> Vec<Result<'t>> {
+    let Answer::Returned { returned, changed } = &round.answer else { return Vec::new() };
+    let returned = operation.returns.iter().zip(returned);
+    let returned = returned.map(|(declared, value)| ("returned", declared, value));
+    let changed = operation.parameters.iter().zip(changed).filter_map(|(parameter, value)| {
+        value.as_ref().map(|value| (parameter.name.as_str(), &parameter.declared, value))
+    });
+    returned.chain(changed).collect()
+}

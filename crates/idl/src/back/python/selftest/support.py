@@ -1,0 +1,126 @@
+#: A longer text is compared by its beginning, its length and its hash.
+SHOWN_BYTES_MAX = 300
+#: How much of a longer text there is to see.
+BEGINNING_BYTES = 100
+#: How many seconds the server waits for calls that were posted and not awaited.
+PATIENCE = 10.0
+
+
+def repeated(part, count):
+    """The items of ``part`` over and over, until there are ``count``."""
+    return list(itertools.islice(itertools.cycle(part), count))
+
+
+def f4(bits):
+    """A float of these bits."""
+    return struct.unpack("<f", struct.pack("<I", bits))[0]
+
+
+def f8(bits):
+    """A double of these bits."""
+    return struct.unpack("<d", struct.pack("<Q", bits))[0]
+
+
+def shown(value, shape):
+    """A value as text, the same in every language. A shape says what it is a value of."""
+    match shape:
+        case ("named", name):
+            return shown(value, SHAPES[name])
+        case ("optional", inner):
+            return "none" if value is None else shown(value, inner)
+        case ("items", inner):
+            return "[" + ", ".join(shown(one, inner) for one in value) + "]"
+        case ("map", key, inner):
+            pairs = (f"{shown(one, key)}: {shown(item, inner)}" for one, item in value.items())
+            # Maps have other orders in other languages.
+            return "{" + ", ".join(sorted(pairs)) + "}"
+        case ("fields", *fields):
+            each = (f"{name}: {shown(getattr(value, own), one)}" for name, own, one in fields)
+            return "{" + ", ".join(each) + "}"
+        case ("union", discriminator, cases, default):
+            text = shown(value.discriminator, discriminator)
+            number = value.discriminator
+            label = ord(number) if isinstance(number, str) else int(number)
+            case = cases.get(label, default)
+            return f"({text})" if case is None else f"({text}: {shown(value.value, case)})"
+        case ("bitset", *fields):
+            return str(sum((int(getattr(value, own)) & mask) << at for own, at, mask in fields))
+    return SCALARS[shape](value)
+
+
+SCALARS = {
+    "boolean": lambda value: "true" if value else "false",
+    "integer": lambda value: str(int(value)),
+    "letter": lambda value: str(ord(value)),
+    "f4": lambda value: f"0x{struct.unpack('<I', struct.pack('<f', value))[0]:08x}",
+    "f8": lambda value: f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016x}",
+    "extended": lambda value: "0x" + bytes(value).hex(),
+    "text": lambda value: '"' + "".join(map(quoted, value.encode())) + '"',
+}
+
+
+def quoted(byte):
+    """A byte of a text."""
+    return chr(byte) if 32 <= byte <= 126 and byte not in b'"\\' else f"\\{byte:02x}"
+
+
+def shortened(text):
+    """What a text is compared by."""
+    if len(text) <= SHOWN_BYTES_MAX:
+        return text
+    code = 0xCBF29CE484222325
+    for byte in text.encode():
+        code = (code ^ byte) * 0x100000001B3 % 2**64
+    return f"{text[:BEGINNING_BYTES]}... {len(text)} bytes, hash {code:016x}"
+
+
+def rest():
+    """Waits until whoever started it closes its standard input."""
+    sys.stdin.read()
+
+
+class Check:
+    """What was called, and what differed."""
+
+    def __init__(self, side):
+        self.side = side
+        self.lock = threading.Lock()
+        self.calls = collections.Counter()
+        self.values = 0
+        self.differences = 0
+
+    def round(self, operation, rounds):
+        """Counts a call of an operation; which of its rounds it is."""
+        with self.lock:
+            self.calls[operation] += 1
+            return (self.calls[operation] - 1) % rounds
+
+    def same(self, at, got, wanted):
+        """Compares a text with what it should be."""
+        got = shortened(got)
+        with self.lock:
+            self.values += 1
+            self.differences += got != wanted
+        if got != wanted:
+            place, number, what = at
+            print(
+                f"{self.side} of {place}, round {number}: {what} is\n  {got}\n"
+                f"and should be\n  {wanted}",
+                file=sys.stderr,
+            )
+
+    def wait(self, wanted):
+        """Waits until so many calls were taken, or for so long that they will not be."""
+        end = time.monotonic() + PATIENCE
+        while self.calls.total() < wanted and time.monotonic() < end:
+            time.sleep(0.001)
+
+    def end(self, wanted):
+        """Says what was counted, and ends the program: well only if there were as many calls as
+        there should be, and no difference. A client stays until its standard input ends: a call
+        that is not awaited goes with its client."""
+        calls = self.calls.total()
+        counts = f"{calls} of {wanted} calls, {self.values} values, {self.differences} differ"
+        print(f"{self.side}: {counts}", flush=True)
+        rest()
+        sys.exit(0 if calls == wanted > 0 and self.differences == 0 else 1)

@@ -1,0 +1,422 @@
+//! Self-tests: a client and a server that know which values must arrive.
+//!
+//! ```text
+//! x_selftest.rs          values as text, and what is counted
+//! x_selftest_client.rs   calls everything, and looks at what comes back
+//! x_selftest_server.rs   looks at what comes, and answers
+//! ```
+
+mod shown;
+mod values;
+
+use crate::back::rust::Rust;
+use crate::back::rust::casing::{Case, cased, ident};
+use crate::back::rust::interface::Procedure;
+use crate::back::rust::server::run_results;
+use crate::back::rust::stub::parameter_names;
+use crate::back::{Output, Printed};
+use crate::layout::{Root, root_type};
+use crate::model::{Interface, Kind, Model, Operation, Type};
+use crate::plan::{InterfacePlan, Passing};
+use crate::selftest::{
+    Answer, InterfaceTest, OperationTest, Round, Selftest, Value, shortened, shown, shown_members,
+};
+
+/// What every part of a program is printed from.
+struct Programs<'t, 'm> {
+    rust: Rust<'m>,
+    test: &'t Selftest,
+    /// The module with the stubs.
+    stubs: String,
+}
+
+/// The programs, and what they share, beside the stubs.
+pub fn selftest_rust(model: &Model, stem: &str, test: &Selftest) -> Printed {
+    let stubs = cased(&stem.replace(['-', '.'], "_"), Case::Snake);
+    let programs = Programs { rust: Rust::new(model), test, stubs };
+    Ok(vec![
+        Output { suffix: "_selftest.rs", text: programs.shared() },
+        Output { suffix: "_selftest_client.rs", text: programs.client(stem) },
+        Output { suffix: "_selftest_server.rs", text: programs.server(stem) },
+    ])
+}
+
+impl<'m> Programs<'_, 'm> {
+    /// The head of a program; `//!` is what its reader sees first.
+    fn head(&self, stem: &str, side: &str) -> String {
+        let (stubs, seed) = (&self.stubs, self.test.seed);
+        let (own, there) = (format!("{stem}_selftest_{side}"), format!("{stem}_selftest.rs"));
+        format!(
+            "//! The {side} of a self-test of `{stem}`, seed {seed}: `{own} NAME`, the same name\n\
+             //! on both sides. To build: a package that depends on `nearcall` and has this file\n\
+             //! as the path of a `[[bin]]`, with those that it names beside it.\n\
+             #[path = \"{stem}.rs\"] mod {stubs};\n\
+             #[allow(dead_code)] #[path = \"{there}\"] mod {stubs}_selftest;\n\
+             use {stubs}_selftest::*;\n"
+        )
+    }
+
+    fn client(&self, stem: &str) -> String {
+        let mut text = self.head(stem, "client");
+        let (operations, calls) = (self.test.operation_count(), self.test.call_count());
+        text += "/// Calls everything, and ends the program: well only if all is as it should be.\n\
+                 pub fn main() {\n\
+                 let name = std::env::args().next_back().unwrap_or_default();\n\
+                 let domain = nearcall::Domain::new().expect(\"this is a domain\");\n";
+        text += &format!("let check = Check::new(\"client\", {operations});\n");
+        let mut functions = String::new();
+        for (number, interface) in self.test.interfaces.iter().enumerate() {
+            let client = self.interface_name(interface, |names| &names.client);
+            text += &format!(
+                "let client = {client}::import(&domain, &format!(\"{{name}}-{number}\"))\
+                 .unwrap_or_else(|error| panic!(\"{{error}}\"));\n"
+            );
+            for (procedure, operation) in self.procedures(interface) {
+                let function = format!("call_{}", operation.number);
+                text += &format!("{function}(&client, &check);\n");
+                let body = self.calls(procedure, operation);
+                functions += &format!(
+                    "/// `{}`\nfn {function}(client: &{client}, check: &Check) {{\n\
+                     const PLACE: &str = {:?};\n{body}}}\n",
+                    operation.place, operation.place
+                );
+            }
+        }
+        text += &format!("check.end({calls});\n}}\n{functions}");
+        printed(&text)
+    }
+
+    fn server(&self, stem: &str) -> String {
+        let mut text = self.head(stem, "server");
+        let (operations, calls) = (self.test.operation_count(), self.test.call_count());
+        text += "use std::sync::Arc;\n\
+                 /// Exports everything until standard input ends.\n\
+                 pub fn main() {\n\
+                 let name = std::env::args().next_back().unwrap_or_default();\n\
+                 let domain = nearcall::Domain::new().expect(\"this is a domain\");\n";
+        text += &format!("let check = Arc::new(Check::new(\"server\", {operations}));\n");
+        let mut servers = String::new();
+        text += "let clerks = [";
+        for (number, interface) in self.test.interfaces.iter().enumerate() {
+            let entries = self.interface_name(interface, |names| &names.entries);
+            text += &format!(
+                "nearcall::Clerk::export(&domain, &format!(\"{{name}}-{number}\"), \
+                 {entries}::new(Server{number}(Arc::clone(&check))))\
+                 .unwrap_or_else(|error| panic!(\"{{error}}\")),\n"
+            );
+            let server = self.interface_name(interface, |names| &names.server);
+            let procedures = self.procedures(interface);
+            let procedures =
+                procedures.map(|(procedure, operation)| self.procedure(procedure, operation));
+            let procedures: String = procedures.collect();
+            servers += &format!(
+                "struct Server{number}(Arc<Check>);\n\
+                 impl {server} for Server{number} {{\n{procedures}}}\n"
+            );
+        }
+        text += &format!(
+            "];\nprintln!(\"ready\");\n\
+             rest();\n\
+             check.wait({calls});\ndrop(clerks);\ndomain.shut_down();\ncheck.end({calls});\n}}\n\
+             {servers}"
+        );
+        printed(&text)
+    }
+
+    fn procedures<'p>(
+        &'p self,
+        interface: &'p InterfaceTest,
+    ) -> impl Iterator<Item = (Procedure<'p>, &'p OperationTest)> {
+        let plan: &InterfacePlan = self.rust.interface_plan(interface.id);
+        let pairs = self.interface_of(interface).operations.iter().zip(&plan.procedures);
+        pairs.zip(&interface.operations).map(|((operation, plan), test)| {
+            (Procedure { interface: interface.id, operation, plan }, test)
+        })
+    }
+
+    fn interface_of(&self, interface: &InterfaceTest) -> &'m Interface {
+        match &self.rust.model.declaration(interface.id).kind {
+            Kind::Interface(found) => found,
+            _ => panic!("a self-test is of interfaces"),
+        }
+    }
+
+    /// One of the names that an interface gets, from the root of the program.
+    fn interface_name(
+        &self,
+        interface: &InterfaceTest,
+        which: impl Fn(&crate::back::rust::names::InterfaceNames) -> &String,
+    ) -> String {
+        let name = which(self.rust.names.interface(interface.id));
+        self.path(self.rust.names.scope_of(interface.id), name)
+    }
+
+    /// A name of a scope, from the root of the program.
+    fn path(&self, scope: usize, name: &str) -> String {
+        let modules = self.rust.names.scopes[scope].path.iter();
+        let modules: String = modules.map(|module| format!("{}::", ident(module))).collect();
+        format!("{}::{modules}{}", self.stubs, ident(name))
+    }
+
+    /// Every round of an operation, called.
+    fn calls(&self, procedure: Procedure<'_>, test: &OperationTest) -> String {
+        let Procedure { interface, operation, plan } = procedure;
+        let names = parameter_names(operation);
+        let function = &self.rust.names.interface(interface).functions[plan.index as usize];
+        let function = ident(function);
+        let mut text = String::new();
+        for (number, round) in test.rounds.iter().enumerate() {
+            let mut arguments = Vec::new();
+            text += "{\n";
+            for argument in &plan.arguments {
+                let index = argument.parameter as usize;
+                let (name, parameter) = (&names[index], &operation.parameters[index]);
+                let declared = self.owned(&parameter.declared);
+                let is_changed = matches!(
+                    argument.passing,
+                    Passing::Exclusive | Passing::LentResult | Passing::LentBoth
+                );
+                let changed = if is_changed { "mut " } else { "" };
+                let value = match &round.given[index] {
+                    Some(value) => self.expression(&parameter.declared, value),
+                    None => String::from("Vec::new()"),
+                };
+                text += &format!("let {changed}a_{name}: {declared} = {value};\n");
+                arguments.push(match argument.passing {
+                    Passing::Value => format!("a_{name}"),
+                    _ if is_changed => format!("&mut a_{name}"),
+                    _ => format!("&a_{name}"),
+                });
+            }
+            text += &format!("check.round({}, {});\n", test.number, test.rounds.len());
+            text += &format!("match client.{function}({}) {{\n", arguments.join(", "));
+            text += &self.arms(operation, plan.results.as_slice(), number, round);
+            if !operation.raises.is_empty() {
+                text += &self.raised_arm(operation, number, round);
+                text += "Err(nearcall::Error::Call(error)) => ";
+            } else {
+                text += "Err(error) => ";
+            }
+            let wanted = self.outcome(operation, round);
+            text += &format!("check.differs((PLACE, {number}, \"outcome\"), error, {wanted:?}),\n");
+            text += "}\n}\n";
+        }
+        text
+    }
+
+    /// What is done when the call returns.
+    fn arms(
+        &self,
+        operation: &Operation,
+        results: &[Root],
+        number: usize,
+        round: &Round,
+    ) -> String {
+        let Answer::Returned { returned, changed } = &round.answer else {
+            let wanted = self.outcome(operation, round);
+            let at = format!("(PLACE, {number}, \"outcome\")");
+            return format!("Ok(_) => check.differs({at}, \"returned\", {wanted:?}),\n");
+        };
+        let names = parameter_names(operation);
+        let locals = results.iter().map(|root| match root {
+            Root::Parameter(index) => format!("a_{}", names[*index as usize]),
+            _ => String::from("returned"),
+        });
+        let locals: Vec<String> = locals.collect();
+        let pattern = match locals.as_slice() {
+            [one] => one.clone(),
+            all => format!("({})", all.join(", ")),
+        };
+        let mut text = format!("Ok({pattern}) => {{\n");
+        if let (Some(value), Some(declared)) = (returned, &operation.returns) {
+            text +=
+                &self.same("check", "PLACE", number, ("returned", "&returned"), declared, value);
+        }
+        for (index, value) in changed.iter().enumerate() {
+            let Some(value) = value else { continue };
+            let parameter = &operation.parameters[index];
+            let place = (&*parameter.name, &*format!("&a_{}", names[index]));
+            text += &self.same("check", "PLACE", number, place, &parameter.declared, value);
+        }
+        text + "}\n"
+    }
+
+    /// What is done when it raises.
+    fn raised_arm(&self, operation: &Operation, number: usize, round: &Round) -> String {
+        let wanted = self.outcome(operation, round);
+        format!(
+            "Err(nearcall::Error::Exception(raised)) => \
+             check.same((PLACE, {number}, \"outcome\"), &raised, {wanted:?}),\n"
+        )
+    }
+
+    /// How a call ends, as text.
+    fn outcome(&self, operation: &Operation, round: &Round) -> String {
+        match &round.answer {
+            Answer::Returned { .. } => String::from("returned"),
+            Answer::Raised { index, members } => {
+                let (model, id) = (self.rust.model, operation.raises[*index]);
+                let members = shown_members(model, id, members);
+                shortened(&format!("raised {} {members}", model.declaration(id).name))
+            }
+        }
+    }
+
+    /// A statement that compares.
+    fn same(
+        &self,
+        check: &str,
+        place: &str,
+        round: usize,
+        (what, got): (&str, &str),
+        declared: &Type,
+        value: &Value,
+    ) -> String {
+        let wanted = shortened(&shown(self.rust.model, declared, value));
+        format!("{check}.same(({place}, {round}, {what:?}), {got}, {wanted:?});\n")
+    }
+
+    /// The function of a server.
+    fn procedure(&self, procedure: Procedure<'_>, test: &OperationTest) -> String {
+        let Procedure { interface, operation, plan } = procedure;
+        let function = &self.rust.names.interface(interface).functions[plan.index as usize];
+        let results = run_results(plan);
+        let types = results.iter().filter_map(|root| {
+            root_type(self.rust.model, operation, None, *root).map(|declared| self.owned(declared))
+        });
+        let types: Vec<String> = types.collect();
+        let results = match types.as_slice() {
+            [one] => one.clone(),
+            all => format!("({})", all.join(", ")),
+        };
+        let output = match operation.raises.is_empty() {
+            false => format!("-> Result<{results}, {}>", self.raised_type(operation)),
+            true if types.is_empty() => String::new(),
+            true => format!("-> {results}"),
+        };
+        let parameters = self.procedure_parameters(procedure);
+        let mut text = format!("fn {}(&self, {parameters}) {output} {{\n", ident(function));
+        let rounds = test.rounds.iter().enumerate();
+        let rounds = rounds.map(|(number, round)| self.served(procedure, number, round));
+        let rounds: Vec<String> = rounds.collect();
+        if rounds.iter().any(|round| round.contains("PLACE")) {
+            text += &format!("const PLACE: &str = {:?};\n", test.place);
+        }
+        let counted = format!("self.0.round({}, {})", test.number, rounds.len());
+        if let [round] = rounds.as_slice() {
+            return text + &format!("{counted};\n{round}}}\n");
+        }
+        text += &format!("match {counted} {{\n");
+        for (number, round) in rounds.iter().enumerate() {
+            let is_last = number + 1 == rounds.len();
+            let pattern = if is_last { String::from("_") } else { number.to_string() };
+            text += &format!("{pattern} => {{\n{round}}}\n");
+        }
+        text + "}\n}\n"
+    }
+
+    fn procedure_parameters(&self, procedure: Procedure<'_>) -> String {
+        let Procedure { operation, plan, .. } = procedure;
+        let names = parameter_names(operation);
+        let mut all = Vec::new();
+        for argument in &plan.arguments {
+            let index = argument.parameter as usize;
+            let (name, parameter) = (&names[index], &operation.parameters[index]);
+            let owned = self.owned(&parameter.declared);
+            let room = format!("mut room_{name}: nearcall::OpaqueOut<'_>");
+            match argument.passing {
+                Passing::Value => all.push(format!("a_{name}: {owned}")),
+                Passing::Shared => {
+                    all.push(format!("a_{name}: {}", self.borrowed(&parameter.declared)));
+                }
+                Passing::Exclusive => all.push(format!("a_{name}: &mut {owned}")),
+                Passing::LentResult => all.push(room),
+                Passing::Lent => all.push(format!("a_{name}: nearcall::Opaque<'_>")),
+                Passing::LentBoth => {
+                    all.extend([format!("a_{name}: nearcall::Opaque<'_>"), room]);
+                }
+                Passing::Descriptor => panic!("{name}: a self-test passes no descriptors"),
+            }
+        }
+        if plan.lent_result == Some(Root::Returned) {
+            all.push(String::from("mut room: nearcall::OpaqueOut<'_>"));
+        }
+        all.join(", ")
+    }
+
+    /// What a procedure does in one round.
+    fn served(&self, procedure: Procedure<'_>, number: usize, round: &Round) -> String {
+        let Procedure { operation, plan, .. } = procedure;
+        let names = parameter_names(operation);
+        let mut text = String::new();
+        for argument in &plan.arguments {
+            let index = argument.parameter as usize;
+            let (name, parameter) = (&names[index], &operation.parameters[index]);
+            let Some(value) = &round.given[index] else { continue };
+            let got = match argument.passing {
+                Passing::Value => format!("&a_{name}"),
+                Passing::Lent | Passing::LentBoth => format!("&a_{name}.to_vec()"),
+                _ => format!("a_{name}"),
+            };
+            let place = (&*parameter.name, &*got);
+            text += &self.same("self.0", "PLACE", number, place, &parameter.declared, value);
+        }
+        let (returned, changed) = match &round.answer {
+            Answer::Raised { index, members } => {
+                return text + &self.raising(operation, *index, members);
+            }
+            Answer::Returned { returned, changed } => (returned, changed),
+        };
+        let value_of = |root: Root| match root {
+            Root::Parameter(index) => changed[index as usize].as_ref(),
+            _ => returned.as_ref(),
+        };
+        let expression = |root: Root| {
+            let declared = root_type(self.rust.model, operation, None, root);
+            declared.zip(value_of(root)).map(|(declared, value)| self.expression(declared, value))
+        };
+        for argument in &plan.arguments {
+            let name = &names[argument.parameter as usize];
+            let Some(value) = expression(Root::Parameter(argument.parameter)) else { continue };
+            match argument.passing {
+                Passing::Exclusive => text += &format!("*a_{name} = {value};\n"),
+                _ => text += &put(&format!("room_{name}"), &value),
+            }
+        }
+        if plan.lent_result == Some(Root::Returned) {
+            text += &put("room", &expression(Root::Returned).unwrap_or_default());
+        }
+        let results: Vec<String> = run_results(plan).into_iter().filter_map(expression).collect();
+        let results = match results.as_slice() {
+            [] if operation.raises.is_empty() => return text,
+            [one] => one.clone(),
+            all => format!("({})", all.join(", ")),
+        };
+        text + &if operation.raises.is_empty() { results } else { format!("Ok({results})") }
+    }
+
+    fn raising(&self, operation: &Operation, index: usize, members: &Value) -> String {
+        let variant = &self.rust.exception_variants(operation)[index];
+        let raised = self.fields_expression(operation.raises[index], members);
+        format!("Err({}::{variant}({raised}))\n", self.raised_type(operation))
+    }
+
+    /// The type of what an operation raises, which the interface that declares it has.
+    fn raised_type(&self, operation: &Operation) -> String {
+        let path = self.rust.exceptions_path(0, operation).to_string().replace(' ', "");
+        format!("{}::{}", self.stubs, path.trim_start_matches("self::"))
+    }
+}
+
+/// Writes a result in place.
+fn put(room: &str, value: &str) -> String {
+    format!("let bytes: Vec<u8> = {value};\n{room}.put(&bytes).expect(\"there is room\");\n")
+}
+
+/// Formats a file.
+fn printed(text: &str) -> String {
+    match syn::parse_file(text) {
+        Ok(file) => prettyplease::unparse(&file),
+        Err(error) => panic!("a self-test in Rust is no Rust: {error}"),
+    }
+}
