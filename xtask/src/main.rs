@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use xtask::step::Failed;
 use xtask::{
-    bless, campaign, check, cost, doctor, install, model, peers, python, step, test, tidy,
+    bless, campaign, check, cost, doctor, install, matrix, model, peers, python, step, test, tidy,
 };
 
 #[derive(Parser)]
@@ -30,7 +30,22 @@ enum Command {
     Peers,
     /// The Python package: formatting, clippy, and its tests, in an environment of their own
     Python,
-    /// check, then test, then python, then peers, then cost
+    /// Self-tests of every interface file: each language's client against each language's server
+    Matrix {
+        /// Only this client
+        #[arg(long)]
+        client: Option<matrix::Language>,
+        /// Only this server
+        #[arg(long)]
+        server: Option<matrix::Language>,
+        /// Only this interface file, named without its end
+        #[arg(long)]
+        file: Option<String>,
+        /// Which values
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// check, then test, then matrix, then python, then peers, then cost
     Ci,
     /// Only the checks of the tree itself: floors, unsafe fence, lengths, names, paths
     Tidy,
@@ -73,12 +88,16 @@ fn main() -> ExitCode {
         Command::Test => test::run(&root),
         Command::Ci => check::run(&root)
             .and_then(|()| test::run(&root))
+            .and_then(|()| matrix::run(&root, &matrix::Selection::default()))
             .and_then(|()| python::run(&root))
             .and_then(|()| peers::run(&root))
             .and_then(|()| cost::run(&root, false)),
         Command::Cost => cost::run(&root, false),
         Command::Peers => peers::run(&root),
         Command::Python => python::run(&root),
+        Command::Matrix { client, server, file, seed } => {
+            matrix::run(&root, &matrix::Selection { seed, client, server, file })
+        }
         Command::Tidy => tidy::run(&root),
         Command::Model => model::run(&root),
         Command::Campaign { only, mutants: true, .. } => campaign::mutants::run(&root, &only),

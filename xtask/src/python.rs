@@ -2,7 +2,7 @@
 //! own, so that no other command needs Python; then its tests, in an environment of their own.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::check;
@@ -14,11 +14,17 @@ const PLACE: &str = "bindings/python";
 /// What the tests need besides the package.
 const TOOLS: &[&str] = &["mypy>=1.18", "pytest>=8"];
 
+/// Where its environment is.
+const ENVIRONMENT: &str = "target/python/environment";
+
+/// What a machine without it is told.
+pub const LACK: &str = "python: no python3 of 3.11 or later with venv and pip";
+
 /// Makes the environment below `target`, builds the package into it, and runs its tests against
 /// servers of this workspace. Without Python that is said, and nothing is counted.
 pub fn run(root: &Path) -> Result<(), Failed> {
     if !has_python() {
-        println!("skipped: no python3 of 3.11 or later with venv and pip; 0 tests run");
+        println!("skipped: {LACK}; 0 tests run");
         return Ok(());
     }
     let place = root.join(PLACE);
@@ -30,12 +36,27 @@ pub fn run(root: &Path) -> Result<(), Failed> {
 
     let programs = ["build", "--package", "nearcall-cli", "--package", "python-tests"];
     done(&mut step::cargo(root, &programs))?;
-    let environment = root.join("target/python/environment");
-    if !environment.join("bin/python").exists() {
+    make_environment(root)?;
+    let python = interpreter(root);
+    let mut tests = Command::new(&python);
+    // Not the sources beside the tests: what was installed.
+    tests.args(["-P", "-m", "pytest", "-q", "tests"]);
+    tests.current_dir(&place).env("NEARCALL_PROGRAMS", root.join("target/debug"));
+    step::counted(tests, "tests passed", step::summed(tests_passed))
+}
+
+/// The interpreter of the environment.
+pub fn interpreter(root: &Path) -> PathBuf {
+    root.join(ENVIRONMENT).join("bin/python")
+}
+
+/// Makes an environment below `target`, with the package and what its tests need.
+pub fn make_environment(root: &Path) -> Result<(), Failed> {
+    let (place, environment) = (root.join(PLACE), root.join(ENVIRONMENT));
+    if !interpreter(root).exists() {
         done(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
     }
-    let python = environment.join("bin/python");
-    let mut install = Command::new(&python);
+    let mut install = Command::new(interpreter(root));
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
     install.args(TOOLS).arg(&place);
     install.env("CARGO_TARGET_DIR", root.join("target/python"));
@@ -43,13 +64,7 @@ pub fn run(root: &Path) -> Result<(), Failed> {
     install
         .env("CARGO_PROFILE_RELEASE_LTO", "off")
         .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
-    done(&mut install)?;
-
-    let mut tests = Command::new(&python);
-    // Not the sources beside the tests: what was installed.
-    tests.args(["-P", "-m", "pytest", "-q", "tests"]);
-    tests.current_dir(&place).env("NEARCALL_PROGRAMS", root.join("target/debug"));
-    step::counted(tests, "tests passed", step::summed(tests_passed))
+    done(&mut install)
 }
 
 /// How many tests pytest's last line says have passed; none if any was skipped.
@@ -62,7 +77,8 @@ fn tests_passed(line: &str) -> usize {
     }
 }
 
-fn has_python() -> bool {
+/// Is there one that the package can be used with?
+pub fn has_python() -> bool {
     let asks = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
     let mut command = Command::new("python3");
     command.args(["-c", asks]).stdin(Stdio::null()).stderr(Stdio::null());

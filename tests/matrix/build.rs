@@ -1,0 +1,97 @@
+//! Writes the self-tests of every interface file, and a client and a server that hold them all.
+//!
+//! `NEARCALL_SELFTEST_SEED` says which values.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use nearcall_idl::back::LANGUAGES;
+use nearcall_idl::diagnostic::render;
+use nearcall_idl::front::compile;
+use nearcall_idl::front::options::Options;
+use nearcall_idl::model::Model;
+use nearcall_idl::selftest::Selftest;
+use nearcall_idl::source::SourceMap;
+
+/// Where interface files are; `cargo xtask matrix` looks there too.
+const FOLDERS: &[&str] = &["../idl/good", "../idl/rust", "../idl/python", "../idl/selftest", "idl"];
+
+/// A file whose programs are there with another seed's values too: `cargo xtask matrix` has them
+/// not understand each other.
+const CANARY: &str = "echo";
+
+fn main() {
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("this is a build script"));
+    println!("cargo::rerun-if-env-changed=NEARCALL_SELFTEST_SEED");
+    let seed = env::var("NEARCALL_SELFTEST_SEED").unwrap_or_else(|_| "1".to_owned());
+    let seed =
+        seed.parse().unwrap_or_else(|_| panic!("NEARCALL_SELFTEST_SEED={seed} is no number"));
+    let mut stems = Vec::new();
+    for folder in FOLDERS {
+        println!("cargo::rerun-if-changed={folder}");
+        for path in interface_files(Path::new(folder)) {
+            let stem = path.file_stem().expect("a file").to_string_lossy().into_owned();
+            let model = model(&path);
+            // What a self-test does not call, `cargo xtask matrix` names.
+            let Ok(test) = Selftest::new(&model, seed) else { continue };
+            write(&out, &stem, &model, &test);
+            if stem == CANARY {
+                let other = Selftest::new(&model, seed.wrapping_add(1));
+                let (name, test) = (format!("{stem}_other"), other.expect("as before"));
+                write(&out, &name, &model, &test);
+                stems.push(name);
+            }
+            stems.push(stem);
+        }
+    }
+    assert!(stems.len() > 10, "only {} interface files", stems.len());
+    for side in ["client", "server"] {
+        let path = out.join(side).with_extension("rs");
+        fs::write(path, program(&out, side, &stems)).expect("OUT_DIR can be written");
+    }
+}
+
+/// Stubs and programs of one file.
+fn write(out: &Path, stem: &str, model: &Model, test: &Selftest) {
+    let rust = &LANGUAGES[0];
+    let mut files = (rust.compile)(model, stem).expect("Rust has stubs for everything");
+    files.extend((rust.selftest)(model, stem, test).expect("and self-tests"));
+    for file in files {
+        let path = out.join(format!("{stem}{}", file.suffix));
+        fs::write(path, file.text).expect("OUT_DIR can be written");
+    }
+}
+
+/// A module for each file's program, and a function that runs the one that is named.
+fn program(out: &Path, side: &str, stems: &[String]) -> String {
+    let (mut modules, mut arms) = (String::new(), String::new());
+    for (index, stem) in stems.iter().enumerate() {
+        let path = out.join(format!("{stem}_selftest_{side}.rs"));
+        // Writing to a string does not fail.
+        let _ = writeln!(modules, "#[path = {path:?}]\nmod file_{index};");
+        let _ = writeln!(arms, "        {stem:?} => file_{index}::main(),");
+    }
+    format!(
+        "{modules}\nfn run(file: &str) {{\n    match file {{\n{arms}        \
+         _ => panic!(\"{{file}} is no interface file\"),\n    }}\n}}\n"
+    )
+}
+
+fn model(path: &Path) -> Model {
+    let options = Options { include_directories: vec!["../idl/good".into()], ..Options::default() };
+    let mut sources = SourceMap::default();
+    let compilation = compile(path, &options, &mut sources);
+    let said = render::texts(&compilation.diagnostics, &sources, false);
+    compilation.model.unwrap_or_else(|| panic!("{}:\n{said}", path.display()))
+}
+
+fn interface_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("the folder is there");
+    let paths = entries.map(|entry| entry.expect("it can be listed").path());
+    let is_interface =
+        |path: &PathBuf| path.extension().is_some_and(|end| end == "idl" || end == "proto");
+    let mut files: Vec<PathBuf> = paths.filter(is_interface).collect();
+    files.sort();
+    files
+}

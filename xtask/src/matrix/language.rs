@@ -1,0 +1,282 @@
+//! The languages of the matrix: how the programs of each are built and started.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::install::SONAME;
+use crate::matrix::{CANARY, done, stem};
+use crate::python;
+use crate::step::Failed;
+
+/// A language that programs are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub enum Language {
+    /// Rust
+    Rust,
+    /// C11
+    C,
+    /// C++17
+    Cpp,
+    /// Python
+    Python,
+}
+
+/// The programs of one language.
+#[derive(Debug)]
+pub struct Programs {
+    language: Language,
+    /// Where they are.
+    directory: PathBuf,
+    /// What runs those in Python.
+    interpreter: PathBuf,
+    /// Files that there are programs for, with how many interfaces each has.
+    pub files: BTreeMap<String, usize>,
+}
+
+const STRICT: &[&str] = &["-Wall", "-Wextra", "-Werror"];
+
+impl Language {
+    /// In the order of the table.
+    pub const ALL: [Language; 4] = [Language::Rust, Language::C, Language::Cpp, Language::Python];
+
+    /// As the compiler calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::Rust => "rust",
+            Language::C => "c",
+            Language::Cpp => "cpp",
+            Language::Python => "python",
+        }
+    }
+
+    /// What it takes, said when it is not there.
+    pub fn lack(self) -> &'static str {
+        match self {
+            Language::Rust => "rust: no cargo",
+            Language::C => "c: no gcc",
+            Language::Cpp => "cpp: no gcc and g++",
+            Language::Python => python::LACK,
+        }
+    }
+
+    fn is_there(self) -> bool {
+        let runs = |program| Command::new(program).arg("--version").output().is_ok();
+        match self {
+            Language::Rust => true,
+            Language::C => runs("gcc"),
+            Language::Cpp => runs("gcc") && runs("g++"),
+            Language::Python => python::has_python(),
+        }
+    }
+
+    /// Builds its programs; `None` if its tools are not there.
+    pub fn build(
+        self,
+        root: &Path,
+        directory: &Path,
+        files: &[PathBuf],
+        seed: u64,
+    ) -> Result<Option<Programs>, Failed> {
+        if !self.is_there() {
+            return Ok(None);
+        }
+        let directory = directory.join(self.name());
+        let failure = |error| Failed(format!("{}: {error}", directory.display()));
+        std::fs::create_dir_all(&directory).map_err(failure)?;
+        let workshop = Workshop { language: self, root, directory: &directory, seed };
+        workshop.prepare()?;
+        let (next, found) = (AtomicUsize::new(0), Mutex::new(Ok(BTreeMap::new())));
+        // A compiler keeps one processor busy.
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let made = workshop.make_with_canary(file);
+                        let mut found = found.lock().unwrap_or_else(|broken| broken.into_inner());
+                        match (made, &mut *found) {
+                            (Ok(Some(count)), Ok(all)) => drop(all.insert(stem(file), count)),
+                            (Err(failed), Ok(_)) => *found = Err(failed),
+                            _ => {}
+                        }
+                    }
+                });
+            }
+        });
+        let files = found.into_inner().unwrap_or_else(|broken| broken.into_inner())?;
+        let interpreter = python::interpreter(root);
+        Ok(Some(Programs { language: self, directory, interpreter, files }))
+    }
+}
+
+impl Programs {
+    /// The client of a file's self-test.
+    pub fn client(&self, stem: &str) -> Command {
+        self.program(stem, "client")
+    }
+
+    /// The server.
+    pub fn server(&self, stem: &str) -> Command {
+        self.program(stem, "server")
+    }
+
+    fn program(&self, stem: &str, side: &str) -> Command {
+        let own = self.directory.join(format!("{stem}_selftest_{side}"));
+        match self.language {
+            Language::Rust => {
+                let mut command = Command::new(self.directory.join(format!("matrix-{side}")));
+                command.arg(stem);
+                command
+            }
+            Language::C | Language::Cpp => Command::new(own),
+            Language::Python => {
+                let mut command = Command::new(&self.interpreter);
+                // `types.py` beside a program is not Python's own.
+                command.arg("-P").arg(own.with_extension("py"));
+                command
+            }
+        }
+    }
+}
+
+/// Where the programs of a language are made.
+struct Workshop<'w> {
+    language: Language,
+    root: &'w Path,
+    directory: &'w Path,
+    seed: u64,
+}
+
+impl Workshop<'_> {
+    /// What all files need.
+    fn prepare(&self) -> Result<(), Failed> {
+        let debug = self.root.join("target/debug");
+        match self.language {
+            Language::Rust => {
+                for side in ["client", "server"] {
+                    let program = format!("matrix-{side}");
+                    self.link(&debug.join(&program), &program)?;
+                }
+                Ok(())
+            }
+            Language::C | Language::Cpp => {
+                let library = debug.join("libnearcall_c.so");
+                self.link(&library, "libnearcall.so")?;
+                self.link(&library, SONAME)
+            }
+            Language::Python => python::make_environment(self.root),
+        }
+    }
+
+    fn link(&self, to: &Path, name: &str) -> Result<(), Failed> {
+        let link = self.directory.join(name);
+        let is_there = std::fs::read_link(&link).is_ok_and(|found| found == to);
+        if is_there {
+            return Ok(());
+        }
+        let failure = |error| Failed(format!("{}: {error}", link.display()));
+        std::os::unix::fs::symlink(to, &link).map_err(failure)
+    }
+
+    /// The programs of one file, and those of the canary beside its own.
+    fn make_with_canary(&self, file: &Path) -> Result<Option<usize>, Failed> {
+        let made = self.make(file, self.seed)?;
+        if stem(file) == CANARY {
+            let other = self.directory.join(format!("{CANARY}_other.idl"));
+            let failure = |error| Failed(format!("{}: {error}", other.display()));
+            std::fs::copy(file, &other).map_err(failure)?;
+            self.make(&other, self.seed.wrapping_add(1))?;
+        }
+        Ok(made)
+    }
+
+    /// The programs of one file; how many interfaces it has, or `None` if there are none.
+    fn make(&self, file: &Path, seed: u64) -> Result<Option<usize>, Failed> {
+        let stem = stem(file);
+        let mut command = Command::new(self.root.join("target/debug/nearcall"));
+        command.args(["compile", "--language", self.language.name(), "--selftest", "--seed"]);
+        command.arg(seed.to_string()).arg("-I").arg(self.root.join("tests/idl/good"));
+        command.arg(file).arg("-o").arg(self.directory);
+        let output = command.output();
+        let output = output.map_err(|error| Failed(format!("{command:?}: {error}")))?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let reason = said.lines().find_map(|line| line.strip_prefix("nearcall: "));
+            // What is not there is said by name; a mistake in a file is none of that.
+            let reason = reason.ok_or_else(|| Failed(format!("{stem}:\n{said}")))?;
+            println!("not there: {}: {stem}: {reason}", self.language.name());
+            return Ok(None);
+        }
+        match self.language {
+            Language::C => self.compile_c(&stem)?,
+            Language::Cpp => self.compile_cpp(&stem)?,
+            Language::Rust | Language::Python => {}
+        }
+        let count = self.interface_count(&stem);
+        if count == 0 {
+            return Err(Failed(format!("{stem}: no program of it binds to anything")));
+        }
+        Ok(Some(count))
+    }
+
+    /// Interfaces are counted where the client binds to them.
+    fn interface_count(&self, stem: &str) -> usize {
+        let (end, sign) = match self.language {
+            Language::Rust => ("rs", "::import("),
+            Language::C => ("c", "= nearcall_import_"),
+            Language::Cpp => ("cpp", "(domain, name"),
+            Language::Python => ("py", ".import_("),
+        };
+        let client = self.directory.join(format!("{stem}_selftest_client.{end}"));
+        std::fs::read_to_string(client).map_or(0, |text| text.matches(sign).count())
+    }
+
+    fn compile_c(&self, stem: &str) -> Result<(), Failed> {
+        for (side, stubs) in [
+            ("client", vec![format!("{stem}.c")]),
+            ("server", vec![format!("{stem}.c"), format!("{stem}_server.c")]),
+        ] {
+            let own = format!("{stem}_selftest_{side}");
+            let mut command = self.compiler("gcc", "-std=c11");
+            command.args(STRICT).arg("-o").arg(self.directory.join(&own));
+            command.arg(self.directory.join(format!("{own}.c")));
+            command.args(stubs.iter().map(|stub| self.directory.join(stub)));
+            done(self.linked(&mut command))?;
+        }
+        Ok(())
+    }
+
+    fn compile_cpp(&self, stem: &str) -> Result<(), Failed> {
+        let object = |name: &str| self.directory.join(name).with_extension("o");
+        let names = [stem.to_owned(), format!("{stem}_server")];
+        for name in &names {
+            let mut command = self.compiler("gcc", "-std=c11");
+            command.arg("-c").arg(self.directory.join(format!("{name}.c")));
+            done(command.arg("-o").arg(object(name)))?;
+        }
+        for (side, stubs) in [("client", &names[..1]), ("server", &names[..])] {
+            let own = format!("{stem}_selftest_{side}");
+            let mut command = self.compiler("g++", "-std=c++17");
+            command.args(STRICT).arg("-o").arg(self.directory.join(&own));
+            command.arg(self.directory.join(format!("{own}.cpp")));
+            command.args(stubs.iter().map(|stub| object(stub)));
+            done(self.linked(&mut command))?;
+        }
+        Ok(())
+    }
+
+    fn compiler(&self, program: &str, standard: &str) -> Command {
+        let mut command = Command::new(program);
+        command.arg(standard).arg("-I").arg(self.directory);
+        command.arg("-I").arg(self.root.join("crates/c/include"));
+        command
+    }
+
+    fn linked<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+        command.arg("-L").arg(self.directory).arg("-lnearcall");
+        command.arg(format!("-Wl,-rpath,{}", self.directory.display()))
+    }
+}
