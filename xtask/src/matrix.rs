@@ -100,6 +100,9 @@ pub fn run(root: &Path, selection: &Selection) -> Result<(), Failed> {
     if !failed.is_empty() {
         return Err(Failed(format!("not understood:\n  {}", failed.join("\n  "))));
     }
+    if selection.file.is_none() && canaries < programs.len() {
+        return Err(Failed(format!("only {canaries} canaries for {} languages", programs.len())));
+    }
     judge(&table, selection.file.is_none())
 }
 
