@@ -1,7 +1,7 @@
 //! The values of self-tests: each within its bounds and ranges, and between them everything that
 //! an interface can say.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use nearcall_idl::front::compile;
@@ -240,41 +240,94 @@ fn a_value_over_its_bound_is_not_allowed() {
     assert!(refused.is_err());
 }
 
-#[test]
-fn every_case_enumerator_and_absence_comes_up() {
-    for file in ["texts", "records"] {
-        let model = model(&tests().join("matrix/idl").join(file).with_extension("idl"));
-        let mut found = BTreeSet::new();
-        for seed in 0..30 {
-            each(&model, seed, |declared, annotations, value| {
-                let mut seen = |declared: &Type, _: &[Annotation], value: &Value| {
-                    let Type::Named(id) = declared else { return };
-                    match value {
-                        Value::Enumerator(index) => drop(found.insert((*id, Some(*index)))),
-                        Value::Case { case, .. } => drop(found.insert((*id, *case))),
-                        _ => {}
-                    }
-                };
-                walk(&model, (declared, annotations), value, &mut seen);
-            });
+/// What a value of a named type may be, one of a few.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Choice {
+    Enumerator(u32),
+    /// A case, and what selects it, as text; labels that are none are all one.
+    Case(Option<u32>, Option<String>),
+    /// An optional member, by its place, and whether it is there.
+    Optional(usize, bool),
+}
+
+/// What a value chooses among the choices of its type.
+fn chosen(model: &Model, id: DeclarationId, value: &Value) -> Vec<Choice> {
+    match (&model.declaration(id).kind, value) {
+        (Kind::Enum(_), Value::Enumerator(index)) => vec![Choice::Enumerator(*index)],
+        (Kind::Union(union), Value::Case { discriminator, case, .. }) => {
+            let of = model.resolved(&union.discriminator);
+            let labels = union.cases.iter().flat_map(|case| &case.labels);
+            let is_label = labels.map(|one| label(one, of)).any(|one| one == **discriminator);
+            let text = is_label.then(|| shown(model, of, discriminator));
+            vec![Choice::Case(*case, text)]
         }
-        let mut wanted = 0;
-        for (declaration, id) in model.declarations.iter().zip((0..).map(DeclarationId)) {
-            let all: Vec<Option<u32>> = match &declaration.kind {
-                Kind::Enum(shape) => (0..shape.enumerators.len() as u32).map(Some).collect(),
-                Kind::Union(union) => {
-                    let none = (union.default == UnionDefault::Implicit).then_some(None);
-                    (0..union.cases.len() as u32).map(Some).chain(none).collect()
-                }
-                _ => continue,
-            };
-            for one in all {
-                assert!(found.contains(&(id, one)), "{}: {one:?} never came", declaration.name);
-                wanted += 1;
+        (_, Value::Fields(values)) => {
+            let optional = members(model, id).into_iter().zip(values).enumerate();
+            let optional = optional.filter(|(_, (member, _))| member.is_optional);
+            optional
+                .map(|(index, (_, value))| Choice::Optional(index, *value != Value::Absent))
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Every choice that a type has.
+fn choices(model: &Model, id: DeclarationId) -> Vec<Choice> {
+    let mut all = Vec::new();
+    match &model.declaration(id).kind {
+        Kind::Enum(shape) => {
+            all.extend((0..shape.enumerators.len() as u32).map(Choice::Enumerator));
+        }
+        Kind::Union(union) => {
+            let of = model.resolved(&union.discriminator);
+            for (case, index) in union.cases.iter().zip(0..) {
+                let labels = case.labels.iter().map(|one| shown(model, of, &label(one, of)));
+                all.extend(labels.map(|text| Choice::Case(Some(index), Some(text))));
+            }
+            match union.default {
+                UnionDefault::Case(index) => all.push(Choice::Case(Some(index), None)),
+                UnionDefault::Implicit => all.push(Choice::Case(None, None)),
+                UnionDefault::Covered => {}
             }
         }
-        assert!(wanted >= 6, "{file}: only {wanted}");
+        Kind::Struct(_) | Kind::Exception(_) => {
+            for (index, member) in members(model, id).into_iter().enumerate() {
+                if member.is_optional {
+                    all.extend([false, true].map(|is_there| Choice::Optional(index, is_there)));
+                }
+            }
+        }
+        _ => {}
     }
+    all
+}
+
+#[test]
+fn every_label_enumerator_and_optional_member_comes_up() {
+    let mut count = 0;
+    for model in &models() {
+        let mut found: BTreeMap<DeclarationId, BTreeSet<Choice>> = BTreeMap::new();
+        for seed in 0..60 {
+            each(model, seed, |declared, annotations, value| {
+                let mut seen = |declared: &Type, _: &[Annotation], value: &Value| {
+                    if let Type::Named(id) = declared {
+                        found.entry(*id).or_default().extend(chosen(model, *id, value));
+                    }
+                };
+                walk(model, (declared, annotations), value, &mut seen);
+            });
+        }
+        for (id, found) in found {
+            for one in choices(model, id) {
+                let name = &model.declaration(id).name;
+                assert!(found.contains(&one), "{name}: {one:?} is not in {found:?}");
+                count += 1;
+            }
+        }
+    }
+    println!("{count} choices");
+    assert!(count >= 150, "only {count} choices");
 }
 
 #[test]
