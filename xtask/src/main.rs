@@ -45,7 +45,7 @@ enum Command {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
-    /// check, then test, then matrix, then python, then peers, then cost
+    /// check, then test, then python, then matrix, then peers, then cost
     Ci,
     /// Only the checks of the tree itself: floors, unsafe fence, lengths, names, paths
     Tidy,
@@ -88,8 +88,8 @@ fn main() -> ExitCode {
         Command::Test => test::run(&root),
         Command::Ci => check::run(&root)
             .and_then(|()| test::run(&root))
-            .and_then(|()| matrix::run(&root, &matrix::Selection::default()))
             .and_then(|()| python::run(&root))
+            .and_then(|()| matrix::run(&root, &matrix::Selection::default()))
             .and_then(|()| peers::run(&root))
             .and_then(|()| cost::run(&root, false)),
         Command::Cost => cost::run(&root, false),

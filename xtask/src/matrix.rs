@@ -60,6 +60,15 @@ struct Ran {
     values: usize,
     /// Why it is not well, and what was said; nothing if it is.
     wrong: String,
+    /// Whether each side ended as badly as it should if values differ.
+    has_failed: Sides,
+}
+
+/// Something of each program.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Sides {
+    client: bool,
+    server: bool,
 }
 
 /// Builds every program, runs every cell, and prints a table.
@@ -80,23 +89,27 @@ pub fn run(root: &Path, selection: &Selection) -> Result<(), Failed> {
     }
     let started = Instant::now();
     let names = tempfile::tempdir().map_err(|error| Failed(format!("no directory: {error}")))?;
-    let (mut table, mut failed, mut calls) = (Vec::new(), Vec::new(), 0);
+    let (mut table, mut failed) = (Vec::new(), Vec::new());
     for (client, of_client) in &programs {
         for (server, of_server) in &programs {
             let is_wanted = selection.client.is_none_or(|one| one == *client)
                 && selection.server.is_none_or(|one| one == *server);
             if is_wanted {
                 let cell = Cell { client: *client, server: *server, seed: selection.seed };
-                let row = cell.run((of_client, of_server), names.path(), &mut failed);
-                calls += row.calls;
-                table.push(row);
+                table.push(cell.run((of_client, of_server), names.path(), &mut failed));
             }
         }
     }
     print_table(&table);
     let canaries = canaries(&programs, names.path())?;
     let (cells, seconds) = (table.len(), started.elapsed().as_secs_f64());
-    println!("{cells} cells, {calls} calls, {canaries} canaries, {seconds:.1} s");
+    let most = |of: fn(&Row) -> usize| table.iter().map(of).max().unwrap_or(0);
+    let (interfaces, operations) = (most(|row| row.interfaces), most(|row| row.operations));
+    let calls: usize = table.iter().map(|row| row.calls).sum();
+    println!(
+        "{interfaces} interfaces, {operations} operations; {cells} cells, {calls} calls, \
+         {canaries} canaries, {seconds:.1} s"
+    );
     if !failed.is_empty() {
         return Err(Failed(format!("not understood:\n  {}", failed.join("\n  "))));
     }
@@ -113,10 +126,16 @@ fn canaries(programs: &BTreeMap<Language, Programs>, names: &Path) -> Result<usi
     for (language, own) in programs.iter().filter(|(_, own)| own.files.contains_key(CANARY)) {
         let (client, server) = (own.client(CANARY), own.server(&format!("{CANARY}_other")));
         let name = language.name();
-        let said = call(client, server, (name, names)).wrong;
-        for side in ["client of echo::Echo::greet", "server of echo::Echo::greet"] {
-            if !said.contains(side) {
-                return Err(Failed(format!("{name}: wrong values, and no {side} says so: {said}")));
+        let ran = call(client, server, (name, names));
+        for (side, has_failed) in
+            [("client", ran.has_failed.client), ("server", ran.has_failed.server)]
+        {
+            let says_so = ran.wrong.contains(&format!("{side} of echo::Echo::greet"));
+            if !says_so || !has_failed {
+                return Err(Failed(format!(
+                    "{name}: wrong values, and its {side} does not say so, or does not fail: {}",
+                    ran.wrong
+                )));
             }
         }
         count += 1;
@@ -157,6 +176,7 @@ struct Row {
     server: &'static str,
     files: usize,
     interfaces: usize,
+    operations: usize,
     calls: usize,
     values: usize,
 }
@@ -169,14 +189,15 @@ impl Cell {
         failed: &mut Vec<String>,
     ) -> Row {
         let mut row = self.row();
-        for (stem, interfaces) in &client.files {
+        for (stem, called) in &client.files {
             if !server.files.contains_key(stem) {
                 continue;
             }
             let name = format!("{}-{}-{stem}", self.client.name(), self.server.name());
             let ran = call(client.client(stem), server.server(stem), (&name, names));
             row.files += 1;
-            row.interfaces += interfaces;
+            row.interfaces += called.interfaces;
+            row.operations += called.operations;
             row.calls += ran.calls;
             row.values += ran.values;
             if !ran.wrong.is_empty() {
@@ -191,7 +212,7 @@ impl Cell {
 
     fn row(&self) -> Row {
         let (client, server) = (self.client.name(), self.server.name());
-        Row { client, server, files: 0, interfaces: 0, calls: 0, values: 0 }
+        Row { client, server, files: 0, interfaces: 0, operations: 0, calls: 0, values: 0 }
     }
 }
 
@@ -213,10 +234,11 @@ fn call(client: Command, server: Command, (name, names): (&str, &Path)) -> Ran {
         Err(error) => return Ran { wrong: format!("{name}: the client {error}"), ..ran },
     };
     let said = client.line();
-    let (is_well, of_server) = server.end();
+    let (is_server_well, of_server) = server.end();
     let (is_client_well, of_client) = client.end();
+    ran.has_failed = Sides { client: !is_client_well, server: !is_server_well };
     match counts(&said) {
-        Some((calls, values)) if is_well && is_client_well => {
+        Some((calls, values)) if is_server_well && is_client_well => {
             (ran.calls, ran.values) = (calls, values)
         }
         _ => ran.wrong = format!("{name}: {said}{of_client}{of_server}"),
@@ -307,9 +329,12 @@ fn stem(path: &Path) -> String {
 }
 
 fn print_table(table: &[Row]) {
-    println!("client  server  files  interfaces   calls  values");
-    for Row { client, server, files, interfaces, calls, values } in table {
-        println!("{client:<7} {server:<7} {files:>5}  {interfaces:>10}  {calls:>6}  {values:>6}");
+    println!("client  server  files  interfaces  operations   calls  values");
+    for Row { client, server, files, interfaces, operations, calls, values } in table {
+        println!(
+            "{client:<7} {server:<7} {files:>5}  {interfaces:>10}  {operations:>10}  {calls:>6}  \
+             {values:>6}"
+        );
     }
 }
 

@@ -17,14 +17,11 @@ const TOOLS: &[&str] = &["mypy>=1.18", "pytest>=8"];
 /// Where its environment is.
 const ENVIRONMENT: &str = "target/python/environment";
 
-/// What a machine without it is told.
-pub const LACK: &str = "python: no python3 of 3.11 or later with venv and pip";
-
 /// Makes the environment below `target`, builds the package into it, and runs its tests against
 /// servers of this workspace. Without Python that is said, and nothing is counted.
 pub fn run(root: &Path) -> Result<(), Failed> {
     if !has_python() {
-        println!("skipped: {LACK}; 0 tests run");
+        println!("skipped: no python3 of 3.11 or later with venv and pip; 0 tests run");
         return Ok(());
     }
     let place = root.join(PLACE);
@@ -45,7 +42,7 @@ pub fn run(root: &Path) -> Result<(), Failed> {
     step::counted(tests, "tests passed", step::summed(tests_passed))
 }
 
-/// The interpreter of the environment.
+/// The interpreter of the environment, which is there once these tests were run.
 pub fn interpreter(root: &Path) -> PathBuf {
     root.join(ENVIRONMENT).join("bin/python")
 }
@@ -77,8 +74,7 @@ fn tests_passed(line: &str) -> usize {
     }
 }
 
-/// Is there one that the package can be used with?
-pub fn has_python() -> bool {
+fn has_python() -> bool {
     let asks = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
     let mut command = Command::new("python3");
     command.args(["-c", asks]).stdin(Stdio::null()).stderr(Stdio::null());

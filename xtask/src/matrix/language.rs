@@ -32,8 +32,17 @@ pub struct Programs {
     directory: PathBuf,
     /// What runs those in Python.
     interpreter: PathBuf,
-    /// Files that there are programs for, with how many interfaces each has.
-    pub files: BTreeMap<String, usize>,
+    /// Files that there are programs for, with what each calls.
+    pub files: BTreeMap<String, Called>,
+}
+
+/// What the client of a file calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Called {
+    /// Interfaces that it binds to.
+    pub interfaces: usize,
+    /// Their operations.
+    pub operations: usize,
 }
 
 const STRICT: &[&str] = &["-Wall", "-Wextra", "-Werror"];
@@ -58,17 +67,17 @@ impl Language {
             Language::Rust => "rust: no cargo",
             Language::C => "c: no gcc",
             Language::Cpp => "cpp: no gcc and g++",
-            Language::Python => python::LACK,
+            Language::Python => "python: no environment, which `cargo xtask python` makes",
         }
     }
 
-    fn is_there(self) -> bool {
+    fn is_there(self, root: &Path) -> bool {
         let runs = |program| Command::new(program).arg("--version").output().is_ok();
         match self {
             Language::Rust => true,
             Language::C => runs("gcc"),
             Language::Cpp => runs("gcc") && runs("g++"),
-            Language::Python => python::has_python(),
+            Language::Python => python::interpreter(root).exists(),
         }
     }
 
@@ -80,7 +89,7 @@ impl Language {
         files: &[PathBuf],
         seed: u64,
     ) -> Result<Option<Programs>, Failed> {
-        if !self.is_there() {
+        if !self.is_there(root) {
             return Ok(None);
         }
         let directory = directory.join(self.name());
@@ -98,7 +107,7 @@ impl Language {
                         let made = workshop.make_with_canary(file);
                         let mut found = found.lock().unwrap_or_else(|broken| broken.into_inner());
                         match (made, &mut *found) {
-                            (Ok(Some(count)), Ok(all)) => drop(all.insert(stem(file), count)),
+                            (Ok(Some(called)), Ok(all)) => drop(all.insert(stem(file), called)),
                             (Err(failed), Ok(_)) => *found = Err(failed),
                             _ => {}
                         }
@@ -182,7 +191,7 @@ impl Workshop<'_> {
     }
 
     /// The programs of one file, and those of the canary beside its own.
-    fn make_with_canary(&self, file: &Path) -> Result<Option<usize>, Failed> {
+    fn make_with_canary(&self, file: &Path) -> Result<Option<Called>, Failed> {
         let made = self.make(file, self.seed)?;
         if stem(file) == CANARY {
             let other = self.directory.join(format!("{CANARY}_other.idl"));
@@ -193,8 +202,8 @@ impl Workshop<'_> {
         Ok(made)
     }
 
-    /// The programs of one file; how many interfaces it has, or `None` if there are none.
-    fn make(&self, file: &Path, seed: u64) -> Result<Option<usize>, Failed> {
+    /// The programs of one file; what they call, or `None` if there are none.
+    fn make(&self, file: &Path, seed: u64) -> Result<Option<Called>, Failed> {
         let stem = stem(file);
         let mut command = Command::new(self.root.join("target/debug/nearcall"));
         command.args(["compile", "--language", self.language.name(), "--selftest", "--seed"]);
@@ -215,23 +224,26 @@ impl Workshop<'_> {
             Language::Cpp => self.compile_cpp(&stem)?,
             Language::Rust | Language::Python => {}
         }
-        let count = self.interface_count(&stem);
-        if count == 0 {
-            return Err(Failed(format!("{stem}: no program of it binds to anything")));
+        let called = self.called(&stem);
+        if called.interfaces == 0 || called.operations == 0 {
+            return Err(Failed(format!("{stem}: no program of it calls anything")));
         }
-        Ok(Some(count))
+        Ok(Some(called))
     }
 
-    /// Interfaces are counted where the client binds to them.
-    fn interface_count(&self, stem: &str) -> usize {
-        let (end, sign) = match self.language {
-            Language::Rust => ("rs", "::import("),
-            Language::C => ("c", "= nearcall_import_"),
-            Language::Cpp => ("cpp", "(domain, name"),
-            Language::Python => ("py", ".import_("),
+    /// Interfaces are counted where the client binds to them, operations where it defines what
+    /// calls them.
+    fn called(&self, stem: &str) -> Called {
+        let (end, binds, calls) = match self.language {
+            Language::Rust => ("rs", "::import(", "\nfn call_"),
+            Language::C => ("c", "= nearcall_import_", "static void nc_call_"),
+            Language::Cpp => ("cpp", "(domain, name", "static void nc_call_"),
+            Language::Python => ("py", ".import_(", "\ndef call_"),
         };
         let client = self.directory.join(format!("{stem}_selftest_client.{end}"));
-        std::fs::read_to_string(client).map_or(0, |text| text.matches(sign).count())
+        let text = std::fs::read_to_string(client).unwrap_or_default();
+        let (interfaces, operations) = (text.matches(binds).count(), text.matches(calls).count());
+        Called { interfaces, operations }
     }
 
     fn compile_c(&self, stem: &str) -> Result<(), Failed> {

@@ -2,10 +2,10 @@
 
 use std::process::Command;
 
-use super::{Row, call, counts, judge};
+use super::{Ran, Row, Sides, call, counts, judge};
 
 fn row(calls: usize, values: usize, interfaces: usize) -> Row {
-    Row { client: "c", server: "rust", files: 1, interfaces, calls, values }
+    Row { client: "c", server: "rust", files: 1, interfaces, operations: 9, calls, values }
 }
 
 #[test]
@@ -26,14 +26,13 @@ fn a_cell_that_checks_too_little_fails() {
 }
 
 /// What stands for the two programs, in shell.
-fn ran(client: &str, server: &str) -> (usize, usize, String) {
+fn ran(client: &str, server: &str) -> Ran {
     let shell = |text: &str| {
         let mut command = Command::new("sh");
         command.args(["-c", text]);
         command
     };
-    let ran = call(shell(client), shell(server), ("cell", &std::env::temp_dir()));
-    (ran.calls, ran.values, ran.wrong)
+    call(shell(client), shell(server), ("cell", &std::env::temp_dir()))
 }
 
 const SERVER: &str = "echo ready; cat; echo server: 2 of 2 calls, 5 values, 0 differ";
@@ -41,15 +40,19 @@ const CLIENT: &str = "echo client: 2 of 2 calls, 3 values, 0 differ; cat";
 
 #[test]
 fn both_programs_are_counted_when_both_end_well() {
-    assert_eq!(ran(CLIENT, SERVER), (2, 8, String::new()));
+    let ran = ran(CLIENT, SERVER);
+    assert_eq!((ran.calls, ran.values, &*ran.wrong), (2, 8, ""));
+    assert_eq!(ran.has_failed, Sides { client: false, server: false });
 }
 
 #[test]
 fn a_program_that_ends_badly_is_wrong_and_says_why() {
-    let (calls, _, wrong) = ran(CLIENT, &format!("{SERVER}; echo a is b >&2; exit 1"));
-    assert!(calls == 0 && wrong.contains("a is b"), "{wrong}");
-    let (calls, _, wrong) = ran(&format!("{CLIENT}; echo b is a >&2; exit 1"), SERVER);
-    assert!(calls == 0 && wrong.contains("b is a"), "{wrong}");
-    assert!(ran("exit 0", SERVER).2.contains("cell"), "a client that says nothing");
-    assert!(ran(CLIENT, "echo no").2.contains("not ready"), "a server that is not ready");
+    let server = ran(CLIENT, &format!("{SERVER}; echo a is b >&2; exit 1"));
+    assert!(server.calls == 0 && server.wrong.contains("a is b"), "{server:?}");
+    assert_eq!(server.has_failed, Sides { client: false, server: true });
+    let client = ran(&format!("{CLIENT}; echo b is a >&2; exit 1"), SERVER);
+    assert!(client.calls == 0 && client.wrong.contains("b is a"), "{client:?}");
+    assert_eq!(client.has_failed, Sides { client: true, server: false });
+    assert!(ran("exit 0", SERVER).wrong.contains("cell"), "a client that says nothing");
+    assert!(ran(CLIENT, "echo no").wrong.contains("not ready"), "a server that is not ready");
 }
