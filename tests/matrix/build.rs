@@ -15,11 +15,18 @@ use nearcall_idl::selftest::Selftest;
 use nearcall_idl::source::SourceMap;
 
 /// Where interface files are; `cargo xtask matrix` looks there too.
-const FOLDERS: &[&str] = &["../idl/good", "../idl/rust", "../idl/python", "../idl/selftest", "idl"];
+const FOLDERS: &[&str] = &[
+    "../idl/good",
+    "../idl/rust",
+    "../idl/python",
+    "../idl/selftest",
+    "../idl/selftest-feeds",
+    "idl",
+];
 
-/// A file whose programs are there with another seed's values too: `cargo xtask matrix` has them
+/// Files whose programs are there with another seed's values too: `cargo xtask matrix` has them
 /// not understand each other.
-const CANARY: &str = "echo";
+const CANARIES: &[&str] = &["echo", "drip"];
 
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("this is a build script"));
@@ -36,7 +43,7 @@ fn main() {
             // What a self-test does not call, `cargo xtask matrix` names.
             let Ok(test) = Selftest::new(&model, seed) else { continue };
             write(&out, &stem, &model, &test);
-            if stem == CANARY {
+            if CANARIES.contains(&&*stem) {
                 let other = Selftest::new(&model, seed.wrapping_add(1));
                 let (name, test) = (format!("{stem}_other"), other.expect("as before"));
                 write(&out, &name, &model, &test);

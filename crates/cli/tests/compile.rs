@@ -87,11 +87,11 @@ fn a_self_test_stands_beside_the_stubs() {
 #[test]
 fn what_a_self_test_cannot_be_made_of_is_said() {
     let directory = directory();
-    let fed = "interface Ledger { @feed long rows(); };";
-    fs::write(directory.path().join("fed.idl"), fed).unwrap();
-    let (code, _, errors) = run(&directory, &["compile", "--selftest", "fed.idl", "-o", "."]);
+    let passing = "interface Vault { void close(@fd in long given); };";
+    fs::write(directory.path().join("vault.idl"), passing).unwrap();
+    let (code, _, errors) = run(&directory, &["compile", "--selftest", "vault.idl", "-o", "."]);
     assert_eq!(code, 1);
-    assert!(errors.contains("Ledger::rows: it is a feed"), "{errors}");
+    assert!(errors.contains("Vault::close: it passes descriptors"), "{errors}");
     let (code, _, errors) = run(&directory, &["compile", "--selftest", "good.idl"]);
     assert_eq!(code, 1);
     assert!(errors.contains("rust takes 4 files: name their directory, -o DIR"), "{errors}");

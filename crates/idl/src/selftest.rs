@@ -19,6 +19,7 @@ use crate::back::Unsupported;
 use crate::model::{
     Bitfield, DeclarationId, Direction, Interface, Model, Operation, Primitive, Type,
 };
+use crate::plan::{FeedPlan, FeedWay, plan};
 
 use random::Random;
 use values::{Maker, Size};
@@ -51,6 +52,10 @@ pub struct OperationTest {
     pub place: String,
     /// Which operation of the whole file it is.
     pub number: usize,
+    /// Its procedure; that which opens the feed, if it is one.
+    pub procedure: usize,
+    /// The feed, if it is one.
+    pub feed: Option<FeedPlan>,
     /// Never empty.
     pub rounds: Vec<Round>,
 }
@@ -60,7 +65,9 @@ pub struct OperationTest {
 pub struct Round {
     /// What the client passes, by parameter; `None` for out parameters.
     pub given: Vec<Option<Value>>,
-    /// What the server answers.
+    /// The items of a feed as a sequence, whoever sends them; `None` if it is refused at once.
+    pub items: Option<Value>,
+    /// What the server answers; if there are items, behind them.
     pub answer: Answer,
 }
 
@@ -93,19 +100,28 @@ impl Selftest {
         if !unsupported.is_empty() {
             return Err(unsupported);
         }
+        let plans = plan(model).interfaces;
         let mut number = 0;
         let mut interfaces = Vec::new();
         for (id, declaration, interface) in model.interfaces() {
             if declaration.is_included || interface.operations.is_empty() {
                 continue;
             }
-            let place = declaration.name.to_string();
-            let operations = interface.operations.iter().map(|operation| {
+            let feeds = plans.iter().find(|plan| plan.id == id).map(|plan| &*plan.feeds);
+            let feeds = feeds.unwrap_or_default();
+            let called = interface.operations.iter().enumerate();
+            let called = called.filter(|(_, operation)| !operation.carries_feed());
+            let operations = called.map(|(procedure, operation)| {
+                let feed = feeds.iter().find(|feed| feed.open as usize == procedure).cloned();
                 let mut random = Random::new(seed, number as u64);
-                let rounds = rounds(model, operation, &mut random);
+                let mut rounds = Rounds { model, operation, random: &mut random };
+                let rounds = match &feed {
+                    None => rounds.calls(),
+                    Some(feed) => rounds.feed(feed, interface),
+                };
                 number += 1;
-                let place = format!("{place}::{}", operation.name);
-                OperationTest { place, number: number - 1, rounds }
+                let place = format!("{}::{}", declaration.name, operation.name);
+                OperationTest { place, number: number - 1, procedure, feed, rounds }
             });
             let operations = operations.collect();
             interfaces.push(InterfaceTest { id, operations });
@@ -133,45 +149,83 @@ impl Selftest {
 fn not_called(model: &Model) -> Vec<Unsupported> {
     let mut found = Vec::new();
     for (_, declaration, interface) in model.interfaces().filter(|one| !one.1.is_included) {
-        for operation in interface.operations.iter().filter(|one| !one.carries_feed()) {
-            let what = match operation {
-                one if one.feed.is_some() => "it is a feed (`@feed`, `stream`)",
-                one if one.passes_descriptors() => "it passes descriptors (`@fd`)",
-                _ => continue,
-            };
+        for operation in interface.operations.iter().filter(|one| one.passes_descriptors()) {
             let place = format!("{}::{}", declaration.name, operation.name);
-            let reason = format!("{what}; a self-test has no values for that");
-            found.push(Unsupported { place, reason });
+            let reason = "it passes descriptors (`@fd`); a self-test has no values for that";
+            found.push(Unsupported { place, reason: String::from(reason) });
         }
     }
     found
 }
 
-/// Every size once, then every exception once. A oneway is called once: several may overtake one
-/// another, and the server could not tell which is which.
-fn rounds(model: &Model, operation: &Operation, random: &mut Random) -> Vec<Round> {
-    let returning = if operation.is_oneway { 1 } else { SIZES.len() };
-    let raised = (0..operation.raises.len()).map(Some);
-    let outcomes = std::iter::repeat_n(None, returning).chain(raised);
-    let rounds = outcomes.zip(SIZES.into_iter().cycle()).map(|(raised, size)| {
-        let mut maker = Maker::new(model, random, size);
-        let given = by_parameter(operation, Direction::Out, &mut maker);
-        let answer = match raised {
-            Some(index) => {
-                let members = maker.members(operation.raises[index]);
-                Answer::Raised { index, members }
-            }
-            None => Answer::Returned {
-                returned: operation
-                    .returns
-                    .as_ref()
-                    .map(|declared| maker.value(declared, &operation.annotations)),
-                changed: by_parameter(operation, Direction::In, &mut maker),
-            },
-        };
-        Round { given, answer }
-    });
-    rounds.collect()
+/// What the calls of an operation are chosen from.
+struct Rounds<'r, 'm> {
+    model: &'m Model,
+    operation: &'m Operation,
+    random: &'r mut Random,
+}
+
+impl<'m> Rounds<'_, 'm> {
+    /// Every size once, then every exception once. A oneway is called once: several may overtake
+    /// one another, and the server could not tell which is which.
+    fn calls(&mut self) -> Vec<Round> {
+        let returning = if self.operation.is_oneway { 1 } else { SIZES.len() };
+        let raised = (0..self.operation.raises.len()).map(Some);
+        let outcomes = std::iter::repeat_n(None, returning).chain(raised);
+        let rounds = outcomes.zip(SIZES.into_iter().cycle()).map(|(raised, size)| {
+            let (operation, mut maker) = (self.operation, self.maker(size));
+            let given = by_parameter(operation, Direction::Out, &mut maker);
+            let answer = match raised {
+                Some(index) => raising(operation, index, &mut maker),
+                None => {
+                    let returned = returned(operation, &mut maker);
+                    let changed = by_parameter(operation, Direction::In, &mut maker);
+                    Answer::Returned { returned, changed }
+                }
+            };
+            Round { given, items: None, answer }
+        });
+        rounds.collect()
+    }
+
+    /// Every size once, then every exception at once and behind items.
+    fn feed(&mut self, feed: &FeedPlan, interface: &'m Interface) -> Vec<Round> {
+        let raised = (0..self.operation.raises.len()).flat_map(|index| {
+            [(Some((index, true)), Size::Few), (Some((index, false)), Size::Most)]
+        });
+        let outcomes = SIZES.into_iter().map(|size| (None, size)).chain(raised);
+        let rounds = outcomes.map(|(raised, size)| {
+            let (operation, mut maker) = (self.operation, self.maker(size));
+            let given = by_parameter(operation, Direction::Out, &mut maker);
+            let is_refused = matches!(raised, Some((_, true)));
+            let items = (!is_refused).then(|| maker.feed(&feed.item, feed.batch_count));
+            let answer = match (raised, feed.way) {
+                (Some((index, _)), _) => raising(operation, index, &mut maker),
+                (None, FeedWay::Back { .. }) => {
+                    Answer::Returned { returned: None, changed: Vec::new() }
+                }
+                (None, FeedWay::There { end, .. }) => {
+                    let returned = returned(&interface.operations[end as usize], &mut maker);
+                    Answer::Returned { returned, changed: Vec::new() }
+                }
+            };
+            Round { given, items, answer }
+        });
+        rounds.collect()
+    }
+
+    fn maker(&mut self, size: Size) -> Maker<'m, '_> {
+        Maker::new(self.model, self.random, size)
+    }
+}
+
+fn raising(operation: &Operation, index: usize, maker: &mut Maker<'_, '_>) -> Answer {
+    Answer::Raised { index, members: maker.members(operation.raises[index]) }
+}
+
+fn returned(operation: &Operation, maker: &mut Maker<'_, '_>) -> Option<Value> {
+    let declared = operation.returns.as_ref()?;
+    Some(maker.value(declared, &operation.annotations))
 }
 
 /// A value for each parameter but those that go this way alone.
@@ -218,6 +272,6 @@ impl InterfaceTest {
         &'t self,
         interface: &'t Interface,
     ) -> impl Iterator<Item = (&'t Operation, &'t OperationTest)> {
-        interface.operations.iter().zip(&self.operations)
+        self.operations.iter().map(|test| (&interface.operations[test.procedure], test))
     }
 }

@@ -10,6 +10,7 @@ use nearcall_idl::layout::{members, range};
 use nearcall_idl::model::{
     Annotation, DeclarationId, Kind, Model, Type, UnionDefault, Value as Label,
 };
+use nearcall_idl::plan::FeedWay;
 use nearcall_idl::selftest::{
     Answer, SHOWN_BYTES_MAX, Selftest, Value, element, label, shortened, shown,
 };
@@ -52,6 +53,11 @@ fn each(model: &Model, seed: u64, mut seen: impl FnMut(&Type, &[Annotation], &Va
         };
         for (operation, calls) in interface.calls(found) {
             for round in &calls.rounds {
+                if let (Some(feed), Some(items)) = (&calls.feed, &round.items) {
+                    // However many: the bound is that of a batch.
+                    let element = Box::new(feed.item.clone());
+                    seen(&Type::Sequence { element, bound: None }, &[], items);
+                }
                 let parameters = operation.parameters.iter();
                 let mut both = |values: &[Option<Value>]| {
                     for (parameter, value) in parameters.clone().zip(values) {
@@ -64,8 +70,12 @@ fn each(model: &Model, seed: u64, mut seen: impl FnMut(&Type, &[Annotation], &Va
                 match &round.answer {
                     Answer::Returned { returned, changed } => {
                         both(changed);
-                        if let (Some(declared), Some(value)) = (&operation.returns, returned) {
-                            seen(declared, &operation.annotations, value);
+                        let ended = match calls.feed.as_ref().map(|feed| feed.way) {
+                            Some(FeedWay::There { end, .. }) => &found.operations[end as usize],
+                            _ => operation,
+                        };
+                        if let (Some(declared), Some(value)) = (&ended.returns, returned) {
+                            seen(declared, &ended.annotations, value);
                         }
                     }
                     Answer::Raised { index, members } => {
@@ -371,14 +381,43 @@ fn a_seed_always_chooses_the_same_values() {
 
 #[test]
 fn what_a_self_test_does_not_call_is_named() {
-    for (file, named) in [("descriptors", "open: it passes desc"), ("feeds", "rows: it is a feed")]
-    {
-        let model = model(&tests().join("idl/rust").join(file).with_extension("idl"));
-        let found = Selftest::new(&model, 1).expect_err("it has values for neither");
-        assert!(found[0].to_string().contains(named), "{}", found[0]);
-    }
+    let passing = model(&tests().join("idl/rust/descriptors.idl"));
+    let found = Selftest::new(&passing, 1).expect_err("it has no values for descriptors");
+    assert!(found[0].to_string().contains("open: it passes descriptors"), "{}", found[0]);
     let found = Selftest::new(&Model::default(), 1).expect_err("there is nothing to call");
     assert!(found[0].to_string().contains("no interface"), "{}", found[0]);
+}
+
+#[test]
+fn a_feed_ends_before_and_behind_a_batch_and_is_refused_at_once_and_later() {
+    let model = model(&tests().join("matrix/idl/fed.idl"));
+    let test = Selftest::new(&model, 1).expect("it has operations");
+    let operations = test.interfaces.iter().flat_map(|interface| &interface.operations);
+    let mut feeds = 0;
+    for (feed, operation) in operations.filter_map(|one| one.feed.as_ref().map(|feed| (feed, one)))
+    {
+        let mut lengths = BTreeSet::new();
+        let mut raised = Vec::new();
+        for round in &operation.rounds {
+            let count = match &round.items {
+                Some(Value::Items { count, .. }) => Some(*count),
+                _ => None,
+            };
+            lengths.extend(count);
+            if let Answer::Raised { index, .. } = round.answer {
+                raised.push((index, count));
+            }
+        }
+        let batch = feed.batch_count;
+        for length in [0, 3, batch, batch + 1, 2 * batch + 1] {
+            assert!(lengths.contains(&length), "{}: {lengths:?}", operation.place);
+        }
+        let count = raised.len() / 2;
+        let wanted = (0..count).flat_map(|index| [(index, None), (index, Some(batch + 1))]);
+        assert_eq!(raised, wanted.collect::<Vec<_>>(), "{}", operation.place);
+        feeds += 1;
+    }
+    assert!(feeds >= 40, "only {feeds} feeds");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::install::SONAME;
-use crate::matrix::{CANARY, done, stem};
+use crate::matrix::{CANARIES, done, stem};
 use crate::python;
 use crate::step::Failed;
 
@@ -193,8 +193,9 @@ impl Workshop<'_> {
     /// The programs of one file, and those of the canary beside its own.
     fn make_with_canary(&self, file: &Path) -> Result<Option<Called>, Failed> {
         let made = self.make(file, self.seed)?;
-        if stem(file) == CANARY {
-            let other = self.directory.join(format!("{CANARY}_other.idl"));
+        let own = stem(file);
+        if CANARIES.iter().any(|one| one.file == own) && made.is_some() {
+            let other = self.directory.join(format!("{own}_other.idl"));
             let failure = |error| Failed(format!("{}: {error}", other.display()));
             std::fs::copy(file, &other).map_err(failure)?;
             self.make(&other, self.seed.wrapping_add(1))?;

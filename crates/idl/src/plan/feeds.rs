@@ -25,6 +25,11 @@ pub enum FeedWay {
 }
 
 impl FeedPlan {
+    /// Its items as a sequence: the type of a batch.
+    pub fn items(&self) -> Type {
+        Type::Sequence { element: Box::new(self.item.clone()), bound: Some(self.batch_count) }
+    }
+
     /// Whether a procedure opens or carries it.
     pub fn has(&self, procedure: u32) -> bool {
         let carriers = match self.way {

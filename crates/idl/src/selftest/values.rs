@@ -142,6 +142,18 @@ impl<'m, 'r> Maker<'m, 'r> {
         self.at(declared, annotations, self.size, 0)
     }
 
+    /// The items of a feed: none, a few, a whole batch, one more, and more than two.
+    pub fn feed(&mut self, item: &Type, batch_count: u32) -> Value {
+        let count = match self.size {
+            Size::Nothing => 0,
+            Size::Few => 3,
+            Size::PastInline => batch_count,
+            Size::Most => batch_count + 1,
+            Size::OutOfLine => 2 * batch_count + 1,
+        };
+        self.items(item, count, 0)
+    }
+
     /// The members of an exception.
     pub fn members(&mut self, id: DeclarationId) -> Value {
         self.fields(id, self.size, 0)

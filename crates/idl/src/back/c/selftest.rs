@@ -6,6 +6,7 @@
 //! x_selftest_server.c   looks at what comes, and answers
 //! ```
 
+mod feeds;
 mod shown;
 mod values;
 
@@ -15,7 +16,7 @@ use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
 use crate::back::{Output, Printed};
 use crate::layout::{Root, Shape, shape};
-use crate::model::{Direction, Model, Operation, Type};
+use crate::model::{DeclarationId, Direction, Model, Operation, Type};
 use crate::plan::InterfacePlan;
 use crate::selftest::{
     Answer, InterfaceTest, OperationTest, Round, Selftest, Value, shortened, shown, shown_members,
@@ -159,7 +160,8 @@ impl<'m> Programs<'_, 'm> {
     ) -> impl Iterator<Item = (Procedure<'p>, &'p OperationTest)> {
         let plan = self.c.plan.interfaces.iter().find(|plan| plan.id == interface.id);
         let procedures = plan.map(|plan: &InterfacePlan| self.c.procedures(plan));
-        procedures.unwrap_or_default().into_iter().zip(&interface.operations)
+        let procedures = procedures.unwrap_or_default();
+        interface.operations.iter().map(move |test| (procedures[test.procedure], test))
     }
 
     /// Every round of an operation, called.
@@ -173,61 +175,80 @@ impl<'m> Programs<'_, 'm> {
             text.open("{");
             text.line("nearcall_environment env;");
             text.line("nc_shown outcome = {NULL, 0, 0};");
-            let mut arguments = String::from("client");
+            let arguments = self.arguments(operation, round, text);
+            match self.c.feed_here(procedure) {
+                Some(feed) => self.feed_called(&feed, (at, round), &arguments, text),
+                None => {
+                    let returned = operation.returns.as_ref();
+                    if let Some(declared) = returned {
+                        self.local(declared, "returned", text);
+                    }
+                    text.line(format!("nc_round({}, {});", test.number, test.rounds.len()));
+                    let bound = if returned.is_some() { "returned = " } else { "" };
+                    text.line(format!("{bound}{function}({arguments}, &env);"));
+                    self.outcome_of(operation, returned, (at, round), text);
+                }
+            }
             let all = operation.parameters.iter().zip(self.c.parameter_names(operation));
-            for ((parameter, name), given) in all.clone().zip(&round.given) {
-                let local = format!("a_{name}");
-                self.local(&parameter.declared, &local, text);
-                if let Some(value) = given {
-                    self.assign(&parameter.declared, value, &local, text);
-                }
-                let is_value = parameter.direction == Direction::In
-                    && (self.is_scalar(&parameter.declared) || self.c.is_text(&parameter.declared));
-                arguments += if is_value { ", " } else { ", &" };
-                arguments += &local;
-            }
-            let returned = operation.returns.as_ref();
-            if let Some(declared) = returned {
-                self.local(declared, "returned", text);
-            }
-            text.line(format!("nc_round({}, {});", test.number, test.rounds.len()));
-            let bound = if returned.is_some() { "returned = " } else { "" };
-            text.line(format!("{bound}{function}({arguments}, &env);"));
-            text.open("if (env.outcome == NEARCALL_RETURNED) {");
-            text.line("nc_put(&outcome, \"returned\");");
-            if let Answer::Returned { returned: value, changed } = &round.answer {
-                if let (Some(declared), Some(value)) = (returned, value) {
-                    self.same(at, ("returned", "returned"), (declared, value), text);
-                }
-                for ((parameter, name), value) in all.clone().zip(changed) {
-                    let Some(value) = value else { continue };
-                    let local = format!("a_{name}");
-                    self.same(at, (&parameter.name, &local), (&parameter.declared, value), text);
-                }
-            }
-            text.lines(returned.and_then(|declared| self.c.free(declared, "returned")));
-            for (parameter, name) in all.clone() {
-                if parameter.direction == Direction::Out {
-                    text.lines(self.c.free(&parameter.declared, &format!("a_{name}")));
-                }
-            }
-            self.raised(operation, text);
-            text.open("} else {");
-            text.line("nc_put(&outcome, env.message);");
-            text.close("}");
-            let wanted = quoted(&self.outcome(operation, round));
-            let (place, round) = (quoted(&test.place), number);
-            text.line(format!("nc_same({place}, {round}, \"outcome\", &outcome, {wanted});"));
-            for (parameter, name) in all {
-                if parameter.direction != Direction::Out {
-                    text.lines(self.c.free(&parameter.declared, &format!("a_{name}")));
-                }
+            for (parameter, name) in all.filter(|(one, _)| one.direction != Direction::Out) {
+                text.lines(self.c.free(&parameter.declared, &format!("a_{name}")));
             }
             text.line("nearcall_environment_release(&env);");
             text.close("}");
         }
         text.close("}");
         text.line("");
+    }
+
+    /// Locals for what is passed, and how they are.
+    fn arguments(&self, operation: &Operation, round: &Round, text: &mut Text) -> String {
+        let mut arguments = String::from("client");
+        let all = operation.parameters.iter().zip(self.c.parameter_names(operation));
+        for ((parameter, name), given) in all.zip(&round.given) {
+            let local = format!("a_{name}");
+            self.local(&parameter.declared, &local, text);
+            if let Some(value) = given {
+                self.assign(&parameter.declared, value, &local, text);
+            }
+            let is_value = parameter.direction == Direction::In
+                && (self.is_scalar(&parameter.declared) || self.c.is_text(&parameter.declared));
+            arguments += if is_value { ", " } else { ", &" };
+            arguments += &local;
+        }
+        arguments
+    }
+
+    /// Compares how a call has ended, and what it has brought.
+    fn outcome_of(
+        &self,
+        operation: &Operation,
+        returned: Option<&Type>,
+        (at, round): (At<'_>, &Round),
+        text: &mut Text,
+    ) {
+        let all = operation.parameters.iter().zip(self.c.parameter_names(operation));
+        text.open("if (env.outcome == NEARCALL_RETURNED) {");
+        text.line("nc_put(&outcome, \"returned\");");
+        if let Answer::Returned { returned: value, changed } = &round.answer {
+            if let (Some(declared), Some(value)) = (returned, value) {
+                self.same(at, ("returned", "returned"), (declared, value), text);
+            }
+            for ((parameter, name), value) in all.clone().zip(changed) {
+                let Some(value) = value else { continue };
+                let local = format!("a_{name}");
+                self.same(at, (&parameter.name, &local), (&parameter.declared, value), text);
+            }
+        }
+        text.lines(returned.and_then(|declared| self.c.free(declared, "returned")));
+        for (parameter, name) in all.filter(|(one, _)| one.direction == Direction::Out) {
+            text.lines(self.c.free(&parameter.declared, &format!("a_{name}")));
+        }
+        self.raised(operation, text);
+        text.open("} else {");
+        text.line("nc_put(&outcome, env.message);");
+        text.close("}");
+        let (place, wanted) = (quoted(&at.test.place), quoted(&self.outcome(operation, round)));
+        text.line(format!("nc_same({place}, {}, \"outcome\", &outcome, {wanted});", at.round));
     }
 
     /// What was raised, as the outcome of a call.
@@ -296,6 +317,10 @@ impl<'m> Programs<'_, 'm> {
 
     /// The function of a server.
     fn procedure(&self, procedure: Procedure<'_>, test: &OperationTest, text: &mut Text) {
+        let feed = self.c.feed_here(procedure);
+        if let Some(feed) = &feed {
+            self.print_made(feed, test, text);
+        }
         let (returns, parameters) = self.c.run_signature(procedure);
         let star = if returns.ends_with('*') { "" } else { " " };
         let number = test.number;
@@ -303,15 +328,21 @@ impl<'m> Programs<'_, 'm> {
         let Procedure { operation, plan, .. } = procedure;
         let is_in_place = plan.lent_result == Some(Root::Returned);
         let returned = operation.returns.as_ref().filter(|_| !is_in_place);
-        if let Some(declared) = returned {
-            self.local(declared, "nc_returned", text);
+        match (&feed, returned) {
+            (Some(feed), _) => self.made_local(feed, number, &returns, text),
+            (None, Some(declared)) => self.local(declared, "nc_returned", text),
+            (None, None) => {}
         }
         text.line("(void)nc_self;");
         text.line("(void)nc_env;");
         text.line(format!("switch (nc_round({number}, {})) {{", test.rounds.len()));
         for (index, round) in test.rounds.iter().enumerate() {
+            let at = At { test, round: index };
             text.open(format!("case {index}: {{"));
-            self.served(procedure, At { test, round: index }, round, text);
+            match &feed {
+                Some(feed) => self.feed_served(feed, (at, round), text),
+                None => self.served(procedure, at, round, text),
+            }
             text.line("break;");
             text.close("}");
         }
@@ -323,13 +354,13 @@ impl<'m> Programs<'_, 'm> {
         text.line("");
     }
 
-    /// What a procedure does in one round.
-    fn served(&self, procedure: Procedure<'_>, at: At<'_>, round: &Round, text: &mut Text) {
+    /// Compares what a procedure was given.
+    fn compared(&self, procedure: Procedure<'_>, (at, round): (At<'_>, &Round), text: &mut Text) {
         let Procedure { operation, plan, .. } = procedure;
         let names = self.c.parameter_names(operation);
         let is_lent_result = |index: u32| plan.lent_result == Some(Root::Parameter(index));
         let all = operation.parameters.iter().zip(&names).zip(0u32..);
-        for ((parameter, name), index) in all.clone() {
+        for ((parameter, name), index) in all {
             let Some(value) = &round.given[index as usize] else { continue };
             let is_in = parameter.direction == Direction::In;
             let compared = (&parameter.declared, value);
@@ -343,14 +374,27 @@ impl<'m> Programs<'_, 'm> {
             let got = if is_in && is_value { name.clone() } else { format!("(*{name})") };
             self.same(at, (&parameter.name, &got), compared, text);
         }
+    }
+
+    /// Raises, in the function of a server.
+    fn raise(&self, id: DeclarationId, members: &Value, text: &mut Text) {
+        let name = self.c.names.declaration(id);
+        text.line(format!("{name} nc_raised;"));
+        text.line("memset(&nc_raised, 0, sizeof nc_raised);");
+        self.assign_fields(id, members, "nc_raised", text);
+        text.line(format!("nearcall_raise_{name}(nc_env, nc_raised);"));
+    }
+
+    /// What a procedure does in one round.
+    fn served(&self, procedure: Procedure<'_>, at: At<'_>, round: &Round, text: &mut Text) {
+        let Procedure { operation, plan, .. } = procedure;
+        let names = self.c.parameter_names(operation);
+        let is_lent_result = |index: u32| plan.lent_result == Some(Root::Parameter(index));
+        let all = operation.parameters.iter().zip(&names).zip(0u32..);
+        self.compared(procedure, (at, round), text);
         let (returned, changed) = match &round.answer {
             Answer::Raised { index, members } => {
-                let id = operation.raises[*index];
-                let name = self.c.names.declaration(id);
-                text.line(format!("{name} nc_raised;"));
-                text.line("memset(&nc_raised, 0, sizeof nc_raised);");
-                self.assign_fields(id, members, "nc_raised", text);
-                return text.line(format!("nearcall_raise_{name}(nc_env, nc_raised);"));
+                return self.raise(operation.raises[*index], members, text);
             }
             Answer::Returned { returned, changed } => (returned, changed),
         };

@@ -6,6 +6,7 @@
 //! x_selftest_server.cpp   looks at what comes, and answers
 //! ```
 
+mod feeds;
 mod shown;
 mod values;
 
@@ -16,7 +17,7 @@ use crate::back::c::types::quoted;
 use crate::back::cpp::Cpp;
 use crate::back::{Output, Printed};
 use crate::layout::Root;
-use crate::model::{Direction, Model, Operation, Type};
+use crate::model::{DeclarationId, Direction, Model, Operation, Type};
 use crate::selftest::{
     Answer, InterfaceTest, OperationTest, Round, Selftest, Value, shortened, shown, shown_members,
 };
@@ -107,6 +108,11 @@ impl Programs<'_, '_, '_> {
     fn server(&self, stem: &str) -> String {
         let mut text = self.head(stem, "server", &[stem.to_owned(), format!("{stem}_server")]);
         for (number, interface) in self.test.interfaces.iter().enumerate() {
+            for ((procedure, _), test) in self.procedures(interface) {
+                if let Some(feed) = self.cpp.c.feed_here(procedure) {
+                    self.print_made(&feed, test, &mut text);
+                }
+            }
             let base = self.beside(interface, "Server");
             text.open(format!("class nc_server_{number} final : public {base} {{"));
             text.label("  public:");
@@ -152,8 +158,9 @@ impl Programs<'_, '_, '_> {
             return Vec::new();
         };
         let procedures = self.cpp.c.procedures(plan).into_iter();
-        let named = procedures.zip(self.cpp.c.member_functions(plan));
-        named.zip(&interface.operations).collect()
+        let named: Vec<_> = procedures.zip(self.cpp.c.member_functions(plan)).collect();
+        let tests = interface.operations.iter();
+        tests.map(|test| (named[test.procedure].clone(), test)).collect()
     }
 
     /// Every round of an operation, called.
@@ -165,6 +172,7 @@ impl Programs<'_, '_, '_> {
         text: &mut Text,
     ) {
         let Procedure { interface, operation, .. } = procedure;
+        let feed = self.cpp.c.feed_here(procedure);
         let class = self.cpp.path(interface);
         text.open(format!("static void nc_call_{}(const {class} &client) {{", test.number));
         for (number, round) in test.rounds.iter().enumerate() {
@@ -173,7 +181,7 @@ impl Programs<'_, '_, '_> {
             text.line("std::string outcome = \"returned\";");
             let mut arguments = Vec::new();
             let all = operation.parameters.iter().zip(self.cpp.c.parameter_names(operation));
-            for ((parameter, name), given) in all.clone().zip(&round.given) {
+            for ((parameter, name), given) in all.zip(&round.given) {
                 let local = format!("a_{name}");
                 text.line(format!("{} {local}{{}};", self.cpp.type_name(&parameter.declared)));
                 if let Some(value) = given {
@@ -181,33 +189,52 @@ impl Programs<'_, '_, '_> {
                 }
                 arguments.push(local);
             }
+            if let Some(feed) = &feed {
+                self.items_local(feed, round, text);
+            }
             text.line(format!("nc_check.round({}, {});", test.number, test.rounds.len()));
             text.open("try {");
-            let call = format!("client.{function}({});", arguments.join(", "));
-            match &round.answer {
-                Answer::Returned { returned, changed } => {
-                    match (&operation.returns, returned) {
-                        (Some(declared), Some(value)) => {
-                            text.line(format!("const auto returned = {call}"));
-                            self.same(at, ("returned", "returned"), (declared, value), text);
-                        }
-                        _ => text.line(call),
-                    }
-                    for ((parameter, name), value) in all.zip(changed) {
-                        let Some(value) = value else { continue };
-                        let got = (&*parameter.name, &*format!("a_{name}"));
-                        self.same(at, got, (&parameter.declared, value), text);
-                    }
-                }
-                Answer::Raised { .. } => text.line(call),
+            let call = format!("client.{function}({})", arguments.join(", "));
+            match &feed {
+                Some(feed) => self.feed_called(feed, (at, round), &call, text),
+                None => self.called(operation, (at, round), &call, text),
             }
             self.print_caught(operation, text);
+            if let Some(feed) = feed.as_ref().filter(|feed| feed.end.is_none()) {
+                self.same_items(feed, (at, round), "items", text);
+            }
             let (place, wanted) = (quoted(&test.place), quoted(&self.outcome(operation, round)));
             text.line(format!("nc_check.same({place}, {number}, \"outcome\", outcome, {wanted});"));
             text.close("}");
         }
         text.close("}");
         text.line("");
+    }
+
+    /// A call, and what it brings.
+    fn called(
+        &self,
+        operation: &Operation,
+        (at, round): (At<'_>, &Round),
+        call: &str,
+        text: &mut Text,
+    ) {
+        let Answer::Returned { returned, changed } = &round.answer else {
+            return text.line(format!("{call};"));
+        };
+        match (&operation.returns, returned) {
+            (Some(declared), Some(value)) => {
+                text.line(format!("const auto returned = {call};"));
+                self.same(at, ("returned", "returned"), (declared, value), text);
+            }
+            _ => text.line(format!("{call};")),
+        }
+        let all = operation.parameters.iter().zip(self.cpp.c.parameter_names(operation));
+        for ((parameter, name), value) in all.zip(changed) {
+            let Some(value) = value else { continue };
+            let got = (&*parameter.name, &*format!("a_{name}"));
+            self.same(at, got, (&parameter.declared, value), text);
+        }
     }
 
     /// What was raised, as the outcome of a call.
@@ -269,8 +296,12 @@ impl Programs<'_, '_, '_> {
         }
         text.line(format!("switch (nc_check.round({}, {})) {{", test.number, test.rounds.len()));
         for (index, round) in test.rounds.iter().enumerate() {
+            let at = At { test, round: index };
             text.open(format!("case {index}: {{"));
-            self.served(procedure, At { test, round: index }, round, text);
+            match self.cpp.c.feed_here(procedure) {
+                Some(feed) => self.feed_served(&feed, (at, round), text),
+                None => self.served(procedure, at, round, text),
+            }
             text.line("break;");
             text.close("}");
         }
@@ -282,25 +313,37 @@ impl Programs<'_, '_, '_> {
         text.line("");
     }
 
-    /// What a procedure does in one round.
-    fn served(&self, procedure: Procedure<'_>, at: At<'_>, round: &Round, text: &mut Text) {
+    /// Compares what a procedure was given.
+    fn compared(&self, procedure: Procedure<'_>, (at, round): (At<'_>, &Round), text: &mut Text) {
         let Procedure { operation, plan, .. } = procedure;
         let names = self.cpp.c.parameter_names(operation);
         let is_lent_result = |index: u32| plan.lent_result == Some(Root::Parameter(index));
         let all = operation.parameters.iter().zip(&names).zip(0u32..);
-        for ((parameter, name), index) in all.clone() {
+        for ((parameter, name), index) in all {
             let Some(value) = &round.given[index as usize] else { continue };
             let is_in = parameter.direction == Direction::In;
             let is_lent = parameter.is_opaque && (is_in || is_lent_result(index));
             let got = if is_lent { format!("{name}.copy()") } else { name.clone() };
             self.same(at, (&parameter.name, &got), (&parameter.declared, value), text);
         }
+    }
+
+    fn throw(&self, id: DeclarationId, members: &Value, text: &mut Text) {
+        text.line(format!("{} nc_raised;", self.cpp.path(id)));
+        self.assign_fields(id, members, "nc_raised", text);
+        text.line("throw nc_raised;");
+    }
+
+    /// What a procedure does in one round.
+    fn served(&self, procedure: Procedure<'_>, at: At<'_>, round: &Round, text: &mut Text) {
+        let Procedure { operation, plan, .. } = procedure;
+        let names = self.cpp.c.parameter_names(operation);
+        let is_lent_result = |index: u32| plan.lent_result == Some(Root::Parameter(index));
+        let all = operation.parameters.iter().zip(&names).zip(0u32..);
+        self.compared(procedure, (at, round), text);
         let (returned, changed) = match &round.answer {
             Answer::Raised { index, members } => {
-                let id = operation.raises[*index];
-                text.line(format!("{} nc_raised;", self.cpp.path(id)));
-                self.assign_fields(id, members, "nc_raised", text);
-                return text.line("throw nc_raised;");
+                return self.throw(operation.raises[*index], members, text);
             }
             Answer::Returned { returned, changed } => (returned, changed),
         };

@@ -88,10 +88,9 @@ impl<'m> Programs<'_, 'm> {
     fn client(&self, stem: &str) -> String {
         let mut text = self.head(stem, "client");
         for interface in &self.test.interfaces {
-            for (index, (operation, test)) in
-                interface.calls(self.interface_of(interface)).enumerate()
-            {
-                let function = &self.python.names.interface(interface.id).functions[index];
+            for (operation, test) in interface.calls(self.interface_of(interface)) {
+                let functions = &self.python.names.interface(interface.id).functions;
+                let function = &functions[test.procedure];
                 self.calls(operation, function, test, &mut text);
             }
         }
@@ -115,8 +114,8 @@ impl<'m> Programs<'_, 'm> {
             text.part();
             text.block(&format!("class Server{number}(stubs.{}):", names.server), |text| {
                 let calls = interface.calls(self.interface_of(interface));
-                for ((operation, test), function) in calls.zip(&names.functions) {
-                    self.procedure(operation, function, test, text);
+                for (operation, test) in calls {
+                    self.procedure(operation, &names.functions[test.procedure], test, text);
                 }
             });
         }

@@ -6,6 +6,7 @@
 //! x_selftest_server.rs   looks at what comes, and answers
 //! ```
 
+mod feeds;
 mod shown;
 mod values;
 
@@ -16,7 +17,7 @@ use crate::back::rust::server::run_results;
 use crate::back::rust::stub::parameter_names;
 use crate::back::{Output, Printed};
 use crate::layout::{Root, root_type};
-use crate::model::{Interface, Kind, Model, Operation, Type};
+use crate::model::{DeclarationId, Interface, Kind, Model, Operation, Type};
 use crate::plan::{InterfacePlan, Passing};
 use crate::selftest::{
     Answer, InterfaceTest, OperationTest, Round, Selftest, Value, shortened, shown, shown_members,
@@ -128,14 +129,18 @@ impl<'m> Programs<'_, 'm> {
         interface: &'p InterfaceTest,
     ) -> impl Iterator<Item = (Procedure<'p>, &'p OperationTest)> {
         let plan: &InterfacePlan = self.rust.interface_plan(interface.id);
-        let pairs = self.interface_of(interface).operations.iter().zip(&plan.procedures);
-        pairs.zip(&interface.operations).map(|((operation, plan), test)| {
+        interface.calls(self.interface_of(interface)).map(|(operation, test)| {
+            let plan = &plan.procedures[test.procedure];
             (Procedure { interface: interface.id, operation, plan }, test)
         })
     }
 
     fn interface_of(&self, interface: &InterfaceTest) -> &'m Interface {
-        match &self.rust.model.declaration(interface.id).kind {
+        self.interface_at(interface.id)
+    }
+
+    fn interface_at(&self, id: DeclarationId) -> &'m Interface {
+        match &self.rust.model.declaration(id).kind {
             Kind::Interface(found) => found,
             _ => panic!("a self-test is of interfaces"),
         }
@@ -161,47 +166,66 @@ impl<'m> Programs<'_, 'm> {
     /// Every round of an operation, called.
     fn calls(&self, procedure: Procedure<'_>, test: &OperationTest) -> String {
         let Procedure { interface, operation, plan } = procedure;
-        let names = parameter_names(operation);
         let function = &self.rust.names.interface(interface).functions[plan.index as usize];
         let function = ident(function);
         let mut text = String::new();
         for (number, round) in test.rounds.iter().enumerate() {
-            let mut arguments = Vec::new();
             text += "{\n";
-            for argument in &plan.arguments {
-                let index = argument.parameter as usize;
-                let (name, parameter) = (&names[index], &operation.parameters[index]);
-                let declared = self.owned(&parameter.declared);
-                let is_changed = matches!(
-                    argument.passing,
-                    Passing::Exclusive | Passing::LentResult | Passing::LentBoth
-                );
-                let changed = if is_changed { "mut " } else { "" };
-                let value = match &round.given[index] {
-                    Some(value) => self.expression(&parameter.declared, value),
-                    None => String::from("Vec::new()"),
-                };
-                text += &format!("let {changed}a_{name}: {declared} = {value};\n");
-                arguments.push(match argument.passing {
-                    Passing::Value => format!("a_{name}"),
-                    _ if is_changed => format!("&mut a_{name}"),
-                    _ => format!("&a_{name}"),
-                });
-            }
+            let arguments = self.arguments(procedure, round, &mut text);
             text += &format!("check.round({}, {});\n", test.number, test.rounds.len());
-            text += &format!("match client.{function}({}) {{\n", arguments.join(", "));
-            text += &self.arms(operation, plan.results.as_slice(), number, round);
-            if !operation.raises.is_empty() {
-                text += &self.raised_arm(operation, number, round);
-                text += "Err(nearcall::Error::Call(error)) => ";
+            let call = format!("client.{function}({arguments})");
+            if let Some(feed) = &test.feed {
+                text += &self.feed_called(procedure, feed, (number, round), &call);
             } else {
-                text += "Err(error) => ";
+                text += &format!("match {call} {{\n");
+                text += &self.arms(operation, plan.results.as_slice(), number, round);
+                text += &self.failed_arms(operation, number, round);
             }
-            let wanted = self.outcome(operation, round);
-            text += &format!("check.differs((PLACE, {number}, \"outcome\"), error, {wanted:?}),\n");
-            text += "}\n}\n";
+            text += "}\n";
         }
         text
+    }
+
+    /// Locals for what is passed, and how they are.
+    fn arguments(&self, procedure: Procedure<'_>, round: &Round, text: &mut String) -> String {
+        let Procedure { operation, plan, .. } = procedure;
+        let names = parameter_names(operation);
+        let mut arguments = Vec::new();
+        for argument in &plan.arguments {
+            let index = argument.parameter as usize;
+            let (name, parameter) = (&names[index], &operation.parameters[index]);
+            let declared = self.owned(&parameter.declared);
+            let is_changed = matches!(
+                argument.passing,
+                Passing::Exclusive | Passing::LentResult | Passing::LentBoth
+            );
+            let changed = if is_changed { "mut " } else { "" };
+            let value = match &round.given[index] {
+                Some(value) => self.expression(&parameter.declared, value),
+                None => String::from("Vec::new()"),
+            };
+            *text += &format!("let {changed}a_{name}: {declared} = {value};\n");
+            arguments.push(match argument.passing {
+                Passing::Value => format!("a_{name}"),
+                _ if is_changed => format!("&mut a_{name}"),
+                _ => format!("&a_{name}"),
+            });
+        }
+        arguments.join(", ")
+    }
+
+    /// What is done when the call does not return, and the end of what begins with `match`.
+    fn failed_arms(&self, operation: &Operation, number: usize, round: &Round) -> String {
+        let mut text = String::new();
+        if operation.raises.is_empty() {
+            text += "Err(error) => ";
+        } else {
+            text += &self.raised_arm(operation, number, round);
+            text += "Err(nearcall::Error::Call(error)) => ";
+        }
+        let wanted = self.outcome(operation, round);
+        text += &format!("check.differs((PLACE, {number}, \"outcome\"), error, {wanted:?}),\n");
+        text + "}\n"
     }
 
     /// What is done when the call returns.
@@ -278,26 +302,19 @@ impl<'m> Programs<'_, 'm> {
 
     /// The function of a server.
     fn procedure(&self, procedure: Procedure<'_>, test: &OperationTest) -> String {
-        let Procedure { interface, operation, plan } = procedure;
+        let Procedure { interface, plan, .. } = procedure;
         let function = &self.rust.names.interface(interface).functions[plan.index as usize];
-        let results = run_results(plan);
-        let types = results.iter().filter_map(|root| {
-            root_type(self.rust.model, operation, None, *root).map(|declared| self.owned(declared))
-        });
-        let types: Vec<String> = types.collect();
-        let results = match types.as_slice() {
-            [one] => one.clone(),
-            all => format!("({})", all.join(", ")),
-        };
-        let output = match operation.raises.is_empty() {
-            false => format!("-> Result<{results}, {}>", self.raised_type(operation)),
-            true if types.is_empty() => String::new(),
-            true => format!("-> {results}"),
+        let output = match &test.feed {
+            Some(feed) => self.feed_output(procedure, feed),
+            None => self.output(procedure),
         };
         let parameters = self.procedure_parameters(procedure);
         let mut text = format!("fn {}(&self, {parameters}) {output} {{\n", ident(function));
         let rounds = test.rounds.iter().enumerate();
-        let rounds = rounds.map(|(number, round)| self.served(procedure, number, round));
+        let rounds = rounds.map(|(number, round)| match &test.feed {
+            Some(feed) => self.feed_served(procedure, feed, (number, round)),
+            None => self.served(procedure, number, round),
+        });
         let rounds: Vec<String> = rounds.collect();
         if rounds.iter().any(|round| round.contains("PLACE")) {
             text += &format!("const PLACE: &str = {:?};\n", test.place);
@@ -313,6 +330,24 @@ impl<'m> Programs<'_, 'm> {
             text += &format!("{pattern} => {{\n{round}}}\n");
         }
         text + "}\n}\n"
+    }
+
+    /// What the function of a server returns.
+    fn output(&self, Procedure { operation, plan, .. }: Procedure<'_>) -> String {
+        let results = run_results(plan);
+        let types = results.iter().filter_map(|root| {
+            root_type(self.rust.model, operation, None, *root).map(|declared| self.owned(declared))
+        });
+        let types: Vec<String> = types.collect();
+        let results = match types.as_slice() {
+            [one] => one.clone(),
+            all => format!("({})", all.join(", ")),
+        };
+        match operation.raises.is_empty() {
+            false => format!("-> Result<{results}, {}>", self.raised_type(operation)),
+            true if types.is_empty() => String::new(),
+            true => format!("-> {results}"),
+        }
     }
 
     fn procedure_parameters(&self, procedure: Procedure<'_>) -> String {
@@ -344,8 +379,8 @@ impl<'m> Programs<'_, 'm> {
         all.join(", ")
     }
 
-    /// What a procedure does in one round.
-    fn served(&self, procedure: Procedure<'_>, number: usize, round: &Round) -> String {
+    /// Compares what a procedure was given.
+    fn compared(&self, procedure: Procedure<'_>, number: usize, round: &Round) -> String {
         let Procedure { operation, plan, .. } = procedure;
         let names = parameter_names(operation);
         let mut text = String::new();
@@ -361,6 +396,14 @@ impl<'m> Programs<'_, 'm> {
             let place = (&*parameter.name, &*got);
             text += &self.same("self.0", "PLACE", number, place, &parameter.declared, value);
         }
+        text
+    }
+
+    /// What a procedure does in one round.
+    fn served(&self, procedure: Procedure<'_>, number: usize, round: &Round) -> String {
+        let Procedure { operation, plan, .. } = procedure;
+        let names = parameter_names(operation);
+        let mut text = self.compared(procedure, number, round);
         let (returned, changed) = match &round.answer {
             Answer::Raised { index, members } => {
                 return text + &self.raising(operation, *index, members);

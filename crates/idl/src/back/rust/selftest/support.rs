@@ -95,6 +95,38 @@ pub fn repeated_array<T: Clone, const PART: usize, const COUNT: usize>(
     std::array::from_fn(|index| part[index % PART].clone())
 }
 
+/// Keeps all items of a feed for what is done at its end.
+pub struct Collected<T, F> {
+    items: Vec<T>,
+    end: F,
+}
+
+impl<T, F> Collected<T, F> {
+    /// Calls `end` with the items.
+    pub fn new(end: F) -> Collected<T, F> {
+        Collected { items: Vec::new(), end }
+    }
+}
+
+impl<T, R, E, F> nearcall::Intake for Collected<T, F>
+where
+    T: Send,
+    F: FnOnce(Vec<T>) -> Result<R, E> + Send,
+{
+    type Item = T;
+    type Output = R;
+    type Error = E;
+
+    fn take(&mut self, item: T) -> Result<(), E> {
+        self.items.push(item);
+        Ok(())
+    }
+
+    fn end(self: Box<Self>) -> Result<R, E> {
+        (self.end)(self.items)
+    }
+}
+
 fn shortened(text: &str) -> String {
     if text.len() <= SHOWN_BYTES_MAX {
         return text.to_owned();
