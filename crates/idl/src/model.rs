@@ -421,6 +421,12 @@ impl Operation {
     pub fn carries_feed(&self) -> bool {
         self.feed.as_ref().is_some_and(|feed| feed.part != FeedPart::Open)
     }
+
+    /// Whether descriptors go with its calls, either way.
+    pub fn passes_descriptors(&self) -> bool {
+        let mut parameters = self.parameters.iter();
+        self.returns_descriptor.is_some() || parameters.any(|one| one.descriptor.is_some())
+    }
 }
 
 impl Model {

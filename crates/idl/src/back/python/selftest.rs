@@ -11,7 +11,7 @@ mod values;
 use crate::back::python::Python;
 use crate::back::python::names::parameter_names;
 use crate::back::python::text::{Text, quoted, tuple};
-use crate::back::{Output, Printed};
+use crate::back::{Output, Printed, Unsupported};
 use crate::model::{Direction, Interface, Kind, Model, Operation, Type};
 use crate::selftest::{
     Answer, InterfaceTest, OperationTest, Round, Selftest, Value, shortened, shown, shown_members,
@@ -27,12 +27,24 @@ struct Programs<'t, 'm> {
 
 /// The programs, and what they share, beside the stubs.
 pub fn selftest_python(model: &Model, stem: &str, test: &Selftest) -> Printed {
+    let unsupported = feeds_of(test);
+    if !unsupported.is_empty() {
+        return Err(unsupported);
+    }
     let programs = Programs { python: Python::new(model), test };
     Ok(vec![
         Output { suffix: "_selftest.py", text: programs.shared(stem) },
         Output { suffix: "_selftest_client.py", text: programs.client(stem) },
         Output { suffix: "_selftest_server.py", text: programs.server(stem) },
     ])
+}
+
+/// Operations that are left to tests written by hand.
+fn feeds_of(test: &Selftest) -> Vec<Unsupported> {
+    let operations = test.interfaces.iter().flat_map(|one| &one.operations);
+    let feeds = operations.filter(|operation| operation.feed.is_some());
+    let reason = "it opens a feed; a self-test in Python has none";
+    feeds.map(|one| Unsupported { place: one.place.clone(), reason: reason.into() }).collect()
 }
 
 /// A result: its name in reports, its type, its value.
