@@ -20,8 +20,35 @@
 //! than everything that the server did. C3 comes after O3 in its own processor, so that it sees at
 //! least the claim of the call before the posted one.
 
-use crate::sync::{AtomicU32, ord};
+use crate::sync::{AtomicU32, light_fence, ord};
 use crate::turn::Sequence;
+
+/// What became of a processor's attempt to take a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// It is this processor's to run.
+    Run,
+    /// It is this processor's, and not to be run: the binding is revoked.
+    Refuse,
+    /// Another processor of the server has claimed it.
+    Not,
+}
+
+/// Claims call `sequence` to run it, if its binding is open, which `is_open` says.
+///
+/// Looks after the claim, never before: a server that says that it takes no more calls makes the
+/// other half of the fence first, and so either sees the claimed call pending, or this processor
+/// sees the binding revoked (`termination`).
+///
+/// # Cost: that of [`claim`], and a load.
+#[inline(always)]
+pub fn take(claim_word: &AtomicU32, sequence: Sequence, is_open: impl FnOnce() -> bool) -> Taken {
+    if !claim(claim_word, sequence) {
+        return Taken::Not;
+    }
+    light_fence();
+    if is_open() { Taken::Run } else { Taken::Refuse }
+}
 
 /// Claims call `sequence`. False if another processor of the server has.
 ///

@@ -12,10 +12,10 @@ pub enum Proof {
     Died,
     /// Its socket hung up. It may still be running.
     HungUp,
-    /// It said that it takes no more calls on this binding, and said so after its last claim: its
-    /// processors look whether the binding is open after they have claimed, and run nothing if it
-    /// is not. A server that looks before it claims proves no more than a hang-up. What it had
-    /// claimed may still be running.
+    /// It said that it takes no more calls on this binding, while the call was posted or not yet
+    /// posted. It says so when no call is pending, after a fence on all its processors; they look
+    /// whether the binding is open after they have claimed ([`crate::claim::take`]), and refuse
+    /// what they claimed if it is not. So what had begun had also ended, and nothing begins.
     Revoked,
 }
 
@@ -40,8 +40,9 @@ pub fn classify(turn: TurnWord, sequence: Sequence, was_claimed: bool, proof: Pr
         return Outcome::Delivered;
     }
     match proof {
-        Proof::Died | Proof::Revoked if !was_claimed => Outcome::NotExecuted,
-        _ => Outcome::CallFailed,
+        Proof::Revoked => Outcome::NotExecuted,
+        Proof::Died if !was_claimed => Outcome::NotExecuted,
+        Proof::Died | Proof::HungUp => Outcome::CallFailed,
     }
 }
 
@@ -68,15 +69,22 @@ mod tests {
     fn an_unclaimed_call_of_a_dead_server_did_not_run() {
         for phase in [Phase::Posted, Phase::PostedAsleep, Phase::Aborted, Phase::Dead] {
             check(phase, false, Proof::Died, Outcome::NotExecuted);
-            check(phase, false, Proof::Revoked, Outcome::NotExecuted);
         }
     }
 
     #[test]
     fn a_claimed_call_without_a_reply_may_have_run() {
-        for proof in [Proof::Died, Proof::HungUp, Proof::Revoked] {
+        for proof in [Proof::Died, Proof::HungUp] {
             check(Phase::Posted, true, proof, Outcome::CallFailed);
             check(Phase::Dead, true, proof, Outcome::CallFailed);
+        }
+    }
+
+    #[test]
+    fn what_a_server_claimed_after_it_took_no_more_calls_it_refused() {
+        for phase in [Phase::Posted, Phase::PostedAsleep, Phase::Dead] {
+            check(phase, false, Proof::Revoked, Outcome::NotExecuted);
+            check(phase, true, Proof::Revoked, Outcome::NotExecuted);
         }
     }
 

@@ -5,12 +5,12 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use loom::sync::Arc;
 use loom::thread;
 
-use crate::claim::{claim, was_claimed};
-use crate::sync::AtomicU32;
+use crate::claim::{Taken, claim, take, was_claimed};
+use crate::sync::{AtomicU32, light_fence};
 use crate::termination::{Outcome, Proof, classify};
 use crate::turn::{
-    Bury, Look, Mode, Phase, Poll, Reply, TurnWord, abort, bury, doze, is_idle, look, poll, post,
-    read, reply,
+    Bury, Look, Mode, Phase, Poll, Reply, TurnWord, abort, bury, doze, is_idle, is_pending, look,
+    poll, post, read, reply,
 };
 use crate::world::{AStack, arguments, call, explore, results};
 
@@ -151,4 +151,51 @@ fn live(astack: &AStack, steps: u32) {
     if steps >= 4 {
         assert_eq!(reply(&astack.turn, call(1), Mode::Hot), Reply::ClientAwake);
     }
+}
+
+/// The server revokes the binding while a call is posted: if it says that it takes no more calls,
+/// one that is buried after that did not run and will not, whoever claimed it.
+pub fn revoke_against_take() {
+    explore(3, || {
+        let astack = AStack::new(Phase::IdleHot);
+        let is_open = Arc::new(AtomicU32::new(1));
+        let has_said = Arc::new(AtomicU32::new(0));
+        let processor = {
+            let (astack, is_open) = (Arc::clone(&astack), Arc::clone(&is_open));
+            thread::spawn(move || {
+                let Look::Posted(call) = look(&astack.turn, &astack.claim) else {
+                    return;
+                };
+                match take(&astack.claim, call, || is_open.load(Relaxed) == 1) {
+                    Taken::Run => assert_eq!(astack.run(call, Mode::Hot), Reply::ClientAwake),
+                    Taken::Refuse => _ = reply(&astack.turn, call, Mode::Bell),
+                    Taken::Not => unreachable!("there is one processor"),
+                }
+            })
+        };
+        let revoker = {
+            let (astack, has_said) = (Arc::clone(&astack), Arc::clone(&has_said));
+            thread::spawn(move || {
+                is_open.store(0, Relaxed);
+                // The heavy half of the fence.
+                light_fence();
+                if !is_pending(&astack.turn) {
+                    has_said.store(1, Release);
+                }
+            })
+        };
+        astack.put_arguments(call(1));
+        post(&astack.turn, call(1)).unwrap();
+        let is_told = has_said.load(Acquire) == 1;
+        if is_told && bury(&astack.turn, call(1)) == Bury::ClientAwake {
+            let dead = TurnWord::new(call(1), Phase::Dead);
+            let was_claimed = was_claimed(&astack.claim, call(1));
+            let outcome = classify(dead, call(1), was_claimed, Proof::Revoked);
+            processor.join().unwrap();
+            assert_eq!((outcome, astack.runs.load(Relaxed)), (Outcome::NotExecuted, 0));
+        } else {
+            processor.join().unwrap();
+        }
+        revoker.join().unwrap();
+    });
 }

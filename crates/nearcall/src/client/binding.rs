@@ -335,6 +335,7 @@ impl ClientBinding {
             return;
         }
         self.biases.iter().for_each(Bias::close);
+        // First: what the server said it then said before any call was buried.
         self.control.hang_up();
         for astack in self.regions().flat_map(|region| region.region.astacks()) {
             let turn = &astack.head().turn;

@@ -70,6 +70,8 @@ pub(crate) struct Inbox {
     is_growth_refused: bool,
     grown: Option<Grown>,
     is_grown_bound: bool,
+    /// The server has said that it takes no more calls.
+    is_revoked: bool,
 }
 
 /// Growth that was begun, and how far it is: a thread whose time is over leaves it to the next.
@@ -244,10 +246,34 @@ impl ClientBinding {
             }
             Message::GrownBound { .. } => inbox.is_grown_bound = true,
             Message::Refused { .. } => inbox.is_growth_refused = true,
-            // The server revokes: nothing that is waited for will come.
+            Message::Revoked => {
+                inbox.is_revoked = true;
+                return Err(WireError::Socket(SocketError::HungUp));
+            }
+            // Nothing that is waited for will come.
             _ => return Err(WireError::Socket(SocketError::HungUp)),
         }
         Ok(())
+    }
+
+    /// Whether the server has said that it takes no more calls. After this side has hung up, so
+    /// that the end of what it said is there.
+    pub fn was_revoked_by_peer(&self, timeout: Duration) -> bool {
+        let mut inbox = self.control.inbox();
+        if inbox.is_read {
+            // That thread meets the end as well, at once.
+            let is_read = |inbox: &mut Inbox| inbox.is_read;
+            let waited = self.control.news.wait_timeout_while(inbox, timeout, is_read);
+            inbox = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        while !inbox.is_revoked
+            && !inbox.is_read
+            && let Ok(Some(packet)) = self.control.socket.try_receive()
+        {
+            // Whoever waits for what it brings finds it; the end of the binding is known already.
+            let _ = self.file(&mut inbox, Ok(packet));
+        }
+        inbox.is_revoked
     }
 
     /// Has the server add A-stacks of `class` (L49), until `until_ns` at the latest. True if there

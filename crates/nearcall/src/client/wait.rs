@@ -151,6 +151,8 @@ impl Wait<'_> {
         if self.grip.binding.state.is_open() {
             return None;
         }
+        // As in `revoke`: before anything is buried.
+        self.grip.binding.control.hang_up();
         turn::bury(self.turn(), self.sequence);
         match turn::poll(self.turn(), self.sequence) {
             Poll::Replied { .. } => Some(Ok(())),
@@ -176,10 +178,13 @@ impl Wait<'_> {
         }
     }
 
-    /// The call is buried: whether it ran is what the claim word says (DESIGN 8).
+    /// The call is buried: whether it ran is what the server has said, or what the claim word says
+    /// (DESIGN 8).
     pub(super) fn classify(&self) -> Result<(), NoReply> {
         let timeout = Duration::from_nanos(self.proof_ns());
-        Err(self.classify_by(switching::wait_exit(&self.grip.binding.process, timeout)))
+        let binding = self.grip.binding;
+        let is_told = binding.was_revoked_by_peer(timeout);
+        Err(self.classify_by(!is_told && switching::wait_exit(&binding.process, timeout)))
     }
 
     /// How long the proof of the server's end may take.
@@ -191,13 +196,21 @@ impl Wait<'_> {
     /// The same, when it is known whether the server has ended.
     pub fn classify_by(&self, has_ended: bool) -> NoReply {
         let procedure = self.name();
-        let proof = if has_ended { Proof::Died } else { Proof::HungUp };
+        let proof = match has_ended {
+            _ if self.grip.binding.was_revoked_by_peer(Duration::ZERO) => Proof::Revoked,
+            true => Proof::Died,
+            false => Proof::HungUp,
+        };
         // Read after the proof: a dead server claims nothing more.
         let was_claimed = self.was_claimed();
         let dead = TurnWord::new(self.sequence, Phase::Dead);
         NoReply::Lost(match classify(dead, self.sequence, was_claimed, proof) {
             Outcome::NotExecuted => {
-                CallError::NotExecuted { procedure, reason: NotExecuted::ServerEnded }
+                let reason = match proof {
+                    Proof::Revoked => NotExecuted::Revoked,
+                    Proof::Died | Proof::HungUp => NotExecuted::ServerEnded,
+                };
+                CallError::NotExecuted { procedure, reason }
             }
             _ => {
                 let incarnation = self.grip.binding.incarnation;

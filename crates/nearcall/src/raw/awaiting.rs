@@ -16,6 +16,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use nearcall_core::turn::{self, Poll as Seen};
 use nearcall_core::{Sequence, Step, Waiter, YieldBan};
@@ -284,6 +285,8 @@ impl<'b> UnderWay<'b> {
     /// The server has hung up. What became of the call is known once it is known whether the server
     /// has ended, and nobody waits for that here.
     fn prove(&mut self, wait: &Wait<'b>, waker: &Waker) -> Poll<Result<Reply<'b>, Box<CallError>>> {
+        // As in `revoke`: before anything is buried.
+        self.binding.control.hang_up();
         turn::bury(wait.turn(), self.sequence);
         if let Seen::Replied { .. } = turn::poll(wait.turn(), self.sequence) {
             return Poll::Ready(self.end(wait.grip, HeadWords::load(wait.grip.astack.head())));
@@ -294,7 +297,8 @@ impl<'b> UnderWay<'b> {
             _ => now_ns.saturating_add(wait.proof_ns()),
         };
         let has_ended = self.binding.process.has_exited();
-        if has_ended || until_ns <= now_ns {
+        let is_told = self.binding.was_revoked_by_peer(Duration::ZERO);
+        if has_ended || is_told || until_ns <= now_ns {
             return self.fail(wait.grip, wait.classify_by(has_ended));
         }
         let ticket = herald::wake(waker, None, until_ns.min(now_ns + PROOF_SLICE_NS));

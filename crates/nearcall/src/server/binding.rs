@@ -15,8 +15,8 @@ use nearcall_core::quota::OverShare;
 use nearcall_core::turn::{self, Look};
 use nearcall_core::{BindingState, Mode, PeerFault, Priority, RevokeReason, Sequence};
 use nearcall_os::astack::{AStack, AStackTable, NEAR_RECORD_BYTES};
-use nearcall_os::futex;
 use nearcall_os::segment::{Sealing, Segment};
+use nearcall_os::{fence, futex};
 
 use super::clerk::Importer;
 use super::descriptors::Arrived;
@@ -311,15 +311,21 @@ impl ServerBinding {
         turn::demote(&astack.head().turn, self.claimed(index))
     }
 
-    /// Refuses call `sequence` on A-stack `index`, unless somebody has claimed it: the binding is
-    /// being revoked in an orderly way, and the client may know that the call did not run.
+    /// Refuses call `sequence` on A-stack `index`, unless somebody has claimed it.
     #[cold]
     pub fn refuse(&self, index: u32, sequence: Sequence) {
         let astack = self.astack(index);
-        if !claim::claim(&astack.own_line::<ReplyLine>().claim, sequence) {
-            return;
+        if claim::claim(&astack.own_line::<ReplyLine>().claim, sequence) {
+            self.refuse_claimed(astack, sequence);
         }
-        self.forget_descriptors(index);
+    }
+
+    /// Refuses a call that this processor has claimed: the binding is being revoked in an orderly
+    /// way, and the client may know that the call did not run.
+    #[cold]
+    #[inline(never)]
+    pub fn refuse_claimed(&self, astack: AStack<'_, ServerAStack>, sequence: Sequence) {
+        self.forget_descriptors(astack.record().index);
         let head = astack.head();
         // Relaxed: all three are made visible by the reply (row O4).
         head.selector.store(Status::Refused.to_word(), Ordering::Relaxed);
@@ -348,10 +354,19 @@ impl ServerBinding {
         }
     }
 
-    /// No processor looks any more: refuses what is posted, and hangs up.
+    /// No processor looks any more: refuses what is posted, and hangs up. A call that is suspended
+    /// has begun, and is not ended.
     pub fn end(&self) {
         self.refuse_posted();
-        self.socket.hang_up();
+        match self.has_pending() {
+            true => self.socket.hang_up(),
+            false => self.say_revoked(),
+        }
+    }
+
+    fn has_pending(&self) -> bool {
+        let is_pending = |index| turn::is_pending(&self.astack(index).head().turn);
+        (0..self.astack_count()).any(is_pending)
     }
 
     fn refuse_posted(&self) {
@@ -365,12 +380,27 @@ impl ServerBinding {
     /// A revoked binding has run a call to its end: if it was the last one, hangs up.
     #[cold]
     pub fn hang_up_when_idle(&self) {
-        let is_running = |index| turn::is_pending(&self.astack(index).head().turn);
-        if !(0..self.astack_count()).any(is_running) {
-            // The client learns it from the hang-up too, if its socket is full.
-            let _ = self.socket.send(&Message::Revoked, &[]);
-            self.socket.hang_up();
+        // A processor that claims behind this fence sees that the binding is revoked, and refuses;
+        // what one claimed before it, and runs, is pending for whoever looks behind it.
+        let is_fenced = fence::is_available();
+        if is_fenced {
+            fence::heavy();
         }
+        if self.has_pending() {
+            return;
+        }
+        match is_fenced {
+            true => self.say_revoked(),
+            false => self.socket.hang_up(),
+        }
+    }
+
+    /// Nothing runs and nothing will: says so, and hangs up. To the client that is the proof that
+    /// a call which was not answered did not run (`core::termination`).
+    fn say_revoked(&self) {
+        // Without room for it the hang-up alone is to do.
+        let _ = self.socket.try_send(&Message::Revoked);
+        self.socket.hang_up();
     }
 
     /// The client broke the protocol.

@@ -170,7 +170,7 @@ impl Resident<'_> {
                 hail();
             }
             match look {
-                Look::Posted(sequence) if binding.state.is_open() => {
+                Look::Posted(sequence) => {
                     let astack = binding.astack(index);
                     let words = HeadWords::load(astack.head());
                     let procedure = binding.procedures.get(words.selector() as usize);
@@ -184,7 +184,6 @@ impl Resident<'_> {
                     };
                     run::run_and(binding, astack, (sequence, words), Mode::Bell, come_home);
                 }
-                Look::Posted(sequence) => binding.refuse(index, sequence),
                 look => act_otherwise(binding, index, look),
             }
         }

@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use nearcall_abi::head::flag;
 use nearcall_abi::{AStackHead, ReplyLine, RequestLine, Status, deadline};
+use nearcall_core::claim::Taken;
 use nearcall_core::turn::{self, Reply};
 use nearcall_core::{ClaimedIndex, Mode, PeerFault, Sequence, claim};
 use nearcall_os::HeadWords;
@@ -33,7 +34,7 @@ pub(crate) struct Served {
 }
 
 /// Runs call `sequence` on an A-stack of `binding`, whose head says `words`, and replies with
-/// `mode`. `None` if another processor had claimed the call.
+/// `mode`. `None` if another processor had claimed the call, or it was refused.
 #[inline(always)]
 pub(crate) fn run(
     binding: &ServerBinding,
@@ -55,8 +56,13 @@ pub(crate) fn run_and(
 ) -> Option<Served> {
     let line: &ReplyLine = astack.own_line();
     let head = astack.head();
-    if !claim::claim(&line.claim, sequence) {
-        return None;
+    match claim::take(&line.claim, sequence, || binding.state.is_open()) {
+        Taken::Run => {}
+        Taken::Refuse => {
+            binding.refuse_claimed(astack, sequence);
+            return None;
+        }
+        Taken::Not => return None,
     }
     let wanted = binding.procedures.get(words.selector() as usize).map(|each| each.class.into());
     let is_plain = words.origin() & (flag::OUT_OF_LINE | flag::DEADLINE) == 0;

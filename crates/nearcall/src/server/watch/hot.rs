@@ -86,7 +86,7 @@ impl Watch<'_> {
                     polls += 1;
                     continue;
                 }
-                Look::Posted(sequence) if binding.state.is_open() => sequence,
+                Look::Posted(sequence) => sequence,
                 _ => break,
             };
             let Some(served) = self.run(binding, astack, (sequence, words), Mode::Hot) else {
@@ -216,10 +216,6 @@ impl Watch<'_> {
         if !self.cache.is_latest(hot.key) {
             self.cache.touch_at(at, hot.key);
             self.spread = SPREAD_POLLS;
-        }
-        if !hot.binding.state.is_open() {
-            hot.binding.refuse(hot.index, sequence);
-            return false;
         }
         let served = self.run_apart(&hot.binding, hot.index, sequence, Mode::Hot);
         self.note(served)
