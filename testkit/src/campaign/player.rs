@@ -19,9 +19,9 @@ use nearcall::{BindError, Binding, CallError, Domain, ExportError};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 
-use super::effects;
 use super::oracle::{CallName, Told};
-use super::t29_policy;
+use super::{effects, hand};
+use super::{t29_policy, t31_reused};
 use crate::effects::effects::{EFFECTS, EffectsClient};
 use crate::server::{self, import_options};
 
@@ -69,6 +69,12 @@ pub enum Role {
     Ask,
     /// Binds to a server that is not honest, says how that went, and then to one that is.
     Suffer,
+    /// Told to go, exports `Effects` and calls it over twins, so many times, and says how often.
+    Twins,
+    /// Connects to a socket, and says nothing there until its input ends.
+    Knock,
+    /// Gives numbers of processes away, for T31.
+    Reuse,
 }
 
 /// Calls that a caller makes, beside a `null`.
@@ -84,6 +90,9 @@ impl Role {
             Role::Judge => "judge",
             Role::Ask => "ask",
             Role::Suffer => "suffer",
+            Role::Twins => "twins",
+            Role::Knock => "knock",
+            Role::Reuse => "reuse",
         }
     }
 }
@@ -302,6 +311,12 @@ pub fn play_if_told() -> Option<ExitCode> {
         "judge" => serve(|domain| t29_policy::export(domain, directory)),
         "ask" => ask(directory),
         "suffer" => suffer(directory, name, rest),
+        "twins" => twins(directory, name, rest.parse().expect("a number of calls")),
+        "knock" => knock(directory, name),
+        "reuse" => {
+            let times = rest.parse().expect("a number of times");
+            t31_reused::reuse(directory, name, times).expect("a namespace of its own");
+        }
         other => panic!("no role is called {other}"),
     }
     Some(ExitCode::SUCCESS)
@@ -404,6 +419,50 @@ fn suffer(directory: &Path, name: &str, honest: &str) {
         Ok(Ok(5)) => println!("an honest server answers"),
         other => println!("an honest server does not: {other:?}"),
     }
+}
+
+/// Threads that call over a twin each, and the server that they call, in one process.
+fn twins(directory: &Path, name: &str, calls: u64) {
+    println!("ready");
+    io::stdin().read_line(&mut String::new()).expect("standard input");
+    let (server, client) = (Domain::new().expect("a domain"), Domain::new().expect("a domain"));
+    let clerk = effects::export(&server, directory, name).expect("an export");
+    let made: u64 = std::thread::scope(|threads| {
+        let callers: Vec<_> = (0..CALLERS)
+            .map(|_| {
+                let options = import_options(directory);
+                let binding = Binding::import_twin(&client, &clerk, &EFFECTS, options);
+                let bound = EffectsClient::new(binding.expect("a twin"));
+                threads.spawn(move || {
+                    (0..calls / CALLERS).filter(|call| is_answered(&bound, *call)).count()
+                })
+            })
+            .collect();
+        callers.into_iter().map(|caller| caller.join().expect("a caller") as u64).sum()
+    });
+    println!("{made} calls");
+    drop(clerk);
+    server.shut_down();
+}
+
+/// Callers of [`Role::Twins`].
+const CALLERS: u64 = 4;
+
+/// One call with short arguments, or now and then one with long ones.
+fn is_answered(bound: &EffectsClient, call: u64) -> bool {
+    match call % 8 {
+        0 => {
+            let data = [call as u8; 1000];
+            bound.echo(&data).is_ok_and(|echo| echo == data)
+        }
+        _ => bound.add(call as i32, 1).is_ok_and(|sum| sum == (call as i32).wrapping_add(1)),
+    }
+}
+
+fn knock(directory: &Path, name: &str) {
+    let _stream = hand::connect(&hand::path_of(directory, name)).expect("a socket");
+    println!("ready");
+    io::stdin().read_to_end(&mut Vec::new()).expect("standard input");
 }
 
 fn in_words<T: std::fmt::Debug>(outcome: &Result<T, CallError>) -> String {

@@ -1,20 +1,17 @@
 //! T8: clients that write noise into every byte that they can write, as fast as they can, while
 //! they call; beside them an honest client. The server runs under AddressSanitizer.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::Setup;
 use super::hand::{self, HandClient};
+use super::nightly;
 use super::player::{Player, Program, Role, bind};
 use super::report::{Report, Stopped};
 
 const NAME: &str = "scribbled";
-
-/// What the sanitizer is built for.
-const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// Honest calls that are made meanwhile.
 const CALLS: u64 = 100_000;
@@ -29,7 +26,7 @@ const ANSWERED_MIN: u64 = 200;
 
 /// Builds, scribbles, calls.
 pub fn run(setup: &Setup) -> Result<Report, Stopped> {
-    let program = built(&setup.root)?;
+    let program = nightly::campaign(setup, "address", "cargo", &[])?;
     let mut report = Report::of("honest calls");
     let directory = tempfile::tempdir()?;
     let path = directory.path();
@@ -70,29 +67,6 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
         report.violation(format!("the server ended with {status}: {complaints}"));
     }
     Ok(report)
-}
-
-/// This program, with the sanitizer in it.
-fn built(root: &Path) -> Result<PathBuf, Stopped> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
-    let target = target.join("asan");
-    let mut command = Command::new("rustup");
-    command.args(["run", "nightly", "cargo", "build", "--quiet", "--package", "testkit"]);
-    command.args(["--bin", "campaign", "--target", TARGET]);
-    command.current_dir(root).env("CARGO_TARGET_DIR", &target);
-    command.env("RUSTFLAGS", "-Zsanitizer=address").env_remove("CARGO");
-    let has_nightly = Command::new("rustup").args(["run", "nightly", "rustc", "-V"]).output();
-    if !has_nightly.is_ok_and(|output| output.status.success()) {
-        return Err(Stopped::Skipped("the nightly toolchain is not installed".to_owned()));
-    }
-    let output = command.output()?;
-    match output.status.success() {
-        true => Ok(target.join(TARGET).join("debug/campaign")),
-        false => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            Err(format!("not built with the sanitizer: {said}").into())
-        }
-    }
 }
 
 /// Binds, calls and scribbles, again and again.

@@ -1,0 +1,167 @@
+//! T31: numbers of processes, given to another process as soon as they are free. Nobody takes the
+//! other for the one that it knew: not a server that accepts an importer which has died, and not a
+//! client whose server has.
+//!
+//! All of it in a pid namespace of its own, where `ns_last_pid` says which number comes next.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use nearcall::Ran;
+use nearcall_os::peer::Peer;
+use nearcall_os::socket::Listener;
+
+use super::Setup;
+use super::hand::path_of;
+use super::player::{Player, Role, bind};
+use super::report::{Report, Stopped};
+
+const NAME: &str = "reused";
+
+const TIMES: u64 = 1_000;
+const TIMES_AT_NIGHT: u64 = 10_000;
+
+/// One number in so many is that of a server which dies with a call on its hands.
+const SERVER_SHARE: u64 = 10;
+
+/// Starts whatever runs in a namespace of its own, and ends with it.
+const APART: [&str; 5] = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"];
+
+const LAST_PID: &str = "/proc/sys/kernel/ns_last_pid";
+
+/// How far the numbers of one use are apart: what a process starts takes some, too.
+const STEP: u32 = 64;
+const FIRST: u32 = 1_000;
+const USES: u32 = 400;
+
+/// Runs [`reuse`] in a namespace of its own.
+pub fn run(setup: &Setup) -> Result<Report, Stopped> {
+    let tried = Command::new(APART[0]).args(&APART[1..]).arg("true").stderr(Stdio::null()).status();
+    if !tried.is_ok_and(|status| status.success()) {
+        return Err(Stopped::Skipped("no pid namespace can be made here".to_owned()));
+    }
+    let mut report = Report::of("numbers");
+    let directory = tempfile::tempdir()?;
+    let times = if setup.is_nightly { TIMES_AT_NIGHT } else { TIMES }.to_string();
+    let mut player = Player::start_under(&APART, Role::Reuse, directory.path(), NAME, &times)?;
+    player.go()?;
+    let status = player.end()?;
+    let (said, complaints) = player.said()?;
+    let mut servers = 0;
+    for line in said.lines() {
+        match line {
+            "an importer" => report.count += 1,
+            "a server" => {
+                servers += 1;
+                report.count += 1;
+            }
+            other => report.violation(other),
+        }
+    }
+    report.figure(format!("{servers} of them of servers that died in a call"));
+    if !status.success() {
+        report.violation(format!("the namespace ended with {status}: {complaints}"));
+    }
+    Ok(report)
+}
+
+/// Gives numbers away and judges what is made of them. In a namespace of its own.
+pub fn reuse(directory: &Path, name: &str, times: u64) -> io::Result<()> {
+    println!("ready");
+    io::stdin().read_line(&mut String::new())?;
+    let knocked = path_of(directory, &format!("{name}-knocked"));
+    let listener = Listener::bind(&knocked).map_err(io::Error::other)?;
+    for time in 0..times {
+        let number = FIRST + STEP * (time % u64::from(USES)) as u32;
+        let found = match time % SERVER_SHARE {
+            0 => server_dies(directory, &format!("{name}-{time}"), number),
+            _ => importer_dies(directory, name, &listener, number),
+        };
+        match found {
+            Ok(what) => println!("{what}"),
+            Err(error) => println!("number {number}: {error}"),
+        }
+        io::stdout().flush()?;
+    }
+    Ok(())
+}
+
+/// An importer dies before it is let in, and another process has its number when it is.
+fn importer_dies(
+    directory: &Path,
+    name: &str,
+    listener: &Listener,
+    number: u32,
+) -> io::Result<&'static str> {
+    next_is(number)?;
+    let mut importer = Player::start(Role::Knock, directory, &format!("{name}-knocked"), "")?;
+    must_be(importer.pid(), number)?;
+    importer.kill()?;
+    importer.forget();
+    let mut other = stranger(number)?;
+    let stream = listener.accept().map_err(io::Error::other)?;
+    let stream = stream.ok_or_else(|| io::Error::other("nobody has knocked"))?;
+    let is_taken_for_another = match Peer::of(&stream) {
+        Ok(peer) => !peer.process.has_exited(),
+        Err(_) => false,
+    };
+    end(&mut other)?;
+    match is_taken_for_another {
+        true => Err(io::Error::other("a stranger is taken for an importer that has died")),
+        false => Ok("an importer"),
+    }
+}
+
+/// A server is killed that has not taken a call, and another process has its number when its
+/// client looks what became of it.
+fn server_dies(directory: &Path, name: &str, number: u32) -> io::Result<&'static str> {
+    next_is(number)?;
+    let mut server = Player::start(Role::Serve, directory, name, "")?;
+    must_be(server.pid(), number)?;
+    let client = bind(directory, name, Duration::from_secs(5))?;
+    client.add(2, 3).map_err(io::Error::other)?;
+    crate::signal::stop(number);
+    let told = std::thread::scope(|threads| {
+        let call = threads.spawn(|| client.add(2, 3).map_err(|error| error.ran()));
+        // Long enough for the post; the server sees nothing of it.
+        std::thread::sleep(Duration::from_millis(5));
+        server.kill()?;
+        server.forget();
+        let mut other = stranger(number)?;
+        let told = call.join().expect("a caller");
+        end(&mut other)?;
+        io::Result::Ok(told)
+    })?;
+    match told {
+        Err(Ran::No) => Ok("a server"),
+        other => Err(io::Error::other(format!("a call that no server took: {other:?}"))),
+    }
+}
+
+/// Has the next process get this number.
+fn next_is(number: u32) -> io::Result<()> {
+    fs::write(LAST_PID, (number - 1).to_string())
+}
+
+/// A process that has nothing to do with anybody, with this number.
+fn stranger(number: u32) -> io::Result<Child> {
+    next_is(number)?;
+    let child = Command::new("sleep").arg("60").spawn()?;
+    must_be(child.id(), number)?;
+    Ok(child)
+}
+
+fn end(child: &mut Child) -> io::Result<()> {
+    child.kill()?;
+    child.wait().map(drop)
+}
+
+fn must_be(pid: u32, number: u32) -> io::Result<()> {
+    match pid == number {
+        true => Ok(()),
+        false => Err(io::Error::other(format!("a process got the number {pid}"))),
+    }
+}
