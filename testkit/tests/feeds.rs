@@ -319,11 +319,15 @@ fn what_a_call_opens_that_was_given_up_is_dropped() {
     let late = Late { inner, count: Arc::clone(&count) };
     exported(late, Policy::default(), |client| {
         let hasty = client.with_deadline(Duration::from_millis(1));
-        // More than a binding may have open. Some are given up before they are taken.
-        while count.load(SeqCst) < 70 {
-            let aborted = hasty.until(9, 9).unwrap_err();
-            let Error::Call(aborted) = aborted else { panic!("{aborted}") };
-            assert!(matches!(aborted, CallError::CallAborted { .. }), "{aborted}");
+        // More than a binding may have open. Some are given up before they are taken; and on a
+        // machine with other work a millisecond may be too short to begin with, or seem longer.
+        let mut aborted = 0;
+        while count.load(SeqCst) < 70 || aborted < 70 {
+            match hasty.until(9, 9) {
+                Err(Error::Call(CallError::CallAborted { .. })) => aborted += 1,
+                Err(Error::Call(CallError::NoAStack { .. })) | Ok(_) => {}
+                Err(other) => panic!("{other}"),
+            }
         }
         expect_open(client, 0);
         assert_eq!(client.numbers(5, 0).unwrap().count(), 5);
