@@ -130,6 +130,14 @@ struct Scene {
 }
 
 impl Scene {
+    /// Until so many calls of `forever` wait. In which order calls are begun nobody promises.
+    fn wait_until_begun(&self, count: usize) {
+        // Each holds the counter, beside the server and us.
+        while Arc::strong_count(&self.dropped) < 2 + count {
+            std::thread::yield_now();
+        }
+    }
+
     /// `processors`: most that the server has.
     fn new(processors: u32, next: Option<AwaitedClient>) -> Scene {
         let directory = tempfile::tempdir().unwrap();
@@ -310,6 +318,7 @@ fn what_waits_is_dropped_when_its_client_has_gone() {
     let scene = Scene::new(2, None);
     for (round, client) in [scene.client(), scene.twin()].into_iter().enumerate() {
         let waiting: Vec<_> = (0..4).map(|_| client.posting().forever().unwrap()).collect();
+        scene.wait_until_begun(4);
         assert_eq!(client.dropped().unwrap() as usize, 4 * round);
         drop(waiting);
         drop(client);
@@ -327,7 +336,7 @@ fn what_waits_is_dropped_when_its_domain_ends() {
     let mut waiting = Box::pin(join_all((0..4).map(|_| calls.forever())));
     let mut context = Context::from_waker(Waker::noop());
     assert!(waiting.as_mut().poll(&mut context).is_pending());
-    client.null().unwrap();
+    scene.wait_until_begun(4);
     let Scene { clerk, domain, dropped, directory: _directory, client: _domain } = scene;
     drop(clerk);
     drop(domain);

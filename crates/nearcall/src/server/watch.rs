@@ -41,13 +41,13 @@ pub(crate) struct Watch<'c> {
     hot: Vec<Hot>,
     /// They are of several bindings.
     is_shared: bool,
-    /// Where the last look at them ended.
+    /// Which group of them the next look begins with.
     group: usize,
     /// Bindings that rang and have calls posted which no pass has served yet.
     owed: Vec<Arc<ServerBinding>>,
     /// What a pass finds; kept for its memory.
     found: Vec<Found>,
-    /// Counts passes: whose A-stack comes first in the next.
+    /// Which of the A-stacks that the next pass finds comes first.
     turn: usize,
     /// Whose turn it is, of each priority, and of those that wait for more urgent ones.
     rounds: [Rounds; Priority::ALL.len()],

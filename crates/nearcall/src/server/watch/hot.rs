@@ -177,10 +177,11 @@ impl Watch<'_> {
         let groups = self.hot.len().div_ceil(TOGETHER);
         let begin = if groups > 1 { clock::ticks() } else { 0 };
         let mut has_served = false;
-        for _ in 0..groups {
-            self.group = if self.group + 1 < groups { self.group + 1 } else { 0 };
-            has_served |= self.poll_together(self.group * TOGETHER);
+        let first = std::mem::take(&mut self.group);
+        for group in (0..groups).cycle().skip(first).take(groups) {
+            has_served |= self.poll_together(group * TOGETHER);
             if has_served && groups > 1 && clock::ns_since(begin) > PASS_NS_MAX {
+                self.group = (group + 1) % groups;
                 break;
             }
         }

@@ -72,13 +72,16 @@ impl Watch<'_> {
         let mut found = std::mem::take(&mut self.found);
         self.find_hot(&mut found);
         self.find_owed(&mut found);
-        // Of one binding's calls none is always the last.
-        self.turn = self.turn.wrapping_add(1);
         let first = self.turn % found.len().max(1);
         found.rotate_left(first);
         let is_contended = found.iter().any(|each| each.key != found[0].key);
-        let has_served =
-            if is_contended { self.serve_fairly(&found) } else { self.serve_alone(&found) };
+        let has_served = if is_contended {
+            // Of one binding's calls none is always the last.
+            self.turn = self.turn.wrapping_add(1);
+            self.serve_fairly(&found)
+        } else {
+            self.serve_alone(&found)
+        };
         found.clear();
         self.found = found;
         has_served
@@ -90,10 +93,13 @@ impl Watch<'_> {
             self.rounds.iter_mut().for_each(Rounds::forgive);
         }
         let begin = if found.len() > 1 { clock::ticks() } else { 0 };
+        let first = std::mem::take(&mut self.turn);
         let mut has_served = false;
-        for each in found {
+        for (count, each) in (1..).zip(found) {
             has_served |= self.serve(each);
             if found.len() > 1 && clock::ns_since(begin) > PASS_NS_MAX {
+                // The next one goes on behind it.
+                self.turn = first.wrapping_add(count);
                 break;
             }
         }
