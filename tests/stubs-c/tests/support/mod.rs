@@ -234,6 +234,8 @@ pub struct RustServer(Child);
 impl RustServer {
     pub fn start(name: &str, runtime: &Path) -> RustServer {
         let ready = runtime.join(format!("{name}.ready"));
+        // Of the one before.
+        let _ = std::fs::remove_file(&ready);
         let child = Command::new(std::env::current_exe().expect("this program"))
             .args(["serve", "--exact"])
             .env("RUST_SERVER_NAME", name)
