@@ -162,7 +162,7 @@ struct Workshop<'w> {
 impl Workshop<'_> {
     /// What all files need.
     fn prepare(&self) -> Result<(), Failed> {
-        let debug = self.root.join("target/debug");
+        let debug = target(self.root).join("debug");
         match self.language {
             Language::Rust => {
                 for side in ["client", "server"] {
@@ -206,7 +206,7 @@ impl Workshop<'_> {
     /// The programs of one file; what they call, or `None` if there are none.
     fn make(&self, file: &Path, seed: u64) -> Result<Option<Called>, Failed> {
         let stem = stem(file);
-        let mut command = Command::new(self.root.join("target/debug/nearcall"));
+        let mut command = Command::new(target(self.root).join("debug/nearcall"));
         command.args(["compile", "--language", self.language.name(), "--selftest", "--seed"]);
         command.arg(seed.to_string()).arg("-I").arg(self.root.join("tests/idl/good"));
         command.arg(file).arg("-o").arg(self.directory);
@@ -292,4 +292,9 @@ impl Workshop<'_> {
         command.arg("-L").arg(self.directory).arg("-lnearcall");
         command.arg(format!("-Wl,-rpath,{}", self.directory.display()))
     }
+}
+
+/// Where cargo puts what it builds.
+fn target(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from)
 }
