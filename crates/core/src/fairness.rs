@@ -9,7 +9,7 @@
 //!                                          what it takes too much it owes to the rounds to come
 //! ```
 //!
-//! Of the watching processor alone. A debt is forgotten when another one takes the watch over.
+//! Of the watching processor alone. A debt is forgiven, too, when another one takes the watch over.
 
 use core::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -40,14 +40,16 @@ pub enum Priority {
 /// What a binding has left of its round, or owes.
 #[derive(Debug, Default)]
 pub struct Deficit {
-    /// Round of its priority that it was last given something in.
+    /// Era and round of its priority that it was last given something in.
+    era: AtomicU64,
     round: AtomicU64,
     left_ns: AtomicI64,
 }
 
-/// The rounds of one priority.
-#[derive(Clone, Copy, Debug, Default)]
+/// The rounds of one priority, counted in eras: a debt ends with the era.
+#[derive(Clone, Copy, Debug)]
 pub struct Rounds {
+    era: u64,
     now: u64,
 }
 
@@ -63,23 +65,32 @@ impl Priority {
 }
 
 impl Rounds {
+    /// None yet, of an era that no rounds of these bindings had before: the moment will do.
+    pub fn new(era: u64) -> Rounds {
+        Rounds { era, now: 0 }
+    }
+
     /// Begins a round of which bindings have these `quanta`, none 0, and with it as many more as it
     /// takes for one of them to have something left.
     pub fn begin<'d>(&mut self, quanta: impl Iterator<Item = (&'d Deficit, u32)>) {
         self.now += 1;
-        let needed = quanta.map(|(deficit, quantum_ns)| deficit.needed(self.now, quantum_ns)).min();
+        let begun = *self;
+        let needed = quanta.map(|(deficit, quantum_ns)| deficit.needed(begun, quantum_ns)).min();
         self.now += needed.unwrap_or(0);
     }
 
-    /// Calls of one binding alone were found: nobody has waited for what others owe.
-    pub fn forgive(&mut self) {
-        self.now += DEBT_NS_MAX as u64;
+    /// Calls of one binding alone were found: nobody has waited for what others owe. Asks for an
+    /// era if there has been a round since the last.
+    pub fn forgive(&mut self, era: impl FnOnce() -> u64) {
+        if self.now > 0 {
+            *self = Rounds::new(era());
+        }
     }
 
     /// Whether the binding may be served in this round, of which it has `quantum_ns`.
     pub fn admit(&self, deficit: &Deficit, quantum_ns: u32) -> bool {
-        let left_ns = deficit.left_ns_at(self.now, quantum_ns);
-        deficit.set(self.now, left_ns);
+        let left_ns = deficit.left_ns_in(*self, quantum_ns);
+        deficit.set(*self, left_ns);
         left_ns > 0
     }
 }
@@ -88,39 +99,43 @@ impl Deficit {
     /// It was served, and that took so long.
     pub fn charge(&self, took_ns: u64) {
         let took_ns = i64::try_from(took_ns).unwrap_or(i64::MAX);
-        let (round, left_ns) = self.get();
-        self.set(round, left_ns.saturating_sub(took_ns).max(-DEBT_NS_MAX));
+        let (rounds, left_ns) = self.get();
+        self.set(rounds, left_ns.saturating_sub(took_ns).max(-DEBT_NS_MAX));
     }
 
-    fn get(&self) -> (u64, i64) {
+    fn get(&self) -> (Rounds, i64) {
         // Relaxed: about whose turn it is; no word in shared memory depends on it.
-        let round = self.round.load(Ordering::Relaxed);
+        let era = self.era.load(Ordering::Relaxed);
         // Relaxed: as above.
-        (round, self.left_ns.load(Ordering::Relaxed))
+        let now = self.round.load(Ordering::Relaxed);
+        // Relaxed: as above.
+        (Rounds { era, now }, self.left_ns.load(Ordering::Relaxed))
     }
 
-    fn set(&self, round: u64, left_ns: i64) {
+    fn set(&self, rounds: Rounds, left_ns: i64) {
         // Relaxed: as above; one thread watches.
-        self.round.store(round, Ordering::Relaxed);
+        self.era.store(rounds.era, Ordering::Relaxed);
+        // Relaxed: as above.
+        self.round.store(rounds.now, Ordering::Relaxed);
         // Relaxed: as above.
         self.left_ns.store(left_ns, Ordering::Relaxed);
     }
 
     /// What it has in this round: a quantum for each since the last, of which nothing is kept that
     /// was not used.
-    fn left_ns_at(&self, round: u64, quantum_ns: u32) -> i64 {
+    fn left_ns_in(&self, rounds: Rounds, quantum_ns: u32) -> i64 {
         let (given_in, left_ns) = self.get();
-        let Some(rounds) = round.checked_sub(given_in) else {
-            // A round of another watch.
+        if given_in.era != rounds.era {
             return quantum_ns.into();
-        };
-        let given_ns = i64::try_from(rounds).unwrap_or(i64::MAX).saturating_mul(quantum_ns.into());
+        }
+        let passed = i64::try_from(rounds.now.saturating_sub(given_in.now)).unwrap_or(i64::MAX);
+        let given_ns = passed.saturating_mul(quantum_ns.into());
         left_ns.saturating_add(given_ns).min(quantum_ns.into())
     }
 
     /// Rounds past this one until it has something left.
-    fn needed(&self, round: u64, quantum_ns: u32) -> u64 {
-        match self.left_ns_at(round, quantum_ns) {
+    fn needed(&self, rounds: Rounds, quantum_ns: u32) -> u64 {
+        match self.left_ns_in(rounds, quantum_ns) {
             1.. => 0,
             owed_ns => owed_ns.unsigned_abs() / u64::from(quantum_ns) + 1,
         }
@@ -158,7 +173,7 @@ mod tests {
 
     /// Serves them for so many rounds, each with its quantum.
     fn serve(callers: &mut [Caller], quanta: &[u32], count: usize) {
-        let mut rounds = Rounds::default();
+        let mut rounds = Rounds::new(0);
         for _ in 0..count {
             rounds.begin(callers.iter().map(|caller| &caller.deficit).zip(quanta.iter().copied()));
             for (caller, quantum_ns) in callers.iter_mut().zip(quanta) {
@@ -204,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_round_has_somebody_to_serve_whatever_all_of_them_owe() {
-        let mut rounds = Rounds::default();
+        let mut rounds = Rounds::new(0);
         let deficits = [Deficit::default(), Deficit::default()];
         deficits[0].charge(5_000_000);
         deficits[1].charge(3_000_000);
@@ -219,7 +234,7 @@ mod tests {
     #[test]
     fn what_was_not_used_is_not_kept() {
         let deficit = Deficit::default();
-        let rounds = Rounds { now: 1_000_000 };
+        let rounds = Rounds { era: 0, now: 1_000_000 };
         assert!(rounds.admit(&deficit, QUANTUM_NS));
         deficit.charge(QUANTUM_NS.into());
         assert!(!rounds.admit(&deficit, QUANTUM_NS));
@@ -228,21 +243,35 @@ mod tests {
     #[test]
     fn a_debt_ends_with_the_contention() {
         let deficit = Deficit::default();
-        let mut rounds = Rounds::default();
+        let mut rounds = Rounds::new(0);
         rounds.begin([(&deficit, QUANTUM_NS)].into_iter());
         assert!(rounds.admit(&deficit, QUANTUM_NS));
         deficit.charge(5_000_000);
         assert!(!rounds.admit(&deficit, QUANTUM_NS));
-        rounds.forgive();
+        rounds.forgive(|| 1);
+        assert!(rounds.admit(&deficit, QUANTUM_NS));
+        // Once: nobody has come into debt since.
+        rounds.forgive(|| unreachable!("there was no round"));
+    }
+
+    #[test]
+    fn a_debt_of_an_era_before_does_not_come_back() {
+        let deficit = Deficit::default();
+        let mut rounds = Rounds::new(0);
+        rounds.begin([(&deficit, QUANTUM_NS)].into_iter());
+        assert!(rounds.admit(&deficit, QUANTUM_NS));
+        deficit.charge(5_000_000);
+        rounds.forgive(|| 1);
+        (0..100).for_each(|_| rounds.begin(core::iter::empty()));
         assert!(rounds.admit(&deficit, QUANTUM_NS));
     }
 
     #[test]
-    fn another_watch_forgets_debts() {
+    fn another_watch_forgives_debts() {
         let deficit = Deficit::default();
-        assert!(Rounds { now: 50 }.admit(&deficit, QUANTUM_NS));
+        assert!(Rounds { era: 7, now: 50 }.admit(&deficit, QUANTUM_NS));
         deficit.charge(5_000_000);
-        let mut other = Rounds::default();
+        let mut other = Rounds::new(8);
         other.begin([(&deficit, QUANTUM_NS)].into_iter());
         assert!(other.admit(&deficit, QUANTUM_NS));
         assert_eq!(other.now, 1);
@@ -253,7 +282,7 @@ mod tests {
         let deficit = Deficit::default();
         deficit.charge(u64::MAX);
         deficit.charge(u64::MAX);
-        let mut rounds = Rounds::default();
+        let mut rounds = Rounds::new(0);
         rounds.begin([(&deficit, 1)].into_iter());
         assert!(rounds.admit(&deficit, 1));
         assert_eq!(rounds.now, DEBT_NS_MAX as u64 + 1);

@@ -85,7 +85,7 @@ impl<'c> Watch<'c> {
             owed: Vec::new(),
             found: Vec::new(),
             turn: 0,
-            rounds: Default::default(),
+            rounds: [Rounds::new(clock::ticks()); Priority::ALL.len()],
             passes: Passes::default(),
             spread: 0,
             rings: Rings::new(),

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use nearcall_core::fairness::{QUANTUM_NS, Rounds};
+use nearcall_core::fairness::QUANTUM_NS;
 use nearcall_core::turn::Look;
 use nearcall_core::{Priority, Sequence};
 use nearcall_os::{clock, processor};
@@ -90,7 +90,7 @@ impl Watch<'_> {
     /// Serves calls of one binding for a while; what that leaves is found again.
     fn serve_alone(&mut self, found: &[Found]) -> bool {
         if !found.is_empty() {
-            self.rounds.iter_mut().for_each(Rounds::forgive);
+            self.rounds.iter_mut().for_each(|rounds| rounds.forgive(clock::ticks));
         }
         let begin = if found.len() > 1 { clock::ticks() } else { 0 };
         let first = std::mem::take(&mut self.turn);
