@@ -6,7 +6,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::task::{Context, Poll, Wake, Waker};
-use std::thread::Thread;
+use std::thread::{Thread, ThreadId};
 use std::time::{Duration, Instant};
 
 use futures::future::{join_all, select_ok};
@@ -156,6 +156,40 @@ fn a_task_that_waits_long_sleeps_and_is_woken() {
             poll_until_asleep(call.as_mut());
             assert_eq!(block_on(call).unwrap(), runs);
         }
+    });
+}
+
+/// Panics when another thread wakes its task.
+struct Panicker {
+    own: ThreadId,
+    panics: AtomicU32,
+}
+
+impl Wake for Panicker {
+    fn wake(self: Arc<Self>) {
+        if std::thread::current().id() != self.own {
+            self.panics.fetch_add(1, Relaxed);
+            panic!("planned");
+        }
+    }
+}
+
+#[test]
+fn a_waker_that_panics_leaves_other_tasks_awake() {
+    check(|world| {
+        let server = world.serve("awaiting");
+        let client = world.import(&server);
+        let own = std::thread::current().id();
+        let panicker = Arc::new(Panicker { own, panics: AtomicU32::new(0) });
+        let calls = client.awaiting();
+        let mut call = pin!(calls.doze(50));
+        poll_until_asleep(call.as_mut());
+        assert!(poll(call.as_mut(), &Waker::from(Arc::clone(&panicker))).is_pending());
+        while panicker.panics.load(Relaxed) == 0 {
+            std::thread::yield_now();
+        }
+        assert_eq!(block_on(calls.doze(50)).unwrap(), 2);
+        assert_eq!(block_on(call).unwrap(), 1);
     });
 }
 

@@ -10,6 +10,7 @@
 //!
 //! A ticket is told once: then it is gone, and whoever had it looks for itself.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Waker;
@@ -196,12 +197,16 @@ impl Herald {
     fn run(&self) {
         loop {
             let found = self.look(clock::now_ns());
-            // Outside of the lock, both: they run anybody's code.
-            for (binding, looks, has_unclaimed) in &found.closer {
-                look_closer(binding, *looks, *has_unclaimed);
-            }
             let is_done = found.wakers.is_empty() && found.closer.is_empty();
-            found.wakers.into_iter().for_each(Waker::wake);
+            // Outside of the lock, both: they run anybody's code. One that panics must not end the
+            // thread that all others wait for.
+            for (binding, looks, has_unclaimed) in &found.closer {
+                let look = || look_closer(binding, *looks, *has_unclaimed);
+                let _ = catch_unwind(AssertUnwindSafe(look));
+            }
+            for waker in found.wakers {
+                let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
+            }
             if is_done {
                 self.sleep(&found.oldest, found.until_ns, found.changes);
             }
