@@ -55,6 +55,9 @@ pub const ROLES: &[(&str, child::Role)] = &[
     (raw::array::ROLE, raw::array::play),
     (raw::bind::ROLE, raw::bind::play),
     (raw::exchange::ROLE, raw::exchange::play),
+    (raw::heads::ROLE, raw::heads::play),
+    (raw::rung::ROLE, raw::rung::play),
+    (raw::streamed::ROLE, raw::streamed::play),
     (scale::ROLE, scale::play),
     (workload::ROLE, workload::play),
 ];

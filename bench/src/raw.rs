@@ -5,7 +5,10 @@
 pub mod array;
 pub mod bind;
 pub mod exchange;
+pub mod heads;
 pub mod line;
+pub mod rung;
+pub mod streamed;
 pub mod yielding;
 
 pub mod peer;

@@ -46,7 +46,7 @@ impl NullsServer for Server {
 }
 
 /// One server, and as many bindings to it as are wanted so far.
-struct Crowd<'s> {
+pub struct Crowd<'s> {
     stage: &'s Stage,
     domain: &'s Domain,
     directory: PathBuf,
@@ -91,7 +91,12 @@ pub fn play(link: &Link, arguments: &[String]) -> Result<(), Failure> {
 }
 
 impl<'s> Crowd<'s> {
-    fn start(stage: &'s Stage, domain: &'s Domain, directory: PathBuf) -> Result<Self, Failure> {
+    /// Starts a server that exports in `directory`; there is no binding yet.
+    pub fn start(
+        stage: &'s Stage,
+        domain: &'s Domain,
+        directory: PathBuf,
+    ) -> Result<Self, Failure> {
         let server = calls::start(ROLE, &directory, stage.there)?;
         Ok(Crowd { stage, domain, directory, clients: Vec::new(), binds_ns: Vec::new(), server })
     }
@@ -124,7 +129,7 @@ impl<'s> Crowd<'s> {
     }
 
     /// Binds until there are `count` bindings.
-    fn grow(&mut self, count: usize) -> Result<(), Failure> {
+    pub fn grow(&mut self, count: usize) -> Result<(), Failure> {
         while self.clients.len() < count {
             let begin_ns = clock::now_ns();
             let client = NullsClient::new(imported(self.domain, &self.directory, &NULLS)?);
@@ -163,7 +168,7 @@ impl<'s> Crowd<'s> {
     }
 
     /// Each binding is called in turn.
-    fn cold(&self, plan: Plan) -> Result<Samples, nearcall::CallError> {
+    pub fn cold(&self, plan: Plan) -> Result<Samples, nearcall::CallError> {
         let mut turn = self.clients.iter().cycle();
         plan.time(|| turn.next().expect("a cycle has no end").null())
     }
@@ -207,7 +212,7 @@ fn resident_bytes(process: &str) -> Result<u64, Failure> {
 }
 
 /// As many descriptors as this process may allow itself.
-fn allow_descriptors() -> Result<(), Failure> {
+pub fn allow_descriptors() -> Result<(), Failure> {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     Ok(setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })?)
 }

@@ -20,7 +20,7 @@ use crate::table::{Case, Named, OURS, Table};
 const NAME: &str = "size";
 
 /// What Nearcall is compared with: one copy, within the client's private memory.
-const AGAINST: &str = "memcpy";
+pub const AGAINST: &str = "memcpy";
 
 /// Bytes that a measurement moves, about; fewer calls of longer ones.
 const MEASUREMENT_BYTES: u64 = 64 << 20;
@@ -102,7 +102,7 @@ fn sizes_that_fit(table: &mut Table) -> &'static [(&'static str, u64)] {
 }
 
 /// One `memcpy` after the other.
-fn copy(source: &[u8], target: &mut [u8], plan: Plan) -> Samples {
+pub fn copy(source: &[u8], target: &mut [u8], plan: Plan) -> Samples {
     let samples = plan.time(|| {
         black_box(&mut *target).copy_from_slice(black_box(source));
         Ok::<(), std::convert::Infallible>(())
@@ -111,7 +111,8 @@ fn copy(source: &[u8], target: &mut [u8], plan: Plan) -> Samples {
     samples
 }
 
-fn plan(stage: &Stage, bytes: u64) -> Plan {
+/// A few calls of long arguments, many of short ones.
+pub fn plan(stage: &Stage, bytes: u64) -> Plan {
     let calls = (MEASUREMENT_BYTES / bytes.max(1)).clamp(CALLS_MIN, CALLS_MAX) as u32;
     if bytes <= SHORT_BYTES && stage.processors == 2 {
         return stage.plan(calls, BATCH);
