@@ -47,6 +47,10 @@ const STALE_TIME: Duration = Duration::from_millis(50);
 /// the message takes here: every server processor wakes up for it.
 const LOOK_NS: u64 = 100_000;
 
+/// How long nothing is read from a client of whose descriptors too many wait to be closed, before
+/// it is looked whether they still do.
+const BEHIND_NS: u64 = 1_000_000;
+
 /// How long to leave a poller alone that does not work.
 const POLLER_PAUSE: Duration = Duration::from_millis(100);
 
@@ -56,7 +60,8 @@ pub(crate) struct Housekeeping {
     waker: Waker,
     watched: Mutex<HashMap<u64, Watched>>,
     handshakes: Mutex<HashMap<u64, UnderWay>>,
-    /// Bindings whose users' requests have taken much time: until when nothing is read from them.
+    /// Bindings whose users' requests have taken much time, or left much to be closed: until when
+    /// nothing is read from them.
     paused: Mutex<Vec<(Instant, Arc<ServerBinding>)>>,
     /// Bindings by token, some of whose packets a server processor has read.
     again: Mutex<Vec<u64>>,
@@ -229,7 +234,8 @@ impl Housekeeping {
         }
     }
 
-    /// Answers what an importer has asked for, and pauses if its user has taken much of the time.
+    /// Answers what an importer has asked for, and pauses if its user has taken much of the time,
+    /// or much that it sent has yet to be closed.
     fn attend_importer(&self, core: &DomainCore, binding: &Arc<ServerBinding>) -> bool {
         let begin_ns = clock::now_ns();
         let is_served = requests::attend(binding);
@@ -240,8 +246,11 @@ impl Housekeeping {
         let now_ns = clock::now_ns();
         let mut pace = binding.class.pace();
         pace.spend(now_ns - begin_ns + if is_asked { LOOK_NS } else { 0 }, now_ns);
-        let pause_ns = pace.pause_ns(now_ns);
+        let mut pause_ns = pace.pause_ns(now_ns);
         drop(pace);
+        if binding.is_behind() {
+            pause_ns = pause_ns.max(BEHIND_NS);
+        }
         if is_served && binding.has_queued() {
             self.attend_again(binding.token);
         }

@@ -6,38 +6,48 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{AtFlags, FileType, StatxFlags};
 
-use crate::{closing, segment};
+use crate::closing::{self, Behind};
+use crate::segment;
 
 /// A descriptor that a peer sent and that nobody has taken into use.
 ///
 /// Dropped, it is closed, and whoever drops it does not wait for that, however long the peer has
 /// arranged for it to take.
 #[derive(Debug)]
-pub struct PeerDescriptor(Option<OwnedFd>);
+pub struct PeerDescriptor {
+    /// `None` once it is taken.
+    descriptor: Option<OwnedFd>,
+    behind: Behind,
+}
 
 impl PeerDescriptor {
+    /// One that came over the connection that `behind` counts for.
+    pub(crate) fn new(descriptor: OwnedFd, behind: &Behind) -> PeerDescriptor {
+        PeerDescriptor { descriptor: Some(descriptor), behind: behind.clone() }
+    }
+
     /// Takes it into use.
     pub fn take(mut self) -> OwnedFd {
-        self.0.take().expect("it is taken once")
+        self.descriptor.take().expect("it is taken once")
     }
 }
 
 impl From<OwnedFd> for PeerDescriptor {
     fn from(descriptor: OwnedFd) -> PeerDescriptor {
-        PeerDescriptor(Some(descriptor))
+        PeerDescriptor::new(descriptor, &Behind::default())
     }
 }
 
 impl AsFd for PeerDescriptor {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_ref().expect("it is not taken").as_fd()
+        self.descriptor.as_ref().expect("it is not taken").as_fd()
     }
 }
 
 impl Drop for PeerDescriptor {
     fn drop(&mut self) {
-        if let Some(descriptor) = self.0.take() {
-            closing::close(descriptor);
+        if let Some(descriptor) = self.descriptor.take() {
+            closing::close(descriptor, &self.behind);
         }
     }
 }

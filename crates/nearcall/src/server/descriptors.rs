@@ -26,6 +26,10 @@ use crate::wire::{Packet, WireError};
 /// have under way.
 const QUEUE_COUNT_MAX: usize = 256;
 
+/// Of a client of whose descriptors more wait to be closed, nothing is read: far more than an
+/// honest one's calls leave behind, and few beside what a process may have open.
+const UNCLOSED_COUNT_MAX: usize = 256;
+
 /// What has come over a binding's socket and is not where it belongs yet.
 #[derive(Default)]
 pub(crate) struct Arrived {
@@ -68,6 +72,7 @@ impl ServerBinding {
         }
         let packet = match queued {
             Some(packet) => packet,
+            None if self.is_behind() => return Ok(Next::Nothing),
             None => match self.socket.try_receive()? {
                 Some(packet) => packet,
                 None => return Ok(Next::Nothing),
@@ -77,6 +82,11 @@ impl ServerBinding {
             Some(packet) => Next::Packet(packet),
             None => Next::Parked,
         })
+    }
+
+    /// Too many of the client's descriptors are still being closed: nothing more is read.
+    pub fn is_behind(&self) -> bool {
+        self.socket.stream().unclosed_count() > UNCLOSED_COUNT_MAX
     }
 
     /// A server processor has read what nobody has answered.
@@ -127,7 +137,7 @@ impl ServerBinding {
         let mut left = QUEUE_COUNT_MAX + self.astack_count() as usize;
         while !is_enough(arrived) {
             let is_full = arrived.queued.len() >= QUEUE_COUNT_MAX;
-            if is_full || left == 0 || arrived.broken.is_some() {
+            if is_full || left == 0 || arrived.broken.is_some() || self.is_behind() {
                 break;
             }
             left -= 1;
