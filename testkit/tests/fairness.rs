@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use nearcall::name::Scope;
 use nearcall::{
-    Binding, Clerk, Domain, DomainOptions, ExportOptions, ImportOptions, Policy, Priority, Rule,
-    Rules, Verdict, Who,
+    Binding, Clerk, Domain, DomainOptions, ExportOptions, ImportOptions, Limits, Policy, Priority,
+    Rule, Rules, Verdict, Who,
 };
 use nearcall_os::processor;
 use testkit::turns::turns::{TURNS, TurnsClient, TurnsEntries, TurnsServer};
@@ -87,7 +87,8 @@ impl Served {
     fn client(&mut self, priority: Priority) -> TurnsClient {
         let name = format!("turns-{}", self.clerks.len());
         let (id, who) = (String::from("all"), Who::default());
-        let rule = Rule { id, who, verdict: Verdict::Admit, priority };
+        let (verdict, limits) = (Verdict::Admit, Limits::default());
+        let rule = Rule { id, who, verdict, priority, limits };
         let mut options = ExportOptions::default();
         options.scope = Some(scope(self.directory.path()));
         options.policy = Policy::Rules(Rules { rules: vec![rule] });

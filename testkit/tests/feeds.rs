@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use nearcall::raw::{Arguments, Client, Entries, Outcome};
 use nearcall::{
-    Binding, CallError, Clerk, Domain, Error, ExportOptions, InterfaceDescriptor, NotExecuted,
-    Policy, Priority, Ran, Rule, Rules, Verdict, Who,
+    Binding, CallError, Clerk, Domain, Error, ExportOptions, InterfaceDescriptor, Limits,
+    NotExecuted, Policy, Priority, Ran, Rule, Rules, Verdict, Who,
 };
 use testkit::faults::faults::{FEEDING, FeedingClient, FeedingEntries, Refused};
 use testkit::feeding::Feeder;
@@ -338,7 +338,7 @@ fn what_a_call_opens_that_was_given_up_is_dropped() {
 fn who_may_open_a_feed_may_have_its_batches() {
     let only = Verdict::AdmitOnly(vec!["numbers".to_owned(), "sum".to_owned()]);
     let (id, who, priority) = ("some".to_owned(), Who::default(), Priority::default());
-    let rule = Rule { id, who, verdict: only, priority };
+    let rule = Rule { id, who, verdict: only, priority, limits: Limits::default() };
     let policy = Policy::Rules(Rules { rules: vec![rule] });
     let feeding = FeedingEntries::new(Feeder::default());
     exported(feeding, policy, |client| {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use nearcall::name::Scope;
 use nearcall::{
     BindError, Binding, CallError, Clerk, Domain, DomainOptions, ExportError, ExportOptions,
-    NotExecuted, Policy, Priority, Rule, Rules, Verdict, Who,
+    Limits, NotExecuted, Policy, Priority, Rule, Rules, Verdict, Who,
 };
 use testkit::contract::{self, import_options};
 use testkit::stubs::contract::{CONTRACT, ContractClient};
@@ -18,7 +18,8 @@ fn own_uid() -> Option<u32> {
 }
 
 fn rule(id: &str, who: Who, verdict: Verdict) -> Rule {
-    Rule { id: id.to_owned(), who, verdict, priority: Priority::default() }
+    let (priority, limits) = (Priority::default(), Limits::default());
+    Rule { id: id.to_owned(), who, verdict, priority, limits }
 }
 
 fn export(domain: &Domain, directory: &Path, policy: Policy) -> Result<Clerk, ExportError> {

@@ -1,12 +1,20 @@
 //! What importers may hold of a server, and how much of its housekeeping's time they may take.
 
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 
+use nearcall::name::Scope;
+use nearcall::raw::Entries;
 use nearcall::{
-    BindError, Binding, CallError, Clerk, Domain, DomainOptions, ImportOptions, NotExecuted, Ran,
+    BindError, Binding, CallError, Clerk, Domain, DomainOptions, ExportError, ExportOptions,
+    ImportOptions, Limits, NotExecuted, Policy, Priority, Ran, Rule, Rules, UsageError, Verdict,
+    WhenExhausted, Who,
 };
 use nearcall_os::socket::Stream;
 use testkit::contract::{self, import_options};
+use testkit::faults::faults::{PASSING, PassingClient, PassingEntries};
+use testkit::passing::Passer;
 use testkit::stubs::contract::{CONTRACT, ContractClient};
 
 /// A server in this process, exported as `keeper`: its quotas are those of real importers.
@@ -23,13 +31,47 @@ fn serve(options: DomainOptions) -> Served {
     Served { directory, _clerk: clerk, client: Domain::new().expect("a client's domain") }
 }
 
+/// A server with one rule, which admits everybody within these limits.
+fn serve_within(limits: Limits) -> Served {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let domain = Domain::new().expect("a server's domain");
+    let entries = contract::entries(&domain, directory.path());
+    let clerk = export_within(&domain, directory.path(), entries, limits).expect("an export");
+    Served { directory, _clerk: clerk, client: Domain::new().expect("a client's domain") }
+}
+
+fn export_within(
+    domain: &Domain,
+    directory: &Path,
+    entries: impl Entries,
+    limits: Limits,
+) -> Result<Clerk, ExportError> {
+    let (who, verdict, priority) = (Who::default(), Verdict::Admit, Priority::default());
+    let rule = Rule { id: "within".to_owned(), who, verdict, priority, limits };
+    let mut options = ExportOptions::default();
+    options.scope = Some(Scope::Directory(directory.to_owned()));
+    options.policy = Policy::Rules(Rules { rules: vec![rule] });
+    Clerk::export_with(domain, "keeper", entries, options)
+}
+
+/// A-stacks that a binding to a keeper begins with.
+fn first_astacks() -> u32 {
+    CONTRACT.classes.iter().map(|class| class.count).sum()
+}
+
+fn is_overloaded<T>(outcome: &Result<T, CallError>) -> bool {
+    let reason = NotExecuted::Overloaded;
+    matches!(outcome, Err(CallError::NotExecuted { reason: found, .. }) if *found == reason)
+}
+
 impl Served {
     fn path(&self) -> &Path {
         self.directory.path()
     }
 
     fn import(&self) -> Result<ContractClient, BindError> {
-        let options: ImportOptions = import_options(self.path());
+        let mut options: ImportOptions = import_options(self.path());
+        options.when_exhausted = WhenExhausted::Grow;
         Binding::import_with(&self.client, "keeper", &CONTRACT, options).map(ContractClient::new)
     }
 }
@@ -100,6 +142,157 @@ fn results_over_the_share_are_refused_and_the_binding_lives() {
     let error = client.echo(&vec![1; 2 << 20]).unwrap_err();
     assert!(matches!(error, CallError::ResultsRefused { .. }), "{error}");
     assert_eq!(client.echo(&[7; 1 << 20]).unwrap(), [7; 1 << 20]);
+}
+
+#[test]
+fn a_rule_bounds_the_bindings_of_a_user_who_gets_them_back() {
+    let mut limits = Limits::default();
+    limits.user.bindings_max = Some(2);
+    let served = serve_within(limits);
+    let mut clients: Vec<_> = (0..2).map(|_| served.import().unwrap()).collect();
+    check_overloaded(served.import(), "bindings: 3 is over its user's limit, which is 2");
+    clients[0].null().unwrap();
+    drop(clients.pop());
+    while served.import().is_err() {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_rule_bounds_the_binds_under_way_of_a_user() {
+    let mut limits = Limits::default();
+    limits.user.handshakes_max = Some(1);
+    let served = serve_within(limits);
+    let bound = served.import().unwrap();
+    let silent = Stream::connect(&served.path().join("keeper.socket")).unwrap();
+    check_overloaded(served.import(), "binds under way: 2 is over its user's limit, which is 1");
+    bound.null().unwrap();
+    drop(silent);
+    while served.import().is_err() {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_rule_bounds_what_each_binding_maps() {
+    let mut limits = Limits::default();
+    limits.binding.mapped_bytes_max = Some(5 << 20);
+    let served = serve_within(limits);
+    let (one, other) = (served.import().unwrap(), served.import().unwrap());
+    let outcome = one.echo(&vec![1; 6 << 20]);
+    assert!(is_overloaded(&outcome), "{outcome:?}");
+    // Together more than one of them may have.
+    for client in [one, other] {
+        assert_eq!(client.echo(&vec![7; 3 << 20]).unwrap(), vec![7; 3 << 20]);
+        assert!(!client.binding().is_revoked());
+    }
+}
+
+#[test]
+fn a_rule_bounds_what_a_user_maps_over_all_its_bindings() {
+    let mut limits = Limits::default();
+    limits.user.mapped_bytes_max = Some(5 << 20);
+    let served = serve_within(limits);
+    let (one, other) = (served.import().unwrap(), served.import().unwrap());
+    assert_eq!(one.echo(&vec![7; 3 << 20]).unwrap(), vec![7; 3 << 20]);
+    let outcome = other.echo(&vec![1; 3 << 20]);
+    assert!(is_overloaded(&outcome), "{outcome:?}");
+    assert_eq!(other.echo(&[7; 100_000]).unwrap(), [7; 100_000]);
+}
+
+#[test]
+fn a_rule_bounds_what_a_server_holds_for_a_binding() {
+    let mut limits = Limits::default();
+    limits.binding.own_bytes_max = Some(2 << 20);
+    let served = serve_within(limits);
+    let (one, other) = (served.import().unwrap(), served.import().unwrap());
+    let error = one.echo(&vec![1; 3 << 20]).unwrap_err();
+    assert!(matches!(error, CallError::ResultsRefused { .. }), "{error}");
+    for client in [one, other] {
+        assert_eq!(client.echo(&vec![7; 1 << 20]).unwrap(), vec![7; 1 << 20]);
+    }
+}
+
+/// Grows a binding as far as it may grow. How many A-stacks it has then.
+fn grown(client: &ContractClient) -> u32 {
+    let (posting, mut pending) = (client.posting(), Vec::new());
+    loop {
+        match posting.echo(&[7]) {
+            Ok(posted) => pending.push(posted),
+            Err(CallError::Usage(UsageError::Outstanding { .. })) => break,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    for posted in pending {
+        assert_eq!(posted.collect().unwrap(), [7]);
+    }
+    client.binding().astack_count()
+}
+
+#[test]
+fn a_rule_bounds_growth_of_a_binding() {
+    let (first, one_more) = (first_astacks(), astacks_of_growth());
+    let mut limits = Limits::default();
+    limits.binding.astacks_max = Some(first + one_more);
+    let served = serve_within(limits);
+    for client in [served.import().unwrap(), served.import().unwrap()] {
+        assert_eq!(grown(&client), first + one_more);
+        client.null().unwrap();
+    }
+}
+
+#[test]
+fn a_rule_bounds_growth_of_all_bindings_of_a_user() {
+    let (first, one_more) = (first_astacks(), astacks_of_growth());
+    let mut limits = Limits::default();
+    limits.user.astacks_max = Some(2 * first + one_more);
+    let served = serve_within(limits);
+    let (one, other) = (served.import().unwrap(), served.import().unwrap());
+    assert_eq!(grown(&one), first + one_more);
+    assert_eq!(grown(&other), first);
+}
+
+/// How many A-stacks the class of `echo` grows by.
+fn astacks_of_growth() -> u32 {
+    let echo = CONTRACT.procedures.iter().find(|procedure| procedure.name == "echo").unwrap();
+    CONTRACT.classes[usize::from(echo.class)].count
+}
+
+#[test]
+fn a_rule_bounds_descriptors_of_calls_and_the_binding_lives() {
+    let mut limits = Limits::default();
+    limits.binding.descriptors_max = Some(1);
+    let directory = tempfile::tempdir().unwrap();
+    let domain = Domain::new().unwrap();
+    let _clerk =
+        export_within(&domain, directory.path(), PassingEntries::new(Passer), limits).unwrap();
+    let binding = Binding::import_with(
+        &Domain::new().unwrap(),
+        "keeper",
+        &PASSING,
+        import_options(directory.path()),
+    );
+    let client = PassingClient::new(binding.unwrap());
+    let (socket, file) = (UnixStream::pair().unwrap().0, tempfile::tempfile().unwrap());
+    let error = client.swap(file.as_fd(), socket.as_fd()).unwrap_err();
+    assert_eq!(error.ran(), Ran::No, "{error}");
+    client.back(file.as_fd()).unwrap();
+    assert!(!client.binding().is_revoked());
+}
+
+#[test]
+fn a_rule_that_leaves_no_room_for_a_binding_exports_nothing() {
+    let mut limits = Limits::default();
+    limits.binding.astacks_max = Some(1);
+    let directory = tempfile::tempdir().unwrap();
+    let domain = Domain::new().unwrap();
+    let entries = contract::entries(&domain, directory.path());
+    let error = export_within(&domain, directory.path(), entries, limits).unwrap_err();
+    let first = first_astacks();
+    let want = format!(
+        "rule \"within\" allows 1 A-stacks, and a binding of contract::Contract begins with {first}"
+    );
+    assert_eq!(error.to_string(), want);
 }
 
 #[test]

@@ -20,13 +20,26 @@ pub struct Shares {
     total: u64,
 }
 
-/// A user asked for more than its share. It may have it once it, or another one, lets go.
+/// Somebody asked for more than it may hold. It may have it once it, or another one, lets go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OverShare {
+pub struct OverLimit {
     /// What it would hold.
     pub claimed: u64,
     /// What it may hold now.
     pub limit: u64,
+    /// Which limit that is.
+    pub of: LimitOf,
+}
+
+/// Whose limit was met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitOf {
+    /// The user's share, which depends on what others hold.
+    Share,
+    /// What a rule of the policy allows the user.
+    User,
+    /// What a rule of the policy allows one binding.
+    Binding,
 }
 
 impl Shares {
@@ -35,16 +48,19 @@ impl Shares {
         Shares { limit, held: BTreeMap::new(), total: 0 }
     }
 
-    /// `user` takes `amount` more.
+    /// `user` takes `amount` more, and is to hold no more than `user_max` whatever its share.
     ///
-    /// # Errors: [`OverShare`]; it holds what it held.
-    pub fn take(&mut self, user: User, amount: u64) -> Result<(), OverShare> {
+    /// # Errors: [`OverLimit`]; it holds what it held.
+    pub fn take(&mut self, user: User, amount: u64, user_max: u64) -> Result<(), OverLimit> {
         let own = self.held.get(&user).copied().unwrap_or(0);
         let user_count = self.held.len() as u64 + u64::from(own == 0);
-        let limit = self.limit.saturating_sub(self.total - own) / (user_count + 1);
+        let share = self.limit.saturating_sub(self.total - own) / (user_count + 1);
         let claimed = own.saturating_add(amount);
-        if claimed > limit {
-            return Err(OverShare { claimed, limit });
+        if claimed > user_max {
+            return Err(OverLimit { claimed, limit: user_max, of: LimitOf::User });
+        }
+        if claimed > share {
+            return Err(OverLimit { claimed, limit: share, of: LimitOf::Share });
         }
         if amount > 0 {
             self.held.insert(user, claimed);
@@ -130,58 +146,85 @@ impl Meter {
     }
 }
 
-impl fmt::Display for OverShare {
+impl fmt::Display for OverLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is over its user's share, which is {} now", self.claimed, self.limit)
+        let OverLimit { claimed, limit, of } = self;
+        match of {
+            LimitOf::Share => write!(f, "{claimed} is over its user's share, which is {limit} now"),
+            LimitOf::User => write!(f, "{claimed} is over its user's limit, which is {limit}"),
+            LimitOf::Binding => {
+                write!(f, "{claimed} is over the binding's limit, which is {limit}")
+            }
+        }
     }
 }
 
-impl core::error::Error for OverShare {}
+impl core::error::Error for OverLimit {}
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::ToString;
+
     use super::*;
 
     const A: User = Some(1);
     const B: User = Some(2);
 
+    /// No rule says anything.
+    const ANY: u64 = u64::MAX;
+
+    fn over_share(claimed: u64, limit: u64) -> Result<(), OverLimit> {
+        Err(OverLimit { claimed, limit, of: LimitOf::Share })
+    }
+
     #[test]
     fn one_user_has_half_at_most_and_the_next_finds_room() {
         let mut shares = Shares::new(120);
-        assert_eq!(shares.take(A, 61), Err(OverShare { claimed: 61, limit: 60 }));
-        assert_eq!(shares.take(A, 60), Ok(()));
-        assert_eq!(shares.take(A, 1), Err(OverShare { claimed: 61, limit: 60 }));
+        assert_eq!(shares.take(A, 61, ANY), over_share(61, 60));
+        assert_eq!(shares.take(A, 60, ANY), Ok(()));
+        assert_eq!(shares.take(A, 1, ANY), over_share(61, 60));
         // B: (120 - 60) / 3.
-        assert_eq!(shares.take(B, 21), Err(OverShare { claimed: 21, limit: 20 }));
-        assert_eq!(shares.take(B, 20), Ok(()));
+        assert_eq!(shares.take(B, 21, ANY), over_share(21, 20));
+        assert_eq!(shares.take(B, 20, ANY), Ok(()));
         // C: (120 - 80) / 4.
-        assert_eq!(shares.take(Some(3), 10), Ok(()));
+        assert_eq!(shares.take(Some(3), 10, ANY), Ok(()));
         assert_eq!(shares.total(), 90);
+    }
+
+    #[test]
+    fn a_rule_bounds_its_user_below_its_share_and_never_above() {
+        let mut shares = Shares::new(120);
+        assert_eq!(shares.take(A, 7, 7), Ok(()));
+        let over = OverLimit { claimed: 8, limit: 7, of: LimitOf::User };
+        assert_eq!(shares.take(A, 1, 7), Err(over));
+        assert_eq!(over.to_string(), "8 is over its user's limit, which is 7");
+        assert_eq!(shares.take(A, 54, 100), over_share(61, 60));
+        assert_eq!(shares.take(A, 53, 100), Ok(()));
     }
 
     #[test]
     fn users_that_are_not_told_share_one_share() {
         let mut shares = Shares::new(10);
-        assert_eq!(shares.take(None, 5), Ok(()));
-        assert_eq!(shares.take(None, 1), Err(OverShare { claimed: 6, limit: 5 }));
+        assert_eq!(shares.take(None, 5, ANY), Ok(()));
+        assert_eq!(shares.take(None, 1, ANY), over_share(6, 5));
     }
 
     #[test]
     fn what_is_given_back_can_be_taken_again() {
         let mut shares = Shares::new(10);
         for _ in 0..100 {
-            shares.take(A, 5).unwrap();
+            shares.take(A, 5, ANY).unwrap();
             shares.give_back(A, 5);
         }
         assert_eq!(shares.total(), 0);
-        assert_eq!(shares.take(B, 5), Ok(()));
+        assert_eq!(shares.take(B, 5, ANY), Ok(()));
     }
 
     #[test]
     fn a_refusal_changes_nothing_and_no_amount_overflows() {
         let mut shares = Shares::new(u64::MAX);
-        shares.take(A, 1).unwrap();
-        assert!(shares.take(A, u64::MAX).is_err());
+        shares.take(A, 1, ANY).unwrap();
+        assert!(shares.take(A, u64::MAX, ANY).is_err());
         assert_eq!(shares.total(), 1);
     }
 

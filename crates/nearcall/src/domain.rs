@@ -44,6 +44,8 @@ pub struct DomainOptions {
     pub bindings_max: u32,
     /// Most binds that are not complete. Default 256.
     pub handshakes_max: u32,
+    /// Most A-stacks of importers. Default 4,194,304.
+    pub astacks_max: u32,
     /// Most bytes of importers' segments that this domain maps. Default 64 GiB.
     pub mapped_bytes_max: u64,
     /// Most bytes of its own that this domain holds for importers: A-stacks, results out of line.
@@ -84,6 +86,7 @@ impl Default for DomainOptions {
             processors_max: 64,
             bindings_max: 20_000,
             handshakes_max: 256,
+            astacks_max: 1 << 22,
             mapped_bytes_max: 64 << 30,
             own_bytes_max: 8 << 30,
             descriptors_max: 1024,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use nearcall_core::fault::PeerFault;
 use nearcall_os::WrongDescriptor;
 
-use crate::server::rules::UnknownProcedure;
+use crate::server::rules::RuleError;
 
 /// Why a call has no results.
 #[derive(Debug)]
@@ -252,7 +252,7 @@ pub enum ExportError {
         pid: Option<u32>,
     },
     /// A rule of the policy is not one for this interface.
-    Policy(UnknownProcedure),
+    Policy(RuleError),
     /// The system refused the socket.
     System {
         /// What for.
@@ -478,7 +478,7 @@ impl fmt::Display for ExportError {
             ExportError::AlreadyExported { name, pid: None } => {
                 write!(f, "{name:?} is already exported")
             }
-            ExportError::Policy(unknown) => unknown.fmt(f),
+            ExportError::Policy(wrong) => wrong.fmt(f),
             ExportError::System { doing, reason } => write!(f, "{doing}: {reason}"),
         }
     }

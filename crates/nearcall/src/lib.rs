@@ -55,6 +55,7 @@ pub use raw::{Opaque, OpaqueOut, Pending, Refusal};
 pub use server::clerk::{Admission, Clerk, ExportOptions, Importer, Policy};
 pub use server::current::{CurrentCall, current_call};
 pub use server::feeds::{Intake, Items, Taker};
-pub use server::rules::{Rule, Rules, UnknownProcedure, Verdict, Who};
+pub use server::limits::{BindingLimits, Limits, UserLimits};
+pub use server::rules::{Rule, RuleError, Rules, Verdict, Who};
 pub use spinning::spun;
 pub use types::{Char, LongDouble};

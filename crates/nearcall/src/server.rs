@@ -6,6 +6,7 @@ pub(crate) mod current;
 pub(crate) mod descriptors;
 pub(crate) mod feeds;
 pub(crate) mod handshake;
+pub(crate) mod limits;
 pub(crate) mod processors;
 pub(crate) mod quota;
 pub(crate) mod requests;

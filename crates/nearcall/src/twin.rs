@@ -21,6 +21,8 @@ use crate::region::{self, RegionBytes, Segments};
 use crate::server::binding::{Parts as ServerParts, ServerAStack, ServerBinding};
 use crate::server::clerk::{Clerk, Importer};
 use crate::server::handshake;
+use crate::server::limits::Limits;
+use crate::server::quota::Account;
 use crate::wire::Socket;
 
 /// Binds `domain` to a clerk of this process.
@@ -49,7 +51,7 @@ pub(crate) fn import(
     let server_segments = Segments { heads: server_heads, own: server_own, peer: server_peer };
     let lane = server.table.load().free_lane();
     let served = Arc::new(ServerBinding::new(ServerParts {
-        quotas: Arc::clone(&server.quotas),
+        account: Account::new(&server.quotas, importer.uid(), Limits::default()),
         charges: Vec::new(),
         permitted: None,
         priority: Priority::default(),

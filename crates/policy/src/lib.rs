@@ -14,7 +14,24 @@
 //! operations = ["open", "read"]     # and no others
 //! priority = "background"           # or "normal", "urgent": whose calls go first
 //! verdict = "admit"
+//!
+//! [rule.user]                       # what a user may hold, over all its bindings to the domain
+//! handshakes_max = 4                # binds that are not complete
+//! bindings_max = 8
+//! astacks_max = 500
+//! mapped_bytes_max = 268_435_456    # of its own memory that the server maps
+//! own_bytes_max = 16_777_216        # of the server's memory
+//! descriptors_max = 16              # that came with calls and were not taken yet
+//!
+//! [rule.binding]                    # what one binding may hold
+//! astacks_max = 100
+//! mapped_bytes_max = 67_108_864
+//! own_bytes_max = 4_194_304
+//! descriptors_max = 4
 //! ```
+//!
+//! A limit is below a user's share or without effect (`nearcall::DomainOptions`): it gives nobody
+//! more.
 //!
 //! Apart from `nearcall`, which parses no text. A key that is not known is an error: a policy that
 //! says something must not be taken for one that does not.
@@ -23,9 +40,10 @@
 #![warn(missing_docs)]
 
 use std::fmt;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::path::{Path, PathBuf};
 
-use nearcall::{Priority, Rule, Rules, Verdict, Who};
+use nearcall::{BindingLimits, Limits, Priority, Rule, Rules, UserLimits, Verdict, Who};
 use serde::Deserialize;
 
 /// Why a file is no policy.
@@ -56,6 +74,11 @@ pub enum PolicyError {
         /// The rule.
         id: String,
     },
+    /// A rule refuses and says what may be held.
+    RefusedLimits {
+        /// The rule.
+        id: String,
+    },
 }
 
 #[derive(Deserialize)]
@@ -77,7 +100,30 @@ struct Entry {
     label: Option<String>,
     operations: Option<Vec<String>>,
     priority: Option<Urgency>,
+    user: Option<UserEntry>,
+    binding: Option<BindingEntry>,
     verdict: Decided,
+}
+
+/// Nobody is admitted to hold nothing.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UserEntry {
+    handshakes_max: Option<NonZeroU32>,
+    bindings_max: Option<NonZeroU32>,
+    astacks_max: Option<NonZeroU32>,
+    mapped_bytes_max: Option<NonZeroU64>,
+    own_bytes_max: Option<NonZeroU64>,
+    descriptors_max: Option<NonZeroU32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BindingEntry {
+    astacks_max: Option<NonZeroU32>,
+    mapped_bytes_max: Option<NonZeroU64>,
+    own_bytes_max: Option<NonZeroU64>,
+    descriptors_max: Option<NonZeroU32>,
 }
 
 #[derive(Deserialize)]
@@ -120,8 +166,8 @@ pub fn parse(text: &str) -> Result<Rules, PolicyError> {
 }
 
 fn rule(entry: Entry) -> Result<Rule, PolicyError> {
-    let Entry { id, interface, uid, gid, group, cgroup, label, operations, priority, verdict } =
-        entry;
+    let Entry { id, interface, uid, gid, group, cgroup, label, .. } = entry;
+    let Entry { operations, priority, user, binding, verdict, .. } = entry;
     let verdict = match (verdict, operations) {
         (Decided::Admit, None) => Verdict::Admit,
         (Decided::Admit, Some(operations)) => Verdict::AdmitOnly(operations),
@@ -134,8 +180,33 @@ fn rule(entry: Entry) -> Result<Rule, PolicyError> {
         Some(Urgency::Background) => Priority::Background,
         Some(Urgency::Normal) | None => Priority::Normal,
     };
+    if verdict == Verdict::Refuse && (user.is_some() || binding.is_some()) {
+        return Err(PolicyError::RefusedLimits { id });
+    }
+    let user = user.map(user_limits).unwrap_or_default();
+    let binding = binding.map(binding_limits).unwrap_or_default();
     let who = Who { interface, uid, gid, group, cgroup, label };
-    Ok(Rule { id, who, verdict, priority })
+    Ok(Rule { id, who, verdict, priority, limits: Limits { user, binding } })
+}
+
+fn user_limits(entry: UserEntry) -> UserLimits {
+    UserLimits {
+        handshakes_max: entry.handshakes_max.map(NonZeroU32::get),
+        bindings_max: entry.bindings_max.map(NonZeroU32::get),
+        astacks_max: entry.astacks_max.map(NonZeroU32::get),
+        mapped_bytes_max: entry.mapped_bytes_max.map(NonZeroU64::get),
+        own_bytes_max: entry.own_bytes_max.map(NonZeroU64::get),
+        descriptors_max: entry.descriptors_max.map(NonZeroU32::get),
+    }
+}
+
+fn binding_limits(entry: BindingEntry) -> BindingLimits {
+    BindingLimits {
+        astacks_max: entry.astacks_max.map(NonZeroU32::get),
+        mapped_bytes_max: entry.mapped_bytes_max.map(NonZeroU64::get),
+        own_bytes_max: entry.own_bytes_max.map(NonZeroU64::get),
+        descriptors_max: entry.descriptors_max.map(NonZeroU32::get),
+    }
 }
 
 impl fmt::Display for PolicyError {
@@ -149,6 +220,9 @@ impl fmt::Display for PolicyError {
             }
             PolicyError::RefusedPriority { id } => {
                 write!(f, "rule {id:?} refuses and has a priority; only one that admits has one")
+            }
+            PolicyError::RefusedLimits { id } => {
+                write!(f, "rule {id:?} refuses and has limits; only one that admits has them")
             }
         }
     }
@@ -184,8 +258,34 @@ mod tests {
             operations = ["open", "read"]
             priority = "background"
             verdict = "admit"
+            [rule.user]
+            handshakes_max = 1
+            bindings_max = 2
+            astacks_max = 3
+            mapped_bytes_max = 4
+            own_bytes_max = 5
+            descriptors_max = 6
+            [rule.binding]
+            astacks_max = 7
+            mapped_bytes_max = 8
+            own_bytes_max = 9
+            descriptors_max = 10
             "#,
         );
+        let user = UserLimits {
+            handshakes_max: Some(1),
+            bindings_max: Some(2),
+            astacks_max: Some(3),
+            mapped_bytes_max: Some(4),
+            own_bytes_max: Some(5),
+            descriptors_max: Some(6),
+        };
+        let binding = BindingLimits {
+            astacks_max: Some(7),
+            mapped_bytes_max: Some(8),
+            own_bytes_max: Some(9),
+            descriptors_max: Some(10),
+        };
         let who = Who {
             interface: Some("files::Files".to_owned()),
             uid: None,
@@ -196,11 +296,11 @@ mod tests {
         };
         let only = Verdict::AdmitOnly(vec!["open".to_owned(), "read".to_owned()]);
         let out = Who { uid: Some(7), ..Who::default() };
-        let priority = Priority::Normal;
-        let want = [
-            Rule { id: "out".to_owned(), who: out, verdict: Verdict::Refuse, priority },
-            Rule { id: "in".to_owned(), who, verdict: only, priority: Priority::Background },
-        ];
+        let (id, verdict, priority) = ("out".to_owned(), Verdict::Refuse, Priority::Normal);
+        let out = Rule { id, who: out, verdict, priority, limits: Limits::default() };
+        let (id, priority) = ("in".to_owned(), Priority::Background);
+        let limits = Limits { user, binding };
+        let want = [out, Rule { id, who, verdict: only, priority, limits }];
         assert_eq!(rules.unwrap().rules, want);
     }
 
@@ -218,6 +318,15 @@ mod tests {
         check_refused("[[rule]]\nid = \"a\"\nuid = -1\nverdict = \"admit\"", "-1");
         check_refused("[[rule]]\nid = \"a\"\npriority = \"high\"\nverdict = \"admit\"", "high");
         check_refused("rule", "line 1");
+        let limited = |limit: &str| {
+            format!("[[rule]]\nid = \"a\"\nverdict = \"admit\"\n[rule.user]\n{limit}")
+        };
+        check_refused(&limited("astack_max = 1"), "astack_max");
+        check_refused(&limited("bindings_max = 0"), "expected a nonzero u32");
+        check_refused(&limited("own_bytes_max = -1"), "expected a nonzero u64");
+        check_refused(&limited("own_bytes_max = \"1 GiB\""), "expected a nonzero u64");
+        let of_binding = limited("").replace("user", "binding") + "bindings_max = 1";
+        check_refused(&of_binding, "bindings_max");
     }
 
     #[test]
@@ -228,6 +337,8 @@ mod tests {
         check_refused(refused, "refuses and has operations");
         let refused = "[[rule]]\nid = \"a\"\nverdict = \"refuse\"\npriority = \"urgent\"";
         check_refused(refused, "refuses and has a priority");
+        let refused = "[[rule]]\nid = \"a\"\nverdict = \"refuse\"\nuser.bindings_max = 1";
+        check_refused(refused, "refuses and has limits");
     }
 
     #[test]

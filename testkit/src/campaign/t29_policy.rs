@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-use nearcall::{Clerk, Domain, ExportError, Policy, Priority, Rule, Rules, Verdict, Who};
+use nearcall::{Clerk, Domain, ExportError, Limits, Policy, Priority, Rule, Rules, Verdict, Who};
 
 use super::Setup;
 use super::effects;
@@ -44,8 +44,10 @@ fn policies() -> BTreeMap<&'static str, Option<Vec<Rule>>> {
     let gid = |gid| Who { gid: Some(gid), ..any() };
     let group = |group| Who { group: Some(group), ..any() };
     let named = |name: &str| Who { interface: Some(name.to_owned()), ..any() };
-    let rule =
-        |who, verdict| Rule { id: "r".to_owned(), who, verdict, priority: Priority::default() };
+    let rule = |who, verdict| {
+        let (id, priority, limits) = ("r".to_owned(), Priority::default(), Limits::default());
+        Rule { id, who, verdict, priority, limits }
+    };
     let admit = |who| rule(who, Verdict::Admit);
     let refuse = |who| rule(who, Verdict::Refuse);
     BTreeMap::from([

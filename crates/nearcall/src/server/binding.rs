@@ -11,7 +11,7 @@ use nearcall_abi::{AStackClass, ProcedureDescriptor, ReplyLine, Status};
 use nearcall_core::admission::Permitted;
 use nearcall_core::claim;
 use nearcall_core::fairness::Deficit;
-use nearcall_core::quota::OverShare;
+use nearcall_core::quota::OverLimit;
 use nearcall_core::turn::{self, Look};
 use nearcall_core::{BindingState, Mode, PeerFault, Priority, RevokeReason, Sequence};
 use nearcall_os::astack::{AStack, AStackTable, NEAR_RECORD_BYTES};
@@ -21,7 +21,7 @@ use nearcall_os::{fence, futex};
 use super::clerk::Importer;
 use super::descriptors::Arrived;
 use super::feeds::Feeds;
-use super::quota::{Charge, Quotas, Resource};
+use super::quota::{Account, Charge, Resource};
 use super::requests::Growing;
 use super::suspended::SuspendedCalls;
 use super::trust::TrustClass;
@@ -64,8 +64,8 @@ pub(crate) struct ServerBinding {
     wants_look: AtomicBool,
     /// What the client lends, by number.
     lent: Mutex<HashMap<u32, (Arc<Segment>, Charge)>>,
-    quotas: Arc<Quotas>,
-    /// What its user is charged with for as long as it is there.
+    account: Arc<Account>,
+    /// What it is charged with for as long as it is there.
     charges: Mutex<Vec<Charge>>,
     permitted: Option<Permitted>,
     /// Whether its calls go before others', and its share of the watch among equals.
@@ -121,7 +121,7 @@ pub(crate) type Charged = (OutOfLine, Charge);
 
 /// What a server binding is made of.
 pub(crate) struct Parts {
-    pub quotas: Arc<Quotas>,
+    pub account: Arc<Account>,
     pub charges: Vec<Charge>,
     /// Procedures that the client may call; `None`: all.
     pub permitted: Option<Permitted>,
@@ -167,7 +167,7 @@ impl ServerBinding {
             growing: Mutex::default(),
             wants_look: AtomicBool::new(false),
             lent: Mutex::default(),
-            quotas: parts.quotas,
+            account: parts.account,
             charges: Mutex::new(parts.charges),
             arrived: Mutex::default(),
             feeds: Feeds::default(),
@@ -225,10 +225,9 @@ impl ServerBinding {
         self.permitted.as_ref().is_none_or(|permitted| permitted.allows(procedure))
     }
 
-    /// Charges the importer's user with `amount`.
-    pub fn charge(&self, resource: Resource, amount: u64) -> Result<Charge, OverShare> {
-        let charged = self.quotas.charge(resource, self.class.uid, amount);
-        charged.inspect_err(|over| {
+    /// Charges the binding and its user with `amount`.
+    pub fn charge(&self, resource: Resource, amount: u64) -> Result<Charge, OverLimit> {
+        self.account.charge(resource, amount).inspect_err(|over| {
             tracing::warn!(name = self.name, %resource, %over, "a client has its share already");
         })
     }
@@ -237,6 +236,7 @@ impl ServerBinding {
     /// still know the binding.
     pub fn give_back(&self) {
         self.charges.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.growing().take();
         self.lent().clear();
         self.forget_arrived();
         self.feeds.clear();

@@ -16,6 +16,7 @@ use nearcall_os::peer::{self, Peer, Process};
 use nearcall_os::segment::{Sealing, Segment, SegmentError};
 use nearcall_os::socket::{Listener, SocketError, Stream};
 
+use super::limits::Limits;
 use super::rules::{Decision, Rules, permitted};
 use crate::domain::Domain;
 use crate::error::ExportError;
@@ -227,6 +228,19 @@ impl ClerkCore {
 
     fn ready_replies(&self) -> MutexGuard<'_, Option<Replies>> {
         self.replies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the policy allows an importer that has just connected. Whom it is, is asked only if
+    /// that makes a difference: whoever has too many binds under way is to be refused soon.
+    pub fn limits_of_handshakes(&self, stream: &Stream) -> Limits {
+        match &self.policy {
+            Policy::Rules(rules) if rules.limit_handshakes() => {
+                // One that has gone meanwhile is found out by the next look at its socket.
+                let importer = Importer::of(stream).ok();
+                importer.map(|importer| self.decide(&importer).limits).unwrap_or_default()
+            }
+            _ => Limits::default(),
+        }
     }
 
     /// Asks the policy.

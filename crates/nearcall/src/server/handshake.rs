@@ -10,7 +10,7 @@ use nearcall_abi::message::{Classes, Message, PACKET_BYTES_MAX, RefusalCode, Ver
 use nearcall_abi::{ABI_VERSION, InterfaceDescriptor};
 use nearcall_core::admission::Permitted;
 use nearcall_core::bell::{self, Lane};
-use nearcall_core::quota::OverShare;
+use nearcall_core::quota::OverLimit;
 use nearcall_core::{Priority, RevokeReason};
 use nearcall_os::astack::AStackTable;
 use nearcall_os::descriptor::PeerDescriptor;
@@ -20,7 +20,8 @@ use nearcall_os::{futex, peer, processor};
 
 use super::binding::{Parts, ServerAStack, ServerBinding};
 use super::clerk::{ClerkCore, Importer, Replies};
-use super::quota::{Charge, Resource};
+use super::limits;
+use super::quota::{Account, Charge, Resource};
 use super::rules::Decision;
 use super::trust::TrustClass;
 use crate::audit::Subject;
@@ -57,6 +58,7 @@ struct Admitted {
     /// Procedures that it may call; `None`: all.
     permitted: Option<Permitted>,
     priority: Priority,
+    account: Arc<Account>,
     charges: Vec<Charge>,
     /// For the importer.
     replies: OwnedFd,
@@ -78,7 +80,8 @@ impl Handshake {
     pub fn begin(core: &DomainCore, clerk: Arc<ClerkCore>, stream: Stream) -> Option<Handshake> {
         let socket = Socket::new(stream);
         let user = peer::uid_of(socket.stream()).ok()?;
-        match core.quotas.charge(Resource::Handshakes, user, 1) {
+        let limits = clerk.limits_of_handshakes(socket.stream());
+        match Account::new(&core.quotas, user, limits).charge(Resource::Handshakes, 1) {
             Ok(charge) => {
                 let token = core.next_number();
                 Some(Handshake { clerk, socket, token, _charge: charge })
@@ -165,7 +168,7 @@ impl Handshake {
     ) -> Result<Admitted, Refused> {
         let importer = Importer::of(self.socket.stream())
             .map_err(|error| Refused::protocol(format!("identity of the importer: {error}")))?;
-        let Decision { rule, verdict, priority } = self.clerk.decide(&importer);
+        let Decision { rule, verdict, priority, limits } = self.clerk.decide(&importer);
         let permitted = match verdict {
             Ok(permitted) => permitted,
             Err(reason) => {
@@ -177,13 +180,10 @@ impl Handshake {
         let class = core.trust_class(importer.uid()).map_err(|_| Refused::overloaded())?;
         let classes = self.interface().classes;
         let bytes = RegionBytes::of(classes).expect("the compiler made a class list");
-        let mut charges = Vec::with_capacity(3);
-        for (resource, amount) in [
-            (Resource::Bindings, 1),
-            (Resource::MappedBytes, bytes.heads + bytes.blocks),
-            (Resource::OwnBytes, bytes.blocks),
-        ] {
-            let charge = core.quotas.charge(resource, importer.uid(), amount as u64);
+        let account = Account::new(&core.quotas, importer.uid(), limits);
+        let mut charges = Vec::with_capacity(limits::FIRST_HELD);
+        for (resource, amount) in limits::first_held(self.interface()) {
+            let charge = account.charge(resource, amount);
             charges.push(charge.map_err(|over| Refused::over(resource, over))?);
         }
         let refused = |which: &'static str| {
@@ -198,7 +198,17 @@ impl Handshake {
         let region = region::table(classes, Segments { heads, own, peer }, ServerAStack::new);
         core.audit.bound(self.subject(&importer), &rule);
         let lane = snapshot.free_lane();
-        Ok(Admitted { importer, class, lane, region, permitted, priority, charges, replies })
+        Ok(Admitted {
+            importer,
+            class,
+            lane,
+            region,
+            permitted,
+            priority,
+            account,
+            charges,
+            replies,
+        })
     }
 
     /// Writes a refusal down; the policy's are, with their rule.
@@ -220,8 +230,7 @@ impl Handshake {
 
     /// Puts the binding together, serves it, and tells the importer, which runs on `processor`.
     fn complete(self, core: &DomainCore, admitted: Admitted, processor: u32) {
-        let Admitted { importer, class, lane, region, permitted, priority, charges, replies } =
-            admitted;
+        let Admitted { importer, class, lane, region, .. } = admitted;
         let binding = Arc::new(ServerBinding::new(Parts {
             key: core.table.new_key(lane),
             token: self.token,
@@ -233,10 +242,10 @@ impl Handshake {
             lane,
             socket: self.socket,
             region,
-            quotas: Arc::clone(&core.quotas),
-            charges,
-            permitted,
-            priority,
+            account: admitted.account,
+            charges: admitted.charges,
+            permitted: admitted.permitted,
+            priority: admitted.priority,
             audit: Arc::clone(&core.audit),
         }));
         serve(core, &binding);
@@ -246,7 +255,7 @@ impl Handshake {
         let own_processor = processor::current();
         let incarnation = self.clerk.incarnation;
         let bound = Message::Bound { incarnation, lane, processor: own_processor };
-        let descriptors = [replies.as_fd(), binding.class.bell_descriptor.as_fd()];
+        let descriptors = [admitted.replies.as_fd(), binding.class.bell_descriptor.as_fd()];
         // An importer that does not read this sees the hang-up of a binding that it never used.
         let _ = binding.socket.send(&bound, &descriptors);
         // What can be done ahead is done now, unless the importer needs this processor itself.
@@ -287,7 +296,7 @@ impl Refused {
         Refused(RefusalCode::Protocol, reason.into_bytes())
     }
 
-    fn over(resource: Resource, over: OverShare) -> Refused {
+    fn over(resource: Resource, over: OverLimit) -> Refused {
         Refused(RefusalCode::Overloaded, format!("{resource}: {over}").into_bytes())
     }
 

@@ -1,11 +1,12 @@
 //! What importers hold of this domain, counted by user: nobody may have what leaves nothing for the
-//! others. The rule is `nearcall_core::quota`'s.
+//! others. The rule is `nearcall_core::quota`'s; a policy may say that somebody has less.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use nearcall_core::quota::{OverShare, Shares, User};
+use nearcall_core::quota::{LimitOf, OverLimit, Shares, User};
 
+use super::limits::Limits;
 use crate::domain::DomainOptions;
 
 /// What there is only so much of.
@@ -15,6 +16,8 @@ pub(crate) enum Resource {
     Handshakes,
     /// Bindings; each holds two descriptors.
     Bindings,
+    /// A-stacks.
+    AStacks,
     /// Bytes of importers' segments that are mapped here: A-stacks, out of line, lent.
     MappedBytes,
     /// Bytes of this domain's own that only importers have a use for: A-stacks, results.
@@ -23,62 +26,85 @@ pub(crate) enum Resource {
     Descriptors,
 }
 
+const RESOURCES: usize = 6;
+
 /// Who holds how much of each.
 #[derive(Debug)]
 pub(crate) struct Quotas {
-    handshakes: Mutex<Shares>,
-    bindings: Mutex<Shares>,
-    mapped_bytes: Mutex<Shares>,
-    own_bytes: Mutex<Shares>,
-    descriptors: Mutex<Shares>,
+    /// By [`Resource`].
+    shares: [Mutex<Shares>; RESOURCES],
 }
 
-/// What one user holds for one purpose; it is given back when this is dropped.
-pub(crate) struct Charge {
+/// What one binding, or one bind that is under way, holds and may hold.
+#[derive(Debug)]
+pub(crate) struct Account {
     quotas: Arc<Quotas>,
-    resource: Resource,
     user: User,
+    limits: Limits,
+    /// By [`Resource`].
+    held: Mutex<[u64; RESOURCES]>,
+}
+
+/// What an account is charged with for one purpose; it is given back when this is dropped.
+pub(crate) struct Charge {
+    account: Arc<Account>,
+    resource: Resource,
     amount: u64,
 }
 
 impl Quotas {
     pub fn new(options: &DomainOptions) -> Quotas {
-        let shares = |limit: u64| Mutex::new(Shares::new(limit));
-        Quotas {
-            handshakes: shares(options.handshakes_max.into()),
-            bindings: shares(options.bindings_max.into()),
-            mapped_bytes: shares(options.mapped_bytes_max),
-            own_bytes: shares(options.own_bytes_max),
-            descriptors: shares(options.descriptors_max.into()),
-        }
-    }
-
-    /// Charges `user` with `amount`, unless that is over its share.
-    pub fn charge(
-        self: &Arc<Quotas>,
-        resource: Resource,
-        user: User,
-        amount: u64,
-    ) -> Result<Charge, OverShare> {
-        self.shares(resource).take(user, amount)?;
-        Ok(Charge { quotas: Arc::clone(self), resource, user, amount })
+        let limits = [
+            options.handshakes_max.into(),
+            options.bindings_max.into(),
+            options.astacks_max.into(),
+            options.mapped_bytes_max,
+            options.own_bytes_max,
+            options.descriptors_max.into(),
+        ];
+        Quotas { shares: limits.map(|limit| Mutex::new(Shares::new(limit))) }
     }
 
     fn shares(&self, resource: Resource) -> MutexGuard<'_, Shares> {
-        let shares = match resource {
-            Resource::Handshakes => &self.handshakes,
-            Resource::Bindings => &self.bindings,
-            Resource::MappedBytes => &self.mapped_bytes,
-            Resource::OwnBytes => &self.own_bytes,
-            Resource::Descriptors => &self.descriptors,
-        };
-        shares.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shares[resource as usize].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Account {
+    /// Of `user`, within `limits`.
+    pub fn new(quotas: &Arc<Quotas>, user: User, limits: Limits) -> Arc<Account> {
+        let quotas = Arc::clone(quotas);
+        Arc::new(Account { quotas, user, limits, held: Mutex::default() })
+    }
+
+    /// Charges it with `amount`, unless that is over what it or its user may hold.
+    pub fn charge(
+        self: &Arc<Account>,
+        resource: Resource,
+        amount: u64,
+    ) -> Result<Charge, OverLimit> {
+        let mut held = self.held();
+        let own = &mut held[resource as usize];
+        let (claimed, limit) = (own.saturating_add(amount), self.limits.binding_max(resource));
+        if claimed > limit {
+            return Err(OverLimit { claimed, limit, of: LimitOf::Binding });
+        }
+        let user_max = self.limits.user_max(resource);
+        self.quotas.shares(resource).take(self.user, amount, user_max)?;
+        *own = claimed;
+        Ok(Charge { account: Arc::clone(self), resource, amount })
+    }
+
+    fn held(&self) -> MutexGuard<'_, [u64; RESOURCES]> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        self.quotas.shares(self.resource).give_back(self.user, self.amount);
+        let Charge { account, resource, amount } = self;
+        account.held()[*resource as usize] -= *amount;
+        account.quotas.shares(*resource).give_back(account.user, *amount);
     }
 }
 
@@ -93,6 +119,7 @@ impl fmt::Display for Resource {
         f.write_str(match self {
             Resource::Handshakes => "binds under way",
             Resource::Bindings => "bindings",
+            Resource::AStacks => "A-stacks",
             Resource::MappedBytes => "bytes mapped",
             Resource::OwnBytes => "bytes of the server's",
             Resource::Descriptors => "descriptors of calls",

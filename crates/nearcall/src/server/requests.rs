@@ -23,7 +23,7 @@ use crate::wire::{Packet, WireError};
 pub(crate) struct Growing {
     class: u32,
     replies: Segment,
-    charge: Charge,
+    charges: [Charge; 3],
 }
 
 /// Answers what has come. False: the binding is over.
@@ -171,13 +171,17 @@ fn grow(binding: &ServerBinding, class: u32, known: AStackClass) -> Option<()> {
     if binding.is_fully_grown() {
         return None;
     }
-    let RegionBytes { blocks, .. } = RegionBytes::of(&[known]).ok()?;
-    let charge = binding.charge(Resource::OwnBytes, blocks as u64).ok()?;
+    let RegionBytes { heads, blocks } = RegionBytes::of(&[known]).ok()?;
+    let charges = [
+        binding.charge(Resource::AStacks, known.count.into()).ok()?,
+        binding.charge(Resource::MappedBytes, (heads + blocks) as u64).ok()?,
+        binding.charge(Resource::OwnBytes, blocks as u64).ok()?,
+    ];
     let made = Segment::create("nearcall-replies", blocks, Sealing::SingleWriter);
     let (replies, descriptor) = made.ok()?;
     let grown = Message::Grown { class, count: known.count };
     binding.socket.send(&grown, &[descriptor.as_fd()]).ok()?;
-    *binding.growing() = Some(Growing { class, replies, charge });
+    *binding.growing() = Some(Growing { class, replies, charges });
     Some(())
 }
 
@@ -192,11 +196,7 @@ fn extend(
     let growing = growing.ok_or_else(|| format!("class {class} is not growing"))?;
     let classes = [binding.classes[class as usize]];
     let bytes = RegionBytes::of(&classes).map_err(|fault| fault.to_string())?;
-    // It was granted: what comes with it is a small part of what its user has for it anyway.
-    if let Ok(charge) = binding.charge(Resource::MappedBytes, (bytes.heads + bytes.blocks) as u64) {
-        binding.keep(charge);
-    }
-    binding.keep(growing.charge);
+    growing.charges.into_iter().for_each(|charge| binding.keep(charge));
     let heads = Segment::receive(heads, bytes.heads, Sealing::BothWrite)
         .map_err(|fault| fault.to_string())?;
     let requests = Segment::receive(requests, bytes.blocks, Sealing::SingleWriter)

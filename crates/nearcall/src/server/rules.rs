@@ -7,6 +7,7 @@ use nearcall_core::Priority;
 use nearcall_core::admission::Permitted;
 
 use super::clerk::Importer;
+use super::limits::Limits;
 
 /// Rules in order: the first that fits an importer decides; if none does, it is refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub struct Rule {
     pub verdict: Verdict,
     /// Whose calls go first, of those that it admits.
     pub priority: Priority,
+    /// What those may hold that it admits.
+    pub limits: Limits,
 }
 
 /// What a rule says of those whom it fits. All that is given has to be so; what the system does not
@@ -58,15 +61,32 @@ pub enum Verdict {
     Refuse,
 }
 
-/// A rule names a procedure that the interface does not have.
+/// Why a rule is none for an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownProcedure {
-    /// The rule.
-    pub rule: String,
-    /// The name.
-    pub procedure: String,
-    /// The interface.
-    pub interface: &'static str,
+#[non_exhaustive]
+pub enum RuleError {
+    /// It names a procedure that the interface does not have.
+    UnknownProcedure {
+        /// The rule.
+        rule: String,
+        /// The name.
+        procedure: String,
+        /// The interface.
+        interface: &'static str,
+    },
+    /// It allows less than a binding begins with: nobody whom it admits could ever bind.
+    TooLittle {
+        /// The rule.
+        rule: String,
+        /// What it allows too little of.
+        what: String,
+        /// How much it allows.
+        limit: u64,
+        /// How much a binding begins with.
+        needed: u64,
+        /// The interface.
+        interface: &'static str,
+    },
 }
 
 /// What the policy says of an importer.
@@ -76,23 +96,20 @@ pub(crate) struct Decision {
     /// The procedures it may call; `None`: all. Or why it is refused.
     pub verdict: Result<Option<Permitted>, String>,
     pub priority: Priority,
+    pub limits: Limits,
 }
 
 impl Rules {
-    /// Whether every procedure that is named is one of the interface, for rules that are about it.
-    pub(crate) fn check(&self, interface: &InterfaceDescriptor) -> Result<(), UnknownProcedure> {
-        for rule in self.rules.iter().filter(|rule| rule.who.is_about(interface.name)) {
-            let Verdict::AdmitOnly(names) = &rule.verdict else {
-                continue;
-            };
-            for name in names {
-                if index_of(interface, name).is_none() {
-                    let (rule, procedure) = (rule.id.clone(), name.clone());
-                    return Err(UnknownProcedure { rule, procedure, interface: interface.name });
-                }
-            }
-        }
-        Ok(())
+    /// Whether every procedure that is named is one of the interface, and somebody can bind within
+    /// the limits, for rules that are about it.
+    pub(crate) fn check(&self, interface: &InterfaceDescriptor) -> Result<(), RuleError> {
+        let mut about = self.rules.iter().filter(|rule| rule.who.is_about(interface.name));
+        about.try_for_each(|rule| rule.check(interface))
+    }
+
+    /// Whether how many binds may be under way depends on the rule.
+    pub(crate) fn limit_handshakes(&self) -> bool {
+        self.rules.iter().any(|rule| rule.limits.user.handshakes_max.is_some())
     }
 
     pub(crate) fn judge(&self, importer: &Importer, interface: &InterfaceDescriptor) -> Decision {
@@ -106,14 +123,33 @@ impl Rules {
             Verdict::AdmitOnly(names) => Ok(Some(permitted(interface, names))),
             Verdict::Refuse => Err(format!("rule {:?} refuses it", rule.id)),
         };
-        Decision { rule: rule.id.clone(), verdict, priority: rule.priority }
+        let Rule { id, priority, limits, .. } = rule;
+        Decision { rule: id.clone(), verdict, priority: *priority, limits: *limits }
+    }
+}
+
+impl Rule {
+    fn check(&self, interface: &InterfaceDescriptor) -> Result<(), RuleError> {
+        let rule = || self.id.clone();
+        if let Verdict::AdmitOnly(names) = &self.verdict
+            && let Some(name) = names.iter().find(|name| index_of(interface, name).is_none())
+        {
+            let (rule, procedure, interface) = (rule(), name.clone(), interface.name);
+            return Err(RuleError::UnknownProcedure { rule, procedure, interface });
+        }
+        if let Some((what, limit, needed)) = self.limits.too_small_for(interface) {
+            let (rule, what, interface) = (rule(), what.to_string(), interface.name);
+            return Err(RuleError::TooLittle { rule, what, limit, needed, interface });
+        }
+        Ok(())
     }
 }
 
 impl Decision {
-    /// Of what is no rule, and has no priority to give.
+    /// Of what is no rule, and says nothing else.
     pub fn of(rule: &str, verdict: Result<Option<Permitted>, String>) -> Decision {
-        Decision { rule: rule.to_owned(), verdict, priority: Priority::default() }
+        let (priority, limits) = (Priority::default(), Limits::default());
+        Decision { rule: rule.to_owned(), verdict, priority, limits }
     }
 }
 
@@ -156,14 +192,21 @@ fn is_below(cgroup: &str, above: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-impl fmt::Display for UnknownProcedure {
+impl fmt::Display for RuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let UnknownProcedure { rule, procedure, interface } = self;
-        write!(f, "rule {rule:?} names {procedure:?}, which {interface} does not have")
+        match self {
+            RuleError::UnknownProcedure { rule, procedure, interface } => {
+                write!(f, "rule {rule:?} names {procedure:?}, which {interface} does not have")
+            }
+            RuleError::TooLittle { rule, what, limit, needed, interface } => {
+                let begins = format!("a binding of {interface} begins with {needed}");
+                write!(f, "rule {rule:?} allows {limit} {what}, and {begins}")
+            }
+        }
     }
 }
 
-impl std::error::Error for UnknownProcedure {}
+impl std::error::Error for RuleError {}
 
 #[cfg(test)]
 mod tests {

@@ -166,7 +166,8 @@ mod tests {
     use crate::region::{self, RegionBytes, Segments};
     use crate::server::binding::{Parts, ServerAStack};
     use crate::server::clerk::Importer;
-    use crate::server::quota::Quotas;
+    use crate::server::limits::Limits;
+    use crate::server::quota::{Account, Quotas};
     use crate::wire::Socket;
 
     const CLASSES: &[AStackClass] = &[AStackClass { block_bytes: 0, count: 1 }];
@@ -195,8 +196,9 @@ mod tests {
         let (stream, _) = Stream::pair().unwrap();
         let lane = table.load().free_lane();
         let key = table.new_key(lane);
+        let quotas = Arc::new(Quotas::new(&DomainOptions::default()));
         table.add(Arc::new(ServerBinding::new(Parts {
-            quotas: Arc::new(Quotas::new(&DomainOptions::default())),
+            account: Account::new(&quotas, None, Limits::default()),
             charges: Vec::new(),
             permitted: None,
             priority: Priority::default(),

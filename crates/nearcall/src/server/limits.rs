@@ -1,0 +1,103 @@
+//! What a rule of a policy lets those hold whom it admits, beside their shares (design note 0016).
+
+use nearcall_abi::InterfaceDescriptor;
+
+use super::quota::Resource;
+use crate::region::RegionBytes;
+
+/// What those may hold whom a rule admits. What is not said is bounded by shares alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Of each user, over all that it has bound to in the domain.
+    pub user: UserLimits,
+    /// Of each binding.
+    pub binding: BindingLimits,
+}
+
+/// What a user may hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UserLimits {
+    /// Binds that are not complete.
+    pub handshakes_max: Option<u32>,
+    /// Bindings.
+    pub bindings_max: Option<u32>,
+    /// A-stacks.
+    pub astacks_max: Option<u32>,
+    /// Bytes of its segments that the domain maps.
+    pub mapped_bytes_max: Option<u64>,
+    /// Bytes of the domain's own that are there for it.
+    pub own_bytes_max: Option<u64>,
+    /// Descriptors that came with calls and that no procedure has taken.
+    pub descriptors_max: Option<u32>,
+}
+
+/// What a binding may hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BindingLimits {
+    /// A-stacks: those that it begins with, and those that it grows by.
+    pub astacks_max: Option<u32>,
+    /// Bytes of the client's segments that the domain maps.
+    pub mapped_bytes_max: Option<u64>,
+    /// Bytes of the domain's own that are there for it.
+    pub own_bytes_max: Option<u64>,
+    /// Descriptors that came with calls and that no procedure has taken.
+    pub descriptors_max: Option<u32>,
+}
+
+impl Limits {
+    /// Most that the user may hold of `resource`.
+    pub(crate) fn user_max(&self, resource: Resource) -> u64 {
+        let UserLimits { handshakes_max, bindings_max, astacks_max, .. } = self.user;
+        let UserLimits { mapped_bytes_max, own_bytes_max, descriptors_max, .. } = self.user;
+        let limit = match resource {
+            Resource::Handshakes => handshakes_max.map(u64::from),
+            Resource::Bindings => bindings_max.map(u64::from),
+            Resource::AStacks => astacks_max.map(u64::from),
+            Resource::MappedBytes => mapped_bytes_max,
+            Resource::OwnBytes => own_bytes_max,
+            Resource::Descriptors => descriptors_max.map(u64::from),
+        };
+        limit.unwrap_or(u64::MAX)
+    }
+
+    /// Most that one binding may hold of `resource`.
+    pub(crate) fn binding_max(&self, resource: Resource) -> u64 {
+        let BindingLimits { astacks_max, mapped_bytes_max, own_bytes_max, descriptors_max } =
+            self.binding;
+        let limit = match resource {
+            Resource::Handshakes | Resource::Bindings => None,
+            Resource::AStacks => astacks_max.map(u64::from),
+            Resource::MappedBytes => mapped_bytes_max,
+            Resource::OwnBytes => own_bytes_max,
+            Resource::Descriptors => descriptors_max.map(u64::from),
+        };
+        limit.unwrap_or(u64::MAX)
+    }
+
+    /// The first thing that these limits allow less of than a binding begins with: what, how much
+    /// is allowed, and how much is needed.
+    pub(crate) fn too_small_for(
+        &self,
+        interface: &InterfaceDescriptor,
+    ) -> Option<(Resource, u64, u64)> {
+        first_held(interface).into_iter().find_map(|(resource, needed)| {
+            let limit = self.user_max(resource).min(self.binding_max(resource));
+            (limit < needed).then_some((resource, limit, needed))
+        })
+    }
+}
+
+/// How many things [`first_held`] names.
+pub(crate) const FIRST_HELD: usize = 4;
+
+/// What a binding holds when it begins.
+pub(crate) fn first_held(interface: &InterfaceDescriptor) -> [(Resource, u64); FIRST_HELD] {
+    let classes = interface.classes;
+    let bytes = RegionBytes::of(classes).expect("the compiler made a class list");
+    [
+        (Resource::Bindings, 1),
+        (Resource::AStacks, classes.iter().map(|class| u64::from(class.count)).sum()),
+        (Resource::MappedBytes, (bytes.heads + bytes.blocks) as u64),
+        (Resource::OwnBytes, bytes.blocks as u64),
+    ]
+}
