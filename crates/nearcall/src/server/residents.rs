@@ -50,8 +50,7 @@ enum Need {
 impl Posted<'_> {
     /// Its client says that it was posted from this processor.
     fn is_from(&self, processor: u32) -> bool {
-        let words = HeadWords::load(self.binding.astack(self.index).head());
-        words.origin() & flag::PROCESSOR == processor
+        self.words.origin() & flag::PROCESSOR == processor
     }
 }
 
@@ -103,6 +102,8 @@ struct Posted<'s> {
     binding: &'s Arc<ServerBinding>,
     index: u32,
     look: Look,
+    /// The head, loaded behind the look and never again.
+    words: HeadWords,
 }
 
 /// The life of the resident of `processor`: until the domain stops, or the processor is taken from
@@ -164,7 +165,7 @@ impl Resident<'_> {
             hail();
         }
         let last = posted.len() - 1;
-        for (at, Posted { binding, index, look }) in posted.into_iter().enumerate() {
+        for (at, Posted { binding, index, look, words }) in posted.into_iter().enumerate() {
             if at > 0 && !is_hailed && clock::now_ns() - now_ns > ALONE_NS_MAX {
                 is_hailed = true;
                 hail();
@@ -172,7 +173,6 @@ impl Resident<'_> {
             match look {
                 Look::Posted(sequence) => {
                     let astack = binding.astack(index);
-                    let words = HeadWords::load(astack.head());
                     let procedure = binding.procedures.get(words.selector() as usize);
                     if !procedure.is_some_and(|procedure| procedure.is_leaf) {
                         self.leave_home();
@@ -221,7 +221,10 @@ impl Resident<'_> {
 fn posted_on(binding: &Arc<ServerBinding>) -> impl Iterator<Item = Posted<'_>> {
     let looks = (0..binding.astack_count()).map(move |index| (index, binding.look(index)));
     let wanted = looks.filter(|(_, look)| *look != Look::Nothing);
-    wanted.map(move |(index, look)| Posted { binding, index, look })
+    wanted.map(move |(index, look)| {
+        let words = HeadWords::load(binding.astack(index).head());
+        Posted { binding, index, look, words }
+    })
 }
 
 #[cfg(test)]
