@@ -11,7 +11,7 @@ use nearcall::name::Scope;
 use nearcall::{Clerk, Domain, ExportError, ExportOptions, Opaque, Policy};
 
 use super::oracle::{CallName, Effects};
-use crate::effects::effects::{EffectsEntries, EffectsServer};
+use crate::effects::effects::{CrowdEntries, CrowdServer, EffectsEntries, EffectsServer};
 
 /// Name of the file, in the directory of the names.
 pub const FILE: &str = "effects";
@@ -21,6 +21,9 @@ pub const FILE: &str = "effects";
 pub struct Witness {
     file: File,
 }
+
+/// Serves `Crowd`.
+struct Echo;
 
 /// What a witness is exported as beside what is exported under `name`.
 pub fn name_of(name: &str) -> String {
@@ -50,6 +53,13 @@ pub fn export_to(
     Clerk::export_with(domain, name, EffectsEntries::new(Witness { file }), options)
 }
 
+/// Exports what many calls are posted to.
+pub fn export_crowd(domain: &Domain, directory: &Path, name: &str) -> Result<Clerk, ExportError> {
+    let mut options = ExportOptions::default();
+    options.scope = Some(Scope::Directory(directory.to_owned()));
+    Clerk::export_with(domain, name, CrowdEntries::new(Echo), options)
+}
+
 /// What was written down in `directory`.
 pub fn written(directory: &Path) -> Effects {
     let bytes = std::fs::read(directory.join(FILE)).unwrap_or_default();
@@ -61,6 +71,12 @@ pub fn written(directory: &Path) -> Effects {
         *effects.entry(CallName { client: word(0), number: word(1) }).or_default() += 1;
     }
     effects
+}
+
+impl CrowdServer for Echo {
+    fn again(&self, number: u64) -> u64 {
+        number
+    }
 }
 
 impl EffectsServer for Witness {

@@ -59,6 +59,8 @@ pub enum Role {
     Serve,
     /// Exports `Faults` until its input ends.
     Test,
+    /// Exports `Crowd` until its input ends.
+    Echo,
     /// Told to go, binds, calls, and ends; says what it was told of each call.
     Call,
     /// Binds before it says that it is ready, and holds the binding until its input ends.
@@ -85,6 +87,7 @@ impl Role {
         match self {
             Role::Serve => "serve",
             Role::Test => "test",
+            Role::Echo => "echo",
             Role::Call => "call",
             Role::Hold => "hold",
             Role::Judge => "judge",
@@ -306,6 +309,7 @@ pub fn play_if_told() -> Option<ExitCode> {
     match role.as_str() {
         "serve" => serve(|domain| effects::export(domain, directory, name)),
         "test" => serve(|domain| server::export(domain, directory, name)),
+        "echo" => serve(|domain| effects::export_crowd(domain, directory, name)),
         "call" => call(directory, name, rest.parse().expect("the number of a client")),
         "hold" => hold(directory, name),
         "judge" => serve(|domain| t29_policy::export(domain, directory)),

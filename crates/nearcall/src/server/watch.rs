@@ -7,6 +7,7 @@ use nearcall_core::bell;
 use nearcall_core::domain_cache::{DomainCache, Rings};
 use nearcall_core::fairness::{Passes, Rounds};
 use nearcall_core::linger::LingerSearch;
+use nearcall_core::quota::User;
 use nearcall_core::turn::Look;
 use nearcall_core::{Priority, Step, Waiter, YieldBan};
 use nearcall_os::clock;
@@ -14,8 +15,7 @@ use nearcall_os::futex::Woken;
 use nearcall_os::processor::{self, Linger};
 
 use self::hot::Hot;
-use self::shared::Found;
-use super::binding::ServerBinding;
+use self::shared::{Found, Owed};
 use super::current;
 use super::processors::Role;
 use super::table::Snapshot;
@@ -44,9 +44,11 @@ pub(crate) struct Watch<'c> {
     /// Which group of them the next look begins with.
     group: usize,
     /// Bindings that rang and have calls posted which no pass has served yet.
-    owed: Vec<Arc<ServerBinding>>,
+    owed: Vec<Owed>,
     /// What a pass finds; kept for its memory.
     found: Vec<Found>,
+    /// How many bindings each user has among them; kept likewise.
+    users: Vec<(User, u32)>,
     /// Which of the A-stacks that the next pass finds comes first.
     turn: usize,
     /// Whose turn it is, of each priority, and of those that wait for more urgent ones.
@@ -84,6 +86,7 @@ impl<'c> Watch<'c> {
             group: 0,
             owed: Vec::new(),
             found: Vec::new(),
+            users: Vec::new(),
             turn: 0,
             rounds: [Rounds::new(clock::ticks()); Priority::ALL.len()],
             passes: Passes::default(),

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use nearcall_core::fairness::QUANTUM_NS;
+use nearcall_core::quota::User;
 use nearcall_core::turn::Look;
 use nearcall_core::{Priority, Sequence};
 use nearcall_os::{clock, processor};
@@ -11,6 +12,18 @@ use nearcall_os::{clock, processor};
 use super::Watch;
 use super::hot::{PASS_NS_MAX, act_otherwise};
 use crate::server::binding::ServerBinding;
+
+/// Calls of one binding that a pass finds of what is owed: it would not serve more, and whoever has
+/// posted ten thousand is not to have the others wait while they are counted.
+const OWED_FOUND_MAX: usize = 64;
+
+/// A binding that has calls posted which nobody rings for again.
+#[derive(Debug)]
+pub(super) struct Owed {
+    binding: Arc<ServerBinding>,
+    /// Behind the A-stack that was served last: the next look begins there.
+    next: u32,
+}
 
 /// A call that a pass has found.
 #[derive(Clone, Copy, Debug)]
@@ -37,14 +50,14 @@ impl Watch<'_> {
     #[cold]
     #[inline(never)]
     pub(super) fn owe(&mut self, binding: &Arc<ServerBinding>) {
-        if !self.owed.iter().any(|owed| Arc::ptr_eq(owed, binding)) {
-            self.owed.push(Arc::clone(binding));
+        if !self.owed.iter().any(|owed| Arc::ptr_eq(&owed.binding, binding)) {
+            self.owed.push(Owed { binding: Arc::clone(binding), next: 0 });
         }
     }
 
     /// Serves what is owed, all of it: the watch is over, and nobody rings for it again.
     pub(super) fn serve_owed(&mut self) {
-        for binding in std::mem::take(&mut self.owed) {
+        for Owed { binding, .. } in std::mem::take(&mut self.owed) {
             for index in 0..binding.astack_count() {
                 self.look_at_one(&binding, index);
             }
@@ -98,8 +111,10 @@ impl Watch<'_> {
         for (count, each) in (1..).zip(found) {
             has_served |= self.serve(each);
             if found.len() > 1 && clock::ns_since(begin) > PASS_NS_MAX {
-                // The next one goes on behind it.
-                self.turn = first.wrapping_add(count);
+                // The next one goes on behind it. What is owed does so by itself.
+                if let Place::Hot(_) = each.place {
+                    self.turn = first.wrapping_add(count);
+                }
                 break;
             }
         }
@@ -113,7 +128,9 @@ impl Watch<'_> {
                 Look::Posted(sequence) => {
                     // Its line has to come again for the reply, with those of the others.
                     processor::prefetch_write(hot.binding.astack(hot.index).head());
-                    find(found, Place::Hot(at), &hot.binding, (hot.index, sequence));
+                    let (key, index) = (hot.binding.key, hot.index);
+                    let is_first = !found.iter().any(|before| before.key == key);
+                    found.push(Found { place: Place::Hot(at), index, sequence, key, is_first });
                 }
                 look => act_otherwise(&hot.binding, hot.index, look),
             }
@@ -121,19 +138,9 @@ impl Watch<'_> {
     }
 
     fn find_owed(&mut self, found: &mut Vec<Found>) {
-        let mut at = 0;
+        let (mut at, hot_count) = (0, found.len());
         while at < self.owed.len() {
-            let (binding, before) = (&self.owed[at], found.len());
-            for index in 0..binding.astack_count() {
-                match binding.look(index) {
-                    Look::Nothing => {}
-                    Look::Posted(sequence) => {
-                        find(found, Place::Owed(at), binding, (index, sequence));
-                    }
-                    look => act_otherwise(binding, index, look),
-                }
-            }
-            if found.len() > before {
+            if self.find_owed_at(at, hot_count, found) {
                 at += 1;
             } else {
                 self.owed.swap_remove(at);
@@ -141,35 +148,65 @@ impl Watch<'_> {
         }
     }
 
+    /// Looks at one binding's A-stacks, of which some may be hot by now and found. True if there
+    /// are calls beside those.
+    fn find_owed_at(&self, at: usize, hot_count: usize, found: &mut Vec<Found>) -> bool {
+        let (Owed { binding, next }, before) = (&self.owed[at], found.len());
+        let key = binding.key;
+        let has_hot = found[..hot_count].iter().any(|hot| hot.key == key);
+        for index in (*next..binding.astack_count()).chain(0..*next) {
+            match binding.look(index) {
+                Look::Nothing => {}
+                Look::Posted(sequence) => {
+                    let is_it = |hot: &Found| hot.key == key && hot.index == index;
+                    if has_hot && found[..hot_count].iter().any(is_it) {
+                        continue;
+                    }
+                    let is_first = !has_hot && found.len() == before;
+                    found.push(Found { place: Place::Owed(at), index, sequence, key, is_first });
+                    if found.len() - before == OWED_FOUND_MAX {
+                        break;
+                    }
+                }
+                look => act_otherwise(binding, index, look),
+            }
+        }
+        found.len() > before
+    }
+
     /// The more urgent first, and of equals none more than its share of this round.
     fn serve_fairly(&mut self, found: &[Found]) -> bool {
         let is_for_all = self.passes.is_for_all();
+        let mut users = std::mem::take(&mut self.users);
+        self.count_users(found, &mut users);
         let mut has_served = false;
         for priority in Priority::ALL {
             let quanta = found.iter().filter_map(|each| {
                 let binding = self.binding(each).filter(|binding| binding.priority == priority)?;
-                each.is_first.then(|| (&binding.deficit, self.quantum_ns(found, binding)))
+                each.is_first.then(|| (&binding.deficit, quantum_ns(&users, binding)))
             });
             let mut rounds = self.rounds[priority as usize];
             rounds.begin(quanta);
             self.rounds[priority as usize] = rounds;
             for each in found {
-                has_served |= self.serve_share(each, priority, found);
+                has_served |= self.serve_share(each, priority, &users);
             }
             if has_served && !is_for_all {
                 break;
             }
         }
+        users.clear();
+        self.users = users;
         has_served
     }
 
     /// Serves a call of this priority if its binding has something left.
-    fn serve_share(&mut self, each: &Found, priority: Priority, found: &[Found]) -> bool {
+    fn serve_share(&mut self, each: &Found, priority: Priority, users: &[(User, u32)]) -> bool {
         let Some(binding) = self.binding(each).filter(|binding| binding.priority == priority)
         else {
             return false;
         };
-        let quantum_ns = self.quantum_ns(found, binding);
+        let quantum_ns = quantum_ns(users, binding);
         if !self.rounds[priority as usize].admit(&binding.deficit, quantum_ns) {
             return false;
         }
@@ -181,13 +218,18 @@ impl Watch<'_> {
         has_served
     }
 
-    /// What a binding has a round, where all that were found want something.
-    fn quantum_ns(&self, found: &[Found], binding: &ServerBinding) -> u32 {
-        let firsts = found.iter().filter(|each| each.is_first);
-        let of_user = firsts.filter(|each| {
-            self.binding(each).is_some_and(|other| other.class.uid == binding.class.uid)
-        });
-        (QUANTUM_NS / of_user.count().max(1) as u32).max(1)
+    /// How many bindings each user has among those found.
+    fn count_users(&self, found: &[Found], users: &mut Vec<(User, u32)>) {
+        for first in found.iter().filter(|each| each.is_first) {
+            let Some(binding) = self.binding(first) else {
+                continue;
+            };
+            let user = binding.class.uid;
+            match users.iter_mut().find(|known| known.0 == user) {
+                Some(known) => known.1 += 1,
+                None => users.push((user, 1)),
+            }
+        }
     }
 
     #[inline]
@@ -198,7 +240,7 @@ impl Watch<'_> {
                 let hot = self.hot.get(at)?;
                 (hot.binding.key == found.key && hot.index == found.index).then_some(&hot.binding)
             }
-            Place::Owed(at) => self.owed.get(at),
+            Place::Owed(at) => self.owed.get(at).map(|owed| &owed.binding),
         }
     }
 
@@ -207,26 +249,17 @@ impl Watch<'_> {
         match (found.place, self.binding(found)) {
             (_, None) => false,
             (Place::Hot(at), Some(_)) => self.serve_hot(at, found.sequence),
-            (Place::Owed(_), Some(binding)) => {
+            (Place::Owed(at), Some(binding)) => {
                 let binding = Arc::clone(binding);
+                self.owed[at].next = found.index + 1;
                 self.act(&binding, found.index, Look::Posted(found.sequence))
             }
         }
     }
 }
 
-fn find(
-    found: &mut Vec<Found>,
-    place: Place,
-    binding: &ServerBinding,
-    (index, sequence): (u32, Sequence),
-) {
-    let key = binding.key;
-    let mut before = found.iter().filter(|before| before.key == key).peekable();
-    let is_first = before.peek().is_none();
-    // What is owed may be hot by now.
-    if before.any(|before| before.index == index) {
-        return;
-    }
-    found.push(Found { place, index, sequence, key, is_first });
+/// What a binding has a round, where as many bindings of each user want something.
+fn quantum_ns(users: &[(User, u32)], binding: &ServerBinding) -> u32 {
+    let known = users.iter().find(|known| known.0 == binding.class.uid);
+    (QUANTUM_NS / known.map_or(1, |known| known.1)).max(1)
 }
