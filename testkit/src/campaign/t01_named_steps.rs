@@ -9,11 +9,11 @@ use super::report::{Report, Stopped};
 use super::t02_every_instruction::{met_by_client, met_by_server};
 
 /// Steps of each side, and deaths at each, in the shorter version.
-const STEPS: usize = 60;
-const DEATHS: usize = 8;
+const STEPS: usize = 40;
+const DEATHS: usize = 100;
 
-/// The same at night, when every step is taken.
-const DEATHS_AT_NIGHT: usize = 100;
+/// Deaths at each step at night, when every step is taken.
+const DEATHS_AT_NIGHT: usize = 1_000;
 
 /// How soon after a death survivors are to know, most of them and all of them.
 const TOLD_MS_P99: f64 = 1.0;

@@ -33,6 +33,7 @@ const ERRORS: [&str; 8] =
 
 /// How many-th calls of a thread are disturbed.
 const TIMES: [u32; 4] = [1, 2, 3, 5];
+const TIMES_AT_NIGHT: [u32; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 12, 20];
 
 /// Disturbs clients, then servers.
 pub fn run(setup: &Setup) -> Result<Report, Stopped> {
@@ -40,7 +41,6 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
         return Err(Stopped::Skipped("strace is not installed".to_owned()));
     }
     let mut report = Report::of("disturbed lives");
-    let mut chances = setup.chances("T3");
     let mut before_ready = 0;
     let mut note = |inject: &str, lived: Option<Vec<String>>| match lived {
         None => before_ready += 1,
@@ -51,11 +51,11 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
         }
     };
     let mut survivor = Survivor::new()?;
-    for inject in disturbances(setup, &mut chances) {
+    for inject in disturbances(setup) {
         note(&inject, survivor.disturbed(&inject)?);
     }
     let mut host = Host::new()?;
-    for inject in disturbances(setup, &mut chances) {
+    for inject in disturbances(setup) {
         note(&inject, host.disturbed(&inject)?);
     }
     if let Some(left) = host.left_behind() {
@@ -66,17 +66,17 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     Ok(report)
 }
 
-/// What is injected, one after the other: a death at each place, and one of the errors, or each.
-fn disturbances(setup: &Setup, chances: &mut fastrand::Rng) -> Vec<String> {
+/// What is injected, one after the other: a death at each place, and each of the errors.
+fn disturbances(setup: &Setup) -> Vec<String> {
+    let times = if setup.is_nightly { &TIMES_AT_NIGHT[..] } else { &TIMES };
     let mut all = Vec::new();
-    for (call, time) in CALLS.iter().flat_map(|call| TIMES.map(|time| (*call, time))) {
+    for (call, time) in CALLS.iter().flat_map(|call| times.iter().map(move |time| (*call, time))) {
         all.push(format!("inject={call}:signal=KILL:when={time}"));
-        let errors = match (call, setup.is_nightly) {
+        let errors = match call {
             // Wakes are among them. The kernel fails none, and one that is failed here wakes
             // nobody: a server whose last wake is, sleeps on. `futex_waitv` is for waits alone.
-            ("futex", _) => &[],
-            (_, true) => &ERRORS[..],
-            (_, false) => std::slice::from_ref(&ERRORS[chances.usize(..ERRORS.len())]),
+            "futex" => &[],
+            _ => &ERRORS[..],
         };
         all.extend(errors.iter().map(|error| format!("inject={call}:error={error}:when={time}")));
     }

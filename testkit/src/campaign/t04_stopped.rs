@@ -19,8 +19,8 @@ use crate::signal;
 const STOPPED: &str = "stopped";
 const OTHER: &str = "other";
 
-const STOPS: u64 = 60;
-const STOPS_AT_NIGHT: u64 = 600;
+const STOPS: u64 = 500;
+const STOPS_AT_NIGHT: u64 = 5_000;
 
 /// The deadline of each call, and how late it may be over.
 const DEADLINE: Duration = Duration::from_millis(20);

@@ -19,7 +19,7 @@ const NAME: &str = "reborn";
 
 const CLIENTS: u64 = 8;
 
-const DEATHS: u64 = 60;
+const DEATHS: u64 = 1_000;
 const DEATHS_AT_NIGHT: u64 = 10_000;
 
 /// How soon after a server is ready its clients are to be bound to it.

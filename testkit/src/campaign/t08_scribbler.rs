@@ -14,7 +14,7 @@ use super::report::{Report, Stopped};
 const NAME: &str = "scribbled";
 
 /// Honest calls that are made meanwhile.
-const CALLS: u64 = 100_000;
+const CALLS: u64 = 1_000_000;
 const CALLS_AT_NIGHT: u64 = 100_000_000;
 
 /// Words written between two calls of a scribbler, and calls before it binds anew.

@@ -19,7 +19,7 @@ const NAME: &str = "secret";
 /// What the first client sends, over and over.
 const PATTERN: u64 = 0x5ec2_e7ca_9a21_d00d;
 
-const CALLS: u64 = 20_000;
+const CALLS: u64 = 100_000;
 const CALLS_AT_NIGHT: u64 = 10_000_000;
 
 /// Calls of the first client between two looks of the other.

@@ -13,14 +13,14 @@ use super::report::{Report, Stopped};
 
 const NAME: &str = "soaked";
 
-const BINDS: u64 = 5_000;
+const BINDS: u64 = 100_000;
 const BINDS_AT_NIGHT: u64 = 1_000_000;
 
 /// What the server's own memory may grow by meanwhile, KiB: less than one byte a bind at night.
 const GROWN_KB_MAX: f64 = 512.0;
 
-/// Of the clients one in so many dies instead of unbinding.
-const DEATHS_SHARE: u64 = 50;
+/// Clients that die instead of unbinding: one for so many that unbind.
+const DEATHS_SHARE: u64 = 200;
 
 /// Binds, calls, unbinds.
 pub fn run(setup: &Setup) -> Result<Report, Stopped> {

@@ -17,8 +17,8 @@ use crate::server::import_options;
 
 const NAME: &str = "forged";
 
-const GUESSES: u64 = 100_000;
-const GUESSES_AT_NIGHT: u64 = 10_000_000;
+const GUESSES: u64 = 1_000_000;
+const GUESSES_AT_NIGHT: u64 = 100_000_000;
 
 /// What the other client lends, and what it puts there.
 const LENT: usize = 8;
