@@ -9,7 +9,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use crate::processor::{Processor, here_for};
+use crate::place::Place;
+use crate::processor::here_for;
 use crate::report::Waited;
 use crate::thread::Thread;
 
@@ -39,10 +40,10 @@ const STANDIN_IDLE: Duration = Duration::from_secs(5);
 pub fn block<T: Send>(body: impl FnOnce() -> T + Send) -> io::Result<T> {
     let processor = here_for("block");
     let mut outcome: Option<Result<T, Box<dyn Any + Send>>> = None;
-    let place = Place(&mut outcome);
-    let caller = Caller { processor, thread: processor.running() };
+    let place = Out(&mut outcome);
+    let caller = Caller { place: processor.place(), thread: processor.running() };
     let job: Box<dyn FnOnce() + Send + '_> = Box::new(move || {
-        let Place(outcome) = place;
+        let Out(outcome) = place;
         *outcome = Some(catch_unwind(AssertUnwindSafe(body)));
         caller.wake();
     });
@@ -60,11 +61,11 @@ pub fn block<T: Send>(body: impl FnOnce() -> T + Send) -> io::Result<T> {
 type Job = Box<dyn FnOnce() + Send>;
 
 /// Where the outcome goes.
-struct Place<'o, T>(&'o mut Option<Result<T, Box<dyn Any + Send>>>);
+struct Out<'o, T>(&'o mut Option<Result<T, Box<dyn Any + Send>>>);
 
 /// Who waits for it.
 struct Caller {
-    processor: &'static Processor,
+    place: Place,
     thread: &'static Thread,
 }
 
@@ -74,7 +75,7 @@ unsafe impl Send for Caller {}
 
 impl Caller {
     fn wake(self) {
-        self.processor.wake_from_outside(self.thread);
+        self.place.deliver(self.thread);
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 
 use crate::report::Report;
+use crate::run::PROCESSORS_MAX;
 use crate::stack::{STACK_BYTES_MAX, STACK_BYTES_MIN};
 
 /// Why the caller is no FastThread.
@@ -125,6 +126,15 @@ pub enum RunError {
     InsideRun,
     /// This size of a stack is not allowed.
     StackBytes(usize),
+    /// This many processors are not allowed.
+    Processors(usize),
+    /// A kernel thread could not be made for a processor.
+    NoProcessor {
+        /// Which one: the caller's is the first.
+        number: usize,
+        /// What the kernel said.
+        source: io::Error,
+    },
     /// Every thread that is left waits for another one. They never go on, and nothing on their
     /// stacks is dropped.
     Deadlock(Report),
@@ -139,6 +149,12 @@ impl fmt::Display for RunError {
                 f,
                 "a stack of {bytes} bytes is not between {STACK_BYTES_MIN} and {STACK_BYTES_MAX}"
             ),
+            RunError::Processors(count) => {
+                write!(f, "{count} processors are not between 1 and {PROCESSORS_MAX}")
+            }
+            RunError::NoProcessor { number, source } => {
+                write!(f, "no kernel thread for processor {number} of the run: {source}")
+            }
             RunError::Deadlock(report) => {
                 write!(f, "every FastThread that is left waits for another one\n{report}")
             }
@@ -150,6 +166,7 @@ impl std::error::Error for RunError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             RunError::Fork(error) => Some(error),
+            RunError::NoProcessor { source, .. } => Some(source),
             _ => None,
         }
     }

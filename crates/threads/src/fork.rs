@@ -41,8 +41,8 @@ pub struct Forked<T> {
     result: PhantomData<T>,
 }
 
-// SAFETY: it is a reference to a record, and what it does with that it does on the thread's own
-// processor, or not at all; the result that it gives is `Send` itself.
+// SAFETY: it is a reference to a record, of which it uses the join word, on a processor of the
+// thread's run or after that; the result that it gives is `Send` itself.
 unsafe impl<T: Send> Send for Forked<T> {}
 
 /// A thread that is to have a name.
@@ -70,7 +70,7 @@ where
     T: Send + 'static,
 {
     match here() {
-        Some(processor) => fork_on(processor, None, body),
+        Some(processor) => fork_on(processor, None, false, body),
         None => Err(ForkError::Outside(outside())),
     }
 }
@@ -98,7 +98,7 @@ impl Named<'_> {
         T: Send + 'static,
     {
         let processor = here().ok_or_else(|| ForkError::Outside(outside()))?;
-        fork_on(processor, Some(self.0), body)
+        fork_on(processor, Some(self.0), false, body)
     }
 }
 
@@ -108,11 +108,13 @@ pub fn name() -> Option<String> {
     thread.rare.borrow().name.as_deref().map(str::to_owned)
 }
 
-/// Forks a thread on this processor, which is the caller's or not run yet.
+/// Forks a thread on this processor, which is the caller's or not run yet. It `stays` here, or what
+/// it is made of is `Send`.
 #[inline(always)]
 pub(crate) fn fork_on<F, T>(
     processor: &'static Processor,
     name: Option<&str>,
+    stays: bool,
     body: F,
 ) -> Result<Forked<T>, ForkError>
 where
@@ -144,7 +146,7 @@ where
         thread.rare.borrow_mut().name = Some(name.into());
         thread.is_rare.set(true);
     }
-    processor.begin(thread);
+    processor.begin(thread, stays);
     let run = processor.run_number();
     Ok(Forked { thread: Cell::new(Some(thread)), run, result: PhantomData })
 }
@@ -180,9 +182,9 @@ fn end<T>(thread: &'static Thread) -> ! {
     }
     // Relaxed: tells no more than itself.
     thread.run.store(0, Ordering::Relaxed);
-    match thread.join.end() {
+    match thread.join.end_alone() {
         End::Keep => {}
-        End::Wake(joiner) => processor.wake(joiner),
+        End::Wake(joiner) => wake_joiner(processor, joiner),
         End::Drop => {
             if mem::needs_drop::<T>() || has_panicked::<T>(thread) {
                 end_dropping::<T>(processor, thread);
@@ -193,7 +195,15 @@ fn end<T>(thread: &'static Thread) -> ! {
     processor.end()
 }
 
-/// The end of a thread that has a name or thread-locals.
+#[inline(always)]
+fn wake_joiner(processor: &Processor, joiner: usize) {
+    // SAFETY: S1: who joins writes its own record's address, and never 0.
+    if let Some(joiner) = unsafe { Thread::at(joiner) } {
+        processor.wake(joiner);
+    }
+}
+
+/// The end of a thread that has a name or thread-locals, or whose run has other processors.
 #[cold]
 fn end_rare<T>(thread: &'static Thread) -> ! {
     // A value that is dropped may make another one.
@@ -204,7 +214,28 @@ fn end_rare<T>(thread: &'static Thread) -> ! {
             mem::forget(dropped);
         }
     }
-    end::<T>(thread)
+    match here() {
+        Some(processor) if !processor.is_alone() => end_among_others::<T>(processor, thread),
+        _ => end::<T>(thread),
+    }
+}
+
+/// The end of a thread whose result another processor may take.
+fn end_among_others<T>(processor: &Processor, thread: &'static Thread) -> ! {
+    thread.leave_home();
+    // Relaxed: tells no more than itself.
+    thread.run.store(0, Ordering::Relaxed);
+    match thread.join.end() {
+        End::Keep => {}
+        End::Wake(joiner) => wake_joiner(processor, joiner),
+        End::Drop => {
+            // SAFETY: the result is in place, and nobody else has or will have it.
+            drop_unwanted(unsafe { take::<T>(thread) });
+            let is_left = thread.join.take();
+            debug_assert!(!is_left, "the stack is in use");
+        }
+    }
+    processor.end_among_others(thread)
 }
 
 /// The end of a thread that nobody joins, and whose result has something to drop.
@@ -268,13 +299,11 @@ impl<T> Forked<T> {
             return Err(JoinError::JoinsItself);
         }
         self.thread.set(None);
-        if !thread.join.join(joiner) {
+        if !thread.join.join(joiner.address(), processor.is_alone()) {
             processor.block(thread);
         }
-        // SAFETY: it has ended, and whoever has emptied `self.thread` has the result.
-        let outcome = unsafe { take::<T>(thread) };
-        processor.stacks.give(thread);
-        outcome.map_err(JoinError::Panicked)
+        // SAFETY: S1: it has ended, and whoever has emptied `self.thread` has the result.
+        unsafe { take_and_give(&processor.stacks, thread) }.map_err(JoinError::Panicked)
     }
 }
 
@@ -282,10 +311,8 @@ impl<T> Forked<T> {
     /// The result of a thread that has ended; after its run, outside it.
     pub(crate) fn take_ended(self, processor: &Processor) -> Outcome<T> {
         let thread = self.thread.take().expect("nobody has joined it");
-        // SAFETY: it has ended, and whoever has emptied `self.thread` has the result.
-        let outcome = unsafe { take::<T>(thread) };
-        processor.stacks.give(thread);
-        outcome
+        // SAFETY: S1: it has ended, and whoever has emptied `self.thread` has the result.
+        unsafe { take_and_give(&processor.stacks, thread) }
     }
 }
 
@@ -295,7 +322,7 @@ impl<T> Drop for Forked<T> {
         if let Some(thread) = self.thread.get() {
             match here() {
                 Some(processor) if processor.run_number() == self.run => {
-                    detach::<T>(&processor.stacks, thread);
+                    detach::<T>(&processor.stacks, thread, processor.is_alone());
                 }
                 _ => runs::detach_from_outside(self.run, thread, detach::<T>),
             }
@@ -303,14 +330,29 @@ impl<T> Drop for Forked<T> {
     }
 }
 
-/// Nobody joins this thread, which is the caller's processor's or has ended.
+/// Nobody joins this thread of the caller's run, which has one processor or not; or of a run that
+/// is over.
 #[inline(always)]
-fn detach<T>(stacks: &Stacks, thread: &'static Thread) {
-    if thread.join.detach() {
-        // SAFETY: it has ended, and its `Forked` is gone without having taken the result.
-        drop_unwanted(unsafe { take::<T>(thread) });
+fn detach<T>(stacks: &Stacks, thread: &'static Thread, is_alone: bool) {
+    if thread.join.detach(is_alone) {
+        // SAFETY: S1: it has ended, and its `Forked` is gone without having taken the result.
+        drop_unwanted(unsafe { take_and_give::<T>(stacks, thread) });
+    }
+}
+
+/// The result of a thread that has ended; the stack, once it is left, goes to the caller's pool.
+///
+/// # Safety
+///
+/// - S1 ended: the thread has ended with an `Outcome<T>`, which nobody has taken.
+#[inline(always)]
+unsafe fn take_and_give<T>(stacks: &Stacks, thread: &'static Thread) -> Outcome<T> {
+    // SAFETY: S1.
+    let outcome = unsafe { take::<T>(thread) };
+    if thread.join.take() {
         stacks.give(thread);
     }
+    outcome
 }
 
 impl Waited for Thread {

@@ -13,14 +13,18 @@
 //! |---|---|---|---|---|---|
 //! | N1 | anything to a thread | others | Release | what was done for it, and its link | N2 |
 //! | N2 | threads to EMPTY | the processor | Acquire | what was done, and the links | N1 |
-//! | N3 | EMPTY to ASLEEP | the processor | Relaxed | nothing | - |
+//! | N3 | EMPTY to ASLEEP | the processor | Release | what it has told others | N7 |
 //! | N4 | ASLEEP to EMPTY | the processor | Relaxed | nothing | - |
-//! | N5 | wakes: add 1, after an N1 that found ASLEEP | others | Release | its N1 | N6 |
+//! | N5 | wakes: add 1, after an N1 or N8 that found ASLEEP | others | Release | that one | N6 |
 //! | N6 | wakes: load, after N3 | the processor | Acquire | nothing | N5 |
+//! | N7 | load: ASLEEP | others | Acquire | what it has told others | N3 |
+//! | N8 | ASLEEP to EMPTY | others | Relaxed | nothing | - |
 //!
 //! The processor sleeps while `wakes` is what it read, if the word still says ASLEEP after that. If
 //! it read what an N5 wrote, it sees the N1 before that; if it did not, that N5 is still to come,
-//! and changes `wakes`. So nothing is lost. Threads are numbers here: the model has none.
+//! and changes `wakes`. So nothing is lost. Who was told to go on (N8) goes on
+//! likewise. What a processor has told others (N3, N7) is for `team.rs`. Threads are numbers here:
+//! the model has none.
 
 use crate::sync::{AtomicU32, AtomicUsize, ord};
 
@@ -77,8 +81,25 @@ impl Inbox {
     /// The processor is about to sleep. False: something is in it.
     #[must_use]
     pub fn fall_asleep(&self) -> bool {
-        let order = ord!("N3", Relaxed);
-        self.word.compare_exchange(EMPTY, ASLEEP, order, order).is_ok()
+        let (order, failure) = (ord!("N3", Release), ord!("N3a", Relaxed));
+        self.word.compare_exchange(EMPTY, ASLEEP, order, failure).is_ok()
+    }
+
+    /// Whether the processor sleeps, or is about to, and nobody has woken it.
+    pub fn is_asleep(&self) -> bool {
+        self.word.load(ord!("N7", Acquire)) == ASLEEP
+    }
+
+    /// Has the processor go on although nothing is in it. True: it sleeps, and the caller is to
+    /// wake [`Inbox::wakes`].
+    #[must_use]
+    pub fn rouse(&self) -> bool {
+        let order = ord!("N8", Relaxed);
+        let is_roused = self.word.compare_exchange(ASLEEP, EMPTY, order, order).is_ok();
+        if is_roused {
+            self.wakes.fetch_add(1, ord!("N5", Release));
+        }
+        is_roused
     }
 
     /// What [`Inbox::wakes`] has to be for the processor to sleep, once it has fallen asleep.

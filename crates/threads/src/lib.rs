@@ -4,7 +4,9 @@
 //!  fork join named sleep block ── run    what programs call
 //!  Mutex Condition Semaphore RwLock Once Local
 //!         └── monitor                    one primitive under all of them
-//!  processor ── thread join inbox        who runs next; a thread's record; its end; others' wakes
+//!  processor ── ready thread join        who runs next; a thread's record; its end
+//!     ├── team ── place thief            several processors; who takes what from whom
+//!     │     └── inbox unbegun latch      the words that they share
 //!     └── awaited                        what comes from outside, such as replies
 //!  switch                                from one stack to another
 //!  stacks ── stack overflow              where stacks come from, and what ends them
@@ -35,11 +37,16 @@ mod sleep;
 mod awaited;
 mod inbox;
 mod join;
+mod latch;
+mod place;
 mod processor;
 mod ready;
 mod switch;
 mod sync;
+mod team;
+mod thief;
 mod thread;
+mod unbegun;
 
 mod fork_process;
 mod overflow;
@@ -60,13 +67,13 @@ pub use mutex::{Mutex, MutexGuard};
 pub use once::Once;
 pub use ready::{Policy, Ready};
 pub use report::{Report, Waiting};
-pub use run::{Setup, run};
+pub use run::{PROCESSORS_MAX, Setup, run};
 pub use rwlock::{ReadGuard, RwLock, WriteGuard};
 pub use semaphore::Semaphore;
 pub use sleep::{sleep, sleep_until};
 pub use stack::{STACK_BYTES_MAX, STACK_BYTES_MIN};
 
-/// Lets every FastThread that is ready run before the caller goes on.
+/// Lets every FastThread that is ready on this processor run before the caller goes on.
 ///
 /// # Panics
 ///
@@ -78,11 +85,13 @@ pub fn yield_now() {
     processor::here_for("yield_now").yield_now();
 }
 
-/// Every FastThread of this run that has not ended, and what it waits for.
+/// Every FastThread of this run that has not ended, and what it waits for; in a run with several
+/// processors, of those that began on the caller's.
 ///
 /// # Panics
 ///
 /// If the caller is no FastThread.
 pub fn report() -> Report {
-    processor::here_for("report").report()
+    let processor = processor::here_for("report");
+    processor.report(processor.late())
 }

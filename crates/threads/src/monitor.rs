@@ -3,19 +3,23 @@
 //!
 //! Whoever makes a change that somebody waits for takes that thread out of the list and hands over
 //! what it waits for, so that a woken thread never looks again and never waits twice.
+//!
+//! A run with one processor looks whether the monitor is its own, and that is all; one with several
+//! enters by the latch that the same word is.
 
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::Outside;
+use crate::latch::{self, INSIDE};
 use crate::processor::Processor;
 use crate::runs;
+use crate::sync::AtomicU32;
 use crate::thread::Fifo;
 
 /// Words of one run's, and who waits for them.
 #[derive(Debug)]
 pub struct Monitor<S> {
-    /// The run whose threads may enter; 0 before the first has.
+    /// A latch: the run whose threads may enter; 0 before the first has.
     run: AtomicU32,
     inside: UnsafeCell<Inside<S>>,
 }
@@ -30,11 +34,25 @@ pub struct Inside<S> {
 }
 
 // SAFETY: only `enter` and `seen` reach what is inside, and only from one run: its processor
-// is one kernel thread, and nothing that is called meanwhile switches or enters again.
+// is one kernel thread, and nothing that is called meanwhile switches or enters again; or it has
+// several, and the one that reaches it is in the latch.
 unsafe impl<S> Sync for Monitor<S> {}
 
 // SAFETY: nobody waits while it is moved, because who waits borrows it.
 unsafe impl<S> Send for Monitor<S> {}
+
+/// A processor is in the latch while this lives, also if what it does there panics.
+struct Latched<'w> {
+    word: &'w AtomicU32,
+    run: u32,
+}
+
+impl Drop for Latched<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        latch::leave(self.word, self.run);
+    }
+}
 
 impl<S> Monitor<S> {
     /// Nobody waits.
@@ -51,31 +69,45 @@ impl<S> Monitor<S> {
     #[inline(always)]
     #[track_caller]
     pub fn enter<R>(&self, processor: &Processor, look: impl FnOnce(&mut Inside<S>) -> R) -> R {
-        // Relaxed: what this run's threads wrote is the same kernel thread's.
-        if self.run.load(Ordering::Relaxed) != processor.run_number() {
-            self.belong_to(processor.run_number());
+        if latch::owner(&self.run) != processor.alone_in() {
+            return self.enter_latched(processor, look);
         }
         // SAFETY: this is the run's only kernel thread, and `look` does not come back here.
         look(unsafe { &mut *self.inside.get() })
     }
 
+    /// The same where the run has other processors, or has not been here.
+    #[inline(never)]
+    #[track_caller]
+    fn enter_latched<R>(&self, processor: &Processor, look: impl FnOnce(&mut Inside<S>) -> R) -> R {
+        let run = processor.run_number();
+        while let Err(seen) = latch::enter(&self.run, run) {
+            self.belong_to(run, seen);
+        }
+        let _latched = Latched { word: &self.run, run };
+        // SAFETY: this kernel thread is in the latch, and `look` does not come back here.
+        look(unsafe { &mut *self.inside.get() })
+    }
+
     /// For reports: lets `look` see what is inside.
     pub fn seen<R>(&self, look: impl FnOnce(&Inside<S>) -> R) -> R {
-        // SAFETY: a thread of the run waits for this, and whoever reports runs on its processor or
-        // after it; nobody is inside meanwhile.
+        let run = latch::owner(&self.run) & !INSIDE;
+        let entered = latch::enter(&self.run, run);
+        assert!(entered.is_ok(), "a monitor that a thread waits for stays its run's");
+        let _latched = Latched { word: &self.run, run };
+        // SAFETY: this kernel thread is in the latch, or the run has no other.
         look(unsafe { &*self.inside.get() })
     }
 
     /// The first thread of a run comes here.
     #[cold]
     #[track_caller]
-    fn belong_to(&self, run: u32) {
-        // Relaxed: a run that is over has told so under a lock, after all that its threads wrote.
-        let before = self.run.load(Ordering::Relaxed);
-        let is_free = before == 0 || runs::is_over(before);
-        // Acquire and Release: with the exchange of another run's, which then sees this number.
-        let (order, failure) = (Ordering::AcqRel, Ordering::Relaxed);
-        if !is_free || self.run.compare_exchange(before, run, order, failure).is_err() {
+    fn belong_to(&self, run: u32, seen: u32) {
+        // A run that is over has told so under a lock, after all that its threads wrote.
+        let is_free = seen == 0 || (seen & INSIDE == 0 && runs::is_over(seen));
+        let outcome = if is_free { latch::claim(&self.run, seen, run) } else { Err(seen) };
+        // Another processor of the run may have been the first.
+        if outcome.is_err_and(|seen| seen & !INSIDE != run) {
             panic!("a lock, condition or semaphore of FastThreads: {}", Outside::OtherRun);
         }
     }

@@ -8,10 +8,12 @@
 //! ```
 //!
 //! A thread stays with the processor that it began on: a reference to a thread-local of the kernel
-//! thread's stays good, and so does everything that is not `Send`. Decides who runs; knows nothing
+//! thread's stays good, and so does everything that is not `Send`. One that has not begun may be
+//! taken by another processor of the run that is idle (`thief.rs`). Decides who runs; knows nothing
 //! of locks and results.
 
 use std::cell::Cell;
+use std::hint::spin_loop;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -21,13 +23,15 @@ use rustix::thread::futex;
 use crate::awaited::{Awaited, AwaitedList, Enders, For, Idle, Word};
 use crate::error::Outside;
 use crate::fork_process;
-use crate::inbox::Inbox;
+use crate::latch::NOBODY;
+use crate::place::Place;
 use crate::ready::{Policy, ReadyList};
 use crate::report::{Report, Waited, Waiting};
 use crate::sleep::Sleepers;
 use crate::stack::Stack;
 use crate::stacks::{self, Stacks};
 use crate::switch::{leave, switch};
+use crate::thief::LATE;
 use crate::thread::Thread;
 
 thread_local! {
@@ -45,9 +49,15 @@ pub struct Processor {
     pub stacks: Stacks,
     /// Which run this is. No other has the same number.
     run: u32,
-    /// How many threads were forked here, and how many of them have ended.
-    forked: Cell<u64>,
+    /// The same, if no other processor belongs to the run; else a number that no run has.
+    alone_in: u32,
+    /// The number of the thread that is forked next, and how far it is from one to the next.
+    next_number: Cell<u64>,
+    number_step: u64,
+    /// How many threads have ended here.
     ended: Cell<u64>,
+    /// One that has ended, while the kernel thread sees to it that its stack is left.
+    left: Cell<Option<&'static Thread>>,
     /// Those that wait for a time.
     pub sleepers: Sleepers,
     /// Those that wait for something that comes from outside and wakes nobody.
@@ -58,8 +68,8 @@ pub struct Processor {
     chore: Cell<Option<fn() -> bool>>,
     /// How many threads wait for another kernel thread.
     outside: Cell<usize>,
-    /// Whom those have made ready.
-    inbox: Inbox,
+    /// Where whom those have made ready is, and what has not begun.
+    place: Place,
 }
 
 /// While threads are ready, the inbox and the clock are looked at after so many switches.
@@ -73,6 +83,14 @@ const LOOK_MISSES: usize = 8;
 
 /// A sleep that has no end lasts so long.
 const SLEEP_MAX: Duration = Duration::from_secs(3600);
+
+/// The same, where another processor may get stuck with a thread that could begin here.
+const WATCH: Duration = LATE;
+
+/// An idle processor looks so often what others have before it sleeps, and polls so often before
+/// each look: together about what it costs to wake it.
+const SEEKS: u32 = 10;
+const SEEK_POLLS: u32 = 40;
 
 /// The processor that the caller runs on, if it is a FastThread.
 #[inline(always)]
@@ -112,37 +130,49 @@ pub fn forget_here() {
 }
 
 impl Processor {
-    /// The processor that the calling kernel thread is for a run, for stacks of so many bytes.
+    /// The processor at this place that the calling kernel thread is, for stacks of so many bytes.
     pub fn new(
-        run: u32,
+        place: Place,
         stack_bytes: usize,
         policy: Option<Box<dyn Policy>>,
     ) -> &'static Processor {
         let root: &'static Thread = Box::leak(Box::new(Thread::new(0, Stack::NONE)));
+        let run = place.team.number();
         Box::leak(Box::new(Processor {
             running: Cell::new(root),
-            ready: ReadyList::new(policy),
+            ready: ReadyList::new(policy, place),
             root,
             stacks: Stacks::new(stack_bytes),
             run,
-            forked: Cell::new(0),
+            alone_in: if place.is_alone() { run } else { NOBODY },
+            next_number: Cell::new(u64::from(place.at) + 1),
+            number_step: place.team.members().len() as u64,
             ended: Cell::new(0),
+            left: Cell::new(None),
             sleepers: Sleepers::default(),
             until_look: Cell::new(SWITCHES_PER_LOOK),
             chore: Cell::new(None),
             outside: Cell::new(0),
             awaited: AwaitedList::default(),
-            inbox: Inbox::new(),
+            place,
         }))
     }
 
     /// Makes the calling kernel thread this processor, and runs what is ready and what that makes
-    /// ready. True if no thread is left; false if those that are left wait for each other.
-    pub fn run(&'static self) -> bool {
+    /// ready, until nothing on any processor of the run can make anything ready.
+    pub fn run(&'static self) -> Tally {
+        let _others_wait = (!self.is_alone()).then_some(AbortOnUnwind);
         HERE.set(Some(self));
-        self.go_on(self.root, self.next());
+        loop {
+            self.go_on(self.root, self.next());
+            let Some(ended) = self.left.take() else { break };
+            if ended.join.leave() {
+                self.stacks.give(ended);
+            }
+        }
         HERE.set(None);
-        self.forked.get() == self.ended.get()
+        let forked = (self.next_number.get() - 1 - u64::from(self.place.at)) / self.number_step;
+        Tally { forked, ended: self.ended.get(), late: self.late() }
     }
 
     /// The run's number.
@@ -151,21 +181,43 @@ impl Processor {
         self.run
     }
 
+    /// The same, if the run has no other processor; else a number that is no run's.
+    #[inline(always)]
+    pub fn alone_in(&self) -> u32 {
+        self.alone_in
+    }
+
+    /// Whether the run has no other processor.
+    #[inline(always)]
+    pub fn is_alone(&self) -> bool {
+        self.alone_in != NOBODY
+    }
+
+    /// Where others reach it.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Whether this thread of the run began here.
+    pub fn is_home_of(&self, thread: &Thread) -> bool {
+        self.is_alone() || thread.home() == self.place.at
+    }
+
     /// The thread that runs.
     #[inline(always)]
     pub fn running(&self) -> &'static Thread {
         self.running.get()
     }
 
-    /// A prepared thread is to run here.
+    /// A prepared thread is to run; on this processor, if `stays`.
     #[inline(always)]
-    pub fn begin(&self, thread: &'static Thread) {
-        let number = self.forked.get() + 1;
-        self.forked.set(number);
+    pub fn begin(&self, thread: &'static Thread, stays: bool) {
+        let number = self.next_number.get();
+        self.next_number.set(number + self.number_step);
         thread.number.set(number);
         // Relaxed: tells no more than itself.
         thread.run.store(self.run, Ordering::Relaxed);
-        self.ready.push(thread);
+        if stays { self.ready.begin_here(thread) } else { self.ready.fork(thread) }
     }
 
     /// Lets every ready thread run before the caller goes on.
@@ -198,10 +250,29 @@ impl Processor {
         running.waits_for.set(None);
     }
 
-    /// Makes a blocked thread of this processor ready.
+    /// Makes a blocked thread of the run ready.
     #[inline(always)]
     pub fn wake(&self, thread: &'static Thread) {
-        self.ready.push(thread);
+        if self.ready.is_plain() { self.ready.push(thread) } else { self.wake_at_home(thread) }
+    }
+
+    #[inline(never)]
+    fn wake_at_home(&self, thread: &'static Thread) {
+        if self.is_home_of(thread) {
+            return self.ready.push(thread);
+        }
+        Place { at: thread.home(), ..self.place }.deliver(thread);
+    }
+
+    /// The running thread has ended, in a run with other processors, which may take its result from
+    /// its stack. Who takes that and who leaves the stack agree on whose it is.
+    pub fn end_among_others(&self, thread: &'static Thread) -> ! {
+        self.ended.set(self.ended.get() + 1);
+        self.left.set(Some(thread));
+        self.running.set(self.root);
+        // SAFETY: S1: the kernel thread is suspended in `run`, whose loop is all that goes on with
+        // it. S3: it is this processor's own.
+        unsafe { leave(&self.root.context) }
     }
 
     /// The running thread has ended. Its record and its stack are somebody else's after this, or
@@ -221,19 +292,6 @@ impl Processor {
         self.outside.set(self.outside.get() + 1);
         self.block(waited);
         self.outside.set(self.outside.get() - 1);
-    }
-
-    /// Makes a thread of this processor that is in `block_outside` ready; from any kernel thread.
-    pub fn wake_from_outside(&self, thread: &'static Thread) {
-        let link = |before: usize| {
-            let before = ptr::with_exposed_provenance::<Thread>(before);
-            // SAFETY: 0, or the address of a record that was pushed here; records stay for good.
-            thread.next.set(unsafe { before.as_ref() });
-        };
-        if self.inbox.push(ptr::from_ref(thread).expose_provenance(), link) {
-            // Refused only for words that are not mapped or not aligned.
-            let _ = futex::wake(self.inbox.wakes(), futex::Flags::PRIVATE, 1);
-        }
     }
 
     /// Who goes on now: the kernel thread itself if no other can.
@@ -265,9 +323,8 @@ impl Processor {
         {
             self.at_each_switch(chore);
         }
-        let last = ptr::with_exposed_provenance::<Thread>(self.inbox.take());
-        // SAFETY: 0, or the address of a record that was pushed; records stay for good.
-        let mut last: Option<&'static Thread> = unsafe { last.as_ref() };
+        // SAFETY: S1: 0, or a thread that was delivered here, by its address.
+        let mut last = unsafe { Thread::at(self.place.member().inbox.take()) };
         let mut first = None;
         while let Some(thread) = last {
             last = thread.next.replace(first);
@@ -276,6 +333,9 @@ impl Processor {
         while let Some(thread) = first {
             first = thread.next.get();
             self.ready.push(thread);
+        }
+        if !self.is_alone() {
+            self.stacks.share();
         }
         if !self.awaited.is_empty() {
             self.poll();
@@ -297,13 +357,20 @@ impl Processor {
     #[inline]
     pub fn poll(&self) -> bool {
         self.awaited.sweep(POLL_MISSES, |thread| self.wake_awaiting(thread));
-        self.has_ready() || self.inbox.has_some()
+        !self.ready.is_empty() || self.is_wanted()
     }
 
-    /// Whether a thread is ready.
+    /// Whether another kernel thread has made a thread ready, or has more than it can begin.
+    #[inline]
+    fn is_wanted(&self) -> bool {
+        self.place.member().inbox.has_some()
+            || (!self.is_alone() && self.place.team.seems_to_have_plenty_for(self.place.at.into()))
+    }
+
+    /// Whether a thread is ready, or there is one to take from another processor.
     #[inline]
     pub fn has_ready(&self) -> bool {
-        !self.ready.is_empty()
+        !self.ready.is_empty() || self.ready.finds_loot()
     }
 
     /// What it has awaited is there, and it is in no list.
@@ -337,19 +404,32 @@ impl Processor {
     /// be the next.
     #[cold]
     fn idle(&self) -> &'static Thread {
+        let mut seeks = 0;
         loop {
             self.look();
             if let Some(next) = self.ready.pop() {
                 return next;
             }
+            if self.ready.steal() {
+                continue;
+            }
             if let Some(awaited) = self.awaited.oldest().and_then(Thread::awaited) {
                 awaited.idle(&Idle(self));
                 continue;
             }
-            if self.sleepers.next().is_none() && self.outside.get() == 0 {
+            let is_over = match self.is_alone() {
+                true => !self.waits_outside(),
+                false => self.place.team.is_over(),
+            };
+            if is_over {
                 return self.root;
             }
-            self.sleep(|word, left| {
+            if !self.is_alone() && seeks < SEEKS {
+                seeks += 1;
+                self.seek();
+                continue;
+            }
+            self.sleep(if self.is_alone() { SLEEP_MAX } else { WATCH }, |word, left| {
                 let Ok(left) = left.try_into() else { return };
                 let flags = futex::Flags::PRIVATE;
                 // Whatever it says, `idle` looks again.
@@ -358,22 +438,46 @@ impl Processor {
         }
     }
 
-    /// Has `sleep` sleep until something is in the inbox, at most so long. May wake for nothing.
-    fn sleep(&self, sleep: impl FnOnce(Word<'_>, Duration)) {
+    /// Whether something from outside may make a thread ready that is in no list of those that are
+    /// looked at.
+    fn waits_outside(&self) -> bool {
+        self.sleepers.next().is_some() || self.outside.get() > 0
+    }
+
+    /// Polls for a while what other processors do.
+    fn seek(&self) {
+        for _ in 0..SEEK_POLLS {
+            if self.is_wanted() {
+                return;
+            }
+            spin_loop();
+        }
+    }
+
+    /// Has `sleep` sleep until something is in the inbox or another processor has more than it can
+    /// begin, at most so long. May wake for nothing.
+    fn sleep(&self, longest: Duration, sleep: impl FnOnce(Word<'_>, Duration)) {
+        let Place { team, at } = self.place;
+        let inbox = &self.place.member().inbox;
         while self.stacks.trim(self.running.get()) {
-            if self.inbox.has_some() {
+            if inbox.has_some() {
                 return;
             }
         }
-        if !self.inbox.fall_asleep() {
+        if !team.fall_asleep(at.into()) {
             return;
         }
-        if let Some(expected) = self.inbox.prepare_wait() {
+        let rests = self.awaited.is_empty() && !self.waits_outside();
+        if rests && team.rest() {
+            self.place.wake_all();
+        } else if !team.has_plenty_for(at.into())
+            && let Some(expected) = inbox.prepare_wait()
+        {
             let left = |until: Instant| until.saturating_duration_since(Instant::now());
-            let left = self.sleepers.next().map_or(SLEEP_MAX, left);
-            sleep(Word { word: self.inbox.wakes(), expected, is_own: true }, left.min(SLEEP_MAX));
+            let left = self.sleepers.next().map_or(longest, left);
+            sleep(Word { word: inbox.wakes(), expected, is_own: true }, left.min(longest));
         }
-        self.inbox.wake_up();
+        team.wake_up(at.into(), rests);
     }
 
     /// See [`Idle::sleep`].
@@ -389,7 +493,7 @@ impl Processor {
         let threads = || std::iter::successors(first, |thread| thread.next.get()).take(count_max);
         let mut asleep = 0;
         let mut is_late = false;
-        self.sleep(|inbox, left| {
+        self.sleep(SLEEP_MAX, |inbox, left| {
             let mut words = vec![inbox];
             let fall_asleep = |thread: &'static Thread| thread.awaited()?.fall_asleep();
             words.extend(threads().map_while(fall_asleep));
@@ -416,16 +520,22 @@ impl Processor {
         unsafe { switch(&from.context, &to.context) };
     }
 
-    /// Every thread of this run that has not ended.
-    pub fn report(&self) -> Report {
+    /// How many threads were begun here because another processor was stuck.
+    pub fn late(&self) -> u64 {
+        self.ready.late()
+    }
+
+    /// Every thread that began here and has not ended; of a run that stands still, every thread.
+    pub fn report(&self, late: u64) -> Report {
+        let is_seen = |thread: &Thread| here().is_none() || self.is_home_of(thread);
         let mut waiting = Vec::new();
         stacks::for_each(|thread| {
-            // Relaxed: a thread of this run is this processor's, which wrote it.
-            if thread.run.load(Ordering::Relaxed) == self.run {
+            // Relaxed: a thread that began here is this kernel thread's, which wrote it.
+            if thread.run.load(Ordering::Relaxed) == self.run && is_seen(thread) {
                 waiting.push(Waiting::of(thread));
             }
         });
-        Report::new(waiting)
+        Report::new(waiting, late)
     }
 
     #[cold]
@@ -434,5 +544,34 @@ impl Processor {
         let title = self.running.get().title();
         eprintln!("{title} would wait for {} while it unwinds: aborting", waited.describe());
         std::process::abort()
+    }
+}
+
+/// How many threads a processor has forked, how many have ended on it, and how many it has begun
+/// because another one was stuck.
+#[derive(Clone, Copy, Debug)]
+pub struct Tally {
+    pub forked: u64,
+    pub ended: u64,
+    pub late: u64,
+}
+
+impl Tally {
+    pub fn add(self, other: Tally) -> Tally {
+        let Tally { forked, ended, late } = other;
+        Tally { forked: self.forked + forked, ended: self.ended + ended, late: self.late + late }
+    }
+}
+
+/// A processor that unwinds, because a policy panics where no thread is, leaves the others of the
+/// run to wait for ever.
+pub struct AbortOnUnwind;
+
+impl Drop for AbortOnUnwind {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("a processor of FastThreads panics while others go on: aborting");
+            std::process::abort();
+        }
     }
 }

@@ -1,11 +1,21 @@
 //! The ready list: in the order in which threads became ready, or as the application says (U27).
+//!
+//! ```text
+//!   one processor        fork, wake, yield ──▶ FIFO ──▶ running
+//!   several              wake, yield ────────▶ FIFO ──┬▶ running, whose turn is first
+//!                        fork ──▶ not begun ──────────┤
+//!                                                     └▶ another processor's not begun
+//! ```
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
 
-use crate::thread::{Fifo, Thread};
+use crate::place::Place;
+use crate::thief::Thief;
+use crate::thread::{Fifo, NotBegun, Thread};
+use crate::unbegun::Entry;
 
-/// Which thread runs next, decided by the application.
+/// Which thread runs next on a processor, decided by the application.
 ///
 /// Is asked between two threads, on the stack of one of them: it should decide soon, and must not
 /// itself yield or wait.
@@ -23,7 +33,7 @@ use crate::thread::{Fifo, Thread};
 ///         self.0.pop()
 ///     }
 /// }
-/// let setup = Setup::default().policy(Last::default());
+/// let setup = Setup::default().policy(Last::default);
 /// assert_eq!(setup.run(|| fork(|| 3).unwrap().join().unwrap()).unwrap(), 3);
 /// ```
 pub trait Policy {
@@ -52,55 +62,148 @@ impl Ready {
 }
 
 /// The ready list of a processor.
-#[derive(Default)]
 pub struct ReadyList {
     fifo: Fifo,
-    /// The threads are in `policy` instead.
-    has_policy: Cell<bool>,
-    /// Whether that may have some.
-    may_have: Cell<bool>,
+    /// It is all there is: neither a policy nor other processors.
+    is_plain: Cell<bool>,
+    /// Where the threads are instead, if there is one, and whether it may have some.
     policy: RefCell<Option<Box<dyn Policy>>>,
+    may_have: Cell<bool>,
+    /// Where those are that have not begun, if there are other processors.
+    common: Option<Common>,
+}
+
+/// What other processors have to do with it.
+struct Common {
+    place: Place,
+    /// How many threads have become ready here: the next one's turn.
+    turns: Cell<u64>,
+    thief: Thief,
+}
+
+impl Common {
+    fn turn(&self) -> u64 {
+        self.turns.replace(self.turns.get() + 1)
+    }
+
+    /// A thread may begin here, or anywhere.
+    fn fork(&self, thread: NotBegun) {
+        self.place.fork(Entry { turn: self.turn(), thread });
+    }
+
+    /// The oldest thread that has not begun, if its turn is before this one.
+    fn begin_before(&self, turn: u64) -> Option<&'static Thread> {
+        let NotBegun(thread) = self.place.member().unbegun.pop_before(turn)?;
+        thread.settle(self.place.at);
+        Some(thread)
+    }
 }
 
 impl ReadyList {
-    /// A list with that policy, or first come, first served.
-    pub fn new(policy: Option<Box<dyn Policy>>) -> ReadyList {
-        let has_policy = Cell::new(policy.is_some());
-        let may_have = Cell::new(false);
-        ReadyList { fifo: Fifo::new(), has_policy, may_have, policy: RefCell::new(policy) }
+    /// A list with that policy, or first come, first served; of a processor that is alone, or not.
+    pub fn new(policy: Option<Box<dyn Policy>>, place: Place) -> ReadyList {
+        let new = |place| Common { place, turns: Cell::new(1), thief: Thief::new(place) };
+        let common = (!place.is_alone()).then(|| new(place));
+        let is_plain = Cell::new(policy.is_none() && common.is_none());
+        let (policy, may_have) = (RefCell::new(policy), Cell::new(false));
+        ReadyList { fifo: Fifo::new(), is_plain, policy, may_have, common }
     }
 
-    /// Whether no thread is ready.
+    /// Whether it is nothing but a list.
+    #[inline(always)]
+    pub fn is_plain(&self) -> bool {
+        self.is_plain.get()
+    }
+
+    /// Whether no thread that has begun is ready.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.fifo.is_empty() && !self.may_have.get()
     }
 
-    /// A thread is ready.
+    /// A thread of this processor is ready.
     #[inline(always)]
     pub fn push(&self, thread: &'static Thread) {
-        if self.has_policy.get() { self.add(thread) } else { self.fifo.push(thread) }
+        if self.is_plain.get() { self.fifo.push(thread) } else { self.add(thread) }
+    }
+
+    /// A thread is to begin, here or on another processor.
+    #[inline(always)]
+    pub fn fork(&self, thread: &'static Thread) {
+        if self.is_plain.get() { self.fifo.push(thread) } else { self.offer(thread) }
+    }
+
+    /// A thread is to begin here, and nowhere else.
+    pub fn begin_here(&self, thread: &'static Thread) {
+        if let Some(common) = &self.common {
+            thread.is_rare.set(true);
+            thread.settle(common.place.at);
+        }
+        self.push(thread);
     }
 
     /// Takes the next thread out.
     #[inline(always)]
     pub fn pop(&self) -> Option<&'static Thread> {
-        if self.has_policy.get() { self.next() } else { self.fifo.pop() }
+        if self.is_plain.get() { self.fifo.pop() } else { self.next() }
     }
 
-    #[cold]
+    #[inline(never)]
     fn add(&self, thread: &'static Thread) {
         if let Some(policy) = &mut *self.policy.borrow_mut() {
             policy.add(Ready(thread));
             self.may_have.set(true);
+            return;
+        }
+        thread.turn.set(self.common.as_ref().map_or(0, Common::turn));
+        self.fifo.push(thread);
+    }
+
+    #[inline(never)]
+    fn offer(&self, thread: &'static Thread) {
+        match &self.common {
+            Some(common) => {
+                thread.is_rare.set(true);
+                common.fork(NotBegun(thread));
+            }
+            None => self.add(thread),
         }
     }
 
-    #[cold]
+    #[inline(never)]
     fn next(&self) -> Option<&'static Thread> {
+        let Some(common) = &self.common else { return self.next_by_policy() };
+        if self.policy.borrow().is_some() {
+            // It decides among all, so they stay here.
+            while let Some(thread) = common.begin_before(u64::MAX) {
+                self.add(thread);
+            }
+            return self.next_by_policy();
+        }
+        let turn = self.fifo.first().map_or(u64::MAX, |first| first.turn.get());
+        common.begin_before(turn).or_else(|| self.fifo.pop())
+    }
+
+    fn next_by_policy(&self) -> Option<&'static Thread> {
         let next = self.policy.borrow_mut().as_mut()?.next();
         self.may_have.set(next.is_some());
         next.map(|Ready(thread)| thread)
+    }
+
+    /// Whether another processor has threads that have waited too long to begin.
+    pub fn finds_loot(&self) -> bool {
+        self.common.as_ref().is_some_and(|common| common.thief.find().is_some())
+    }
+
+    /// Takes such threads from another processor. True: some may begin here now.
+    pub fn steal(&self) -> bool {
+        let Some(common) = &self.common else { return false };
+        common.thief.steal(|thread| common.fork(thread))
+    }
+
+    /// How many threads were begun here because their own processor was late.
+    pub fn late(&self) -> u64 {
+        self.common.as_ref().map_or(0, |common| common.thief.late())
     }
 }
 

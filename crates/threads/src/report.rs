@@ -15,6 +15,7 @@ pub trait Waited {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     threads: Vec<Waiting>,
+    late: u64,
 }
 
 /// One of them.
@@ -29,15 +30,22 @@ pub struct Waiting {
 }
 
 impl Report {
-    /// Of these threads, by their numbers.
-    pub(crate) fn new(mut threads: Vec<Waiting>) -> Report {
+    /// Of these threads, by their numbers; so many were begun elsewhere, late.
+    pub(crate) fn new(mut threads: Vec<Waiting>, late: u64) -> Report {
         threads.sort_by_key(|thread| thread.number);
-        Report { threads }
+        Report { threads, late }
     }
 
     /// The threads, by their numbers.
     pub fn threads(&self) -> &[Waiting] {
         &self.threads
+    }
+
+    /// How often this processor has begun a thread because another one had left it for over 10 ms:
+    /// that one was stuck in a thread that does not yield, and all threads that have begun there
+    /// were kept waiting. Of a run that stands still, of all its processors.
+    pub fn late(&self) -> u64 {
+        self.late
     }
 }
 

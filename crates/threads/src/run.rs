@@ -1,21 +1,33 @@
-//! A run: a kernel thread becomes a processor until no FastThread is left.
+//! A run: a kernel thread becomes a processor until no FastThread is left, and others with it.
 
 use std::fmt;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
 
 use crate::error::RunError;
 use crate::fork::fork_on;
 use crate::fork_process;
 use crate::overflow;
-use crate::processor::{Processor, here};
+use crate::place::Place;
+use crate::processor::{AbortOnUnwind, Processor, Tally, here};
 use crate::ready::Policy;
 use crate::runs;
 use crate::stack::{STACK_BYTES_MAX, STACK_BYTES_MIN, STACK_BYTES_STEP};
+use crate::team::Team;
+use crate::thread::NotBegun;
+
+/// Most processors of a run.
+pub const PROCESSORS_MAX: usize = 1024;
 
 /// How a run is to be.
 pub struct Setup {
     stack_bytes: usize,
-    policy: Option<Box<dyn Policy>>,
+    processors: usize,
+    policy: Option<Arc<MakePolicy>>,
 }
+
+/// Makes a processor's policy, on its kernel thread.
+type MakePolicy = dyn Fn() -> Box<dyn Policy> + Send + Sync;
 
 /// Runs `main` as a FastThread, on the caller's kernel thread. Returns when it and all threads that
 /// it has forked, and theirs, have ended.
@@ -37,14 +49,15 @@ impl fmt::Debug for Setup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let has_policy = self.policy.is_some();
         let mut setup = f.debug_struct("Setup");
-        setup.field("stack_bytes", &self.stack_bytes).field("has_policy", &has_policy).finish()
+        setup.field("stack_bytes", &self.stack_bytes).field("processors", &self.processors);
+        setup.field("has_policy", &has_policy).finish()
     }
 }
 
 impl Default for Setup {
-    /// Stacks of 192 KiB, of which only what is touched takes memory.
+    /// One processor, and stacks of 192 KiB, of which only what is touched takes memory.
     fn default() -> Setup {
-        Setup { stack_bytes: 192 << 10, policy: None }
+        Setup { stack_bytes: 192 << 10, processors: 1, policy: None }
     }
 }
 
@@ -55,11 +68,37 @@ impl Setup {
         Setup { stack_bytes: bytes, ..self }
     }
 
-    /// Has the application decide which thread runs next, instead of the order in which they became
-    /// ready.
+    /// So many processors: the caller's kernel thread, and new ones beside it.
+    ///
+    /// A thread begins on the processor that forked it, or on one that has nothing else to do;
+    /// there it stays. The first thread stays with the caller's kernel thread. A processor that is
+    /// idle polls for some 20 us, and then sleeps, but looks a hundred times a second whether
+    /// another one is stuck in a thread that does not yield.
+    ///
+    /// Locks, joins and forks take locked operations then, which they do not on one processor.
+    ///
+    /// ```
+    /// use nearcall_threads::{Setup, fork};
+    /// let sum = Setup::default().processors(2).run(|| {
+    ///     let threads: Vec<_> = (0..100_u32).map(|n| fork(move || n * n).unwrap()).collect();
+    ///     threads.iter().map(|thread| thread.join().unwrap()).sum::<u32>()
+    /// });
+    /// assert_eq!(sum.unwrap(), 328_350);
+    /// ```
     #[must_use]
-    pub fn policy(self, policy: impl Policy + 'static) -> Setup {
-        Setup { policy: Some(Box::new(policy)), ..self }
+    pub fn processors(self, processors: usize) -> Setup {
+        Setup { processors, ..self }
+    }
+
+    /// Has the application decide which thread runs next, instead of the order in which they became
+    /// ready. Each processor has a policy of its own, for the threads that are ready there; what it
+    /// has been given begins there, too.
+    #[must_use]
+    pub fn policy<P: Policy + 'static>(
+        self,
+        make: impl Fn() -> P + Send + Sync + 'static,
+    ) -> Setup {
+        Setup { policy: Some(Arc::new(move || Box::new(make()))), ..self }
     }
 
     /// See [`run`].
@@ -76,22 +115,67 @@ impl Setup {
         if !(STACK_BYTES_MIN..=STACK_BYTES_MAX).contains(&self.stack_bytes) {
             return Err(RunError::StackBytes(self.stack_bytes));
         }
+        if !(1..=PROCESSORS_MAX).contains(&self.processors) {
+            return Err(RunError::Processors(self.processors));
+        }
         fork_process::watch();
         let _overflow = overflow::watch();
-        let stack_bytes = self.stack_bytes.next_multiple_of(STACK_BYTES_STEP);
         let run = runs::begin();
-        let processor = Processor::new(run, stack_bytes, self.policy);
-        let first = fork_on(processor, Some("main"), main);
-        let is_over = processor.run();
-        if !is_over {
-            return Err(RunError::Deadlock(processor.report()));
+        let team: &'static Team<NotBegun> = Box::leak(Box::new(Team::new(run, self.processors)));
+        let processor = self.processor(Place { team, at: 0 });
+        let (others, outcome) = self.begin_others(team);
+        let first = outcome
+            .and_then(|()| fork_on(processor, Some("main"), true, main).map_err(RunError::Fork));
+        let tally = others.into_iter().map(join).fold(processor.run(), Tally::add);
+        if tally.forked != tally.ended {
+            return Err(RunError::Deadlock(processor.report(tally.late)));
         }
         let outcome = first.map(|first| first.take_ended(processor));
         runs::end(run, &processor.stacks);
         processor.stacks.return_all();
-        match outcome.map_err(RunError::Fork)? {
+        match outcome? {
             Ok(result) => Ok(result),
             Err(payload) => std::panic::resume_unwind(payload),
         }
     }
+
+    /// A processor at this place, on its kernel thread.
+    fn processor(&self, place: Place) -> &'static Processor {
+        let policy = self.policy.as_ref().map(|make| make());
+        Processor::new(place, self.stack_bytes.next_multiple_of(STACK_BYTES_STEP), policy)
+    }
+
+    /// Begins all processors but the first. If one cannot be made, it and those after it rest.
+    fn begin_others(
+        self,
+        team: &'static Team<NotBegun>,
+    ) -> (Vec<JoinHandle<Tally>>, Result<(), RunError>) {
+        let (mut others, setup) = (Vec::new(), Arc::new(self));
+        for at in 1..setup.processors {
+            let (place, setup) = (Place { team, at: at as u16 }, Arc::clone(&setup));
+            let name = format!("fastthreads-{}", at + 1);
+            match thread::Builder::new().name(name).spawn(move || setup.run_other(place)) {
+                Ok(other) => others.push(other),
+                Err(source) => {
+                    (at..team.members().len()).for_each(|at| team.retire(at));
+                    return (others, Err(RunError::NoProcessor { number: at + 1, source }));
+                }
+            }
+        }
+        (others, Ok(()))
+    }
+
+    fn run_other(&self, place: Place) -> Tally {
+        let _others_wait = AbortOnUnwind;
+        let _overflow = overflow::watch();
+        let processor = self.processor(place);
+        let tally = processor.run();
+        processor.stacks.return_all();
+        tally
+    }
+}
+
+/// What another processor of the run has done, when it is over.
+fn join(other: JoinHandle<Tally>) -> Tally {
+    other.join().expect("a processor that panics ends the process")
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::latch::INSIDE;
 use crate::stacks::Stacks;
 use crate::thread::Thread;
 
@@ -17,8 +18,11 @@ struct Runs {
 struct Orphan {
     run: u32,
     thread: &'static Thread,
-    detach: fn(&Stacks, &'static Thread),
+    detach: Detach,
 }
+
+/// Lets go of a thread that nobody joins, on its run's only processor or not.
+pub type Detach = fn(&Stacks, &'static Thread, bool);
 
 // SAFETY: only the thread's own processor takes it out of the list, or whoever finds the run over.
 unsafe impl Send for Orphan {}
@@ -34,11 +38,12 @@ pub fn begin() -> u32 {
     let mut runs = runs();
     runs.last += 1;
     let run = runs.last;
+    assert!(run < INSIDE, "a process has fewer than two thousand million runs");
     runs.live.insert(run);
     run
 }
 
-/// A run is over; on its processor.
+/// A run is over; on the kernel thread that began it.
 pub fn end(run: u32, stacks: &Stacks) {
     let orphans = {
         let mut runs = runs();
@@ -50,7 +55,7 @@ pub fn end(run: u32, stacks: &Stacks) {
     };
     // Dropping a result may run anything, so not under the lock.
     for orphan in orphans {
-        (orphan.detach)(stacks, orphan.thread);
+        (orphan.detach)(stacks, orphan.thread, false);
     }
 }
 
@@ -62,11 +67,7 @@ pub fn is_over(run: u32) -> bool {
 /// A thread's `Forked` is dropped where the run is not. While the run goes on, its processor sees
 /// to it at the end; after it, the thread has ended and is nobody's but the caller's.
 #[cold]
-pub fn detach_from_outside(
-    run: u32,
-    thread: &'static Thread,
-    detach: fn(&Stacks, &'static Thread),
-) {
+pub fn detach_from_outside(run: u32, thread: &'static Thread, detach: Detach) {
     let mut runs = runs();
     if runs.live.contains(&run) {
         runs.orphans.push(Orphan { run, thread, detach });
@@ -74,6 +75,6 @@ pub fn detach_from_outside(
     }
     drop(runs);
     let stacks = Stacks::new(thread.stack.bytes());
-    detach(&stacks, thread);
+    detach(&stacks, thread, false);
     stacks.return_all();
 }

@@ -17,6 +17,9 @@ const TAKEN_AT_ONCE: usize = 32;
 /// A processor that is idle keeps so many stacks as they are.
 const KEPT: usize = 32;
 
+/// One of several processors that has more shares them.
+const SHARED_FROM: usize = 512;
+
 /// It looks whether a thread is ready after so many that it has given back.
 const GIVEN_AT_ONCE: usize = 1024;
 
@@ -39,8 +42,7 @@ static POOL: Mutex<Pool> = Mutex::new(Pool { slabs: Vec::new(), free: BTreeMap::
 #[repr(transparent)]
 struct Shared(Thread);
 
-// SAFETY: a record belongs to its processor, or to whoever has it out of the pool; see
-// `for_each_of`.
+// SAFETY: a record belongs to its processor, or to whoever has it out of a list; see `for_each`.
 unsafe impl Sync for Shared {}
 
 // SAFETY: as above.
@@ -129,6 +131,24 @@ impl Stacks {
         }
         self.touched_max.set(self.touched_max.get().min(KEPT));
         false
+    }
+
+    /// If there are many, most become everybody's, without what was touched of them: a processor
+    /// that takes others' threads, which nobody joins, would heap up their stacks.
+    pub fn share(&self) {
+        if self.touched_max.get() <= SHARED_FROM {
+            return;
+        }
+        let mut free = Vec::new();
+        while free.len() < SHARED_FROM - KEPT
+            && let Some(thread) = self.free.get()
+        {
+            self.free.set(thread.next.get());
+            give_back(thread);
+            free.push(Free(thread));
+        }
+        self.touched_max.set(self.touched_max.get() - free.len());
+        pool().free.entry(self.bytes).or_default().append(&mut free);
     }
 
     /// All of them become everybody's, without what was touched of them. None is in use any more.

@@ -1,15 +1,17 @@
 //! A FastThread's record: what is known of it besides its stack.
 //!
 //! Records are never freed. One whose thread has ended waits in a pool, with its stack, for the
-//! next thread. Everything in it belongs to the thread's processor; what others may touch says so.
+//! next thread. Everything in it belongs to the thread's processor, and before the thread begins to
+//! whoever has it out of a list; what others may touch says so.
 
 use std::cell::{Cell, RefCell};
 use std::ptr::{self, NonNull};
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 
 use crate::awaited::Awaited;
 use crate::join::JoinWord;
 use crate::local::Value;
+use crate::processor::here;
 use crate::report::Waited;
 use crate::sleep::Key;
 use crate::stack::Stack;
@@ -31,7 +33,9 @@ pub struct Thread {
     pub number: Cell<u64>,
     /// The run that it is a thread of; 0 when it has ended. Every processor may read it.
     pub run: AtomicU32,
-    /// Whether there is something in `rare`.
+    /// The processor that it began on, in a run with several; every processor may read it.
+    home: AtomicU16,
+    /// Whether there is something in `rare`, or its run has several processors.
     pub is_rare: Cell<bool>,
     /// Whether its stack has been used since it was given back to the system.
     pub is_touched: Cell<bool>,
@@ -43,6 +47,8 @@ pub struct Thread {
     pub before: Cell<Option<&'static Thread>>,
     /// Its entry among those that wait for a time.
     pub sleeps: Cell<Option<Key>>,
+    /// Its turn among the ready threads of its processor, in a run with several.
+    pub turn: Cell<u64>,
     /// A lock is to be its alone; see `RwLock`.
     pub is_writer: Cell<bool>,
     /// What most threads have not.
@@ -63,6 +69,9 @@ pub struct Rare {
     pub locals: Vec<Value>,
 }
 
+/// The home of a thread that has not begun or has ended.
+const NOWHERE: u16 = u16::MAX;
+
 /// Tops of neighbouring stacks lie so far apart in their pages.
 const OFFSET_BYTES: usize = 192;
 
@@ -79,17 +88,53 @@ impl Thread {
             payload: Cell::new(ptr::null_mut()),
             number: Cell::new(0),
             run: AtomicU32::new(0),
+            home: AtomicU16::new(NOWHERE),
             is_rare: Cell::new(false),
             is_touched: Cell::new(false),
             waits_for: Cell::new(None),
             awaits: Cell::new(None),
             before: Cell::new(None),
             sleeps: Cell::new(None),
+            turn: Cell::new(0),
             is_writer: Cell::new(false),
             rare: RefCell::default(),
             stack,
             offset_bytes: index % OFFSETS * OFFSET_BYTES,
         }
+    }
+
+    /// It has ended.
+    pub fn leave_home(&self) {
+        self.settle(NOWHERE);
+    }
+
+    /// It is to begin on this processor, and stays there.
+    pub fn settle(&self, home: u16) {
+        // Relaxed: tells no more than itself.
+        self.home.store(home, Ordering::Relaxed);
+    }
+
+    /// The processor that it began on, if it has begun; in a run with several.
+    pub fn home(&self) -> u16 {
+        // Relaxed: as above.
+        self.home.load(Ordering::Relaxed)
+    }
+
+    /// The thread whose address this is.
+    ///
+    /// # Safety
+    ///
+    /// - S1 record: it is 0, or the exposed address of a record; those are never freed.
+    #[inline(always)]
+    pub unsafe fn at(address: usize) -> Option<&'static Thread> {
+        // SAFETY: S1.
+        unsafe { ptr::with_exposed_provenance::<Thread>(address).as_ref() }
+    }
+
+    /// Its address, by which words name it that kernel threads share.
+    #[inline(always)]
+    pub fn address(&self) -> usize {
+        ptr::from_ref(self).expose_provenance()
     }
 
     /// What it awaits, if it does. Only on its processor.
@@ -106,15 +151,26 @@ impl Thread {
         self.awaited().is_none_or(|awaited| awaited.is_over())
     }
 
-    /// Its number and name, as messages say it.
+    /// Its number and name, as messages say it; the number alone of a thread that may be running on
+    /// another processor.
     pub fn title(&self) -> String {
         let number = self.number.get();
+        if here().is_some_and(|processor| !processor.is_home_of(self)) {
+            return format!("FastThread {number}");
+        }
         match &self.rare.borrow().name {
             Some(name) => format!("FastThread {number} `{name}`"),
             None => format!("FastThread {number}"),
         }
     }
 }
+
+/// A thread that has not begun: a `Send` closure on a stack that nobody uses yet.
+#[derive(Clone, Copy, Debug)]
+pub struct NotBegun(pub &'static Thread);
+
+// SAFETY: its record and its stack are nobody's but of who has this, and its closure is `Send`.
+unsafe impl Send for NotBegun {}
 
 /// Threads in the order in which they came. A thread is in at most one such list.
 #[derive(Debug, Default)]

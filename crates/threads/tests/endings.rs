@@ -150,6 +150,24 @@ fn memory_that_is_short_is_an_error_and_the_other_threads_go_on() {
     assert!(output.status.success() && said.contains(want), "{said}");
 }
 
+#[test]
+fn a_processor_that_cannot_be_made_is_an_error_and_the_others_end() {
+    let test = "a_processor_that_cannot_be_made_is_an_error_and_the_others_end";
+    in_child(|| {
+        // No room for the stacks of a thousand kernel threads.
+        let limit = libc::rlimit { rlim_cur: 512 << 20, rlim_max: 512 << 20 };
+        // SAFETY: sets a limit of this process, from a struct of numbers.
+        assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
+        let error = Setup::default().processors(1024).run(|| ()).unwrap_err();
+        assert_eq!(Setup::default().processors(2).run(|| 7).unwrap(), 7);
+        println!("refused: {error}");
+    });
+    let output = child(test);
+    let said = String::from_utf8_lossy(&output.stdout);
+    let want = "refused: no kernel thread for processor ";
+    assert!(output.status.success() && said.contains(want), "{output:?}");
+}
+
 /// Memory of this process, in pages.
 fn resident_pages() -> usize {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap();

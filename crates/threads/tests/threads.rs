@@ -480,7 +480,7 @@ fn the_application_may_decide_who_runs_next() {
             self.0.pop()
         }
     }
-    let order = Setup::default().policy(ByName::default()).run(|| {
+    let order = Setup::default().policy(ByName::default).run(|| {
         let order = Arc::new(Mutex::new(String::new()));
         let threads = ["c", "a", "d", "b"].map(|name| {
             let order = Arc::clone(&order);
@@ -503,7 +503,7 @@ fn a_policy_that_loses_a_thread_ends_the_run_in_a_report() {
             None
         }
     }
-    let Err(RunError::Deadlock(report)) = Setup::default().policy(Loses).run(|| ()) else {
+    let Err(RunError::Deadlock(report)) = Setup::default().policy(|| Loses).run(|| ()) else {
         panic!("the first thread has run");
     };
     assert_eq!(report.to_string(), "FastThread 1 `main` waits for nothing\n");

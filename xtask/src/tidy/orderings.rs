@@ -1,8 +1,8 @@
 //! Memory orderings: every one is a row of its module's table, or says why it needs none.
 //!
-//! In core and in the inbox of FastThreads, `ord!("O1", Release)` names the row; rows and uses must
-//! match, the row's order must be the one that is used, and the partner that a row names must stand
-//! in some table. Elsewhere a bare ordering has a comment.
+//! In core and in the words that processors of FastThreads share, `ord!("O1", Release)` names the
+//! row; rows and uses must match, the row's order must be the one that is used, and the partner
+//! that a row names must stand in some table. Elsewhere a bare ordering has a comment.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,14 @@ use super::tree::{File, Tree, comment_for};
 const ORDERINGS: &[&str] = &["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
 
 /// The protocol, and the words of FastThreads that kernel threads share: their orderings are rows.
-const TABLED: &[&str] = &["crates/core/src/", "crates/threads/src/inbox.rs"];
+const TABLED: &[&str] = &[
+    "crates/core/src/",
+    "crates/threads/src/inbox.rs",
+    "crates/threads/src/join.rs",
+    "crates/threads/src/latch.rs",
+    "crates/threads/src/team.rs",
+    "crates/threads/src/unbegun.rs",
+];
 
 /// The one file of the protocol that may name orderings freely: it wraps the atomics.
 const FREE: &str = "crates/core/src/sync.rs";
