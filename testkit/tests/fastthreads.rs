@@ -7,7 +7,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use nearcall::{CallError, NotExecuted, UsageError, WaitPolicy, WhenExhausted};
-use nearcall_threads::{Forked, fork, report, run, yield_now};
+use nearcall_threads::{Forked, Setup, fork, report, run, yield_now};
 use testkit::faults::faults::FaultsClient;
 use testkit::world::{Kind, World, each_world, in_world};
 
@@ -29,10 +29,15 @@ type Client = Arc<FaultsClient>;
 
 /// Runs the test as a FastThread, in each world, with a client of a server.
 fn check(test: impl Fn(Client) + Copy + 'static) {
+    check_on(1, test);
+}
+
+/// The same, with so many processors.
+fn check_on(processors: usize, test: impl Fn(Client) + Copy + 'static) {
     each_world(SERVER, |world| {
         let server = world.serve("fastthreads");
         let client = Arc::new(world.import(&server));
-        run(move || test(client)).unwrap();
+        Setup::default().processors(processors).run(move || test(client)).unwrap();
     });
 }
 
@@ -69,6 +74,37 @@ fn every_fastthread_gets_its_own_result() {
         };
         join_all(fork_each(&client, ASTACKS, calls));
         assert_eq!(client.runs().unwrap(), u64::from(ASTACKS) * 100);
+    });
+}
+
+#[test]
+fn calls_of_two_processors_share_a_binding_and_its_astacks() {
+    check_on(2, |client| {
+        let calls = |client: &FaultsClient, number| {
+            for round in 0..50 {
+                work(client, number + round, 0);
+            }
+        };
+        // Of each processor as many as there are A-stacks.
+        let both = move |client: &Client| {
+            let forked = fork_each(client, ASTACKS, calls);
+            calls(client, 0);
+            join_all(forked);
+            std::thread::current().id()
+        };
+        let theirs = Arc::clone(&client);
+        let begun = Arc::new(AtomicU32::new(0));
+        let begins = Arc::clone(&begun);
+        let elsewhere = fork(move || {
+            begins.store(1, Relaxed);
+            both(&theirs)
+        });
+        // Does not yield, so that it begins on the other processor.
+        while begun.load(Relaxed) == 0 {
+            std::hint::spin_loop();
+        }
+        assert_ne!(both(&client), elsewhere.unwrap().join().unwrap());
+        assert_eq!(client.runs().unwrap(), u64::from(ASTACKS + 1) * 100);
     });
 }
 
