@@ -26,8 +26,8 @@ const SINGLE_SLICE: Duration = Duration::from_millis(1);
 /// Why a wait came back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Woken {
-    /// Somebody woke the word; it may still hold what was expected.
-    Woken,
+    /// Somebody woke this one of the words; it may still hold what was expected.
+    Woken(usize),
     /// A word did not hold what was expected, so there was no sleep.
     Changed,
     /// The time is over.
@@ -63,7 +63,10 @@ impl<'w> Watched<'w> {
     pub fn wait(self, timeout: Duration) -> Woken {
         let timeout = clock::timespec(timeout);
         let flags = flags(self.is_own);
-        outcome(rustix::thread::futex::wait(self.word, flags, self.expected, Some(&timeout)))
+        outcome(
+            rustix::thread::futex::wait(self.word, flags, self.expected, Some(&timeout))
+                .map(|()| 0),
+        )
     }
 
     fn among_others(self) -> Wait {
@@ -121,13 +124,13 @@ pub fn wait_any(words: &[Watched<'_>], timeout: Option<Duration>) -> Woken {
     let clock = ClockId::Monotonic;
     match rustix::thread::futex::waitv(&waits, none, deadline.as_ref(), clock) {
         Err(Errno::NOSYS) => first.wait(timeout.unwrap_or(SINGLE_SLICE).min(SINGLE_SLICE)),
-        result => outcome(result.map(|_| ())),
+        result => outcome(result),
     }
 }
 
-fn outcome(result: Result<(), Errno>) -> Woken {
+fn outcome(result: Result<usize, Errno>) -> Woken {
     match result {
-        Ok(()) => Woken::Woken,
+        Ok(at) => Woken::Woken(at),
         Err(Errno::TIMEDOUT) => Woken::TimedOut,
         Err(Errno::INTR) => Woken::Interrupted,
         // AGAIN. Anything else would be a word that is not mapped, and there is none behind a
@@ -181,7 +184,7 @@ mod tests {
             let waiter =
                 scope.spawn(|| wait_any(&[Watched::shared(&word, 1)], Some(Duration::MAX)));
             wake_one(&word);
-            assert_eq!(waiter.join().unwrap(), Woken::Woken);
+            assert_eq!(waiter.join().unwrap(), Woken::Woken(0));
         });
     }
 
@@ -199,7 +202,7 @@ mod tests {
         std::thread::scope(|scope| {
             let waiter = scope.spawn(|| wait(&there.gate, 0, FOREVER));
             wake_one(&here.gate);
-            assert_eq!(waiter.join().unwrap(), Woken::Woken);
+            assert_eq!(waiter.join().unwrap(), Woken::Woken(0));
         });
     }
 
@@ -224,7 +227,7 @@ mod tests {
         std::thread::scope(|scope| {
             let waiter = scope.spawn(|| wait_any(&watched, None));
             wake_one(&words[WORDS_MAX - 1]);
-            assert_eq!(waiter.join().unwrap(), Woken::Woken);
+            assert_eq!(waiter.join().unwrap(), Woken::Woken(WORDS_MAX - 1));
         });
     }
 
@@ -240,7 +243,8 @@ mod tests {
                 woken += wake_own(&word);
                 crate::processor::yield_now();
             }
-            assert_eq!((alone.join().unwrap(), all.join().unwrap()), (Woken::Woken, Woken::Woken));
+            assert_eq!(alone.join().unwrap(), Woken::Woken(0));
+            assert_eq!(all.join().unwrap(), Woken::Woken(1));
         });
     }
 
