@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use nearcall::Domain;
 use nearcall_os::processor;
+use testkit::campaign::hand::{self, HandClient};
+use testkit::campaign::{effects, player};
 use testkit::world::{Kind, each_world, in_world};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
@@ -142,6 +146,40 @@ fn a_oneway_call_does_not_wait_behind_a_slow_one() {
             slow.join().unwrap().unwrap();
             slower.join().unwrap().unwrap();
         });
+    });
+}
+
+#[test]
+fn calls_are_found_beside_bells_of_the_same_user_that_ring_for_nothing() {
+    const CALLS: i32 = 200;
+    /// Rings before the calls begin: the server has stopped hearing them by then.
+    const RINGS: u64 = 100_000;
+
+    let directory = tempfile::tempdir().unwrap();
+    let server = Domain::new().unwrap();
+    let _clerk = effects::export(&server, directory.path(), "rung").unwrap();
+    let timeout = Duration::from_secs(5);
+    let client = player::bind(directory.path(), "rung", timeout).unwrap();
+    let client = client.with_deadline(timeout);
+    let flooder = HandClient::bind(&hand::path_of(directory.path(), "rung")).unwrap();
+    let rings = AtomicU64::new(0);
+    std::thread::scope(|threads| {
+        let calls = threads.spawn(|| {
+            // Relaxed, here and below: a counter that orders nothing.
+            while rings.load(Ordering::Relaxed) < RINGS {
+                std::thread::yield_now();
+            }
+            for number in 0..CALLS {
+                assert_eq!(client.add(number, 1).unwrap(), number + 1);
+                // The server is to sleep before the next one.
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+        while !calls.is_finished() {
+            flooder.ring();
+            // Relaxed: as above.
+            rings.fetch_add(1, Ordering::Relaxed);
+        }
     });
 }
 

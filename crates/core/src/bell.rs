@@ -60,7 +60,7 @@ pub struct Lane {
 /// What the gate said when it was opened. Hints: a client of the class may have written them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opened {
-    /// Someone has rung.
+    /// Someone has rung. Any word that the server does not write counts as that.
     pub is_rung: bool,
     /// Some processor of the server was, and may still be, asleep on the gate.
     pub had_sleeper: bool,
@@ -113,7 +113,7 @@ pub fn has_sleeper(gate: &AtomicU32) -> bool {
 #[inline]
 pub fn open_gate(gate: &AtomicU32) -> Opened {
     let seen = gate.swap(0, ord!("B4", Acquire));
-    Opened { is_rung: seen & RUNG != 0, had_sleeper: seen & ASLEEP != 0 }
+    Opened { is_rung: seen & !ASLEEP != 0, had_sleeper: seen & ASLEEP != 0 }
 }
 
 /// Takes the bits that were set in one lane word.

@@ -46,6 +46,8 @@ pub mod admission;
 
 pub mod quota;
 
+pub mod hearing;
+
 // Apart from the modules, which the model test compiles a second time against loom.
 #[cfg(test)]
 mod tests;

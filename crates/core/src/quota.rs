@@ -89,32 +89,44 @@ impl Shares {
     }
 }
 
-/// How fast one user's requests are answered: whoever takes long pauses for some times as long.
+/// How fast one user is answered: whoever has us spend time pauses for some times as long.
 ///
-/// A debt of time that drains: what a request took is added to it, `PAUSE_FACTOR` times, and a
-/// user that owes more than `DEBT_NS_MAX` waits until it does not.
-#[derive(Clone, Copy, Debug, Default)]
+/// A debt of time that drains: what was spent is added to it, some times over, and a user that
+/// owes more than it may waits until it does not.
+#[derive(Clone, Copy, Debug)]
 pub struct Pace {
+    /// A user has at most one part in so many of the time.
+    factor: u64,
+    /// What a user may owe without a pause.
+    debt_ns_max: u64,
+    /// Longest pause.
+    pause_ns_max: u64,
     /// When the debt is paid.
     paid_ns: u64,
 }
 
-/// A user has at most one part in so many of the time.
-const PAUSE_FACTOR: u64 = 4;
-
-/// What a user may owe without a pause: some dozens of usual requests in a row.
-const DEBT_NS_MAX: u64 = 5_000_000;
-
 impl Pace {
-    /// A request took `spent_ns`, up to `now_ns`.
+    /// Of requests to housekeeping: a quarter of its time, and some dozens of usual requests in a
+    /// row. One that takes long has its user wait as long as it takes.
+    pub const REQUESTS: Pace =
+        Pace { factor: 4, debt_ns_max: 5_000_000, pause_ns_max: u64::MAX, paid_ns: 0 };
+
+    /// Of bells that ring for nothing: a fortieth of a processor, and sixty of them in a row.
+    /// A pause is longer than a few milliseconds only where one ring has a thousand bindings be
+    /// looked at; what it keeps waiting then is heard over its socket.
+    pub const RINGS: Pace =
+        Pace { factor: 40, debt_ns_max: 40_000_000, pause_ns_max: 500_000_000, paid_ns: 0 };
+
+    /// `spent_ns` were spent on the user, up to `now_ns`.
     pub fn spend(&mut self, spent_ns: u64, now_ns: u64) {
-        let debt_ns = spent_ns.saturating_mul(PAUSE_FACTOR);
-        self.paid_ns = self.paid_ns.max(now_ns).saturating_add(debt_ns);
+        let debt_ns = spent_ns.saturating_mul(self.factor);
+        let limit_ns = now_ns.saturating_add(self.debt_ns_max).saturating_add(self.pause_ns_max);
+        self.paid_ns = self.paid_ns.max(now_ns).saturating_add(debt_ns).min(limit_ns);
     }
 
-    /// How long the user's next request waits.
+    /// How long the user waits now.
     pub fn pause_ns(&self, now_ns: u64) -> u64 {
-        self.paid_ns.saturating_sub(now_ns).saturating_sub(DEBT_NS_MAX)
+        self.paid_ns.saturating_sub(now_ns).saturating_sub(self.debt_ns_max)
     }
 }
 
@@ -236,7 +248,7 @@ mod tests {
 
     #[test]
     fn whoever_asks_now_and_then_never_waits() {
-        let mut pace = Pace::default();
+        let mut pace = Pace::REQUESTS;
         for round in 0..1_000u64 {
             let now_ns = round * 1_000_000;
             assert_eq!(pace.pause_ns(now_ns), 0);
@@ -246,7 +258,7 @@ mod tests {
 
     #[test]
     fn whoever_asks_without_pause_has_a_quarter_of_the_time() {
-        let mut pace = Pace::default();
+        let mut pace = Pace::REQUESTS;
         let (mut now_ns, mut spent_ns) = (0u64, 0u64);
         while now_ns < 1_000_000_000 {
             now_ns += pace.pause_ns(now_ns) + 100_000;
@@ -268,10 +280,20 @@ mod tests {
     }
 
     #[test]
+    fn a_pause_for_rings_is_no_longer_than_the_longest() {
+        let mut pace = Pace::RINGS;
+        for _ in 0..1_000 {
+            pace.spend(1_000_000, 7);
+        }
+        assert_eq!(pace.pause_ns(7), pace.pause_ns_max);
+        assert_eq!(pace.pause_ns(7 + pace.pause_ns_max), 0);
+    }
+
+    #[test]
     fn one_request_that_takes_long_has_its_user_wait() {
-        let mut pace = Pace::default();
+        let mut pace = Pace::REQUESTS;
         pace.spend(100_000_000, 100_000_000);
-        assert_eq!(pace.pause_ns(100_000_000), 400_000_000 - DEBT_NS_MAX);
+        assert_eq!(pace.pause_ns(100_000_000), 400_000_000 - pace.debt_ns_max);
         assert_eq!(pace.pause_ns(500_000_000), 0);
     }
 }

@@ -305,6 +305,11 @@ impl ServerBinding {
         turn::look(&astack.head().turn, &astack.own_line::<ReplyLine>().claim)
     }
 
+    /// Whether a look at any of its A-stacks finds something to do.
+    pub fn wants_something(&self) -> bool {
+        (0..self.astack_count()).any(|index| self.look(index) != Look::Nothing)
+    }
+
     /// From here on the client rings for A-stack `index`. False: look, a call may have come.
     pub fn demote(&self, index: u32) -> bool {
         let astack = self.astack(index);

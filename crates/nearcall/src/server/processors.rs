@@ -7,6 +7,7 @@ use std::time::Duration;
 use nearcall_core::bell;
 use nearcall_os::futex::{self, Watched, Woken};
 
+use super::awake::Awake;
 use super::binding::ServerBinding;
 use super::current;
 use super::residents::{self, Residents};
@@ -240,17 +241,34 @@ impl Processors {
         self.watcher.load(Ordering::Relaxed) == number
     }
 
-    /// Sleeps until a gate rings or something happens that is not in `counts`. `None`: a gate had
-    /// rung already.
-    pub fn sleep(&self, snapshot: &Snapshot, role: Role, counts: Counts) -> Option<Woken> {
+    /// Sleeps until a gate rings or something happens that is not in `counts`, or a class is to be
+    /// heard again. `None`: a gate had rung already.
+    pub fn sleep(
+        &self,
+        snapshot: &Snapshot,
+        role: Role,
+        counts: Counts,
+        awake: &mut Awake,
+    ) -> Option<Woken> {
+        let pause = awake.end(snapshot);
         let gates = role
-            .gates(snapshot)
-            .map(|gate| bell::fall_asleep(gate).then(|| Watched::shared(gate, bell::ASLEEP)));
+            .gates(snapshot, awake)
+            .map(|(_, gate)| bell::fall_asleep(gate).then(|| Watched::shared(gate, bell::ASLEEP)));
         let change = std::iter::once(Some(Watched::own(&self.changes, counts.changes)));
         let hail = (role == Role::Watch).then_some(Some(Watched::own(&self.hails, counts.hails)));
         let words = change.chain(hail).chain(gates).collect::<Option<Vec<_>>>()?;
-        let is_crowd = snapshot.classes.len() > GATES_MAX;
-        Some(futex::wait_any(&words, is_crowd.then_some(CROWD_SLICE)))
+        let crowd = is_crowd(snapshot).then_some(CROWD_SLICE);
+        let woken = futex::wait_any(&words, crowd.into_iter().chain(pause).min());
+        awake.begin();
+        if let Woken::Woken(at) = woken {
+            let own_count = 1 + usize::from(role == Role::Watch);
+            let gate = at.checked_sub(own_count);
+            match gate.and_then(|at| role.gates(snapshot, awake).nth(at)) {
+                Some((class, _)) => awake.told_ring(class),
+                None => awake.told_found(),
+            }
+        }
+        Some(woken)
     }
 
     fn crew(&self) -> std::sync::MutexGuard<'_, Crew> {
@@ -306,6 +324,7 @@ impl Processors {
     }
 
     fn wait_for_need(&self, core: &Arc<DomainCore>, number: u64) -> bool {
+        let mut awake = Awake::new();
         loop {
             let counts = self.counts();
             if core.is_stopping() {
@@ -318,9 +337,11 @@ impl Processors {
             let snapshot = core.table.load();
             // Not what it knew when it watched: bindings that have gone since would stay.
             current::serve_from(&snapshot);
-            self.sleep(&snapshot, Role::Relief, counts);
+            self.sleep(&snapshot, Role::Relief, counts, &mut awake);
             for class in &snapshot.classes {
-                bell::open_gate(&class.relief().gate);
+                if awake.hears(class) && bell::open_gate(&class.relief().gate).is_rung {
+                    awake.told_ring(class);
+                }
             }
         }
     }
@@ -360,9 +381,15 @@ impl Processors {
 }
 
 impl Role {
-    /// The gates that one sleep waits for: of all classes, unless there are too many.
-    pub fn gates(self, snapshot: &Snapshot) -> impl Iterator<Item = &AtomicU32> {
-        snapshot.classes.iter().take(GATES_MAX).map(move |class| self.gate(class))
+    /// The gates that one sleep waits for: of classes that are heard, all unless they are too many.
+    pub fn gates<'s>(
+        self,
+        snapshot: &'s Snapshot,
+        awake: &Awake,
+    ) -> impl Iterator<Item = (&'s TrustClass, &'s AtomicU32)> {
+        let classes = snapshot.classes.iter().take(GATES_MAX);
+        let heard = classes.filter(|class| awake.has_heard(class));
+        heard.map(move |class| (&**class, self.gate(class)))
     }
 
     fn gate(self, class: &TrustClass) -> &AtomicU32 {
@@ -372,6 +399,11 @@ impl Role {
             Role::Resident(processor) => class.resident(processor),
         }
     }
+}
+
+/// Whether there are more trust classes than one sleep waits for.
+pub(crate) fn is_crowd(snapshot: &Snapshot) -> bool {
+    snapshot.classes.len() > GATES_MAX
 }
 
 /// The life of one processor.

@@ -15,6 +15,7 @@ use nearcall_core::turn::Look;
 use nearcall_core::{Mode, bell};
 use nearcall_os::{HeadWords, clock, processor};
 
+use super::awake::Awake;
 use super::binding::ServerBinding;
 use super::current;
 use super::processors::Role;
@@ -95,6 +96,7 @@ struct Resident<'c> {
     served_ns: u64,
     /// It is bound to its processor.
     is_home: Cell<bool>,
+    awake: Awake,
 }
 
 /// An A-stack with a call on it.
@@ -111,7 +113,8 @@ struct Posted<'s> {
 pub(crate) fn live(core: &Arc<DomainCore>, processor: u32) {
     let snapshot = core.table.load();
     let is_home = Cell::new(processor::pin(processor).is_ok());
-    let mut resident = Resident { core, processor, snapshot, served_ns: 0, is_home };
+    let awake = Awake::new();
+    let mut resident = Resident { core, processor, snapshot, served_ns: 0, is_home, awake };
     while !core.is_stopping() && resident.is_home.get() {
         resident.sleep_and_answer();
     }
@@ -131,20 +134,20 @@ impl Resident<'_> {
         self.snapshot = self.core.table.load();
         // What it knew when it served last would stay as long as it sleeps.
         current::serve_from(&self.snapshot);
-        processors.sleep(&self.snapshot, Role::Resident(self.processor), counts);
+        let role = Role::Resident(self.processor);
+        processors.sleep(&self.snapshot, role, counts, &mut self.awake);
         // A binding that rings may be newer than what we slept with.
         self.snapshot = self.core.table.load();
         current::serve_from(&self.snapshot);
         let snapshot = Arc::clone(&self.snapshot);
-        let rung: Vec<_> = snapshot
-            .classes
-            .iter()
-            .filter(|class| bell::open_gate(class.resident(self.processor)).is_rung)
-            .flat_map(|class| {
+        let mut rung = Vec::new();
+        for class in &snapshot.classes {
+            if self.awake.hears(class) && bell::open_gate(class.resident(self.processor)).is_rung {
+                self.awake.told_ring(class);
                 let taken = class.watch().lanes.each_ref().map(bell::take_lanes);
-                lanes_of(taken).flat_map(|lane| snapshot.rung(class, lane))
-            })
-            .collect();
+                rung.extend(lanes_of(taken).flat_map(|lane| snapshot.rung(class, lane)));
+            }
+        }
         self.answer(&rung);
     }
 
@@ -154,6 +157,7 @@ impl Resident<'_> {
         if posted.is_empty() {
             return;
         }
+        self.awake.told_found();
         let now_ns = clock::now_ns();
         let is_given = posted.iter().all(|posted| posted.is_from(self.processor));
         let is_burst = !is_given && posted.len() > 1 || now_ns - self.served_ns < BURST_NS;
@@ -210,7 +214,8 @@ impl Resident<'_> {
             self.is_home.set(processor::pin(self.processor).is_ok());
         }
         if self.is_home.get() {
-            for gate in Role::Resident(self.processor).gates(&self.snapshot) {
+            let role = Role::Resident(self.processor);
+            for (_, gate) in role.gates(&self.snapshot, &self.awake) {
                 bell::fall_asleep(gate);
             }
         }

@@ -24,6 +24,8 @@ pub(crate) struct TrustClass {
     pub bell_descriptor: OwnedFd,
     /// How fast its members' requests to housekeeping are answered.
     pace: Mutex<Pace>,
+    /// What its bells have cost that rang for nothing.
+    rings: Mutex<Pace>,
 }
 
 impl TrustClass {
@@ -31,12 +33,21 @@ impl TrustClass {
     pub fn new(uid: Option<u32>) -> Result<TrustClass, SegmentError> {
         let (bell, bell_descriptor) =
             Segment::create("nearcall-bell", SEGMENT_BYTES, Sealing::BothWrite)?;
-        Ok(TrustClass { uid, bell, bell_descriptor, pace: Mutex::default() })
+        let (pace, rings) = (Mutex::new(Pace::REQUESTS), Mutex::new(Pace::RINGS));
+        Ok(TrustClass { uid, bell, bell_descriptor, pace, rings })
     }
 
     /// How fast its members' requests to housekeeping are answered.
     pub fn pace(&self) -> MutexGuard<'_, Pace> {
         self.pace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its bells rang for nothing, and that took `spent_ns` up to `now_ns`. How long they are not
+    /// to be heard.
+    pub fn charge_rings(&self, spent_ns: u64, now_ns: u64) -> u64 {
+        let mut rings = self.rings.lock().unwrap_or_else(PoisonError::into_inner);
+        rings.spend(spent_ns, now_ns);
+        rings.pause_ns(now_ns)
     }
 
     /// The line that the watching processor waits on, with the lanes.

@@ -16,8 +16,9 @@ use nearcall_os::processor::{self, Linger};
 
 use self::hot::Hot;
 use self::shared::{Found, Owed};
+use super::awake::Awake;
 use super::current;
-use super::processors::Role;
+use super::processors::{self, Role};
 use super::table::Snapshot;
 use crate::domain::DomainCore;
 use crate::spinning;
@@ -71,6 +72,7 @@ pub(crate) struct Watch<'c> {
     until_next_call: Linger,
     /// How long that is.
     search: LingerSearch,
+    awake: Awake,
 }
 
 impl<'c> Watch<'c> {
@@ -99,6 +101,7 @@ impl<'c> Watch<'c> {
             was_woken: false,
             until_next_call: Linger::of_cycles(search.cycles()),
             search,
+            awake: Awake::new(),
         }
     }
 
@@ -158,7 +161,8 @@ impl<'c> Watch<'c> {
     fn poll_bells(&mut self) -> bool {
         let mut has_served = self.core.processors.is_asked() && self.answer_asking();
         for at in 0..self.snapshot.classes.len() {
-            if bell::is_rung(&self.snapshot.classes[at].watch().gate) {
+            let class = &self.snapshot.classes[at];
+            if self.awake.hears(class) && bell::is_rung(&class.watch().gate) {
                 has_served |= self.answer(at);
             }
         }
@@ -177,6 +181,7 @@ impl<'c> Watch<'c> {
         }
         for suspended in self.core.processors.take_woken() {
             has_served = true;
+            self.awake.told_found();
             self.resume(&suspended);
         }
         has_served
@@ -216,7 +221,9 @@ impl<'c> Watch<'c> {
         if !self.was_woken {
             self.idle = start;
         }
-        let is_elsewhere = self.client_processor != processor::current();
+        // Who wakes us for nothing is not spun for.
+        let is_in_vain = self.was_woken && !self.has_served() && self.awake.is_in_vain();
+        let is_elsewhere = !is_in_vain && self.client_processor != processor::current();
         let spinner = is_elsewhere.then(spinning::begin).flatten();
         let may_spin_ns = if spinner.is_some() { self.spin_ns } else { 0 };
         let is_idle = self.wait_awake(start, may_spin_ns);
@@ -276,15 +283,23 @@ impl<'c> Watch<'c> {
         if self.is_over() || self.core.table.epoch() != self.snapshot.epoch {
             return;
         }
-        // `None`: rung. The poll that follows answers, then as after a sleep.
-        let slept = processors.sleep(&self.snapshot, Role::Watch, counts);
-        if let Some(woken) = slept {
+        if self.has_served() {
+            self.awake.told_found();
             self.client_processor = NO_PROCESSOR;
+        }
+        // `None`: rung. The poll that follows answers, then as after a sleep.
+        let slept = processors.sleep(&self.snapshot, Role::Watch, counts, &mut self.awake);
+        if let Some(woken) = slept {
             self.was_woken = true;
-            if woken == Woken::TimedOut {
+            if woken == Woken::TimedOut && processors::is_crowd(&self.snapshot) {
                 self.look_at_all();
             }
         }
+    }
+
+    /// A call was run since it slept last.
+    fn has_served(&self) -> bool {
+        self.client_processor != NO_PROCESSOR
     }
 
     /// Takes note of bindings that came or went.

@@ -17,6 +17,7 @@ use super::{NO_PROCESSOR, Watch};
 use crate::server::binding::{ServerAStack, ServerBinding};
 use crate::server::run::{self, Served};
 use crate::server::suspended::Suspended;
+use crate::server::trust::TrustClass;
 
 /// Polls of the A-stack that was called last before the others are looked at: about 0.3 us.
 const STAY_POLLS: u32 = 24;
@@ -226,6 +227,7 @@ impl Watch<'_> {
     #[cold]
     #[inline(never)]
     pub(super) fn answer(&mut self, at: usize) -> bool {
+        let (begin, found_before) = (clock::ticks(), self.awake.found_count());
         // A binding that rings may be newer than what we know: its bell would be lost.
         self.refresh();
         let snapshot = Arc::clone(&self.snapshot);
@@ -245,7 +247,9 @@ impl Watch<'_> {
         match (bindings.next(), bindings.next()) {
             (Some(binding), None) => has_served = self.look_at(binding),
             (first, second) => {
-                for binding in first.into_iter().chain(second).chain(bindings) {
+                let rung = first.into_iter().chain(second).chain(bindings);
+                for binding in rung.filter(|binding| binding.wants_something()) {
+                    self.awake.told_found();
                     self.owe(binding);
                 }
             }
@@ -256,7 +260,20 @@ impl Watch<'_> {
                 has_served |= self.look_at(binding);
             }
         }
+        if opened.is_rung && self.awake.found_count() == found_before {
+            self.note_vain(class, begin);
+        }
         has_served
+    }
+
+    /// A class has rung for nothing, which took the time since `begin`, in ticks. If that is all
+    /// that happens until the next sleep, it is charged then, with the sleep.
+    fn note_vain(&mut self, class: &Arc<TrustClass>, begin: u64) {
+        if self.has_served() || self.awake.has_found() {
+            self.awake.bear(class, clock::ns_since(begin));
+        } else {
+            self.awake.told_ring(class);
+        }
     }
 
     /// Looks at every A-stack of a binding, first at the one that it called last. One call is
@@ -285,6 +302,8 @@ impl Watch<'_> {
 
     /// Acts on what a look at any A-stack found.
     pub(super) fn act(&mut self, binding: &Arc<ServerBinding>, index: u32, look: Look) -> bool {
+        // Whoever rang for a call that it has given up since did not ring for nothing.
+        self.awake.told_found();
         let Look::Posted(sequence) = look else {
             act_otherwise(binding, index, look);
             return false;
