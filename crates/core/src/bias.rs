@@ -35,6 +35,8 @@
 //!
 //! Private memory: no peer sees any of it.
 
+use core::mem::offset_of;
+
 use crate::sync::{AtomicU64, light_fence, ord};
 
 /// Most A-stacks that a bias keeps: the first of their class.
@@ -44,9 +46,15 @@ const NOBODY: u64 = u64::MAX - 2;
 const TAKEN: u64 = u64::MAX - 1;
 const REVOKED: u64 = u64::MAX;
 
+/// Where a bias's owner and its free A-stacks lie: the call path in C takes rows D1, D2 and D5 of
+/// the first of them by itself (design note 0026).
+pub const OWNER_OFFSET_BYTES: usize = offset_of!(Bias, owner);
+/// As above.
+pub const FREE_OFFSET_BYTES: usize = offset_of!(Bias, free);
+
 /// The bias of one A-stack class. A line of its own, written by its owner alone.
 #[derive(Debug)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub struct Bias {
     owner: AtomicU64,
     free: AtomicU64,
@@ -141,6 +149,12 @@ impl Bias {
             0 => Settled::Nothing,
             _ => Settled::Push,
         }
+    }
+
+    /// Index of the A-stack that the lowest bit stands for.
+    #[inline]
+    pub const fn first(&self) -> u32 {
+        self.first
     }
 
     /// The bit that stands for A-stack `index`, if it may be kept.

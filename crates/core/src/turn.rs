@@ -155,7 +155,14 @@ pub enum Bury {
 #[inline(always)]
 pub fn post(turn: &AtomicU32, sequence: Sequence) -> Result<Posted, PeerFault> {
     let posted = TurnWord::new(sequence, Phase::Posted).0;
-    let seen = turn.swap(posted, ord!("O1", Release));
+    judge_posted(turn.swap(posted, ord!("O1", Release)), sequence)
+}
+
+/// What the post of call `sequence` found in the turn word, which it has overwritten.
+///
+/// # Errors: as [`post`].
+#[inline(always)]
+pub fn judge_posted(seen: u32, sequence: Sequence) -> Result<Posted, PeerFault> {
     // Most are polled: one comparison.
     if seen == TurnWord::new(sequence.previous(), Phase::IdleHot).0 {
         Ok(Posted { rings: false })

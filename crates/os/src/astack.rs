@@ -26,6 +26,10 @@ const INLINE_OFFSET_BYTES: usize = offset_of!(AStackHead, inline);
 /// a record goes there.
 pub const NEAR_RECORD_BYTES: usize = LINE_BYTES as usize - size_of::<Place>();
 
+/// Where what is noted of an A-stack lies in what [`AStack::address`] points to: the addresses of
+/// its head, of this side's line and of the peer's, the bytes of a block, and then its record.
+pub const RECORD_OFFSET_BYTES: usize = size_of::<Place>();
+
 /// Three segments, where in them each A-stack lies, and what this side notes of each.
 #[derive(Debug)]
 #[repr(C)]
@@ -50,6 +54,7 @@ struct Entry<R> {
 /// `own` and `peer`, each with `block_bytes` bytes of its segment behind it; `heads` and `own` are
 /// mapped writable.
 #[derive(Debug)]
+#[repr(C)]
 struct Place {
     head: NonNull<u8>,
     own_line: NonNull<u8>,
@@ -58,6 +63,10 @@ struct Place {
 }
 
 const _: () = assert!(size_of::<Place>() == 32);
+const _: () = assert!(offset_of!(Place, head) == 0);
+const _: () = assert!(offset_of!(Place, own_line) == 8);
+const _: () = assert!(offset_of!(Place, peer_line) == 16);
+const _: () = assert!(offset_of!(Place, block_bytes) == 24);
 const _: () = assert!(offset_of!(Entry<u64>, place) == 0);
 const _: () = assert!(offset_of!(Entry<u64>, record) == size_of::<Place>());
 const _: () = assert!(align_of::<Entry<u64>>() == LINE_BYTES as usize);
@@ -149,6 +158,14 @@ impl<'t, R> AStack<'t, R> {
     #[inline(always)]
     pub fn record(self) -> &'t R {
         &self.entry.record
+    }
+
+    /// Where its addresses and its record lie, for the call path in C, which reads them where they
+    /// are: the one way that an address into a segment leaves this crate. It holds as long as the
+    /// table.
+    #[inline]
+    pub fn address(self) -> NonNull<()> {
+        NonNull::from(self.entry).cast()
     }
 
     /// The line that both sides write in turn.

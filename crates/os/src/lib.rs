@@ -3,8 +3,8 @@
 //!
 //! Decides nothing about the protocol. What a peer hands over (a descriptor, a packet, a word) is
 //! judged here as far as the kernel knows it; what it means is judged above. No crate above this
-//! one sees a raw pointer into a segment, and nothing here gives a reference to memory that a peer
-//! can write, except to structs that are atomics throughout.
+//! one sees a raw pointer into a segment, but C by way of `AStack::address`, and nothing here gives
+//! a reference to memory that a peer can write, except to structs that are atomics throughout.
 
 #![warn(missing_docs)]
 #![deny(unsafe_op_in_unsafe_fn)]
@@ -21,6 +21,7 @@ mod mapping;
 pub mod fence;
 pub mod futex;
 pub mod processor;
+pub mod thread_pointer;
 
 pub mod clock;
 

@@ -15,6 +15,12 @@ pub fn current() -> u32 {
     rseq::processor().unwrap_or_else(|| rustix::thread::sched_getcpu() as u32)
 }
 
+/// How far from the thread pointer the number of the processor lies that a thread runs on, in every
+/// thread of this process; `None` where it lies nowhere. What [`current`] loads.
+pub fn number_offset() -> Option<isize> {
+    rseq::processor().and_then(|_| rseq::offset())
+}
+
 /// Numbers of the processors that the calling thread may run on, in order. Never empty.
 pub fn allowed() -> Vec<u32> {
     let Ok(set) = rustix::thread::sched_getaffinity(None) else {
@@ -184,6 +190,15 @@ mod rseq {
         u32::try_from(cpu_id).ok()
     }
 
+    /// Where `cpu_id` lies from the thread pointer.
+    pub(super) fn offset() -> Option<isize> {
+        // Relaxed: as in `processor`.
+        match OFFSET.load(Ordering::Relaxed) {
+            ABSENT | UNKNOWN => find(),
+            offset => Some(offset),
+        }
+    }
+
     #[cold]
     fn find() -> Option<isize> {
         let offset = ask();
@@ -265,6 +280,10 @@ mod rseq {
 mod rseq {
     #[inline]
     pub(super) fn processor() -> Option<u32> {
+        None
+    }
+
+    pub(super) fn offset() -> Option<isize> {
         None
     }
 }

@@ -54,6 +54,11 @@ impl HeadWords {
         load::is_at_once()
     }
 
+    /// Whether this processor loads the words at once: finds out if nobody knows yet.
+    pub fn can_be_at_once() -> bool {
+        load::can_be_at_once()
+    }
+
     /// The same as [`HeadWords::load`] where [`HeadWords::is_at_once`], for loops that asked
     /// before. Elsewhere the words may be of several moments.
     #[inline(always)]
@@ -95,15 +100,20 @@ mod load {
         WAY.load(Ordering::Relaxed) == AT_ONCE
     }
 
-    #[cold]
-    #[inline(never)]
-    fn otherwise(head: &AStackHead) -> HeadWords {
+    pub(super) fn can_be_at_once() -> bool {
         // Relaxed: as above.
         if WAY.load(Ordering::Relaxed) == UNKNOWN {
             let has_avx = std::arch::is_x86_feature_detected!("avx");
             // Relaxed: as above.
             WAY.store(if has_avx { AT_ONCE } else { BY_PARTS }, Ordering::Relaxed);
         }
+        is_at_once()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn otherwise(head: &AStackHead) -> HeadWords {
+        can_be_at_once();
         super::one_by_one(head)
     }
 
@@ -140,6 +150,10 @@ mod load {
 
     #[inline(always)]
     pub(super) fn is_at_once() -> bool {
+        false
+    }
+
+    pub(super) fn can_be_at_once() -> bool {
         false
     }
 

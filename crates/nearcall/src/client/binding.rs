@@ -23,6 +23,7 @@ use nearcall_os::fence;
 use nearcall_os::futex;
 use nearcall_os::peer::Process;
 use nearcall_os::segment::Segment;
+use nearcall_os::thread_pointer::thread_pointer;
 
 use super::bell::Rung;
 use super::claimants::Claimants;
@@ -33,6 +34,7 @@ use super::switching;
 use crate::binding::ImportOptions;
 use crate::domain::Domain;
 use crate::error::CallError;
+use crate::server::current;
 use nearcall_os::astack::{AStack, AStackTable};
 
 /// Most extensions of a binding past the A-stacks it was bound with (L49).
@@ -248,6 +250,12 @@ impl ClientBinding {
         }
     }
 
+    /// The A-stack of class `class` that the call path in C makes its calls on, and what keeps it.
+    pub fn first_of_class(&self, class: usize) -> (&Bias, Grip<'_>) {
+        let bias = &self.biases[class];
+        (bias, self.grip(bias.first()))
+    }
+
     /// The bias of an A-stack's class.
     #[inline(always)]
     fn bias(&self, linkage: &Linkage) -> &Bias {
@@ -399,7 +407,7 @@ impl<'b> Grip<'b> {
     pub fn settle_here(self) {
         let linkage = self.linkage();
         linkage.set_outstanding(NOBODY);
-        let is_ours = || self.binding.bias(linkage).may_keep(NUMBER.get(), linkage.index);
+        let is_ours = || self.binding.bias(linkage).may_keep(IDENTITY.get(), linkage.index);
         if linkage.kept() != 0 && !is_ours() {
             // The bias takes it for busy until it is kept again, as one that was captured.
             linkage.set_kept(0);
@@ -411,7 +419,7 @@ impl<'b> Grip<'b> {
     pub fn keep(self) -> bool {
         let linkage = self.linkage();
         let bit = linkage.kept();
-        bit != 0 && self.binding.bias(linkage).release(NUMBER.get(), bit)
+        bit != 0 && self.binding.bias(linkage).release(IDENTITY.get(), bit)
     }
 
     /// Gives the A-stack back to its list, if it is not kept, or no longer.
@@ -520,6 +528,31 @@ impl Drop for Held<'_> {
 thread_local! {
     /// This thread's number, which no other thread of this process ever had; 0: none yet.
     static NUMBER: Cell<u64> = const { Cell::new(0) };
+    /// What biases know this thread by; 0: nothing yet.
+    static IDENTITY: Cell<u64> = const { Cell::new(0) };
+}
+
+/// What biases know this thread by, from here on: its thread pointer, which the call path in C
+/// compares as well. A thread that comes after it may inherit its biases, as it inherits the
+/// memory that the pointer points to.
+///
+/// A server processor has a number, which is no pointer: its calls are nested ones, which have no
+/// more time than the calls they are made for, and the call path in C does not ask (0026).
+#[inline]
+pub(crate) fn identity() -> u64 {
+    match IDENTITY.get() {
+        0 => identify(),
+        identity => identity,
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn identify() -> u64 {
+    let pointer = (!current::has_entered_domain()).then(thread_pointer).flatten();
+    // Thread pointers are even.
+    IDENTITY.set(pointer.unwrap_or_else(|| thread_number() << 1 | 1));
+    IDENTITY.get()
 }
 
 /// This thread's number; it has one from here on.

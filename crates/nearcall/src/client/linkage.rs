@@ -48,6 +48,13 @@ pub(crate) struct Linkage {
     until_sequence: AtomicU32,
 }
 
+/// Where what the call path in C uses lies: see `raw/brief.rs`.
+pub(crate) const SEQUENCE_OFFSET_BYTES: usize = offset_of!(Linkage, sequence);
+/// As above.
+pub(crate) const PROCESSOR_OFFSET_BYTES: usize = offset_of!(Linkage, server_processor);
+/// As above.
+pub(crate) const LINGER_OFFSET_BYTES: usize = offset_of!(Linkage, linger);
+
 /// No call has this number: sequences have fewer bits.
 const NO_SEQUENCE: u32 = u32::MAX;
 
@@ -72,6 +79,11 @@ const _: () = assert!(offset_of!(Linkage, linger) < NEAR_RECORD_BYTES);
 pub(crate) struct OutOfLine {
     pub generation: u32,
     pub segment: Arc<Segment>,
+}
+
+#[inline(always)]
+fn ends_batch(sequence: Sequence) -> bool {
+    sequence.as_u32().is_multiple_of(BATCH_CALLS)
 }
 
 impl Linkage {
@@ -143,10 +155,20 @@ impl Linkage {
         let sequence = self.sequence().next();
         // Relaxed: as above.
         self.sequence.store(sequence.as_u32(), Ordering::Relaxed);
-        if sequence.as_u32().is_multiple_of(BATCH_CALLS) {
+        if ends_batch(sequence) {
             self.weigh();
         }
         sequence
+    }
+
+    /// Weighs the last batch, if call `sequence` was the last of one: for a call that was counted
+    /// elsewhere. Whether it was.
+    pub fn weigh_if_last(&self, sequence: Sequence) -> bool {
+        let is_last = ends_batch(sequence);
+        if is_last {
+            self.weigh();
+        }
+        is_last
     }
 
     #[cold]

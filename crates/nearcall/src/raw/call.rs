@@ -377,6 +377,40 @@ fn poll_by(
     }
 }
 
+/// Goes on with a call that C has posted (see `brief.rs`): `seen` is what its post found.
+pub(super) fn finish_posted(
+    grip: Grip<'_>,
+    procedure: u32,
+    seen: u32,
+) -> Result<Reply<'_>, Box<CallError>> {
+    let (head, sequence) = (grip.astack.head(), grip.linkage().sequence());
+    let processor = origin_word(0);
+    let rings = match turn::judge_posted(seen, sequence) {
+        Ok(posted) => posted.rings,
+        Err(fault) => return Err(grip.lose_to_fault(procedure, fault)),
+    };
+    if rings {
+        grip.ring_in_time(processor);
+    }
+    let has_weighed = grip.linkage().weigh_if_last(sequence);
+    // Otherwise C has left the line alone for as long.
+    let until_reply = match rings || has_weighed {
+        true => grip.linkage().until_reply(),
+        false => Linger::of_cycles(0),
+    };
+    let same_processor = processor == grip.linkage().server_processor();
+    if !same_processor && !switching::is_here() {
+        let words = poll_for_a_while(head, until_reply, sequence);
+        if is_replied(words, sequence) {
+            return Reply::new(grip, procedure, words);
+        }
+    }
+    match wait(grip, procedure, Deadline::default(), same_processor) {
+        Some(error) => Err(error),
+        None => Reply::new(grip, procedure, HeadWords::load(head)),
+    }
+}
+
 /// Waits as the policy says. After an error the A-stack is no longer ours.
 #[cold]
 #[inline(never)]

@@ -160,6 +160,11 @@ impl Client {
         call.post_awaited(self.binding.shared(), fixed_bytes, read)
     }
 
+    /// Whether its calls have a time to be over in.
+    pub(super) fn has_deadline(&self) -> bool {
+        self.deadline.ns != 0
+    }
+
     /// When a call is over that begins now.
     pub(super) fn until_ns(&self) -> u64 {
         let until_ns = self.deadline.until_ns();

@@ -88,6 +88,11 @@ impl<'b> Reply<'b> {
         Ok(Reply { grip, procedure, raised, message_bytes, out_of_line, stays })
     }
 
+    /// The A-stack stays claimed, for C to read the results and to release it.
+    pub(super) fn leave_held(self) {
+        ManuallyDrop::new(self).out_of_line = None;
+    }
+
     #[inline(always)]
     fn inbound(&self) -> Inbound<'b> {
         let astack = self.grip.astack;

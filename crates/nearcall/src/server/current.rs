@@ -26,6 +26,7 @@ thread_local! {
     static DOMAIN: RefCell<Weak<DomainCore>> = const { RefCell::new(Weak::new()) };
     static SNAPSHOT: RefCell<Arc<Snapshot>> = RefCell::default();
     static NUMBER: Cell<u64> = const { Cell::new(0) };
+    static HAS_ENTERED: Cell<bool> = const { Cell::new(false) };
     static BINDING: Cell<u64> = const { Cell::new(NONE) };
     /// Of the call that it serves, if it serves one.
     static ASTACK: Cell<u32> = const { Cell::new(0) };
@@ -95,6 +96,7 @@ impl CurrentCall {
 pub(crate) fn enter_domain(domain: Weak<DomainCore>, number: u64) {
     DOMAIN.set(domain);
     NUMBER.set(number);
+    HAS_ENTERED.set(true);
 }
 
 /// By which number this thread is a processor of its domain.
@@ -161,6 +163,11 @@ pub(crate) fn have_attended(token: u64) {
     if let Some(domain) = domain() {
         domain.housekeeping.attend_again(token);
     }
+}
+
+/// Whether this thread is a server processor, or was one of a domain that has gone.
+pub(crate) fn has_entered_domain() -> bool {
+    HAS_ENTERED.get()
 }
 
 /// Whether this thread is a server processor.

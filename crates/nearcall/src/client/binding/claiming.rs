@@ -9,7 +9,7 @@ use nearcall_core::bias::Claim;
 use nearcall_os::fence;
 use nearcall_os::futex::Watched;
 
-use super::{ClientBinding, Held, NUMBER, thread_number};
+use super::{ClientBinding, Held, IDENTITY, identity};
 use crate::binding::WhenExhausted;
 use crate::client::deadline::{Deadline, left_ns};
 use crate::client::{hasty, interrupt, switching};
@@ -35,7 +35,7 @@ impl ClientBinding {
         procedure: u32,
         deadline: Deadline,
     ) -> Result<(Held<'_>, Deadline), Box<CallError>> {
-        let (index, word) = match self.biases[class].claim(NUMBER.get()) {
+        let (index, word) = match self.biases[class].claim(IDENTITY.get()) {
             // A binding that is not open has closed its biases.
             Claim::Kept(index) => (index, deadline.word),
             claimed => self.claim_otherwise(claimed, class as u32, procedure, deadline)?,
@@ -78,8 +78,8 @@ impl ClientBinding {
         // between two versions every claim comes this way, so that exact ones need not ask.
         let may_be_kept = self.agreement.is_none()
             && index < self.first.region.count()
-            && bias.may_keep(thread_number(), index);
-        if may_be_kept && fence::is_available() && bias.establish(thread_number(), index) {
+            && bias.may_keep(identity(), index);
+        if may_be_kept && fence::is_available() && bias.establish(identity(), index) {
             self.linkage(index).set_kept(bias.bit(index));
         }
         Ok((index, word))
