@@ -316,6 +316,7 @@ bool nearcall_opaque_write_at(const nearcall_opaque *opaque, int file, uint64_t 
 size_t nearcall_text_end(const void *source, size_t byte_count);
 
 #include "nearcall_codec.h"
+#include "nearcall_brief.h"
 #include "nearcall_feed.h"
 
 #ifdef __cplusplus

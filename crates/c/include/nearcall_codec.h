@@ -67,9 +67,7 @@ NEARCALL_INLINE void *nearcall_allocate_zeroed(size_t bytes) {
 
 NEARCALL_INLINE void nearcall_begin(nearcall_environment *environment) {
     environment->outcome = NEARCALL_RETURNED;
-    environment->exception_id = NULL;
     environment->exception = NULL;
-    environment->release = NULL;
 }
 
 /* Gives back the exception that a call raised. */

@@ -97,6 +97,23 @@ NEARCALL_ASSERT(offsetof(nearcall_breach, value) == 8);
 NEARCALL_ASSERT(offsetof(nearcall_breach, limit) == 16);
 NEARCALL_ASSERT(offsetof(nearcall_breach, kind) == 24);
 
+NEARCALL_ASSERT(offsetof(nearcall_bias, owner) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_bias, free) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_astack, head) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_astack, sequence) == 32);
+NEARCALL_ASSERT(offsetof(nearcall_astack, server_processor) == 36);
+NEARCALL_ASSERT(offsetof(nearcall_astack, linger) == 56);
+NEARCALL_ASSERT(offsetof(nearcall_head, turn) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_head, selector) == 4);
+NEARCALL_ASSERT(offsetof(nearcall_head, message_bytes) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_head, origin) == 12);
+NEARCALL_ASSERT(offsetof(nearcall_head, words) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_brief, bias) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_brief, astack) == 8);
+NEARCALL_ASSERT(sizeof(nearcall_brief) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_client, processor_offset) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_client, briefs) == 8);
+
 NEARCALL_ASSERT(NEARCALL_RETURNED == 0);
 NEARCALL_ASSERT(NEARCALL_USAGE == 2);
 NEARCALL_ASSERT(NEARCALL_NO_ASTACK == 3);
@@ -120,6 +137,9 @@ NEARCALL_ASSERT(NEARCALL_DESCRIPTOR_ANY == 0);
 NEARCALL_ASSERT(NEARCALL_DESCRIPTOR_FILE == 1);
 NEARCALL_ASSERT(NEARCALL_DESCRIPTOR_SEGMENT == 2);
 NEARCALL_ASSERT(NEARCALL_DESCRIPTOR_SOCKET == 3);
+NEARCALL_ASSERT(NEARCALL_BRIEF_CLASSES == 4);
+NEARCALL_ASSERT(NEARCALL_BATCH_CALLS == 64);
+NEARCALL_ASSERT(NEARCALL_REVOKED == 2);
 NEARCALL_ASSERT(NEARCALL_DEPTH_MAX == 64);
 
 #endif

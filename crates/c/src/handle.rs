@@ -11,8 +11,10 @@
 //! - H2 bytes: a pointer with a length points to as many readable bytes, or the length is 0.
 //! - H3 text: a pointer to text points to bytes that end with a NUL.
 //! - H4 static: descriptions of interfaces and names of parameters live as long as the program.
+//! - B1 held: as `nearcall::raw` has it, of a class of the client that C calls by itself.
 //! - D1 open: the number of a descriptor is below 0, or that of one that is open during the call.
 
+mod brief;
 mod client;
 mod descriptors;
 mod domain;

@@ -12,6 +12,7 @@
 //! Copies are those of LRPC's Table III: one in (`Put*`), one on the server of what it interprets
 //! with the check folded in (`Get*`, `Take`), results straight to where they belong.
 
+mod brief;
 mod dump;
 mod feeds;
 mod limits;
@@ -20,6 +21,7 @@ mod posted;
 mod showing;
 mod types;
 
+pub use brief::Brief;
 pub use dump::dump;
 pub use feeds::{FeedPlan, FeedWay};
 pub use limits::{Count, Hop, Limit, LimitCheck, limit_checks};

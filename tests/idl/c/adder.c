@@ -20,10 +20,11 @@ const nearcall_interface nearcall_interface_Adder = {
     1,
 };
 
-void Adder_null(const Adder *nc_client, nearcall_environment *nc_env) {
+NEARCALL_COLD void nearcall_slow_Adder_null(const Adder *nc_client, nearcall_environment *nc_env, uint32_t nc_claim) {
     nearcall_message nc_request;
     nearcall_reply nc_reply;
     bool nc_is_good = false;
+    nearcall_slow_begin((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
     nc_request = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
     nc_reply.fixed = NULL;
@@ -40,13 +41,39 @@ nc_done:
     return;
 }
 
-int32_t Adder_add(const Adder *nc_client, int32_t a, int32_t b, nearcall_environment *nc_env) {
+NEARCALL_COLD void nearcall_late_Adder_null(const Adder *nc_client,
+    nearcall_environment *nc_env, uint32_t nc_seen) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    const nearcall_held nc_held = nearcall_brief_held(nc_binding, 0);
+    if (!nearcall_slow_wait(nc_binding, 0, 0, nc_seen, nc_env)) {
+        return;
+    }
+    nearcall_brief_release(&nc_held, 0);
+}
+
+void Adder_null(const Adder *nc_client, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const uint32_t nc_claim = nearcall_brief_claim(nc_binding, 0, &nc_held);
+    if (nc_claim != NEARCALL_CLAIMED) {
+        nearcall_slow_Adder_null(nc_client, nc_env, nc_claim);
+        return;
+    }
+    if (!nearcall_brief_call(&nc_held, 0, 0, 0, nc_env)) {
+        nearcall_late_Adder_null(nc_client, nc_env, nc_held.seen);
+        return;
+    }
+    nearcall_brief_release(&nc_held, 0);
+}
+
+NEARCALL_COLD int32_t nearcall_slow_Adder_add(const Adder *nc_client, int32_t a, int32_t b, nearcall_environment *nc_env, uint32_t nc_claim) {
     int32_t nc_returned = 0;
     uint8_t nc_fixed[8] = {0};
     nearcall_message nc_request;
     uint8_t nc_results[4];
     nearcall_reply nc_reply;
     bool nc_is_good = false;
+    nearcall_slow_begin((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
     nearcall_put_u32(nc_fixed, 0, (uint32_t)a);
     nearcall_put_u32(nc_fixed, 4, (uint32_t)b);
@@ -65,6 +92,39 @@ nc_done:
     if (!nc_is_good) {
         memset(&nc_returned, 0, sizeof nc_returned);
     }
+    return nc_returned;
+}
+
+NEARCALL_COLD int32_t nearcall_late_Adder_add(const Adder *nc_client,
+    nearcall_environment *nc_env, uint32_t nc_seen) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    int32_t nc_returned = 0;
+    const nearcall_held nc_held = nearcall_brief_held(nc_binding, 0);
+    if (!nearcall_slow_wait(nc_binding, 0, 1, nc_seen, nc_env)) {
+        return nc_returned;
+    }
+    const uint32_t nc_word0 = nearcall_brief_get_u32(&nc_held, 0);
+    nearcall_brief_release(&nc_held, 0);
+    nc_returned = (int32_t)nc_word0;
+    return nc_returned;
+}
+
+int32_t Adder_add(const Adder *nc_client, int32_t a, int32_t b, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    int32_t nc_returned = 0;
+    nearcall_held nc_held;
+    const uint32_t nc_claim = nearcall_brief_claim(nc_binding, 0, &nc_held);
+    if (nc_claim != NEARCALL_CLAIMED) {
+        return nearcall_slow_Adder_add(nc_client, a, b, nc_env, nc_claim);
+    }
+    nearcall_brief_put_u32(&nc_held, 0, (uint32_t)a);
+    nearcall_brief_put_u32(&nc_held, 4, (uint32_t)b);
+    if (!nearcall_brief_call(&nc_held, 1, 8, 4, nc_env)) {
+        return nearcall_late_Adder_add(nc_client, nc_env, nc_held.seen);
+    }
+    const uint32_t nc_word0 = nearcall_brief_get_u32(&nc_held, 0);
+    nearcall_brief_release(&nc_held, 0);
+    nc_returned = (int32_t)nc_word0;
     return nc_returned;
 }
 

@@ -28,3 +28,8 @@ pub mod new {
 pub mod other {
     include!(concat!(env!("OUT_DIR"), "/other.rs"));
 }
+
+/// Calls that are brief.
+pub mod short {
+    include!(concat!(env!("OUT_DIR"), "/brief.rs"));
+}

@@ -4,6 +4,7 @@ use nearcall::raw::{Call, Client, Malformed, Reply};
 use nearcall::{CallError, Ran, UsageError};
 
 use super::descriptors::{hand_over, kinds, put_arguments};
+use super::domain::ClientRecord;
 use super::records::{
     BreachRecord, DescriptorRecord, Environment, MalformedRecord, Message, Outcome, ReplyRecord,
     Take, outcome_of,
@@ -19,14 +20,14 @@ use super::{Outgoing, bytes_mut};
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_call(
-    client: *const Client,
+    client: *const ClientRecord,
     procedure: u32,
     request: *const Message,
     reply: *mut ReplyRecord,
     environment: *mut Environment,
 ) -> bool {
     // SAFETY: H1.
-    let client = unsafe { &*client };
+    let client = &unsafe { &*client }.client;
     // SAFETY: H1.
     let request = unsafe { Outgoing::new(request) };
     // SAFETY: H1.
@@ -62,13 +63,13 @@ pub unsafe extern "C" fn nearcall_call(
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_post_oneway(
-    client: *const Client,
+    client: *const ClientRecord,
     procedure: u32,
     request: *const Message,
     environment: *mut Environment,
 ) -> bool {
     // SAFETY: H1.
-    let client = unsafe { &*client };
+    let client = &unsafe { &*client }.client;
     // SAFETY: H1.
     let request = unsafe { Outgoing::new(request) };
     // SAFETY: passed on.
@@ -267,7 +268,7 @@ pub unsafe extern "C" fn nearcall_reply_malformed(
 ///
 /// - H1 live: `environment`.
 #[cold]
-unsafe fn failed(environment: *mut Environment, error: &CallError) -> bool {
+pub(super) unsafe fn failed(environment: *mut Environment, error: &CallError) -> bool {
     // SAFETY: H1.
     let environment = unsafe { Environment::at(environment) };
     environment.fail(outcome_of(error), error.ran(), error);
@@ -281,9 +282,9 @@ unsafe fn failed(environment: *mut Environment, error: &CallError) -> bool {
 /// - H1 live: `client`.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nearcall_give_up_feed(client: *const Client, feed: u64) {
+pub unsafe extern "C" fn nearcall_give_up_feed(client: *const ClientRecord, feed: u64) {
     // SAFETY: H1.
-    unsafe { &*client }.give_up_feed(feed);
+    unsafe { &*client }.client.give_up_feed(feed);
 }
 
 /// A batch has no item and is not the last: revokes the binding. False, always.
@@ -294,12 +295,12 @@ pub unsafe extern "C" fn nearcall_give_up_feed(client: *const Client, feed: u64)
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_empty_batch(
-    client: *const Client,
+    client: *const ClientRecord,
     procedure: u32,
     environment: *mut Environment,
 ) -> bool {
     // SAFETY: H1.
-    let error = unsafe { &*client }.empty_batch(procedure);
+    let error = unsafe { &*client }.client.empty_batch(procedure);
     // SAFETY: H1.
     unsafe { failed(environment, &error) }
 }
@@ -312,12 +313,12 @@ pub unsafe extern "C" fn nearcall_empty_batch(
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_feed_over(
-    client: *const Client,
+    client: *const ClientRecord,
     procedure: u32,
     environment: *mut Environment,
 ) -> bool {
     // SAFETY: H1.
-    let error = unsafe { &*client }.feed_over(procedure);
+    let error = unsafe { &*client }.client.feed_over(procedure);
     // SAFETY: H1.
     unsafe { failed(environment, &error) }
 }

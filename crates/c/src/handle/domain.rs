@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_void};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use nearcall::raw::Client;
+use nearcall::raw::{Brief, Client, processor_offset};
 use nearcall::{
     AStackClass, Binding, Clerk, Domain, InterfaceDescriptor, ProcedureDescriptor, Ran,
 };
@@ -13,6 +13,28 @@ use nearcall::{
 use super::records::{Environment, Interface, Outcome};
 use super::server::{Enter, ForeignEntries};
 use super::{literal, text};
+
+/// Classes that a handle has a [`Brief`] of: the first. `NEARCALL_BRIEF_CLASSES` in C.
+pub const BRIEF_CLASSES: usize = 4;
+
+/// A client as C holds it; `nearcall_client` there, which sees what stands before `client`.
+#[repr(C)]
+pub struct ClientRecord {
+    pub processor_offset: isize,
+    pub briefs: [Brief; BRIEF_CLASSES],
+    pub client: Client,
+}
+
+impl ClientRecord {
+    fn boxed(client: Client) -> *mut ClientRecord {
+        let briefs = std::array::from_fn(|class| client.brief(class));
+        Box::into_raw(Box::new(ClientRecord {
+            processor_offset: processor_offset(),
+            briefs,
+            client,
+        }))
+    }
+}
 
 /// Descriptors by the address of C's: each is made once and stays, as C's does.
 static INTERFACES: Mutex<BTreeMap<usize, &'static InterfaceDescriptor>> =
@@ -122,7 +144,7 @@ pub unsafe extern "C" fn nearcall_import(
     name: *const c_char,
     interface: *const Interface,
     environment: *mut Environment,
-) -> *mut Client {
+) -> *mut ClientRecord {
     // SAFETY: H4.
     let interface = unsafe { descriptor(interface) };
     // SAFETY: H3.
@@ -130,7 +152,7 @@ pub unsafe extern "C" fn nearcall_import(
     // SAFETY: H1.
     let domain = unsafe { &*domain };
     match Binding::import(domain, &name, interface) {
-        Ok(binding) => Box::into_raw(Box::new(Client::new(binding, interface))),
+        Ok(binding) => ClientRecord::boxed(Client::new(binding, interface)),
         Err(error) => {
             // SAFETY: H1.
             let environment = unsafe { Environment::at(environment) };
@@ -148,12 +170,12 @@ pub unsafe extern "C" fn nearcall_import(
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_with_deadline(
-    client: *const Client,
+    client: *const ClientRecord,
     deadline_ns: u64,
-) -> *mut Client {
+) -> *mut ClientRecord {
     // SAFETY: H1.
-    let client = unsafe { &*client };
-    Box::into_raw(Box::new(client.with_deadline(Duration::from_nanos(deadline_ns))))
+    let client = &unsafe { &*client }.client;
+    ClientRecord::boxed(client.with_deadline(Duration::from_nanos(deadline_ns)))
 }
 
 /// The same binding once more, released by itself.
@@ -163,9 +185,9 @@ pub unsafe extern "C" fn nearcall_with_deadline(
 /// - H1 live: `client`.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nearcall_client_shared(client: *const Client) -> *mut Client {
+pub unsafe extern "C" fn nearcall_client_shared(client: *const ClientRecord) -> *mut ClientRecord {
     // SAFETY: H1.
-    Box::into_raw(Box::new(unsafe { &*client }.clone()))
+    ClientRecord::boxed(unsafe { &*client }.client.clone())
 }
 
 /// Whether the binding is of no more use.
@@ -175,9 +197,9 @@ pub unsafe extern "C" fn nearcall_client_shared(client: *const Client) -> *mut C
 /// - H1 live: `client`.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nearcall_is_revoked(client: *const Client) -> bool {
+pub unsafe extern "C" fn nearcall_is_revoked(client: *const ClientRecord) -> bool {
     // SAFETY: H1.
-    unsafe { &*client }.binding().is_revoked()
+    unsafe { &*client }.client.binding().is_revoked()
 }
 
 /// Gives a binding up; null is nothing.
@@ -187,7 +209,7 @@ pub unsafe extern "C" fn nearcall_is_revoked(client: *const Client) -> bool {
 /// - H1 live: `client`, or null; no reply of it is kept.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nearcall_client_release(client: *mut Client) {
+pub unsafe extern "C" fn nearcall_client_release(client: *mut ClientRecord) {
     if !client.is_null() {
         // SAFETY: H1, from `nearcall_import`.
         drop(unsafe { Box::from_raw(client) });

@@ -287,6 +287,7 @@ fn layout_header() -> String {
     );
     assert_interfaces(&mut text);
     assert_messages(&mut text);
+    assert_brief_calls(&mut text);
     for (name, value) in numbers() {
         text += &format!("NEARCALL_ASSERT({name} == {value});\n");
     }
@@ -384,6 +385,25 @@ fn assert_messages(text: &mut String) {
     record!(text, BreachRecord, "nearcall_breach", name, value, limit, kind);
 }
 
+/// Of what brief calls use of the runtime.
+#[cfg(test)]
+fn assert_brief_calls(text: &mut String) {
+    use super::domain::ClientRecord;
+
+    for (record, field, at) in nearcall::raw::BRIEF_LAYOUT {
+        *text += &format!("NEARCALL_ASSERT(offsetof({record}, {field}) == {at});\n");
+    }
+    let heads = size_of::<nearcall::raw::Brief>();
+    *text += &format!("NEARCALL_ASSERT(sizeof(nearcall_brief) == {heads});\n");
+    for (field, at) in [
+        ("processor_offset", std::mem::offset_of!(ClientRecord, processor_offset)),
+        ("briefs", std::mem::offset_of!(ClientRecord, briefs)),
+    ] {
+        *text += &format!("NEARCALL_ASSERT(offsetof(nearcall_client, {field}) == {at});\n");
+    }
+    text.push('\n');
+}
+
 /// Numbers that both sides know.
 #[cfg(test)]
 fn numbers() -> Vec<(&'static str, u32)> {
@@ -411,6 +431,9 @@ fn numbers() -> Vec<(&'static str, u32)> {
         ("NEARCALL_DESCRIPTOR_FILE", kind::FILE),
         ("NEARCALL_DESCRIPTOR_SEGMENT", kind::SEGMENT),
         ("NEARCALL_DESCRIPTOR_SOCKET", kind::SOCKET),
+        ("NEARCALL_BRIEF_CLASSES", super::domain::BRIEF_CLASSES as u32),
+        ("NEARCALL_BATCH_CALLS", nearcall::raw::BRIEF_BATCH_CALLS),
+        ("NEARCALL_REVOKED", super::brief::REVOKED),
         ("NEARCALL_DEPTH_MAX", nearcall::raw::DEPTH_MAX as u32),
     ]
 }

@@ -148,3 +148,33 @@ fn a_post_borrows_nothing_that_the_procedure_changes() {
         assert!(!posted.client.reply.iter().any(borrows));
     }
 }
+
+#[test]
+fn words_alone_that_fit_the_line_are_brief() {
+    let model = modelled(
+        "struct Wide { uint64 at[6]; }; struct Couple { long a; double b; }; exception No {};
+         interface I {
+             void null();
+             Couple both(in Couple given, inout boolean yes, out char letter);
+             void most(in uint64 a, in uint64 b, in uint64 c, in uint64 d, in uint64 e,
+                       in uint64 f);
+             void more(in uint64 a, in uint64 b, in uint64 c, in uint64 d, in uint64 e,
+                       in uint64 f, in octet g);
+             void arrays(in Wide given);
+             void texts(in string<8> given);
+             void failing() raises (No);
+             oneway void away();
+         };",
+    );
+    let plan = plan(&model);
+    let of = |brief: Brief| {
+        (brief.arguments.len(), brief.request_bytes, brief.results.len(), brief.reply_bytes)
+    };
+    let briefs: Vec<_> =
+        plan.interfaces[0].procedures.iter().map(|one| one.brief().map(of)).collect();
+    let pair = briefs[1].expect("it is of words");
+    assert_eq!((pair.0, pair.2), (3, 4));
+    assert_eq!(briefs[0], Some((0, 0, 0, 0)));
+    assert_eq!(briefs[2], Some((6, 48, 0, 0)));
+    assert_eq!(briefs[3..], [None; 5]);
+}

@@ -24,8 +24,18 @@ impl C<'_> {
             print_reply(&mut printer, procedure);
         }
         let body = std::mem::take(&mut printer.text).finish();
-        text.open(format!("{} {{", self.stub_signature(procedure)));
+        let brief = self.brief(procedure);
+        text.open(match brief {
+            None => format!("{} {{", self.stub_signature(procedure)),
+            Some(_) => format!("{} {{", self.slow_signature(procedure)),
+        });
         self.print_call_locals(&printer, procedure, text);
+        if brief.is_some() {
+            let class = plan.class;
+            text.line(format!(
+                "nearcall_slow_begin((const nearcall_client *)nc_client, {class}, nc_claim);"
+            ));
+        }
         text.line("nearcall_begin(nc_env);");
         for ((parameter, name), index) in operation.parameters.iter().zip(&printer.names).zip(0..) {
             if parameter.direction == Direction::Out {
@@ -37,6 +47,9 @@ impl C<'_> {
         self.print_call_end(&printer, procedure, text);
         text.close("}");
         text.line("");
+        if let Some(brief) = brief {
+            self.print_brief_stub(procedure, &brief, text);
+        }
     }
 
     fn print_call_locals(

@@ -201,7 +201,8 @@ impl C<'_> {
         (returns, text)
     }
 
-    fn parameter(&self, parameter: &Parameter, name: &str) -> String {
+    /// A parameter of a call stub.
+    pub fn parameter(&self, parameter: &Parameter, name: &str) -> String {
         let Parameter { declared, direction, .. } = parameter;
         match direction {
             Direction::In if parameter.descriptor.is_some() => format!("int {name}"),

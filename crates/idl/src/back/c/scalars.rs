@@ -27,10 +27,25 @@ impl C<'_> {
         format!("nearcall_put_{function}({target}, {at}, ({word}){value});")
     }
 
+    /// Stores a word into the line that crosses.
+    pub fn put_brief_word(&self, scalar: Scalar, at: u32, value: &str) -> String {
+        let (function, word) = self.word_of(scalar);
+        format!("nearcall_brief_put_{function}(&nc_held, {at}, ({word}){value});")
+    }
+
+    /// Loads a word from the line that crosses, as it is.
+    pub fn got_brief_word(&self, scalar: Scalar, at: u32) -> String {
+        let (function, _) = self.word_of(scalar);
+        self.signed(scalar, format!("nearcall_brief_get_{function}(&nc_held, {at})"))
+    }
+
     /// Loads a word from private memory, as it is.
     pub fn got_word(&self, scalar: Scalar, source: &str, at: u32) -> String {
         let (function, _) = self.word_of(scalar);
-        let got = format!("nearcall_get_{function}({source}, {at})");
+        self.signed(scalar, format!("nearcall_get_{function}({source}, {at})"))
+    }
+
+    fn signed(&self, scalar: Scalar, got: String) -> String {
         match scalar {
             Scalar::Enum { id, width } if self.is_signed(id) => {
                 format!("(int{}_t){got}", u32::from(width) * 8)

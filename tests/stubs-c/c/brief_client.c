@@ -1,0 +1,189 @@
+/* A client of brief.idl: `brief_client WHAT NAME`. It counts how often its stubs go the way that all other
+ * calls go. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <time.h>
+
+#include "brief.h"
+#include "check.h"
+
+#define CALLS 20000
+#define THREADS 8
+
+typedef void (*slow_begin)(const nearcall_client *, uint32_t, uint32_t);
+
+static uint32_t slow_count;
+
+/* In the place of libnearcall's, which it calls. */
+void nearcall_slow_begin(const nearcall_client *client, uint32_t class_index, uint32_t claim) {
+    slow_begin real;
+    *(void **)&real = dlsym(RTLD_NEXT, "nearcall_slow_begin");
+    __atomic_fetch_add(&slow_count, 1, __ATOMIC_RELAXED);
+    real(client, class_index, claim);
+}
+
+static nearcall_environment env;
+
+static void pause_ms(long ms) {
+    const struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&time, NULL);
+}
+
+/* Values come back as they are, and only the first call takes the long way. */
+static void words(const brief_Brief *brief) {
+    for (uint32_t call = 0; call < CALLS; call++) {
+        const int32_t number = (int32_t)(call * 2654435761u);
+        uint8_t small = (uint8_t)call;
+        uint64_t big = 0;
+        brief_Point point = {number, 0.5};
+        CHECK(brief_Brief_add(brief, number, 3, &env) == (int32_t)((uint32_t)number + 3));
+        CHECK(env.outcome == NEARCALL_RETURNED);
+        const brief_Color color =
+            brief_Brief_mix(brief, brief_BLUE, call % 2 == 1, 'a', 1.5, &small, &big, &env);
+        CHECK(env.outcome == NEARCALL_RETURNED && color == brief_GREEN);
+        CHECK(small == (uint8_t)(call + call % 2) && big == ((uint64_t)3 << 32) + 'a');
+        point = brief_Brief_move(brief, &point, &env);
+        CHECK(point.x == number && point.y == 0.25);
+        brief_Brief_null(brief, &env);
+        CHECK(env.outcome == NEARCALL_RETURNED);
+    }
+    printf("%u of %u calls took the long way\n", slow_count, 4 * CALLS);
+#if defined(__x86_64__)
+    CHECK(slow_count <= 4);
+#else
+    CHECK(slow_count == 4 * CALLS);
+#endif
+    uint8_t small = 1;
+    uint64_t big = 2;
+    brief_Brief_mix(brief, (brief_Color)3, true, 'a', 1.5, &small, &big, &env);
+    CHECK(env.outcome == NEARCALL_USAGE && env.ran == NEARCALL_RAN_NO);
+    CHECK(small == 1 && big == 0);
+}
+
+/* The client sleeps while the procedure runs, and the server before the next call. */
+static void naps(const brief_Brief *brief) {
+    for (uint32_t call = 0; call < 20; call++) {
+        brief_Brief_nap(brief, call % 4 * 10, &env);
+        CHECK(env.outcome == NEARCALL_RETURNED);
+        pause_ms(call % 5 * 20);
+        CHECK(brief_Brief_add(brief, 1, 2, &env) == 3);
+    }
+    CHECK(slow_count == 1);
+}
+
+/* Calls of a copy with a deadline have one, and leave the others alone. */
+static void deadlines(const brief_Brief *brief) {
+    nearcall_client *hasty = nearcall_with_deadline((const nearcall_client *)brief, 20000000);
+    for (uint32_t call = 0; call < 5; call++) {
+        CHECK(brief_Brief_add(brief, 1, 2, &env) == 3);
+        brief_Brief_nap((const brief_Brief *)hasty, 200, &env);
+        CHECK(env.outcome == NEARCALL_CALL_ABORTED && env.ran == NEARCALL_RAN_MAYBE);
+        CHECK(brief_Brief_add(brief, 1, 2, &env) == 3);
+        CHECK(env.outcome == NEARCALL_RETURNED);
+    }
+    nearcall_client_release(hasty);
+}
+
+/* More threads than A-stacks: who finds none has the bias revoked under its owner's hands. */
+static void *call_many(void *brief) {
+    nearcall_environment own;
+    for (int32_t call = 0; call < CALLS / THREADS; call++) {
+        CHECK(brief_Brief_add(brief, call, call, &own) == 2 * call);
+        CHECK(own.outcome == NEARCALL_RETURNED);
+    }
+    return NULL;
+}
+
+static void crowd(brief_Brief *brief) {
+    pthread_t threads[THREADS];
+    /* It owns the bias when they come. */
+    CHECK(brief_Brief_add(brief, 1, 2, &env) == 3);
+    for (int i = 0; i < THREADS; i++) {
+        CHECK(pthread_create(&threads[i], NULL, call_many, brief) == 0);
+    }
+    call_many(brief);
+    for (int i = 0; i < THREADS; i++) {
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    }
+    CHECK(brief_Brief_add(brief, 1, 2, &env) == 3);
+}
+
+/* What a thread has called, its successor calls. */
+static void heirs(brief_Brief *brief) {
+    for (int i = 0; i < 20; i++) {
+        pthread_t thread;
+        CHECK(pthread_create(&thread, NULL, call_many, brief) == 0);
+        CHECK(pthread_join(thread, NULL) == 0);
+    }
+}
+
+/* The server ends while it has the call, and after that no call runs. */
+static void end(const brief_Brief *brief) {
+    for (uint32_t call = 0; call < 100; call++) {
+        CHECK(brief_Brief_add(brief, 1, 2, &env) == 3);
+    }
+    brief_Brief_end(brief, &env);
+    CHECK(env.outcome == NEARCALL_CALL_FAILED && env.ran == NEARCALL_RAN_MAYBE);
+    for (uint32_t call = 0; call < 3; call++) {
+        CHECK(brief_Brief_add(brief, 1, 2, &env) == 0);
+        CHECK(env.outcome == NEARCALL_NOT_EXECUTED && env.ran == NEARCALL_RAN_NO);
+    }
+}
+
+/* The server tells the truth for a while and then what no value is. */
+static void lies(const brief_Brief *brief) {
+    uint32_t call = 0;
+    uint8_t small = 0;
+    uint64_t big = 0;
+    do {
+        small = 5;
+        big = 7;
+        brief_Brief_mix(brief, brief_RED, true, 'a', 1.5, &small, &big, &env);
+        call++;
+        CHECK(call < 1000);
+    } while (env.outcome == NEARCALL_RETURNED);
+    printf("call %u: %u, %s\n", call, env.outcome, env.message);
+    CHECK(call > 100 && slow_count == 1);
+    CHECK(env.outcome == NEARCALL_PEER && small == 5 && big == 0);
+    CHECK(nearcall_is_revoked((const nearcall_client *)brief));
+    brief_Brief_null(brief, &env);
+    CHECK(env.outcome == NEARCALL_NOT_EXECUTED);
+}
+
+int main(int argc, char **argv) {
+    CHECK(argc == 3);
+    nearcall_domain *domain = nearcall_domain_new(&env);
+    CHECK(domain != NULL);
+    brief_Brief *brief = nearcall_import_brief_Brief(domain, argv[2], &env);
+    if (brief == NULL) {
+        fprintf(stderr, "%s\n", env.message);
+        return 1;
+    }
+    switch (argv[1][0]) {
+    case 'w':
+        words(brief);
+        break;
+    case 'n':
+        naps(brief);
+        break;
+    case 'd':
+        deadlines(brief);
+        break;
+    case 'c':
+        crowd(brief);
+        break;
+    case 'h':
+        heirs(brief);
+        break;
+    case 'e':
+        end(brief);
+        break;
+    default:
+        lies(brief);
+    }
+    nearcall_client_release((nearcall_client *)brief);
+    nearcall_domain_release(domain);
+    printf("%u checks\n", checks);
+    return 0;
+}

@@ -1,0 +1,136 @@
+//! Brief calls from C, which the stubs make by themselves (design note 0026): that they take that
+//! way, and that everything unusual is as it is for all other calls.
+
+#![forbid(unsafe_code)]
+
+mod support;
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use nearcall::raw::{Arguments, Entries, Outcome};
+use nearcall::{Char, Clerk, Domain, InterfaceDescriptor};
+use stubs_c_tests::short::brief::*;
+use support::{RustServer, Workshop, expect_success, serve_here, ways};
+
+struct Tester;
+
+impl BriefServer for Tester {
+    fn null(&self) {}
+
+    fn add(&self, a: i32, b: i32) -> i32 {
+        a.wrapping_add(b)
+    }
+
+    fn mix(
+        &self,
+        color: Color,
+        yes: bool,
+        letter: Char,
+        ratio: f64,
+        small: &mut u8,
+    ) -> (Color, u64) {
+        assert_eq!(color, Color::Blue);
+        *small = small.wrapping_add(u8::from(yes));
+        (Color::Green, (((ratio * 2.0) as u64) << 32) + u64::from(letter.0))
+    }
+
+    fn r#move(&self, point: &Point) -> Point {
+        Point { x: point.x, y: point.y / 2.0 }
+    }
+
+    fn nap(&self, ms: u32) {
+        std::thread::sleep(Duration::from_millis(ms.into()));
+    }
+
+    fn end(&self) {
+        std::process::exit(0);
+    }
+}
+
+/// The server of a [`RustServer`].
+#[test]
+fn serve() {
+    serve_here(|domain, name| Clerk::export(domain, name, BriefEntries::new(Tester)));
+}
+
+fn run(what: &str) {
+    for (compiler, flags) in ways() {
+        let workshop = Workshop::of("c", "brief.idl");
+        let program = workshop.program(compiler, "brief_client", flags);
+        let _server = RustServer::start("brief", workshop.path());
+        expect_success(&program, &[what, "brief"], workshop.path());
+    }
+}
+
+#[test]
+fn words_come_back_and_the_stubs_do_it_themselves() {
+    run("words");
+}
+
+#[test]
+fn either_side_may_sleep() {
+    run("naps");
+}
+
+#[test]
+fn a_deadline_aborts() {
+    run("deadlines");
+}
+
+#[test]
+fn a_crowd_revokes_the_bias() {
+    run("crowd");
+}
+
+#[test]
+fn a_thread_may_inherit_a_bias() {
+    run("heirs");
+}
+
+#[test]
+fn the_server_may_end() {
+    run("end");
+}
+
+/// Replies truly at first, then with an enumerator that is none.
+struct Liar {
+    calls: AtomicU32,
+}
+
+/// Calls that it replies truly to.
+const TRUTHS: u32 = 200;
+
+impl Entries for Liar {
+    fn interface(&self) -> &'static InterfaceDescriptor {
+        &BRIEF
+    }
+
+    fn enter(&self, _: usize, arguments: Arguments<'_>) -> Outcome {
+        // Relaxed: one client calls, and waits.
+        let is_true = self.calls.fetch_add(1, Ordering::Relaxed) < TRUTHS;
+        let mut results = arguments.results();
+        results.put_bytes::<0>(&[0; 16]);
+        if !is_true {
+            // Of the words there, one is the color's.
+            results.put_bytes::<0>(&[0x55; 16]);
+        }
+        results.reply(16)
+    }
+}
+
+#[test]
+fn a_server_that_lies_is_found_out() {
+    for (compiler, flags) in ways() {
+        let workshop = Workshop::of("c", "brief.idl");
+        let program = workshop.program(compiler, "brief_client", flags);
+        let domain = Domain::new().expect("a domain");
+        let mut options = nearcall::ExportOptions::default();
+        let sockets = workshop.path().join("nearcall");
+        options.scope = Some(nearcall::name::Scope::Directory(sockets));
+        let liar = Liar { calls: AtomicU32::new(0) };
+        let clerk = Clerk::export_with(&domain, "liar", liar, options).expect("it is free");
+        expect_success(&program, &["lies", "liar"], workshop.path());
+        drop(clerk);
+    }
+}
