@@ -262,10 +262,18 @@ impl Drop for RustServer {
 
 /// Exports until standard input ends, if this process is a [`RustServer`].
 pub fn serve_here(export: impl FnOnce(&Domain, &str) -> Result<Clerk, ExportError>) {
+    serve_here_in(Domain::new, export);
+}
+
+/// The same in a domain that is made so.
+pub fn serve_here_in<E: std::fmt::Debug>(
+    domain: impl FnOnce() -> Result<Domain, E>,
+    export: impl FnOnce(&Domain, &str) -> Result<Clerk, ExportError>,
+) {
     let Ok(name) = std::env::var("RUST_SERVER_NAME") else {
         return;
     };
-    let domain = Domain::new().expect("a domain");
+    let domain = domain().expect("a domain");
     let clerk = export(&domain, &name).expect("the name is free");
     let ready = std::env::var("RUST_SERVER_READY").expect("a file");
     std::fs::write(ready, "").expect("it can be written");
