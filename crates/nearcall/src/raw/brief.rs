@@ -75,11 +75,12 @@ impl Client {
             && thread_pointer().is_some()
             && HeadWords::can_be_at_once()
             && processor::number_offset().is_some();
-        let has_one = class < self.binding().interface().classes.len();
+        let binding = self.binding().inner();
+        let has_one = class < binding.classes.len() && binding.agreement.is_none();
         if !is_possible || !has_one || self.has_deadline() {
             return never();
         }
-        let (bias, grip) = self.binding().inner().first_of_class(class);
+        let (bias, grip) = binding.first_of_class(class);
         Brief { bias: NonNull::from(bias), astack: grip.astack.address().as_ptr() }
     }
 
