@@ -10,6 +10,7 @@
 
 pub mod code;
 pub mod deaths;
+pub mod decoders;
 pub mod effects;
 pub mod hand;
 pub mod latency;
@@ -28,6 +29,7 @@ pub mod t07_hostile;
 pub mod t08_scribbler;
 pub mod t09_single_loads;
 pub mod t10_flips;
+pub mod t11_decoders;
 pub mod t13_canaries;
 pub mod t14_models;
 pub mod t15_schedules;
@@ -110,7 +112,6 @@ const fn absent(id: &'static str, what: &'static str, reason: &'static str) -> R
 const NO_PACKETS: &str = "the packet exchange does not exist yet";
 /// `cargo install kani-verifier` works; `cargo kani setup`, which fetches its compiler, did not.
 const NO_KANI: &str = "Kani could not be installed where the rows were written: no proof is there";
-const UNWRITTEN: &str = "nobody has written it yet";
 
 /// The table, in its order.
 pub const ROWS: &[Row] = &[
@@ -124,7 +125,7 @@ pub const ROWS: &[Row] = &[
     runs("T8", "scribblers under a sanitizer", 1_000_000, t08_scribbler::run),
     runs("T9", "loads of decisions, watched", 100, t09_single_loads::run),
     runs("T10", "words that change between two loads", 200, t10_flips::run),
-    absent("T11", "decoders, fuzzed by coverage", UNWRITTEN),
+    runs("T11", "decoders, fuzzed by coverage", 10_000, t11_decoders::run),
     absent("T12", "proofs of arithmetic", NO_KANI),
     runs("T13", "bytes that are another's", 100_000, t13_canaries::run),
     runs("T14", "models of shared words", 10, t14_models::run),

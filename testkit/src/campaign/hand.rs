@@ -1,6 +1,7 @@
 //! A peer that speaks the protocol by hand: it can say and write anything.
 
 use std::io;
+use std::mem::offset_of;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::SeqCst;
@@ -8,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use nearcall::name::{Scope, socket_path};
 use nearcall_abi::message::{Classes, Message, PACKET_BYTES_MAX};
-use nearcall_abi::{ABI_VERSION, AStackHead, BellLine, Extent, SegmentLayout, bell};
+use nearcall_abi::{
+    ABI_VERSION, AStackHead, BellLine, Extent, INLINE_BYTES, LINE_BYTES, SegmentLayout, bell,
+};
 use nearcall_core::{Phase, Sequence, TurnWord};
 use nearcall_os::futex;
 use nearcall_os::segment::{Sealing, Segment};
@@ -237,6 +240,26 @@ impl HandClient {
         head.message_bytes.store(words.message_bytes, SeqCst);
         head.origin.store(words.origin, SeqCst);
         head.turn.store(words.turn, SeqCst);
+    }
+
+    /// The call that may be posted next on an A-stack.
+    pub fn next_sequence(&self, astack: u32) -> u32 {
+        // SeqCst: as above.
+        let seen = TurnWord(self.head(astack).turn.load(SeqCst));
+        seen.sequence().next().as_u32()
+    }
+
+    /// Writes the bytes of a message, as far as there is room: inline, and then in the block.
+    pub fn write_message(&self, astack: u32, bytes: &[u8]) {
+        let extent = extent(astack);
+        let (inline, block) = bytes.split_at(bytes.len().min(INLINE_BYTES as usize));
+        let heads = self.heads.span_mut().expect("both write the heads");
+        let offset = extent.head_offset_bytes as usize + offset_of!(AStackHead, inline);
+        heads.copy_in(offset, inline);
+        let requests = self.requests.span_mut().expect("the client writes its requests");
+        let block = &block[..block.len().min(extent.block_bytes as usize)];
+        let offset = extent.line_offset_bytes as usize + LINE_BYTES as usize;
+        requests.copy_in(offset, block);
     }
 
     /// Rings, whoever listens.
