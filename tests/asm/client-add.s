@@ -27,7 +27,7 @@ lea -0x1(%rcx),%rdx
 and %rcx,%rdx
 mov %rdx,0x108(%r13)
 tzcnt %rcx,%rdx
-mov 0x120(%r13),%ecx
+mov 0x118(%r13),%ecx
 add %edx,%ecx
 mov 0x100(%r13),%rsi
 cmp %rax,%rsi
