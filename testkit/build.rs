@@ -7,4 +7,6 @@ fn main() {
     nearcall_idl::build("awaited.idl");
     nearcall_idl::build("turns.idl");
     nearcall_idl::build("stays.idl");
+    nearcall_idl::build("exchanges.idl");
+    nearcall_idl::build("estacks.idl");
 }

@@ -66,7 +66,9 @@ const RECORDS: usize = 4096;
 const STAMPS_BYTES: usize = 16;
 
 /// Of a measurement's calls, fewer than one in so many may have stamps that go back: a server that
-/// the post woke can run before the client has stamped. Such calls are left out.
+/// the post reached can run before the client has stamped. Such calls are left out. Where there are
+/// more, the processors' counters differ, or are so near that a stamp is longer than a line's way:
+/// the parts of that round are not known.
 const BACKWARD_PART: usize = 10;
 
 /// Polls with the shortest pause between them; as many as a stub makes.
@@ -107,6 +109,8 @@ struct Set {
     plain: Bound,
     parts: Vec<Tally>,
     whole: Tally,
+    /// Rounds in which too many calls had stamps that go back.
+    unordered: u32,
 }
 
 /// Measures the table. Who runs where: see `paper`.
@@ -130,7 +134,7 @@ pub fn measure(options: Options) -> Result<Table, Failure> {
         let stamped = Stamped::start(&domain, &directory.path().join("stamped"), stage.there)?;
         let plain = Bound::start(&domain, &directory.path().join("plain"), stage.there)?;
         let parts = vec![Tally::default(); PARTS.len()];
-        sets.push(Set { stage, stamped, plain, parts, whole: Tally::default() });
+        sets.push(Set { stage, stamped, plain, parts, whole: Tally::default(), unordered: 0 });
     }
     for _ in 0..options.rounds {
         sets.iter_mut().try_for_each(|set| set.round(stamp_ticks))?;
@@ -247,7 +251,8 @@ impl Stamped {
         Ok([begin, posted, seen, stamp()])
     }
 
-    /// Makes calls; the times of each part, in the order of [`PARTS`].
+    /// Makes calls; the times of each part, in the order of [`PARTS`]. Empty if too many stamps go
+    /// back ([`BACKWARD_PART`]).
     fn measure(&mut self, plan: Plan, stamp_ticks: u64) -> Result<Vec<Samples>, Failure> {
         let first = self.calls;
         let ours = (0..plan.calls()).map(|_| self.null());
@@ -276,8 +281,7 @@ impl Stamped {
             parts[PARTS.len() - 1].push(sum_ns);
         }
         if backward > parts[0].len() / BACKWARD_PART {
-            let why = format!("stamps of {backward} calls go back: the counters differ");
-            return Err(why.into());
+            return Ok(Vec::new());
         }
         Ok(parts.into_iter().map(|part| Samples::new(1, part)).collect())
     }
@@ -292,11 +296,12 @@ impl Set {
             parts.push(plain.measure(Call::Null, paper::plan(stage, Call::Null))?);
             Ok(parts)
         })?;
-        let tallies = self.parts.iter_mut().chain([&mut self.whole]);
-        match rounds {
-            Some(rounds) => tallies.zip(rounds).for_each(|(tally, round)| tally.add(Some(round))),
-            None => tallies.for_each(|tally| tally.add(None)),
-        }
+        let counts = rounds.is_some();
+        let mut rounds = rounds.unwrap_or_default();
+        self.whole.add(rounds.pop());
+        self.unordered += u32::from(counts && rounds.is_empty());
+        let mut rounds = rounds.into_iter();
+        self.parts.iter_mut().for_each(|tally| tally.add(rounds.next()));
         Ok(())
     }
 
@@ -305,6 +310,12 @@ impl Set {
         let bound = Named::bound(stage.bound_name());
         let plan = stage.plan(CALLS, 1);
         for (part, tally) in PARTS.into_iter().zip(&self.parts) {
+            if self.unordered > 0 && tally.verdicts(Statistic::P50).is_empty() {
+                let (unordered, rounds) = (self.unordered, tally.thrown());
+                let why = format!("in {unordered} of {rounds} rounds stamps went back in time");
+                table.skip(part, OURS, why);
+                continue;
+            }
             let case = Case::new(part, stage, plan);
             table.tell(&case, &Named::ours(), &bound, tally, Statistic::P50);
         }

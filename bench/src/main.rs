@@ -45,7 +45,14 @@ enum Command {
     /// What bare processes need for the same lines, copies and switches, and ours beside it.
     Floor(Asked),
     /// URPC's Table I: what FastThreads cost beside a procedure call, and beside kernel threads.
-    Threads(Asked),
+    /// Compiles other people's first: bench/peers/threads.
+    Threads {
+        #[command(flatten)]
+        asked: Asked,
+        /// A directory with what they were compiled to: to see what is said where they are not.
+        #[arg(long, value_name = "DIRECTORY", hide = true)]
+        programs: Option<PathBuf>,
+    },
     /// URPC's Figs. 3 and 4: calls from 1 to 64 threads at once, on FastThreads and kernel threads.
     Urpc(Asked),
     /// Tables as one HTML file that opens from disk.
@@ -102,7 +109,9 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Scale(asked) => print(asked, 5, scale::measure),
         Command::Cost(asked) => print(asked, 21, cost::measure),
         Command::Floor(asked) => print(asked, 5, floor::measure),
-        Command::Threads(asked) => print(asked, 15, threads::measure),
+        Command::Threads { asked, programs } => {
+            print(asked, 15, |options| threads::measure(options, programs.as_deref()))
+        }
         Command::Urpc(asked) => print(asked, 5, urpc::measure),
         Command::Report { files, out, rounds } => {
             report::make(files, *rounds, out)?;

@@ -52,7 +52,7 @@ struct Bout<'s> {
 pub fn measure(options: Options, program: Option<&Path>) -> Result<Table, Failure> {
     let mut table = Table::new(NAME);
     // Before this thread, whose processors cargo inherits, is bound to one of them.
-    let program = program.map_or_else(rival::build, |program| Ok(program.to_owned()));
+    let program = program.map_or_else(build, |program| Ok(program.to_owned()));
     let (stages, missing) = options.stages()?;
     if let Some(why) = missing {
         names().for_each(|name| skip(&mut table, name, why));
@@ -81,6 +81,10 @@ pub fn measure(options: Options, program: Option<&Path>) -> Result<Table, Failur
     }
     bouts.iter().for_each(|bout| bout.tell(&mut table));
     Ok(table)
+}
+
+fn build() -> Result<PathBuf, Failure> {
+    rival::build("bench-peers")
 }
 
 /// All peers.
@@ -112,7 +116,7 @@ impl Peer {
 
     fn measure(&mut self, call: Call, plan: Plan) -> Result<Samples, Failure> {
         match self {
-            Peer::Program(rival) => rival.measure(call, plan),
+            Peer::Program(rival) => rival.measure(call.name(), plan),
             Peer::Raw(exchange) => exchange.measure(call, plan),
         }
     }

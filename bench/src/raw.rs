@@ -11,6 +11,7 @@ pub mod rung;
 pub mod streamed;
 pub mod yielding;
 
+mod pair;
 pub mod peer;
 mod shared;
 mod stream;

@@ -18,7 +18,6 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::time::Timespec;
 use serde::Deserialize;
 
-use crate::calls::Call;
 use crate::child::{self, Failure};
 use crate::statistics::{Plan, Samples};
 
@@ -32,7 +31,7 @@ const MANIFEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/Cargo.toml");
 /// One that does not answer for so long is taken for stuck.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(40);
 
-/// A client and a server. Dropping it ends both.
+/// A client and a server, or one program. Dropping it ends both.
 pub struct Rival {
     process: Child,
     input: Option<ChildStdin>,
@@ -46,20 +45,20 @@ struct Artifact {
     executable: Option<PathBuf>,
 }
 
-/// Compiles the program, unless that was done before, and says where it is.
-pub fn build() -> Result<PathBuf, Failure> {
+/// Compiles a program of `bench/peers`, unless that was done before, and says where it is.
+pub fn build(package: &str) -> Result<PathBuf, Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(["build", "--release", "--locked", "--manifest-path", MANIFEST]);
-    command.args(["--message-format", "json-render-diagnostics"]);
+    command.args(["--package", package, "--message-format", "json-render-diagnostics"]);
     let output = command.stderr(Stdio::inherit()).output()?;
     if !output.status.success() {
-        return Err(format!("bench/peers cannot be built: cargo {}", output.status).into());
+        return Err(format!("{package} cannot be built: cargo {}", output.status).into());
     }
     let text = String::from_utf8(output.stdout)?;
     let said = text.lines().filter_map(|line| serde_json::from_str::<Artifact>(line).ok());
     let program = said.filter_map(|artifact| artifact.executable).next_back();
-    program.ok_or_else(|| "bench/peers has no program".into())
+    program.ok_or_else(|| format!("{package} has no program").into())
 }
 
 impl Rival {
@@ -67,6 +66,11 @@ impl Rival {
     pub fn start(program: &Path, name: &str, here: u32, there: u32) -> Result<Rival, Failure> {
         let mut command = Command::new(program);
         command.args([name, &here.to_string(), &there.to_string()]);
+        Rival::begin(command)
+    }
+
+    /// Starts a program that answers as clients do.
+    pub fn begin(mut command: Command) -> Result<Rival, Failure> {
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let input = process.stdin.take();
         let output = process.stdout.take().ok_or("a child has its output")?;
@@ -83,11 +87,11 @@ impl Rival {
         &self.version
     }
 
-    /// Has it make calls.
-    pub fn measure(&mut self, call: Call, plan: Plan) -> Result<Samples, Failure> {
+    /// Has it do what the case of this name is about.
+    pub fn measure(&mut self, case: &str, plan: Plan) -> Result<Samples, Failure> {
         let Plan { warm_up, batches, batch, .. } = plan;
         let input = self.input.as_mut().ok_or("a rival has its input until it is dropped")?;
-        writeln!(input, "{} {warm_up} {batches} {batch}", call.name())?;
+        writeln!(input, "{case} {warm_up} {batches} {batch}")?;
         input.flush()?;
         samples_in(&self.line()?, plan)
     }

@@ -9,12 +9,19 @@
 //! | `lock` | a mutex that nobody has, locked and released | `std-mutex` |
 //! | `pingpong` | a signal and a wait: half of a round trip between two threads | `std-condvar` |
 //!
+//! `fork`, `fork-join`, `yield` and `pingpong` are measured of other people's threads, too:
+//! `threads/peers.rs`.
+//!
 //! Beside another subject, that one's time over ours is the ratio; except `std-mutex` and
 //! `corosensei-switch`, which are bounds.
 
 mod bounds;
 mod fast;
+mod peers;
 
+use std::path::Path;
+
+use self::peers::{Bout, Programs};
 use crate::child::Failure;
 use crate::rounds::{Statistic, Tally};
 use crate::stage::{BATCH, Options, Stage};
@@ -58,6 +65,7 @@ const fn long(name: &'static str, measure: Measure) -> Way {
     Way { name, batch: 1, batches: 200, measure }
 }
 
+const FORK: Way = short(OURS, fast::fork);
 const CALL: Way = short(PROCEDURE_CALL, bounds::procedure_call);
 const FORK_JOIN: Way = short(OURS, fast::fork_join);
 const YIELD: Way = short(OURS, fast::yields);
@@ -65,7 +73,7 @@ const LOCK: Way = short(OURS, fast::lock);
 const PINGPONG: Way = short(OURS, fast::pingpong);
 
 const LINES: [Beside; 10] = [
-    Beside { case: "fork", subject: short(OURS, fast::fork), against: CALL },
+    Beside { case: "fork", subject: FORK, against: CALL },
     Beside { case: "fork-join", subject: FORK_JOIN, against: CALL },
     Beside { case: "yield", subject: YIELD, against: CALL },
     Beside { case: "lock", subject: LOCK, against: CALL },
@@ -107,11 +115,15 @@ impl Way {
     }
 }
 
-/// Measures the table, on one processor whatever is asked for.
-pub fn measure(options: Options) -> Result<Table, Failure> {
+/// Measures the table, on one processor whatever is asked for. `programs` is a directory with what
+/// other people's threads were compiled to; without it, they are compiled now.
+pub fn measure(options: Options, programs: Option<&Path>) -> Result<Table, Failure> {
     let mut table = Table::new(NAME);
+    // Before this thread, whose processors compilers inherit, is bound to one of them.
+    let programs = Programs::find(programs)?;
     let (stages, _) = Options { processors: Some(1), ..options }.stages()?;
     for stage in &stages {
+        let mut bouts = programs.start(stage);
         let mut tallies = vec![Tally::default(); LINES.len()];
         for _ in 0..options.rounds {
             for (line, tally) in LINES.iter().zip(&mut tallies) {
@@ -119,12 +131,14 @@ pub fn measure(options: Options) -> Result<Table, Failure> {
                     stage.beside(|| line.subject.measure(stage), || line.against.measure(stage))?,
                 );
             }
+            bouts.iter_mut().for_each(Bout::round);
         }
         for (line, tally) in LINES.iter().zip(&tallies) {
             let case = Case::new(line.case, stage, line.subject.plan(stage));
             let (subject, against) = (line.subject.named(), line.against.named());
             table.tell(&case, &subject, &against, tally, Statistic::P50);
         }
+        bouts.iter().for_each(|bout| bout.tell(&mut table));
     }
     Ok(table)
 }

@@ -12,7 +12,10 @@
 pub mod campaign;
 pub mod confined;
 pub mod contract;
+pub mod exchanging;
 pub mod feeding;
+pub mod freezer;
+pub mod hosting;
 pub mod passing;
 pub mod random_interface;
 pub mod server;
@@ -45,7 +48,17 @@ pub mod turns {
     include!(concat!(env!("OUT_DIR"), "/turns.rs"));
 }
 
+/// Stubs of `estacks.idl`.
+pub mod estacks {
+    include!(concat!(env!("OUT_DIR"), "/estacks.rs"));
+}
+
 /// Stubs of `stays.idl`.
 pub mod stays {
     include!(concat!(env!("OUT_DIR"), "/stays.rs"));
+}
+
+/// Stubs of `exchanges.idl`.
+pub mod exchanges {
+    include!(concat!(env!("OUT_DIR"), "/exchanges.rs"));
 }

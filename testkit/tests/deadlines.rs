@@ -1,9 +1,11 @@
 //! One deadline bounds a whole call, and the server sees what is left of it (DESIGN 8).
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nearcall::{Binding, CallError, Domain, NotExecuted, WhenExhausted};
+use nearcall_threads::JoinError;
 use testkit::contract::{self, KeeperProcess, import_options};
 use testkit::signal;
 use testkit::stubs::contract::{CONTRACT, ContractClient};
@@ -174,6 +176,28 @@ fn a_pending_call_that_is_cancelled_is_seen_to_be() {
         std::thread::yield_now();
     }
     assert_eq!(client.seen().unwrap(), (1, 0));
+}
+
+#[test]
+fn the_call_of_a_fastthread_that_is_cancelled_is_seen_to_be_and_the_thread_unwinds() {
+    let scene = scene();
+    let client = Arc::new(scene.client);
+    let joined = nearcall_threads::run(move || {
+        let theirs = Arc::clone(&client);
+        let calls = nearcall_threads::fork(move || theirs.work_until_cancelled(60_000));
+        let calls = calls.unwrap();
+        while client.running().unwrap() == 0 {
+            nearcall_threads::yield_now();
+        }
+        calls.cancel().unwrap();
+        let joined = calls.join();
+        while client.binding().captured_count() > 0 {
+            std::thread::yield_now();
+        }
+        assert_eq!(client.seen().unwrap(), (1, 0));
+        joined
+    });
+    assert!(matches!(joined.unwrap(), Err(JoinError::Cancelled)));
 }
 
 #[test]

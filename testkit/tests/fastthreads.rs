@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
-use nearcall::{CallError, NotExecuted, UsageError, WaitPolicy, WhenExhausted};
-use nearcall_threads::{Forked, Setup, fork, report, run, yield_now};
+use nearcall::{CallError, NotExecuted, UsageError, WaitPolicy, WhenExhausted, urgently};
+use nearcall_threads::{Forked, JoinError, Setup, fork, report, run, yield_now};
 use testkit::faults::faults::FaultsClient;
 use testkit::world::{Kind, World, each_world, in_world};
 
@@ -281,6 +281,61 @@ fn a_fastthread_that_unwinds_is_refused_an_astack_that_others_have() {
         assert!(panics.unwrap().join().is_err());
         join_all(waiting);
         assert_eq!(is_refused.load(Relaxed), 1);
+    });
+}
+
+#[test]
+fn a_call_of_a_cancelled_fastthread_leaves_its_astack_captured_until_the_server_lets_go() {
+    check(|client| {
+        let calls = fork_each(&client, 1, |client, _| client.doze(3000).unwrap());
+        // One that was not begun comes back as soon as the server looks.
+        while client.runs().unwrap() == 0 {}
+        calls[0].cancel().unwrap();
+        let joined = calls[0].join();
+        assert!(matches!(joined, Err(JoinError::Cancelled)), "{joined:?}");
+        assert_eq!(client.binding().captured_count(), 1);
+        client.null().unwrap();
+        while client.binding().captured_count() > 0 {
+            yield_now();
+        }
+        // All of its class are free again.
+        join_all(fork_each(&client, CLASS_OF_DOZE, |client, _| client.doze(1).unwrap()));
+    });
+}
+
+#[test]
+fn a_wait_for_an_astack_ends_when_its_fastthread_is_cancelled_and_nothing_is_posted() {
+    check(|client| {
+        let holds = fork_each(&client, 1, |client, _| client.doze_alone(20, &[]).unwrap());
+        yield_now();
+        let waits = fork_each(&client, 2, |client, _| client.doze_alone(0, &[]).unwrap());
+        yield_now();
+        waits[0].cancel().unwrap();
+        let joined = waits[0].join();
+        assert!(matches!(joined, Err(JoinError::Cancelled)), "{joined:?}");
+        assert_eq!(client.binding().captured_count(), 0);
+        holds[0].join().unwrap();
+        waits[1].join().unwrap();
+    });
+}
+
+#[test]
+fn a_reply_that_is_there_before_the_cancel_is_the_thread_s() {
+    check(|client| {
+        let is_replied_first = |pause_ms| {
+            let calls = fork_each(&client, 1, |client, _| urgently(|| client.add(1, 2).unwrap()));
+            yield_now();
+            // Nobody looks for its reply meanwhile.
+            std::thread::sleep(Duration::from_millis(pause_ms));
+            calls[0].cancel().unwrap();
+            match calls[0].join() {
+                Ok(sum) => sum == 3,
+                Err(JoinError::Cancelled) => false,
+                Err(error) => panic!("{error}"),
+            }
+        };
+        // One of them is as long as the call takes, whatever else the machine does.
+        assert!((0..100).any(is_replied_first), "no reply was there before the cancel");
     });
 }
 

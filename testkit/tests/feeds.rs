@@ -453,3 +453,25 @@ fn a_million_items_arrive_and_go() {
         );
     });
 }
+
+#[test]
+fn a_feed_of_a_fastthread_that_is_cancelled_is_given_up() {
+    each_world(SERVER, |world| {
+        let server = world.serve("feeds");
+        let client = std::sync::Arc::new(world.import_feeding(&server));
+        let theirs = std::sync::Arc::clone(&client);
+        let joined = nearcall_threads::run(move || {
+            let takes = nearcall_threads::fork(move || {
+                let items = theirs.numbers(u32::MAX, 20).unwrap();
+                items.map(Result::unwrap).map(u64::from).sum::<u64>()
+            });
+            let takes = takes.unwrap();
+            // It waits for a batch.
+            nearcall_threads::sleep(Duration::from_millis(5));
+            takes.cancel().unwrap();
+            takes.join()
+        });
+        assert!(matches!(joined.unwrap(), Err(nearcall_threads::JoinError::Cancelled)));
+        expect_open(&client, 0);
+    });
+}

@@ -1,12 +1,13 @@
 //! Who may bind and call what, and what is written down about it.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use nearcall::name::Scope;
 use nearcall::{
-    BindError, Binding, CallError, Clerk, Domain, DomainOptions, ExportError, ExportOptions,
-    Limits, NotExecuted, Policy, Priority, Rule, Rules, Verdict, Who,
+    Admission, BindError, Binding, CallError, Clerk, Domain, DomainOptions, ExportError,
+    ExportOptions, Importer, Limits, NotExecuted, Policy, Priority, Rule, Rules, Verdict, Who,
 };
 use testkit::contract::{self, import_options};
 use testkit::stubs::contract::{CONTRACT, ContractClient};
@@ -23,15 +24,28 @@ fn rule(id: &str, who: Who, verdict: Verdict) -> Rule {
 }
 
 fn export(domain: &Domain, directory: &Path, policy: Policy) -> Result<Clerk, ExportError> {
+    export_as("keeper", domain, directory, policy)
+}
+
+fn export_as(
+    name: &str,
+    domain: &Domain,
+    directory: &Path,
+    policy: Policy,
+) -> Result<Clerk, ExportError> {
     let mut options = ExportOptions::default();
     options.scope = Some(Scope::Directory(directory.to_owned()));
     options.policy = policy;
-    Clerk::export_with(domain, "keeper", contract::entries(domain, directory), options)
+    Clerk::export_with(domain, name, contract::entries(domain, directory), options)
 }
 
 fn import(domain: &Domain, directory: &Path) -> Result<ContractClient, BindError> {
+    import_as("keeper", domain, directory)
+}
+
+fn import_as(name: &str, domain: &Domain, directory: &Path) -> Result<ContractClient, BindError> {
     let options = import_options(directory);
-    Binding::import_with(domain, "keeper", &CONTRACT, options).map(ContractClient::new)
+    Binding::import_with(domain, name, &CONTRACT, options).map(ContractClient::new)
 }
 
 /// Whether rules admit this process.
@@ -104,6 +118,99 @@ fn a_rule_for_a_procedure_that_is_not_there_exports_nothing() {
     assert_eq!(error.to_string(), want);
 }
 
+fn only(names: &[&str]) -> Policy {
+    let names = names.iter().map(|&name| name.to_owned()).collect();
+    let rules = vec![rule("only", Who::default(), Verdict::AdmitOnly(names))];
+    Policy::Rules(Rules { rules })
+}
+
+fn nobody() -> Policy {
+    Policy::Rules(Rules::default())
+}
+
+#[test]
+fn another_policy_revokes_what_it_does_not_say_and_nothing_else() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = Domain::new().unwrap();
+    let domain = Domain::new().unwrap();
+    let clerk = export(&server, directory.path(), Policy::OwnerOnly).unwrap();
+    let client = import(&domain, directory.path()).unwrap();
+    // The same in other words.
+    assert_eq!(clerk.set_policy(Policy::Anyone).unwrap(), 0);
+    client.null().unwrap();
+    assert_eq!(clerk.set_policy(only(&["pid"])).unwrap(), 1);
+    let error = client.null().unwrap_err();
+    assert!(matches!(error, CallError::NotExecuted { .. }), "{error}");
+    let client = import(&domain, directory.path()).unwrap();
+    assert_eq!(client.pid().unwrap(), std::process::id());
+    assert_eq!(clerk.set_policy(only(&["pid"])).unwrap(), 0);
+    assert_eq!(clerk.set_policy(only(&["pid", "null"])).unwrap(), 1);
+    let client = import(&domain, directory.path()).unwrap();
+    client.null().unwrap();
+    assert_eq!(clerk.set_policy(nobody()).unwrap(), 1);
+    assert!(matches!(import(&domain, directory.path()), Err(BindError::NotAdmitted { .. })));
+    assert!(client.null().is_err());
+}
+
+#[test]
+fn a_call_that_runs_when_its_binding_is_revoked_by_policy_has_its_result() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = Domain::new().unwrap();
+    let domain = Domain::new().unwrap();
+    let clerk = export(&server, directory.path(), Policy::Anyone).unwrap();
+    let client = import(&domain, directory.path()).unwrap();
+    std::thread::scope(|scope| {
+        let runs = scope.spawn(|| client.work_until_cancelled(200));
+        let other = import(&domain, directory.path()).unwrap();
+        while other.running().unwrap() == 0 {
+            std::thread::yield_now();
+        }
+        assert_eq!(clerk.set_policy(nobody()).unwrap(), 2);
+        // It was not cancelled.
+        assert!(!runs.join().unwrap().unwrap());
+    });
+}
+
+#[test]
+fn a_bind_that_a_replaced_policy_has_decided_is_judged_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = Domain::new().unwrap();
+    let domain = Domain::new().unwrap();
+    let (asked, is_asked) = std::sync::mpsc::channel();
+    let (goes_on, go_on) = std::sync::mpsc::channel::<()>();
+    let go_on = Mutex::new(go_on);
+    let ask = move |_: &Importer| {
+        asked.send(()).unwrap();
+        go_on.lock().unwrap().recv().unwrap();
+        Admission::Admit
+    };
+    let clerk = export(&server, directory.path(), Policy::Ask(Box::new(ask))).unwrap();
+    std::thread::scope(|scope| {
+        let binds = scope.spawn(|| import(&domain, directory.path()));
+        is_asked.recv().unwrap();
+        // It is in no table yet.
+        assert_eq!(clerk.set_policy(nobody()).unwrap(), 0);
+        goes_on.send(()).unwrap();
+        let outcome = binds.join().unwrap();
+        assert!(outcome.is_err() || outcome.unwrap().null().is_err());
+    });
+}
+
+#[test]
+fn a_policy_that_is_none_for_the_interface_changes_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = Domain::new().unwrap();
+    let domain = Domain::new().unwrap();
+    let clerk = export(&server, directory.path(), Policy::OwnerOnly).unwrap();
+    let client = import(&domain, directory.path()).unwrap();
+    let mode = || std::fs::metadata(clerk.path()).unwrap().permissions().mode() & 0o777;
+    assert!(matches!(clerk.set_policy(only(&["pidd"])), Err(ExportError::Policy(_))));
+    assert_eq!(mode(), 0o600);
+    client.null().unwrap();
+    clerk.set_policy(Policy::Anyone).unwrap();
+    assert_eq!(mode(), 0o666);
+}
+
 /// Keeps the audit records, as text.
 #[derive(Clone, Default)]
 struct Records(Arc<Mutex<Vec<String>>>);
@@ -150,48 +257,53 @@ fn every_bind_refusal_and_end_is_written_down_and_a_flood_is_counted() {
     let mut options = DomainOptions::default();
     options.bindings_max = 2;
     let server = Domain::with_options(options).unwrap();
-    let rules = Rules { rules: vec![rule("all", Who::default(), Verdict::Admit)] };
-    let clerk = export(&server, directory.path(), Policy::Rules(rules)).unwrap();
-    // The other tests of this program bind, too.
-    let mine = || {
+    let all = || {
+        let rules = vec![rule("all", Who::default(), Verdict::Admit)];
+        Policy::Rules(Rules { rules })
+    };
+    let clerk = export_as("noted", &server, directory.path(), all()).unwrap();
+    // The other tests of this program bind, too, to what has another name.
+    let mine = |what: &str| {
         let all = records.0.lock().unwrap();
-        all.iter().filter(|text| text.contains("rule=\"all\"")).cloned().collect::<Vec<_>>()
+        let mine = all.iter().filter(|text| text.contains("\"noted\"") && text.contains(what));
+        mine.cloned().collect::<Vec<_>>()
     };
     let domain = Domain::new().unwrap();
-    let client = import(&domain, directory.path()).unwrap();
+    let client = import_as("noted", &domain, directory.path()).unwrap();
     client.null().unwrap();
     let uid = own_uid().unwrap();
     let bound = format!(
-        "event=\"bound\" name=\"keeper\" interface=\"contract::Contract\" uid={uid} \
+        "event=\"bound\" name=\"noted\" interface=\"contract::Contract\" uid={uid} \
          rule=\"all\" dropped=0"
     );
-    assert_eq!(mine(), [bound]);
-    let refused = || {
-        let all = records.0.lock().unwrap();
-        all.iter().filter(|text| text.contains("share")).cloned().collect::<Vec<_>>()
-    };
+    assert_eq!(mine("rule=\"all\""), [bound]);
     // Its end is written down when the server has seen it.
     drop(client);
-    let has_ended = || {
-        let all = records.0.lock().unwrap();
-        let ended = |text: &String| text.contains("event=\"revoked\"");
-        all.iter().any(|text| ended(text) && text.contains(&format!("uid={uid} ")))
-    };
-    while !has_ended() {
+    let ended = format!("uid={uid} reason=\"peer hung up\"");
+    while mine(&ended).is_empty() {
         std::thread::yield_now();
     }
     // What it held is given back a little later.
-    let client = loop {
-        match import(&domain, directory.path()) {
+    let import_in_the_end = || loop {
+        match import_as("noted", &domain, directory.path()) {
             Ok(client) => break client,
             Err(BindError::Overloaded { .. }) => std::thread::yield_now(),
             Err(other) => panic!("{other}"),
         }
     };
+    let client = import_in_the_end();
+    assert_eq!(clerk.set_policy(nobody()).unwrap(), 1);
+    assert_eq!(mine("reason=\"another policy is in force\"").len(), 1);
+    clerk.set_policy(all()).unwrap();
+    drop(client);
+    let client = import_in_the_end();
     for _ in 0..200 {
-        assert!(matches!(import(&domain, directory.path()), Err(BindError::Overloaded { .. })));
+        assert!(matches!(
+            import_as("noted", &domain, directory.path()),
+            Err(BindError::Overloaded { .. })
+        ));
     }
-    let some = refused();
+    let some = mine("share");
     assert!(some[0].contains("event=\"refused\""), "{}", some[0]);
     assert!((1..200).contains(&some.len()), "{} records of 200 refusals", some.len());
     drop(clerk);

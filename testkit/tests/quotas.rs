@@ -25,18 +25,23 @@ struct Served {
 }
 
 fn serve(options: DomainOptions) -> Served {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let domain = Domain::with_options(options).expect("a server's domain");
-    let clerk = contract::export(&domain, directory.path(), "keeper").expect("an export");
-    Served { directory, _clerk: clerk, client: Domain::new().expect("a client's domain") }
+    served(options, |domain, directory| contract::export(domain, directory, "keeper"))
 }
 
 /// A server with one rule, which admits everybody within these limits.
 fn serve_within(limits: Limits) -> Served {
+    served(DomainOptions::default(), |domain, directory| {
+        export_within(domain, directory, contract::entries(domain, directory), limits)
+    })
+}
+
+fn served(
+    options: DomainOptions,
+    export: impl FnOnce(&Domain, &Path) -> Result<Clerk, ExportError>,
+) -> Served {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let domain = Domain::new().expect("a server's domain");
-    let entries = contract::entries(&domain, directory.path());
-    let clerk = export_within(&domain, directory.path(), entries, limits).expect("an export");
+    let domain = Domain::with_options(options).expect("a server's domain");
+    let clerk = export(&domain, directory.path()).expect("an export");
     Served { directory, _clerk: clerk, client: Domain::new().expect("a client's domain") }
 }
 
@@ -74,6 +79,38 @@ impl Served {
         options.when_exhausted = WhenExhausted::Grow;
         Binding::import_with(&self.client, "keeper", &CONTRACT, options).map(ContractClient::new)
     }
+
+    /// Imports once the server has heard that there is room again.
+    fn import_in_the_end(&self) -> ContractClient {
+        loop {
+            if let Ok(client) = self.import() {
+                return client;
+            }
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// After so many bindings the next is refused with these words, and there is room again once one
+/// has gone.
+fn check_bindings_bounded(served: &Served, count: usize, says: &str) {
+    let mut clients: Vec<_> = (0..count).map(|_| served.import().unwrap()).collect();
+    check_overloaded(served.import(), says);
+    clients[0].null().unwrap();
+    drop(clients.pop());
+    served.import_in_the_end();
+}
+
+/// With these sockets open and silent the next bind is refused with these words, and there is room
+/// again once they are closed.
+fn check_handshakes_bounded(served: &Served, count: usize, says: &str) {
+    let bound = served.import().unwrap();
+    let path = served.path().join("keeper.socket");
+    let silent: Vec<_> = (0..count).map(|_| Stream::connect(&path).unwrap()).collect();
+    check_overloaded(served.import(), says);
+    bound.null().unwrap();
+    drop(silent);
+    served.import_in_the_end();
 }
 
 #[track_caller]
@@ -87,34 +124,16 @@ fn check_overloaded(outcome: Result<ContractClient, BindError>, says: &str) {
 fn one_user_has_half_of_the_bindings_and_gets_them_back() {
     let mut options = DomainOptions::default();
     options.bindings_max = 6;
-    let served = serve(options);
-    let mut clients: Vec<_> = (0..3).map(|_| served.import().unwrap()).collect();
-    check_overloaded(served.import(), "bindings: 4 is over its user's share, which is 3 now");
-    clients[0].null().unwrap();
-    drop(clients.pop());
-    // The server hears of it when it does.
-    while served.import().is_err() {
-        std::thread::yield_now();
-    }
+    let says = "bindings: 4 is over its user's share, which is 3 now";
+    check_bindings_bounded(&serve(options), 3, says);
 }
 
 #[test]
 fn half_open_binds_of_one_user_leave_room_for_others() {
     let mut options = DomainOptions::default();
     options.handshakes_max = 6;
-    let served = serve(options);
-    let bound = served.import().unwrap();
-    let path = served.path().join("keeper.socket");
-    let silent: Vec<_> = (0..3).map(|_| Stream::connect(&path).unwrap()).collect();
-    check_overloaded(
-        served.import(),
-        "binds under way: 4 is over its user's share, which is 3 now",
-    );
-    bound.null().unwrap();
-    drop(silent);
-    while served.import().is_err() {
-        std::thread::yield_now();
-    }
+    let says = "binds under way: 4 is over its user's share, which is 3 now";
+    check_handshakes_bounded(&serve(options), 3, says);
 }
 
 #[test]
@@ -148,29 +167,16 @@ fn results_over_the_share_are_refused_and_the_binding_lives() {
 fn a_rule_bounds_the_bindings_of_a_user_who_gets_them_back() {
     let mut limits = Limits::default();
     limits.user.bindings_max = Some(2);
-    let served = serve_within(limits);
-    let mut clients: Vec<_> = (0..2).map(|_| served.import().unwrap()).collect();
-    check_overloaded(served.import(), "bindings: 3 is over its user's limit, which is 2");
-    clients[0].null().unwrap();
-    drop(clients.pop());
-    while served.import().is_err() {
-        std::thread::yield_now();
-    }
+    let says = "bindings: 3 is over its user's limit, which is 2";
+    check_bindings_bounded(&serve_within(limits), 2, says);
 }
 
 #[test]
 fn a_rule_bounds_the_binds_under_way_of_a_user() {
     let mut limits = Limits::default();
     limits.user.handshakes_max = Some(1);
-    let served = serve_within(limits);
-    let bound = served.import().unwrap();
-    let silent = Stream::connect(&served.path().join("keeper.socket")).unwrap();
-    check_overloaded(served.import(), "binds under way: 2 is over its user's limit, which is 1");
-    bound.null().unwrap();
-    drop(silent);
-    while served.import().is_err() {
-        std::thread::yield_now();
-    }
+    let says = "binds under way: 2 is over its user's limit, which is 1";
+    check_handshakes_bounded(&serve_within(limits), 1, says);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-# rustc 1.95.0, x86_64, release profile; 159 instructions
+# rustc 1.95.0, x86_64, release profile; 161 instructions
 push %rbp
 push %r15
 push %r14
@@ -58,28 +58,30 @@ mov (%r15),%rax
 movl $0x1,0x4(%rax)
 movl $0x8,0x8(%rax)
 mov %ebx,0xc(%rax)
-mov 0x20(%r15),%ebp
-lea 0x1(%rbp),%eax
+mov 0x20(%r15),%r14d
+lea 0x1(%r14),%eax
 mov %eax,%edx
 and $0x1fffffff,%edx
 mov %edx,0x20(%r15)
 test $0x3f,%al
 je
-mov (%r15),%rcx
+mov (%r15),%rbp
 lea 0x2(,%rdx,8),%eax
-mov %rcx,0x18(%rsp)
-xchg %eax,(%rcx)
+xchg %eax,0x0(%rbp)
 movzwl %bx,%ebx
-lea 0x1(,%rbp,8),%ecx
+lea 0x1(,%r14,8),%ecx
 cmp %ecx,%eax
 jne
 mov 0x24(%r15),%r12d
+mov %ebx,0x1c(%rsp)
 cmp %r12d,%ebx
 je
-lea 0x0(,%rdx,8),%r14d
+cmpq $0x0,%fs:
+jne
+lea 0x0(,%rdx,8),%ebx
 movzwl 0x38(%r15),%eax
 movzwl %ax,%esi
-mov 0x18(%rsp),%rdi
+mov %rbp,%rdi
 call nearcall::raw::call::poll_for_a_while
 mov %edx,%ecx
 test %esi,%esi
@@ -98,8 +100,8 @@ and $0xfffffffe,%esi
 cmp $0x2,%esi
 jne
 ret
-mov %rax,%rbp
-sub %r14d,%eax
+mov %rax,%r14
+sub %ebx,%eax
 cmp $0x2,%eax
 jae
 mov %rdx,%r8
@@ -107,7 +109,7 @@ mov %r8,%rax
 shr $0x20,%rax
 movzwl %ax,%ecx
 mov %ecx,0x24(%r15)
-mov %rbp,%rcx
+mov %r14,%rcx
 shr $0x30,%rcx
 jne
 and $0x10000,%eax
@@ -117,30 +119,30 @@ add $0x30,%rax
 mov %r8d,%ecx
 cmp %rax,%rcx
 ja
-xor %r9d,%r9d
-shr $0x20,%rbp
+xor %eax,%eax
+shr $0x20,%r14
 jne
-mov (%r15),%rax
-mov 0x10(%rax),%eax
-mov %eax,0x34(%rsp)
+mov (%r15),%rcx
+mov 0x10(%rcx),%ecx
+mov %ecx,0x34(%rsp)
 movb $0x1e,0x30(%rsp)
-mov 0x30(%r15),%rax
-test %rax,%rax
+mov 0x30(%r15),%rcx
+test %rcx,%rcx
 je
 add $0x100,%r13
-mov 0x2c(%r15),%ecx
-and $0xf,%ecx
-shl $0x6,%ecx
-mov %fs:,%rdx
-or %rax,0x8(%r13,%rcx,1)
-mov 0x0(%r13,%rcx,1),%rax
-test %r9,%r9
+mov 0x2c(%r15),%edx
+and $0xf,%edx
+shl $0x6,%edx
+mov %fs:,%rsi
+or %rcx,0x8(%r13,%rdx,1)
+mov 0x0(%r13,%rdx,1),%rcx
+test %rax,%rax
+sete %dl
+cmp %rsi,%rcx
 sete %cl
-cmp %rdx,%rax
-sete %al
 mov 0x20(%rsp),%r14
 jne
-test %cl,%cl
+test %dl,%dl
 je
 cmpb $0x1e,0x30(%rsp)
 jne

@@ -1,11 +1,11 @@
-# rustc 1.95.0, x86_64, release profile; 144 instructions
+# rustc 1.95.0, x86_64, release profile; 146 instructions
 push %rbp
 push %r15
 push %r14
 push %r13
 push %r12
 push %rbx
-sub $0x78,%rsp
+sub $0x68,%rsp
 mov %rsi,%rbx
 mov %rdi,%r14
 mov %fs:,%rsi
@@ -32,7 +32,8 @@ add %edx,%ecx
 mov 0x100(%r13),%rsi
 cmp %rax,%rsi
 jne
-mov %r15,0x38(%rsp)
+mov %r15,0x28(%rsp)
+mov %rbx,(%rsp)
 jmp
 mov %ecx,%r15d
 cmp %r15,0x50(%r13)
@@ -45,37 +46,38 @@ jne
 mov %fs:(%rdx),%eax
 test %eax,%eax
 jns
-mov %rbx,0x8(%rsp)
-mov %r14,0x20(%rsp)
+mov %r14,0x10(%rsp)
 movzwl %ax,%ebx
-mov %r12,0x40(%rsp)
+mov %r12,0x30(%rsp)
 or %r12d,%ebx
 mov (%r15),%rax
 movl $0x0,0x4(%rax)
 movl $0x0,0x8(%rax)
 mov %ebx,0xc(%rax)
-mov 0x20(%r15),%ebp
-lea 0x1(%rbp),%eax
+mov 0x20(%r15),%r14d
+lea 0x1(%r14),%eax
 mov %eax,%edx
 and $0x1fffffff,%edx
 mov %edx,0x20(%r15)
 test $0x3f,%al
 je
-mov (%r15),%rcx
+mov (%r15),%rbp
 lea 0x2(,%rdx,8),%eax
-mov %rcx,0x10(%rsp)
-xchg %eax,(%rcx)
+xchg %eax,0x0(%rbp)
 movzwl %bx,%ebx
-lea 0x1(,%rbp,8),%ecx
+lea 0x1(,%r14,8),%ecx
 cmp %ecx,%eax
 jne
 mov 0x24(%r15),%r12d
+mov %ebx,0x8(%rsp)
 cmp %r12d,%ebx
 je
-lea 0x0(,%rdx,8),%r14d
+cmpq $0x0,%fs:
+jne
+lea 0x0(,%rdx,8),%ebx
 movzwl 0x38(%r15),%eax
 movzwl %ax,%esi
-mov 0x10(%rsp),%rdi
+mov %rbp,%rdi
 call nearcall::raw::call::poll_for_a_while
 mov %edx,%ecx
 test %esi,%esi
@@ -94,17 +96,16 @@ and $0xfffffffe,%esi
 cmp $0x2,%esi
 jne
 ret
-mov %rax,%rbp
-sub %r14d,%eax
+mov %rax,%r14
+sub %ebx,%eax
 cmp $0x2,%eax
 jae
 mov %rdx,%r8
-mov 0x20(%rsp),%rbx
 mov %r8,%rax
 shr $0x20,%rax
 movzwl %ax,%ecx
 mov %ecx,0x24(%r15)
-mov %rbp,%rcx
+mov %r14,%rcx
 shr $0x30,%rcx
 jne
 and $0x10000,%eax
@@ -114,28 +115,29 @@ add $0x30,%rax
 mov %r8d,%ecx
 cmp %rax,%rcx
 ja
-xor %r9d,%r9d
-shr $0x20,%rbp
+xor %eax,%eax
+shr $0x20,%r14
 jne
+mov 0x10(%rsp),%rbx
 movb $0x1e,(%rbx)
-mov 0x30(%r15),%rax
-test %rax,%rax
+mov 0x30(%r15),%rcx
+test %rcx,%rcx
 je
 add $0x100,%r13
-mov 0x2c(%r15),%edx
-and $0xf,%edx
-shl $0x6,%edx
-mov %fs:,%rcx
-or %rax,0x8(%r13,%rdx,1)
-mov 0x0(%r13,%rdx,1),%rdx
-cmp %rcx,%rdx
-sete %al
-test %r9,%r9
+mov 0x2c(%r15),%esi
+and $0xf,%esi
+shl $0x6,%esi
+mov %fs:,%rdx
+or %rcx,0x8(%r13,%rsi,1)
+mov 0x0(%r13,%rsi,1),%rsi
+cmp %rdx,%rsi
+sete %cl
+test %rax,%rax
 jne
-cmp %rcx,%rdx
+cmp %rdx,%rsi
 jne
 mov %rbx,%rax
-add $0x78,%rsp
+add $0x68,%rsp
 pop %rbx
 pop %r12
 pop %r13

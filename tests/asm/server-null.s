@@ -63,15 +63,15 @@ jne
 mov 0x28(%rsi),%eax
 test %eax,%eax
 jne
-mov %rcx,0xd0(%rsp)
 mov %r14,%rbp
 shr $0x20,%rbp
-mov %r12,%rdi
-shr $0x20,%rdi
+mov %r12,%rdx
+shr $0x20,%rdx
 cmp 0x18(%rsi),%rbp
-mov %rdi,0x40(%rsp)
+mov %rcx,0xd0(%rsp)
+mov %rdx,0x40(%rsp)
 jae
-test $0x7ffd0000,%edi
+test $0x7ffd0000,%edx
 jne
 mov 0x18(%r8),%rax
 add $0x30,%rax
@@ -84,11 +84,11 @@ add %rbp,%rcx
 movzbl 0x20(%rax,%rcx,8),%eax
 cmp %eax,0x24(%r8)
 jne
-xor %edx,%edx
+xor %ecx,%ecx
 xor %eax,%eax
-bt $0x11,%edi
-mov $0x0,%ecx
-adc $0xffffffff,%ecx
+bt $0x11,%edx
+mov $0x0,%edx
+adc $0xffffffff,%edx
 mov %rsi,0x60(%rsp)
 mov %r8,0x68(%rsp)
 mov %r12d,0xa8(%rsp)
@@ -98,10 +98,10 @@ movq $0x0,0x90(%rsp)
 lea 0x78(%rsp),%rax
 xorps %xmm0,%xmm0
 movups %xmm0,(%rax)
-mov %ecx,0x98(%rsp)
+mov %edx,0x98(%rsp)
 movl $0x0,0x9c(%rsp)
 movq $0x0,0xa0(%rsp)
-test %edx,%edx
+test %ecx,%ecx
 jne
 mov 0x20(%rsi),%rax
 mov %rax,%fs:

@@ -37,6 +37,11 @@ const CANARIES: &[Canary] = &[
         client: "drip::Drip::out_of, round 0: items",
         server: "drip::Drip::into, round 0: items",
     },
+    Canary {
+        file: "talk",
+        client: "talk::Talks::lines, round 0: items",
+        server: "talk::Talks::lines, round 0: sent",
+    },
 ];
 
 /// A file, and the places where values differ.

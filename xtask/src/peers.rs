@@ -14,11 +14,26 @@ const PLACE: &str = "bench/peers";
 /// With the versions of its lock file.
 pub fn run(root: &Path) -> Result<(), Failed> {
     let place = root.join(PLACE);
-    let format = step::cargo(&place, &["fmt", "--", "--check", "--verbose"]);
+    let format = step::cargo(
+        &place,
+        &[
+            "fmt",
+            "--package",
+            "bench-peers",
+            "--package",
+            "bench-records",
+            "--package",
+            "bench-threads",
+            "--",
+            "--check",
+            "--verbose",
+        ],
+    );
     step::counted(format, "files", check::files_formatted())?;
     let clippy = [
         "clippy",
         "--locked",
+        "--workspace",
         "--all-targets",
         "--message-format=json-render-diagnostics",
         "--",

@@ -15,8 +15,9 @@ use nix::unistd::Pid;
 
 use super::{Round, Steps, Stub, Unstepped};
 
-/// Steps in which what is waited for must come, many times what it takes.
-const STEPS_MAX: u32 = 20_000;
+/// Steps in which what is waited for must come: more than a watcher takes that goes its rounds
+/// before it stays, and many times what anything else takes.
+const STEPS_MAX: u32 = 40_000;
 
 /// How long a thread is stepped at most: one that sleeps meanwhile is not where it is to be.
 const STOPPED_MAX: Duration = Duration::from_secs(2);

@@ -3,13 +3,12 @@
 //! checked, no line is shared by two of them, no operation is locked, and both sides know which
 //! line is next.
 
-use std::os::fd::AsFd;
-
 use nearcall_abi::{AStackHead, LINE_BYTES, PAGE_BYTES};
-use nearcall_os::{Sealing, Segment, processor};
+use nearcall_os::Segment;
 
-use crate::child::{Child, Failure, Link};
+use crate::child::{Failure, Link};
 use crate::raw::line::{Load, Prefetch};
+use crate::raw::pair::{self, Pair};
 use crate::raw::peer::{Wait, store, wait_until};
 use crate::statistics::{Plan, Samples};
 
@@ -19,36 +18,26 @@ pub const ROLE: &str = "raw-array";
 /// The bound's name.
 pub const NAME: &str = "raw-array";
 
-/// Most lines.
-pub const LINES_MAX: usize = (PAGE_BYTES / LINE_BYTES) as usize;
-
 /// The other process, asleep until [`Array::measure`].
-pub struct Array {
-    segment: Segment,
-    child: Child,
-}
+pub struct Array(Pair);
 
 impl Array {
     /// Starts one on processor `processor`.
     pub fn start(processor: u32) -> Result<Array, Failure> {
-        let bytes = PAGE_BYTES as usize;
-        let (segment, file) = Segment::create("bench-array", bytes, Sealing::BothWrite)?;
-        let child = Child::start(ROLE, &[&processor.to_string()], &[file.as_fd()])?;
-        Ok(Array { segment, child })
+        Ok(Array(Pair::start(ROLE, processor, PAGE_BYTES as usize)?))
     }
 
     /// What one line there and back takes while `count` are under way, polled in the way that is
     /// faster.
     pub fn measure(&self, count: usize, plan: Plan) -> Result<Samples, Failure> {
-        let loads = self.measure_by::<Load>(count, plan)?;
-        let prefetches = self.measure_by::<Prefetch>(count, plan)?;
-        Ok(if loads.p50_ns() <= prefetches.p50_ns() { loads } else { prefetches })
+        let loads = self.measure_by::<Load>(count, plan);
+        pair::fastest([loads, self.measure_by::<Prefetch>(count, plan)])
     }
 
     fn measure_by<W: Wait>(&self, count: usize, plan: Plan) -> Result<Samples, Failure> {
-        let heads = heads(&self.segment, count)?;
+        let heads = heads(&self.0.segment, count)?;
         heads.iter().for_each(|head| store(&head.turn, 0));
-        self.child.link().tell(&[W::NUMBER, count as u64, plan.calls().into()])?;
+        self.0.tell(&[W::NUMBER, count as u64, plan.calls().into()])?;
         let mut made = 0;
         let samples = plan.time(|| {
             let head = heads[made % count];
@@ -68,11 +57,7 @@ impl Array {
 
 /// What the child does.
 pub fn play(link: &Link, arguments: &[String]) -> Result<(), Failure> {
-    let processor = arguments.first().ok_or("which processor?")?;
-    processor::pin(processor.parse()?)?;
-    let [file] = link.descriptors()?;
-    let segment = Segment::receive(file, PAGE_BYTES as usize, Sealing::BothWrite)?;
-    link.answer(0)?;
+    let segment = pair::join(link, arguments)?;
     while let Some([way, count, calls, ..]) = link.next()? {
         let heads = heads(&segment, usize::try_from(count)?)?;
         match way {
@@ -96,10 +81,5 @@ fn follow<W: Wait>(heads: &[&AStackHead], calls: u64) -> Result<(), Failure> {
 }
 
 fn heads(segment: &Segment, count: usize) -> Result<Vec<&AStackHead>, Failure> {
-    if !(1..=LINES_MAX).contains(&count) {
-        return Err(format!("{count} lines are not 1 to {LINES_MAX}").into());
-    }
-    let span = segment.span_mut().ok_or("the segment is not writable")?;
-    let lines = (0..count).map(|at| span.line(at * LINE_BYTES as usize));
-    lines.collect::<Option<_>>().ok_or_else(|| "the segment has too few lines".into())
+    pair::lines(segment, count, LINE_BYTES as usize)
 }

@@ -5,14 +5,14 @@
 //!
 //! What `raw-1line` and `raw-array` leave out is what such a call owes to the failure contract.
 
-use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use nearcall_abi::{AStackHead, LINE_BYTES, PAGE_BYTES};
 use nearcall_os::processor::{self, Linger};
-use nearcall_os::{HeadWords, Sealing, Segment};
+use nearcall_os::{HeadWords, Segment};
 
-use crate::child::{Child, Failure, Link};
+use crate::child::{Failure, Link};
+use crate::raw::pair::{self, POLLS_MAX, Pair};
 use crate::statistics::{Plan, Samples};
 
 /// The child's role.
@@ -20,9 +20,6 @@ pub const ROLE: &str = "raw-heads";
 
 /// The bound's name.
 pub const NAME: &str = "raw-heads";
-
-/// Most heads.
-const HEADS_MAX: usize = (PAGE_BYTES / LINE_BYTES) as usize;
 
 /// For how long a side leaves a head alone that it has just given away. Which is best depends on
 /// where the processors are.
@@ -34,44 +31,27 @@ const TOGETHER: usize = 8;
 /// Polls of the client before it asks for the line in a state to be written.
 const POLLS_TO_LOAD: u32 = 5;
 
-/// Most polls before the other side is taken for gone: many seconds.
-const POLLS_MAX: u32 = 1 << 28;
-
 /// The other process, asleep until [`Heads::measure`].
-pub struct Heads {
-    segment: Segment,
-    child: Child,
-}
+pub struct Heads(Pair);
 
 impl Heads {
     /// Starts one on processor `processor`.
     pub fn start(processor: u32) -> Result<Heads, Failure> {
-        let bytes = PAGE_BYTES as usize;
-        let (segment, file) = Segment::create("bench-heads", bytes, Sealing::BothWrite)?;
-        let child = Child::start(ROLE, &[&processor.to_string()], &[file.as_fd()])?;
-        Ok(Heads { segment, child })
+        Ok(Heads(Pair::start(ROLE, processor, PAGE_BYTES as usize)?))
     }
 
     /// What one head there and back takes while `count` are under way, the oldest collected first,
     /// with the time to linger that is best.
     pub fn measure(&self, count: usize, plan: Plan) -> Result<Samples, Failure> {
-        let tried = LINGER_CYCLES.map(|cycles| self.measure_with(cycles, count, plan));
-        let mut best: Option<Samples> = None;
-        for samples in tried {
-            let samples = samples?;
-            if best.as_ref().is_none_or(|best| samples.p50_ns() < best.p50_ns()) {
-                best = Some(samples);
-            }
-        }
-        best.ok_or_else(|| "no time to linger was tried".into())
+        pair::fastest(LINGER_CYCLES.map(|cycles| self.measure_with(cycles, count, plan)))
     }
 
     fn measure_with(&self, cycles: u32, count: usize, plan: Plan) -> Result<Samples, Failure> {
-        let heads = heads(&self.segment, count)?;
+        let heads = heads(&self.0.segment, count)?;
         let linger = Linger::of_cycles(cycles);
         // Relaxed: the child is told afterwards.
         heads.iter().for_each(|head| head.turn.store(0, Ordering::Relaxed));
-        self.child.link().tell(&[cycles.into(), count as u64, plan.calls().into()])?;
+        self.0.tell(&[cycles.into(), count as u64, plan.calls().into()])?;
         let mut made = 0;
         let samples = plan.time(|| {
             let head = heads[made % count];
@@ -97,11 +77,7 @@ impl Heads {
 
 /// What the child does.
 pub fn play(link: &Link, arguments: &[String]) -> Result<(), Failure> {
-    let processor = arguments.first().ok_or("which processor?")?;
-    processor::pin(processor.parse()?)?;
-    let [file] = link.descriptors()?;
-    let segment = Segment::receive(file, PAGE_BYTES as usize, Sealing::BothWrite)?;
-    link.answer(0)?;
+    let segment = pair::join(link, arguments)?;
     while let Some([cycles, count, calls, ..]) = link.next()? {
         let heads = heads(&segment, usize::try_from(count)?)?;
         serve(&heads, Linger::of_cycles(u32::try_from(cycles)?), calls)?;
@@ -182,10 +158,5 @@ fn collect(head: &AStackHead, even: u32) -> Result<(), Failure> {
 }
 
 fn heads(segment: &Segment, count: usize) -> Result<Vec<&AStackHead>, Failure> {
-    if !(1..=HEADS_MAX).contains(&count) {
-        return Err(format!("{count} heads are not 1 to {HEADS_MAX}").into());
-    }
-    let span = segment.span_mut().ok_or("the segment is not writable")?;
-    let lines = (0..count).map(|at| span.line(at * LINE_BYTES as usize));
-    lines.collect::<Option<_>>().ok_or_else(|| "the segment has too few lines".into())
+    pair::lines(segment, count, LINE_BYTES as usize)
 }

@@ -1,13 +1,13 @@
 //! Two processes that alternate on one word: the parent makes it odd, the child makes it even. How
 //! they wait for each other is what the bounds differ in.
 
-use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use nearcall_abi::{AStackHead, PAGE_BYTES};
-use nearcall_os::{Sealing, Segment, processor};
+use nearcall_os::Segment;
 
-use crate::child::{Child, Failure, Link};
+use crate::child::{Failure, Link};
+use crate::raw::pair::{self, Pair};
 use crate::raw::{line, yielding};
 use crate::statistics::{Plan, Samples};
 
@@ -30,25 +30,19 @@ pub trait Wait {
 }
 
 /// The other process, asleep until [`Peer::alternate`].
-pub struct Peer {
-    segment: Segment,
-    child: Child,
-}
+pub struct Peer(Pair);
 
 impl Peer {
     /// Starts one on processor `processor`.
     pub fn start(processor: u32) -> Result<Peer, Failure> {
-        let bytes = PAGE_BYTES as usize;
-        let (segment, file) = Segment::create("bench-raw", bytes, Sealing::BothWrite)?;
-        let child = Child::start(ROLE, &[&processor.to_string()], &[file.as_fd()])?;
-        Ok(Peer { segment, child })
+        Ok(Peer(Pair::start(ROLE, processor, PAGE_BYTES as usize)?))
     }
 
     /// Times round trips. The child is asleep again soon after.
     pub fn alternate<W: Wait>(&self, plan: Plan) -> Result<Samples, Failure> {
-        let head = head(&self.segment)?;
+        let head = head(&self.0.segment)?;
         store(&head.turn, 0);
-        self.child.link().tell(&[W::NUMBER, plan.calls().into()])?;
+        self.0.tell(&[W::NUMBER, plan.calls().into()])?;
         let mut even = 0;
         plan.time(|| {
             store(&head.turn, even + 1);
@@ -60,12 +54,8 @@ impl Peer {
 
 /// What the child does.
 pub fn play(link: &Link, arguments: &[String]) -> Result<(), Failure> {
-    let processor = arguments.first().ok_or("which processor?")?;
-    processor::pin(processor.parse()?)?;
-    let [file] = link.descriptors()?;
-    let segment = Segment::receive(file, PAGE_BYTES as usize, Sealing::BothWrite)?;
+    let segment = pair::join(link, arguments)?;
     let head = head(&segment)?;
-    link.answer(0)?;
     while let Some([way, count, ..]) = link.next()? {
         match way {
             line::Load::NUMBER => follow::<line::Load>(head, count)?,
@@ -87,8 +77,8 @@ fn follow<W: Wait>(head: &AStackHead, count: u64) -> Result<(), Failure> {
 }
 
 fn head(segment: &Segment) -> Result<&AStackHead, Failure> {
-    let span = segment.span_mut().ok_or("the segment is not writable")?;
-    span.line(0).ok_or_else(|| "the segment has no line".into())
+    let line = pair::lines(segment, 1, PAGE_BYTES as usize)?;
+    Ok(line[0])
 }
 
 /// Gives the line to the other side.

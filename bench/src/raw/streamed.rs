@@ -3,13 +3,13 @@
 //! whose server has an argument of its own can be faster between two processors; nothing is called,
 //! judged or allocated.
 
-use std::os::fd::AsFd;
 use std::sync::atomic::Ordering;
 
 use nearcall_abi::{AStackHead, PAGE_BYTES};
-use nearcall_os::{Sealing, Segment, SpanMut, processor};
+use nearcall_os::{Segment, SpanMut};
 
-use crate::child::{Child, Failure, Link};
+use crate::child::{Failure, Link};
+use crate::raw::pair::{self, Pair, poll};
 use crate::statistics::{Plan, Samples};
 
 /// The child's role.
@@ -30,21 +30,13 @@ const BEGIN: usize = PAGE_BYTES as usize;
 /// Bytes of the segment: a multiple of what huge pages take.
 const SEGMENT_BYTES: usize = BYTES_MAX + (2 << 20);
 
-/// Most polls before the other side is taken for gone: many seconds.
-const POLLS_MAX: u32 = 1 << 28;
-
 /// The other process, asleep until [`Streamed::measure`].
-pub struct Streamed {
-    segment: Segment,
-    child: Child,
-}
+pub struct Streamed(Pair);
 
 impl Streamed {
     /// Starts one on processor `processor`.
     pub fn start(processor: u32) -> Result<Streamed, Failure> {
-        let (segment, file) = Segment::create("bench-stream", SEGMENT_BYTES, Sealing::BothWrite)?;
-        let child = Child::start(ROLE, &[&processor.to_string()], &[file.as_fd()])?;
-        Ok(Streamed { segment, child })
+        Ok(Streamed(Pair::start(ROLE, processor, SEGMENT_BYTES)?))
     }
 
     /// What it takes until `source` lies in the other process's own memory and that has said so,
@@ -53,22 +45,15 @@ impl Streamed {
         if source.len() > BYTES_MAX {
             return Err(format!("{} bytes are more than {BYTES_MAX}", source.len()).into());
         }
-        let mut best: Option<Samples> = None;
-        for part in PARTS {
-            let samples = self.measure_in(part, source, plan)?;
-            if best.as_ref().is_none_or(|best| samples.p50_ns() < best.p50_ns()) {
-                best = Some(samples);
-            }
-        }
-        best.ok_or_else(|| "no size of parts was tried".into())
+        pair::fastest(PARTS.map(|part| self.measure_in(part, source, plan)))
     }
 
     fn measure_in(&self, part: usize, source: &[u8], plan: Plan) -> Result<Samples, Failure> {
-        let (head, span) = parts(&self.segment)?;
+        let (head, span) = parts(&self.0.segment)?;
         // Relaxed, both: the child is told afterwards.
         head.turn.store(0, Ordering::Relaxed);
         head.selector.store(0, Ordering::Relaxed);
-        self.child.link().tell(&[source.len() as u64, plan.calls().into()])?;
+        self.0.tell(&[source.len() as u64, plan.calls().into()])?;
         let (mut written, mut answers) = (0_u32, 0);
         plan.time(|| {
             for (at, bytes) in source.chunks(part).enumerate() {
@@ -79,20 +64,16 @@ impl Streamed {
             }
             answers += 1;
             // Acquire: pairs with the answer.
-            poll(|| head.selector.load(Ordering::Acquire) == answers)
+            poll(|| (head.selector.load(Ordering::Acquire) == answers).then_some(()))
         })
     }
 }
 
 /// What the child does.
 pub fn play(link: &Link, arguments: &[String]) -> Result<(), Failure> {
-    let processor = arguments.first().ok_or("which processor?")?;
-    processor::pin(processor.parse()?)?;
-    let [file] = link.descriptors()?;
-    let segment = Segment::receive(file, SEGMENT_BYTES, Sealing::BothWrite)?;
+    let segment = pair::join(link, arguments)?;
     let (head, span) = parts(&segment)?;
     let mut target = vec![0; BYTES_MAX];
-    link.answer(0)?;
     while let Some([bytes, calls, ..]) = link.next()? {
         let mut begin = 0_u32;
         for answer in 1..=u32::try_from(calls)? {
@@ -116,25 +97,14 @@ fn follow(
     while copied < target.len() {
         // Acquire: the bytes below it are there.
         let seen = || head.turn.load(Ordering::Acquire).wrapping_sub(begin) as usize;
-        poll(|| seen() > copied)?;
-        let there = seen().min(target.len());
+        let there = poll(|| Some(seen()).filter(|&seen| seen > copied))?.min(target.len());
         span.as_span().copy_out(BEGIN + copied, &mut target[copied..there]);
         copied = there;
     }
     Ok(())
 }
 
-fn poll(is_there: impl Fn() -> bool) -> Result<(), Failure> {
-    for _ in 0..POLLS_MAX {
-        if is_there() {
-            return Ok(());
-        }
-        processor::relax_briefly();
-    }
-    Err("the other process does not go on".into())
-}
-
 fn parts(segment: &Segment) -> Result<(&AStackHead, SpanMut<'_>), Failure> {
     let span = segment.span_mut().ok_or("the segment is not writable")?;
-    Ok((span.line(0).ok_or("the segment has no line")?, span))
+    Ok((pair::lines(segment, 1, PAGE_BYTES as usize)?[0], span))
 }

@@ -85,7 +85,7 @@ pub fn pingpong(plan: Plan) -> Result<Samples, Failure> {
     let other = Arc::clone(&table);
     let before = move || {
         let returns = move || {
-            for _ in 0..plan.calls() / 2 {
+            for _ in 0..plan.calls().div_ceil(2) {
                 let guard = other.is_ours.lock().expect("nobody panics");
                 let guard = other.theirs.wait_while(guard, |is_ours| *is_ours);
                 *guard.expect("nobody panics") = true;

@@ -2,7 +2,8 @@
 
 use std::cell::RefCell;
 
-use nearcall::{BindError, CallError, ExportError, Ran, UsageError};
+use nearcall::{BindError, CallError, ExportError, GivenUp, Ran, UsageError};
+use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -37,6 +38,17 @@ fn exception(py: Python<'_>, class: &str, message: String, ran: &str) -> PyResul
     keywords.set_item("ran", errors.getattr("Ran")?.getattr(ran)?)?;
     let made = errors.getattr(class)?.call((message,), Some(&keywords))?;
     Ok(PyErr::from_value(made))
+}
+
+/// The client of an exchange has given a side up.
+pub fn of_given_up(py: Python<'_>, given_up: GivenUp) -> PyErr {
+    made(py, "GivenUp", given_up.to_string(), "YES")
+}
+
+/// Whether that was raised.
+pub fn is_given_up(raised: &Bound<'_, PyBaseException>) -> PyResult<bool> {
+    let class = raised.py().import("nearcall.errors")?.getattr("GivenUp")?;
+    raised.is_instance(&class)
 }
 
 fn made(py: Python<'_>, class: &str, message: String, ran: &str) -> PyErr {

@@ -1,4 +1,4 @@
-//! The client's ends of feeds (docs/design/0020-streams.md): a call for each batch.
+//! The client's ends of feeds and exchanges (docs/design/0020-streams.md): a call for each batch.
 //!
 //! An item that goes is written when it is put: what is wrong with it is said then, and what
 //! becomes of the object afterwards does not matter. Items that come are judged a batch at a time.
@@ -90,6 +90,10 @@ pub fn append(
 }
 
 impl OpenFeed {
+    fn new(binding: &Binding, feed: u64) -> OpenFeed {
+        OpenFeed { binding: binding.shared(), feed, is_over: AtomicBool::new(false) }
+    }
+
     fn procedure(&self, index: usize) -> &Procedure {
         &self.binding.plan().procedures[index]
     }
@@ -134,7 +138,7 @@ impl Drop for OpenFeed {
 
 /// A feed belongs to one thread at a time. Nobody waits here: the other thread may need the
 /// interpreter's lock, which this one has.
-fn alone<T>(held: &Mutex<T>) -> PyResult<MutexGuard<'_, T>> {
+pub fn alone<T>(held: &Mutex<T>) -> PyResult<MutexGuard<'_, T>> {
     match held.try_lock() {
         Ok(held) => Ok(held),
         Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
@@ -250,8 +254,7 @@ pub fn open_feed<'py>(
     let role = binding.plan().procedures.get(procedure).map(|plan| plan.role);
     let open = || {
         let feed = binding.call(py, procedure, arguments)?.extract()?;
-        let is_over = AtomicBool::new(false);
-        Ok::<_, PyErr>(OpenFeed { binding: binding.shared(), feed, is_over })
+        Ok::<_, PyErr>(OpenFeed::new(binding, feed))
     };
     match role {
         Some(Role::OpensSource { next }) => {
@@ -264,4 +267,25 @@ pub fn open_feed<'py>(
         }
         _ => Err(PyIndexError::new_err(format!("procedure {procedure} opens no feed"))),
     }
+}
+
+/// Calls the procedure of this index, which opens an exchange: what goes, and what comes.
+#[pyfunction]
+#[pyo3(signature = (binding, procedure, *arguments))]
+pub fn open_exchange<'py>(
+    binding: &Bound<'py, Binding>,
+    procedure: usize,
+    arguments: &Bound<'py, PyTuple>,
+) -> PyResult<(Bound<'py, Going>, Bound<'py, Coming>)> {
+    let (py, binding) = (binding.py(), binding.get());
+    let role = binding.plan().procedures.get(procedure).map(|plan| plan.role);
+    let Some(Role::OpensExchange { next, put, end }) = role else {
+        return Err(PyIndexError::new_err(format!("procedure {procedure} opens no exchange")));
+    };
+    let (feed, sink): (u64, u64) = binding.call(py, procedure, arguments)?.extract()?;
+    // From here on what is not returned is given up.
+    let [came, sent] = [feed, sink].map(|number| OpenFeed::new(binding, number));
+    let going = Going { open: sent, put, end, batch: Mutex::default() };
+    let coming = Coming { open: came, next, number: Mutex::new(0) };
+    Ok((Bound::new(py, going)?, Bound::new(py, coming)?))
 }

@@ -25,6 +25,7 @@ mod messages;
 mod read;
 mod release;
 mod serve;
+mod served_exchange;
 mod served_feed;
 mod table;
 mod tables;
@@ -45,9 +46,11 @@ mod _native {
     #[pymodule_export]
     use super::descriptor::Descriptor;
     #[pymodule_export]
-    use super::feed::{Coming, Going, open_feed};
+    use super::feed::{Coming, Going, open_exchange, open_feed};
     #[pymodule_export]
     use super::serve::Clerk;
+    #[pymodule_export]
+    use super::served_exchange::{Inlet, Outlet};
     #[pymodule_export]
     use super::tables::{Interface, Types};
     #[pymodule_export]

@@ -3,7 +3,7 @@
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use nearcall::raw::{Arguments, Entries, Outcome, Results};
+use nearcall::raw::{Arguments, Entries, Outcome, Replied, Results};
 use nearcall::{ExportOptions, InterfaceDescriptor, Policy, Refusal, UsageError, WrongDescriptor};
 use nearcall_os::descriptor::PeerDescriptor;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
@@ -14,8 +14,9 @@ use crate::call::domain;
 use crate::errors;
 use crate::messages::{self, Filled, Fixed, Side};
 use crate::read::Unread;
+use crate::served_exchange::ExchangeCall;
 use crate::served_feed::FeedCall;
-use crate::table::{Message, Plan, Procedure};
+use crate::table::{Message, Plan, Procedure, Role};
 use crate::tables::Interface;
 use crate::thread_state;
 use crate::write::Wrong;
@@ -103,25 +104,40 @@ impl Entries for ServedObject {
     }
 
     fn enter(&self, procedure: usize, arguments: Arguments<'_>) -> Outcome {
-        let served = Python::try_attach(|py| {
-            thread_state::keep(py);
-            let function = self.functions[procedure].as_ref().map(|function| function.bind(py));
-            let done = self.run(py, procedure, function, arguments);
-            done.map_err(|unserved| match unserved {
-                Unserved::Refused(refusal) => Some(refusal),
-                Unserved::Python(error) => {
-                    error.write_unraisable(py, function);
-                    None
-                }
-            })
-        });
-        match served {
-            Some(Ok(replied)) => Ok(replied),
-            Some(Err(Some(refusal))) => Err(refusal),
-            // To the client it is what a panic is: the procedure ran and has no results. The hook
-            // that prints panics has nothing to add to the traceback.
-            Some(Err(None)) | None => std::panic::resume_unwind(Box::new("raised in Python")),
-        }
+        let function = self.functions[procedure].as_ref();
+        attached(function, |py| {
+            let function = function.map(|function| function.bind(py));
+            self.run(py, procedure, function, arguments)
+        })
+    }
+
+    fn is_awaited(&self) -> bool {
+        let mut procedures = self.plan.procedures.iter();
+        procedures.any(|procedure| matches!(procedure.role, Role::OpensExchange { .. }))
+    }
+}
+
+/// Serves a call of `function` with the interpreter.
+pub fn attached(
+    function: Option<&Py<PyAny>>,
+    serve: impl FnOnce(Python<'_>) -> Result<Replied, Unserved>,
+) -> Outcome {
+    let served = Python::try_attach(|py| {
+        thread_state::keep(py);
+        serve(py).map_err(|unserved| match unserved {
+            Unserved::Refused(refusal) => Some(refusal),
+            Unserved::Python(error) => {
+                error.write_unraisable(py, function.map(|function| function.bind(py)));
+                None
+            }
+        })
+    });
+    match served {
+        Some(Ok(replied)) => Ok(replied),
+        Some(Err(Some(refusal))) => Err(refusal),
+        // To the client it is what a panic is: the procedure ran and has no results. The hook
+        // that prints panics has nothing to add to the traceback.
+        Some(Err(None)) | None => std::panic::resume_unwind(Box::new("raised in Python")),
     }
 }
 
@@ -131,47 +147,28 @@ impl ServedObject {
         py: Python<'py>,
         index: usize,
         function: Option<&Bound<'py, PyAny>>,
-        mut arguments: Arguments<'_>,
-    ) -> Result<nearcall::raw::Replied, Unserved> {
+        arguments: Arguments<'_>,
+    ) -> Result<Replied, Unserved> {
         let procedure = &self.plan.procedures[index];
         let given = self.given(py, &procedure.request, &arguments)?;
         let feed = FeedCall { py, plan: &self.plan, index };
-        let answer = match function {
-            Some(function) => {
+        let exchange = ExchangeCall { py, plan: &self.plan, index };
+        let answer = match (function, procedure.role) {
+            (Some(function), Role::OpensExchange { next, .. }) => {
+                exchange.opened(function, given.into_iter(), next, &arguments)
+            }
+            (Some(function), _) => {
                 let made = function.call1(PyTuple::new(py, given)?).map_err(Unserved::from);
                 made.and_then(|made| feed.opened(made, &arguments))
             }
-            None => feed.carried(&given, &arguments),
-        };
-        let answer = match answer {
-            Ok(answer) => answer,
-            Err(Unserved::Python(error)) => return self.raise(py, procedure, error, arguments),
-            Err(refused) => return Err(refused),
-        };
-        let message = &procedure.reply;
-        let filled = match message.parts.len() {
-            0 => messages::fill(message, &self.plan.table, Side::Server, std::iter::empty()),
-            1 => {
-                let only = std::iter::once(answer.as_borrowed());
-                messages::fill(message, &self.plan.table, Side::Server, only)
+            (None, Role::NextOfExchange { open }) => {
+                return exchange.next(open, &given, arguments);
             }
-            wanted => {
-                let all = answer.cast::<PyTuple>().map_err(PyErr::from)?;
-                if all.len() != wanted {
-                    let (name, found) = (procedure.name, all.len());
-                    let message = format!("{name} returns {wanted} values, not {found}");
-                    return Err(PyTypeError::new_err(message).into());
-                }
-                messages::fill(message, &self.plan.table, Side::Server, all.iter_borrowed())
-            }
+            (None, Role::PutToExchange { open }) => return exchange.put(open, &given, arguments),
+            (None, Role::EndOfExchange { open }) => exchange.end(open, &given, &arguments),
+            (None, _) => feed.carried(&given, &arguments),
         };
-        let filled = filled.map_err(refused)?;
-        if let Some(lent) = &filled.lent {
-            let mut room = arguments.lent_results_at(message.variable_at, u32::MAX);
-            room.put(lent.bytes()).map_err(|refusal| Unserved::Refused(Box::new(refusal)))?;
-        }
-        let results = put(arguments.results(), message, &filled)?;
-        results.reply(message.fixed_bytes as u32).map_err(Unserved::Refused)
+        reply(py, &self.plan, index, (answer, arguments))
     }
 
     /// The arguments, copied from the A-stack.
@@ -199,32 +196,70 @@ impl ServedObject {
             Unread::Python(error) => Unserved::Python(error),
         })
     }
+}
 
-    /// An exception of the interface goes back as such.
-    fn raise(
-        &self,
-        py: Python<'_>,
-        procedure: &Procedure,
-        error: PyErr,
-        arguments: Arguments<'_>,
-    ) -> Result<nearcall::raw::Replied, Unserved> {
-        let table = &self.plan.table;
-        let value = error.value(py);
-        for ((row, message), number) in procedure.raised.iter().zip(1u16..) {
-            if !value.is_instance(table[*row].class.bind(py))? {
-                continue;
-            }
-            let names = message.parts.iter().map(|part| value.getattr(part.name));
-            let members = names.collect::<PyResult<Vec<_>>>()?;
-            let members = members.iter().map(|member| member.as_borrowed());
-            let filled = messages::fill(message, table, Side::Server, members);
-            let filled = filled.map_err(refused)?;
-            let results = put(arguments.exception(), message, &filled)?;
-            let raised = results.raise(number, message.fixed_bytes as u32);
-            return raised.map_err(Unserved::Refused);
+/// Replies with the results of a procedure, or with what it raised.
+pub fn reply<'py>(
+    py: Python<'py>,
+    plan: &Plan,
+    index: usize,
+    (answer, mut arguments): (Result<Bound<'py, PyAny>, Unserved>, Arguments<'_>),
+) -> Result<Replied, Unserved> {
+    let procedure = &plan.procedures[index];
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(Unserved::Python(error)) => return raise(py, plan, (procedure, error), arguments),
+        Err(refused) => return Err(refused),
+    };
+    let message = &procedure.reply;
+    let filled = match message.parts.len() {
+        0 => messages::fill(message, &plan.table, Side::Server, std::iter::empty()),
+        1 => {
+            let only = std::iter::once(answer.as_borrowed());
+            messages::fill(message, &plan.table, Side::Server, only)
         }
-        Err(Unserved::Python(error))
+        wanted => {
+            let all = answer.cast::<PyTuple>().map_err(PyErr::from)?;
+            if all.len() != wanted {
+                let (name, found) = (procedure.name, all.len());
+                let message = format!("{name} returns {wanted} values, not {found}");
+                return Err(PyTypeError::new_err(message).into());
+            }
+            messages::fill(message, &plan.table, Side::Server, all.iter_borrowed())
+        }
+    };
+    let filled = filled.map_err(refused)?;
+    if let Some(lent) = &filled.lent {
+        let mut room = arguments.lent_results_at(message.variable_at, u32::MAX);
+        room.put(lent.bytes()).map_err(|refusal| Unserved::Refused(Box::new(refusal)))?;
     }
+    let results = put(arguments.results(), message, &filled)?;
+    results.reply(message.fixed_bytes as u32).map_err(Unserved::Refused)
+}
+
+/// An exception of the interface goes back as such.
+fn raise(
+    py: Python<'_>,
+    plan: &Plan,
+    (procedure, error): (&Procedure, PyErr),
+    arguments: Arguments<'_>,
+) -> Result<Replied, Unserved> {
+    let table = &plan.table;
+    let value = error.value(py);
+    for ((row, message), number) in procedure.raised.iter().zip(1u16..) {
+        if !value.is_instance(table[*row].class.bind(py))? {
+            continue;
+        }
+        let names = message.parts.iter().map(|part| value.getattr(part.name));
+        let members = names.collect::<PyResult<Vec<_>>>()?;
+        let members = members.iter().map(|member| member.as_borrowed());
+        let filled = messages::fill(message, table, Side::Server, members);
+        let filled = filled.map_err(refused)?;
+        let results = put(arguments.exception(), message, &filled)?;
+        let raised = results.raise(number, message.fixed_bytes as u32);
+        return raised.map_err(Unserved::Refused);
+    }
+    Err(Unserved::Python(error))
 }
 
 /// Puts what was filled where the client finds it.

@@ -160,7 +160,7 @@ impl<'py> FeedCall<'_, 'py> {
             Role::Next { open } => self.next(open, (feed, given[1].extract()?), arguments)?,
             Role::Put { open } => self.put(open, (feed, &given[1..]), arguments)?,
             Role::End { open } => self.end(open, feed, arguments)?,
-            Role::Plain | Role::OpensSource { .. } | Role::OpensTaker { .. } => None,
+            _ => None,
         };
         carried.ok_or_else(|| malformed(Malformed::Feed { feed }))
     }

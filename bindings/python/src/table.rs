@@ -193,6 +193,21 @@ pub enum Role {
     End {
         open: usize,
     },
+    /// Opens an exchange: items come back in calls of `next`, and go in those of `put` until `end`.
+    OpensExchange {
+        next: usize,
+        put: usize,
+        end: usize,
+    },
+    NextOfExchange {
+        open: usize,
+    },
+    PutToExchange {
+        open: usize,
+    },
+    EndOfExchange {
+        open: usize,
+    },
 }
 
 /// One message.

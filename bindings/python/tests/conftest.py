@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import types
@@ -36,6 +37,12 @@ def passing(tmp_path_factory: pytest.TempPathFactory) -> types.ModuleType:
     return generated(ROOT / "tests/idl/python/passing.idl", tmp_path_factory.mktemp("passing"))
 
 
+@pytest.fixture(scope="session")
+def talking(tmp_path_factory: pytest.TempPathFactory) -> types.ModuleType:
+    """What the compiler makes of ``talking.idl``."""
+    return generated(ROOT / "tests/stubs-c/talking.idl", tmp_path_factory.mktemp("talking"))
+
+
 def generated(interface: pathlib.Path, directory: pathlib.Path) -> types.ModuleType:
     """Compiles an interface file and imports what became of it."""
     output = directory / f"{interface.stem}.py"
@@ -51,6 +58,21 @@ def imported(path: pathlib.Path) -> types.ModuleType:
     sys.modules[path.stem] = module
     spec.loader.exec_module(module)
     return module
+
+
+def lying(passing: types.ModuleType, tmp_path: pathlib.Path) -> types.ModuleType:
+    """The same interface, of procedures that carry feeds and know nothing of them."""
+    text, lines = pathlib.Path(passing.__file__ or "").read_text(), []
+    for line in text.splitlines():
+        if line.startswith('            "_'):
+            name = line.split('"')[1]
+            line = line.replace("None,", f'"{name}",')
+        if not line.startswith(('    (("back",', '    (("both",')):
+            # A parameter is called that, too.
+            batch = r'\("items", (?!\("items")(.+?), \d+\), \("'
+            lines.append(re.sub(batch, r'("sequence", \1, None), ("', line))
+    (tmp_path / "lying_feeds.py").write_text("\n".join(lines))
+    return imported(tmp_path / "lying_feeds.py")
 
 
 def compile_python(interface: pathlib.Path, output: pathlib.Path) -> None:
@@ -114,6 +136,17 @@ def passing_servers(passing: types.ModuleType) -> typing.Iterator[None]:
     yield
     rust.end()
     python.end()
+
+
+@pytest.fixture(scope="session")
+def talking_servers(talking: types.ModuleType) -> typing.Iterator[None]:
+    """The same for what streams both ways."""
+    rust = Process(PROGRAMS / "talking-server", "talking-rust")
+    script = ROOT / "bindings/python/tests/talking_server.py"
+    python = Process(sys.executable, script, talking.__file__, "talking-python")
+    yield
+    assert rust.end() == ""
+    assert python.end() == ""
 
 
 @pytest.fixture

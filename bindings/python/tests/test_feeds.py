@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import pathlib
-import re
 import signal
 import subprocess
 import sys
@@ -18,7 +17,7 @@ import typing
 import pytest
 
 import nearcall
-from conftest import PROGRAMS, ROOT, Process, generated, imported
+from conftest import PROGRAMS, ROOT, Process, generated, lying
 
 Passing = types.ModuleType
 Start = typing.Callable[..., Process]
@@ -387,21 +386,6 @@ def test_a_put_that_is_cancelled_goes_on(passing: Passing) -> None:
 
     with nearcall.export("slow", Idle(passing, sum=lambda *_: Slow())):
         asyncio.run(all(passing.FeedingAsyncClient.import_("slow")))
-
-
-def lying(passing: Passing, tmp_path: pathlib.Path) -> types.ModuleType:
-    """The same interface, of procedures that carry feeds and know nothing of them."""
-    text, lines = pathlib.Path(passing.__file__ or "").read_text(), []
-    for line in text.splitlines():
-        if line.startswith('            "_'):
-            name = line.split('"')[1]
-            line = line.replace("None,", f'"{name}",')
-        if not line.startswith('    (("back",'):
-            # A parameter is called that, too.
-            batch = r'\("items", (?!\("items")(.+?), \d+\), \("'
-            lines.append(re.sub(batch, r'("sequence", \1, None), ("', line))
-    (tmp_path / "lying_feeds.py").write_text("\n".join(lines))
-    return imported(tmp_path / "lying_feeds.py")
 
 
 def test_a_client_that_asks_for_what_is_not_due_is_refused(

@@ -25,6 +25,8 @@ pub enum Status {
     ResultsRefused,
     /// Not run: the server's policy does not let this client call this procedure.
     NotPermitted,
+    /// Not run: nobody takes the items of its feed any more.
+    FeedOver,
 }
 
 impl Status {
@@ -39,6 +41,7 @@ impl Status {
             Status::Panicked => 0x1_0003,
             Status::ResultsRefused => 0x1_0004,
             Status::NotPermitted => 0x1_0005,
+            Status::FeedOver => 0x1_0006,
         }
     }
 
@@ -53,6 +56,7 @@ impl Status {
             0x1_0003 => Status::Panicked,
             0x1_0004 => Status::ResultsRefused,
             0x1_0005 => Status::NotPermitted,
+            0x1_0006 => Status::FeedOver,
             _ => return None,
         })
     }
@@ -74,6 +78,7 @@ mod tests {
             Status::Panicked,
             Status::ResultsRefused,
             Status::NotPermitted,
+            Status::FeedOver,
         ];
         for status in all {
             assert_eq!(Status::from_word(status.to_word()), Some(status));
@@ -82,7 +87,7 @@ mod tests {
 
     #[test]
     fn an_unknown_word_is_no_status() {
-        assert_eq!(Status::from_word(0x1_0006), None);
+        assert_eq!(Status::from_word(0x1_0007), None);
         assert_eq!(Status::from_word(u32::MAX), None);
     }
 }

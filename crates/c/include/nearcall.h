@@ -21,6 +21,10 @@
  *  - A feed (@feed) is its caller's, who releases it. An item that comes is the caller's, as a result
  *    is; one that is put is the feed's, whatever happens, and holds memory of nearcall_allocate. A
  *    procedure is lent the items it takes, and gives those it makes away.
+ *  - Each side of an exchange is its caller's, who releases both. A procedure that is given an inlet
+ *    and an outlet releases both, whatever it returns or raises; before it has returned, nothing
+ *    comes and nothing goes. An item that is taken is the taker's; one that is given is the
+ *    outlet's, whatever happens.
  *  - Text is UTF-8 with a NUL behind it; null is empty text.
  */
 #ifndef NEARCALL_H
@@ -56,7 +60,8 @@ typedef enum nearcall_outcome {
     NEARCALL_NOT_BOUND = 10,      /* import */
     NEARCALL_NOT_EXPORTED = 11,   /* export */
     NEARCALL_NO_MEMORY = 12,      /* there is none for arguments or results */
-    NEARCALL_SYSTEM = 13          /* the system refused something */
+    NEARCALL_SYSTEM = 13,         /* the system refused something */
+    NEARCALL_GIVEN_UP = 14        /* an exchange's client has given this side up, or has ended */
 } nearcall_outcome;
 
 /* Whether the procedure ran. After NEARCALL_RAN_NO a retry cannot run it twice. */
@@ -99,6 +104,7 @@ typedef struct nearcall_interface {
     const nearcall_class *classes;
     uint32_t procedure_count;
     uint32_t class_count;
+    bool is_awaited; /* it has an exchange */
 } nearcall_interface;
 
 /* A payload that goes out. */
@@ -173,6 +179,17 @@ typedef struct nearcall_intake {
     uint32_t result_bytes;
 } nearcall_intake;
 
+/* What goes both ways of an exchange: generated, one for each. An item is taken by the server, or
+ * given by it. */
+typedef struct nearcall_exchange {
+    void (*free_taken)(void *item);
+    void (*free_given)(void *item);
+    uint32_t taken_bytes;
+    uint32_t given_bytes;
+    uint32_t batch_count;
+    uint32_t kind;
+} nearcall_exchange;
+
 /* Items that were made: memory of nearcall_allocate. */
 typedef struct nearcall_batch {
     void *items;
@@ -219,6 +236,8 @@ typedef struct nearcall_domain nearcall_domain; /* one process's part */
 typedef struct nearcall_client nearcall_client; /* a binding, and how long calls wait */
 typedef struct nearcall_clerk nearcall_clerk;   /* an exported interface */
 typedef struct nearcall_served nearcall_served; /* a call while it is served */
+typedef struct nearcall_inlet nearcall_inlet;   /* an exchange's items for the server */
+typedef struct nearcall_outlet nearcall_outlet; /* an exchange's items for the client */
 
 /* Runs procedure `procedure` of `server`; generated, one for each interface. */
 typedef void (*nearcall_enter)(void *server, uint32_t procedure, nearcall_served *call);
@@ -300,6 +319,26 @@ bool nearcall_feed_put(nearcall_served *call, const nearcall_intake *intake, uin
                        nearcall_environment *environment);
 bool nearcall_feed_finish(nearcall_served *call, const nearcall_intake *intake, uint64_t feed,
                           void *result, nearcall_environment *environment);
+
+/* The ends that a procedure is given, which it releases, and those that the call opens. */
+void nearcall_make_exchange(nearcall_served *call, const nearcall_exchange *exchange,
+                            nearcall_inlet **inlet, nearcall_outlet **outlet);
+bool nearcall_open_exchange(nearcall_served *call, uint64_t *feed, uint64_t *sink);
+/* `finish` replies, later; batch and environment are its own. */
+void nearcall_exchange_next(nearcall_served *call, const nearcall_exchange *exchange,
+                            uint64_t feed, uint32_t number,
+                            void (*finish)(nearcall_served *call, const nearcall_batch *batch,
+                                           bool is_last, nearcall_environment *environment));
+/* What the items hold is taken, whatever happens. */
+void nearcall_exchange_put(nearcall_served *call, const nearcall_exchange *exchange, uint64_t sink,
+                           uint32_t number, const void *items, uint32_t count,
+                           void (*finish)(nearcall_served *call));
+bool nearcall_exchange_end(nearcall_served *call, const nearcall_exchange *exchange, uint64_t sink);
+bool nearcall_inlet_take(nearcall_inlet *inlet, void *item, nearcall_environment *environment);
+bool nearcall_outlet_give(nearcall_outlet *outlet, const void *item,
+                          nearcall_environment *environment);
+void nearcall_inlet_release(nearcall_inlet *inlet);
+void nearcall_outlet_release(nearcall_outlet *outlet, nearcall_environment *environment);
 
 /* For procedures: results that are written in place. */
 uint32_t nearcall_room_bytes(const nearcall_served *call);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstddef>
 #include <cstring>
+#include <exception>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -116,6 +117,38 @@ class descriptor {
     int fd_ = -1;
 };
 
+namespace detail {
+
+/* The items of a feed or an inlet, as a range. */
+template <class S> class item_iterator {
+  public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = typename S::item;
+    using difference_type = std::ptrdiff_t;
+    using pointer = value_type *;
+    using reference = value_type &;
+
+    item_iterator() = default;
+    explicit item_iterator(S *from) : from_(from) { ++*this; }
+    reference operator*() { return item_; }
+    pointer operator->() { return &item_; }
+    item_iterator &operator++() {
+        if (!from_->next(item_)) {
+            from_ = nullptr;
+        }
+        return *this;
+    }
+    void operator++(int) { ++*this; }
+    bool operator==(const item_iterator &other) const { return from_ == other.from_; }
+    bool operator!=(const item_iterator &other) const { return from_ != other.from_; }
+
+  private:
+    S *from_ = nullptr;
+    value_type item_{};
+};
+
+} // namespace detail
+
 /* Items that a server sends, once, from one thread at a time. When this goes before they end, the
  * feed is given up. */
 template <class F> class feed {
@@ -128,32 +161,7 @@ template <class F> class feed {
      * call_error; after that there are none. */
     bool next(item &target) { return F::next(own_.get(), target); }
 
-    class iterator {
-      public:
-        using iterator_category = std::input_iterator_tag;
-        using value_type = item;
-        using difference_type = std::ptrdiff_t;
-        using pointer = item *;
-        using reference = item &;
-
-        iterator() = default;
-        explicit iterator(feed *from) : from_(from) { ++*this; }
-        reference operator*() { return item_; }
-        pointer operator->() { return &item_; }
-        iterator &operator++() {
-            if (!from_->next(item_)) {
-                from_ = nullptr;
-            }
-            return *this;
-        }
-        void operator++(int) { ++*this; }
-        bool operator==(const iterator &other) const { return from_ == other.from_; }
-        bool operator!=(const iterator &other) const { return from_ != other.from_; }
-
-      private:
-        feed *from_ = nullptr;
-        item item_{};
-    };
+    using iterator = detail::item_iterator<feed>;
 
     iterator begin() { return iterator(this); }
     iterator end() { return iterator(); }
@@ -198,6 +206,73 @@ template <class T, class R> class taker {
     virtual void take(const T &item) = 0;
     /* There are no more. */
     virtual R end() = 0;
+};
+
+/* The client of an exchange has given this side up, or has ended. */
+struct given_up : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/* Items that the client of an exchange sends, for one thread at a time. They come once the
+ * procedure that was given this has returned. When this goes, no more are taken. */
+template <class T> class inlet {
+  public:
+    using item = T;
+
+    inlet(void *own, bool (*next)(void *, T &), void (*release)(void *))
+        : own_(own, release), next_(next) {}
+
+    /* The next item; waits for it. False if there are none any more. Throws given_up. */
+    bool next(T &target) { return next_(own_.get(), target); }
+
+    using iterator = detail::item_iterator<inlet>;
+
+    iterator begin() { return iterator(this); }
+    iterator end() { return iterator(); }
+
+  private:
+    std::unique_ptr<void, void (*)(void *)> own_;
+    bool (*next_)(void *, T &);
+};
+
+/* Items for the client of an exchange, from one thread at a time. They go once the procedure that
+ * was given this has returned. When this goes, there are no more. */
+template <class T> class outlet {
+  public:
+    outlet(void *own, void (*put)(void *, const T &), void (*release)(void *),
+           void (*raise)(void *, std::exception_ptr))
+        : own_(own, release), put_(put), raise_(raise) {}
+    outlet(outlet &&) = default;
+    /* While an exception unwinds its scope, the items that there are are not all: the client's call
+     * fails behind them. */
+    ~outlet() {
+        if (own_ && std::uncaught_exceptions() > unwinding_) {
+            raise(std::runtime_error("an exception has left the scope of an outlet"));
+        }
+    }
+
+    /* Gives the client an item; waits while a batch is there that it has not asked for. Throws
+     * given_up, also behind raise. */
+    void put(const T &source) {
+        if (!own_) {
+            throw given_up("the outlet is over");
+        }
+        put_(own_.get(), source);
+    }
+    /* Raises an exception of the interface behind the items, of which there are no more. The second
+     * one is not told. */
+    template <class X> void raise(const X &exception) {
+        if (own_) {
+            raise_(own_.release(), std::make_exception_ptr(exception));
+        }
+    }
+
+  private:
+    /* Those that were unwinding when it was made. */
+    int unwinding_ = std::uncaught_exceptions();
+    std::unique_ptr<void, void (*)(void *)> own_;
+    void (*put_)(void *, const T &);
+    void (*raise_)(void *, std::exception_ptr);
 };
 
 /* Conversions: `give` makes a value of C with memory of its own, `take` reads one. */

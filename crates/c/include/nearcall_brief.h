@@ -1,17 +1,19 @@
 /*
- * Brief calls: what generated stubs do themselves where a call's arguments and results are words in
- * the one line that crosses (docs/design/0026-brief-calls.md). Included by nearcall.h alone.
+ * Brief calls: what generated stubs do themselves where a call's arguments and results lie in the
+ * one line that crosses (docs/design/0026-brief-calls.md). Included by nearcall.h alone.
  *
- *      claim ──▶ put words ──▶ post ──▶ look once ──▶ got words ──▶ release
- *        │                       └──────────┴─────────────┤            │
- *        ▼ not kept for us                 not as most    ▼            ▼ revoked meanwhile
- *      nearcall_slow_begin                   nearcall_slow_wait      nearcall_slow_release
+ *      claim ──▶ put ──▶ post ──▶ look once ──▶ got ──▶ release
+ *        │        │         └─────────┴───────────┤        │
+ *        │        ▼ longer than the line          │        ▼ revoked meanwhile
+ *        │       nearcall_slow_put                │       nearcall_slow_release
+ *        ▼ not kept for us                        ▼ not as most are
+ *       nearcall_slow_begin                      nearcall_slow_reply
  *
- * From the first the stub goes on as for any other call. It leaves by tail calls, so that what is
- * quick saves no register.
+ * From nearcall_slow_begin the stub goes on as for any other call, from nearcall_slow_reply as after
+ * its post. It leaves by tail calls, so that what is quick saves no register.
  *
- * This is the one place where C touches memory that a peer writes: the line of an A-stack. It is
- * loaded word by word, each once, and judged in private.
+ * This is the one place where C touches memory that a peer writes: the line of an A-stack. Its
+ * words are loaded once each, and judged in private; its blocks are copied once.
  */
 #ifndef NEARCALL_BRIEF_H
 #define NEARCALL_BRIEF_H
@@ -76,31 +78,35 @@ typedef struct nearcall_held {
 /* Where libnearcall takes a brief call over. After a claim that ended so: the stub goes on as for
  * any other call. */
 void nearcall_slow_begin(const nearcall_client *client, uint32_t class_index, uint32_t claim);
-/* After the post. True: the results are there, to be got and released. False: the environment says
- * why not, and the A-stack is not the stub's any more. */
-bool nearcall_slow_wait(const nearcall_client *client, uint32_t class_index, uint32_t procedure,
-                        uint32_t seen, nearcall_environment *environment);
-/* Of results that are not what the interface promises. */
-void nearcall_slow_malformed(const nearcall_client *client, uint32_t class_index,
-                             uint32_t procedure, nearcall_malformed malformed,
-                             nearcall_environment *environment);
-/* The bias was given up while the stub had the A-stack. */
-void nearcall_slow_release(const nearcall_client *client, uint32_t class_index);
+/* Copies a payload to byte `at` of the message, part of which lies behind the line. */
+void nearcall_slow_put(const nearcall_client *client, uint32_t class_index, uint32_t at,
+                       const void *source, size_t byte_count);
+/* After the post: as nearcall_call after its own. */
+bool nearcall_slow_reply(const nearcall_client *client, uint32_t class_index, uint32_t procedure,
+                         uint32_t seen, nearcall_reply *reply,
+                         nearcall_environment *environment);
+/* The bias was given up while the stub had the A-stack. Returns `returned`. */
+uint64_t nearcall_slow_release(const nearcall_client *client, uint32_t class_index,
+                               uint64_t returned);
 
 #define NEARCALL_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define NEARCALL_COLD static __attribute__((noinline, cold))
+#define NEARCALL_APART static __attribute__((noinline))
 #define NEARCALL_STRAIGHT static inline __attribute__((always_inline, unused))
 
 #if defined(__x86_64__) && defined(__linux__)
 
-/* Whether the A-stacks of a class are kept for this thread. */
-NEARCALL_STRAIGHT bool nearcall_is_owner(const nearcall_bias *bias) {
-    bool is_owner;
+/* Who we are to a bias: the thread pointer. */
+NEARCALL_INLINE uint64_t nearcall_thread(void) {
     uint64_t thread;
-    __asm__ volatile("movq %%fs:0, %1\n\tcmpq %2, %1"
-                     : "=@cce"(is_owner), "=&r"(thread)
-                     : "m"(bias->owner)
-                     : "memory");
+    __asm__ volatile("movq %%fs:0, %0" : "=r"(thread));
+    return thread;
+}
+
+/* Whether the A-stacks of a class are kept for this thread. */
+NEARCALL_STRAIGHT bool nearcall_is_owner(const nearcall_bias *bias, uint64_t thread) {
+    bool is_owner;
+    __asm__ volatile("cmpq %2, %1" : "=@cce"(is_owner) : "r"(thread), "m"(bias->owner) : "memory");
     return is_owner;
 }
 
@@ -122,6 +128,13 @@ NEARCALL_INLINE void nearcall_give_bit(nearcall_bias *bias) {
     __asm__ volatile("orq $1, %0" : "+m"(bias->free) : : "memory", "cc");
 }
 
+/* Counts a call; its number. Only we write the word: no lock. */
+NEARCALL_INLINE uint32_t nearcall_count(nearcall_astack *astack) {
+    const uint32_t before = __atomic_load_n(&astack->sequence, __ATOMIC_RELAXED);
+    __asm__ volatile("incl %0" : "+m"(astack->sequence) : : "cc");
+    return before + 1;
+}
+
 /* Leaves the line alone for so many cycles. */
 NEARCALL_INLINE void nearcall_linger(uint32_t cycles) {
     if (cycles != 0) {
@@ -138,14 +151,61 @@ NEARCALL_INLINE void nearcall_look(const nearcall_head *head, uint64_t *low, uin
                      : "xmm0", "memory");
 }
 
+/* Moves that the compiler neither splits nor repeats: each byte is accessed as an atomic is. */
+#define NEARCALL_MOVE(width, type, class, code)                                                \
+    typedef struct nearcall_bytes_##width {                                                    \
+        uint8_t bytes[width];                                                                  \
+    } __attribute__((may_alias)) nearcall_bytes_##width;                                       \
+    NEARCALL_STRAIGHT void nearcall_move_##width(uint8_t *target, const uint8_t *source) {     \
+        type value;                                                                            \
+        __asm__ volatile(code " %1, %0"                                                        \
+                         : "=" class(value)                                                    \
+                         : "m"(*(const nearcall_bytes_##width *)(const void *)source));        \
+        __asm__ volatile(code " %1, %0"                                                        \
+                         : "=m"(*(nearcall_bytes_##width *)(void *)target)                     \
+                         : class(value));                                                      \
+    }
+
+NEARCALL_MOVE(1, uint8_t, "q", "movb")
+NEARCALL_MOVE(2, uint16_t, "r", "movw")
+NEARCALL_MOVE(4, uint32_t, "r", "movl")
+NEARCALL_MOVE(8, uint64_t, "r", "movq")
+NEARCALL_MOVE(16, float __attribute__((vector_size(16))), "x", "movups")
+
+/* At most `room` bytes, which is at most 48; the last move overlaps the one before. */
+NEARCALL_STRAIGHT void nearcall_move(void *to, const void *from, size_t byte_count, size_t room) {
+    uint8_t *target = (uint8_t *)to;
+    const uint8_t *source = (const uint8_t *)from;
+    if (byte_count >= 16) {
+        nearcall_move_16(target, source);
+        if (room > 32 && byte_count > 32) {
+            nearcall_move_16(target + 16, source + 16);
+        }
+        nearcall_move_16(target + byte_count - 16, source + byte_count - 16);
+    } else if (byte_count >= 8) {
+        nearcall_move_8(target, source);
+        nearcall_move_8(target + byte_count - 8, source + byte_count - 8);
+    } else if (byte_count >= 4) {
+        nearcall_move_4(target, source);
+        nearcall_move_4(target + byte_count - 4, source + byte_count - 4);
+    } else if (byte_count >= 2) {
+        nearcall_move_2(target, source);
+        nearcall_move_2(target + byte_count - 2, source + byte_count - 2);
+    } else if (byte_count == 1) {
+        nearcall_move_1(target, source);
+    }
+}
+
 NEARCALL_STRAIGHT uint32_t nearcall_brief_claim(const nearcall_client *client,
                                                 uint32_t class_index, nearcall_held *held) {
     const nearcall_brief *brief = &client->briefs[class_index];
     nearcall_bias *bias = brief->bias;
-    if (!NEARCALL_LIKELY(nearcall_is_owner(bias)) || !NEARCALL_LIKELY(nearcall_take_bit(bias))) {
+    const uint64_t thread = nearcall_thread();
+    if (!NEARCALL_LIKELY(nearcall_is_owner(bias, thread)) ||
+        !NEARCALL_LIKELY(nearcall_take_bit(bias))) {
         return NEARCALL_NOT_KEPT;
     }
-    if (!NEARCALL_LIKELY(nearcall_is_owner(bias))) {
+    if (!NEARCALL_LIKELY(nearcall_is_owner(bias, thread))) {
         return NEARCALL_REVOKED;
     }
     held->client = client;
@@ -158,19 +218,18 @@ NEARCALL_STRAIGHT uint32_t nearcall_brief_claim(const nearcall_client *client,
 /* Posts, and looks once when the reply can be there. True: the procedure has returned, and its
  * results can be got. False: to be waited for. */
 NEARCALL_STRAIGHT bool nearcall_brief_call(nearcall_held *held, uint32_t procedure,
-                                           uint32_t request_bytes, uint32_t reply_bytes,
+                                           size_t request_bytes, uint32_t reply_bytes,
                                            nearcall_environment *environment) {
     nearcall_astack *astack = held->astack;
     nearcall_head *head = held->head;
     const uint32_t processor = nearcall_processor(held->client);
-    const uint32_t sequence = __atomic_load_n(&astack->sequence, __ATOMIC_RELAXED) + 1;
-    const uint32_t idle = sequence << 3; /* the turn word of a reply; one more if it is polled */
+    /* The turn word of a reply; one more if it is polled. */
+    const uint32_t idle = nearcall_count(astack) << 3;
     uint64_t low, high;
     uint32_t server;
     __atomic_store_n(&head->selector, procedure, __ATOMIC_RELAXED);
-    __atomic_store_n(&head->message_bytes, request_bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&head->message_bytes, (uint32_t)request_bytes, __ATOMIC_RELAXED);
     __atomic_store_n(&head->origin, processor, __ATOMIC_RELAXED);
-    __atomic_store_n(&astack->sequence, sequence, __ATOMIC_RELAXED);
     /* Row O1: all that was put is to be seen by who takes the call. */
     held->seen = __atomic_exchange_n(&head->turn, idle + 2, __ATOMIC_RELEASE);
     nearcall_begin(environment);
@@ -202,7 +261,7 @@ NEARCALL_STRAIGHT uint32_t nearcall_brief_claim(const nearcall_client *client,
 }
 
 NEARCALL_STRAIGHT bool nearcall_brief_call(nearcall_held *held, uint32_t procedure,
-                                           uint32_t request_bytes, uint32_t reply_bytes,
+                                           size_t request_bytes, uint32_t reply_bytes,
                                            nearcall_environment *environment) {
     held->seen = 0;
     (void)procedure;
@@ -216,26 +275,32 @@ NEARCALL_INLINE void nearcall_give_bit(nearcall_bias *bias) {
     __atomic_fetch_or(&bias->free, 1, __ATOMIC_RELEASE);
 }
 
-NEARCALL_INLINE bool nearcall_is_owner(const nearcall_bias *bias) {
+NEARCALL_INLINE uint64_t nearcall_thread(void) {
+    return 0;
+}
+
+NEARCALL_INLINE bool nearcall_is_owner(const nearcall_bias *bias, uint64_t thread) {
     (void)bias;
+    (void)thread;
     return false;
+}
+
+NEARCALL_STRAIGHT void nearcall_move(void *target, const void *source, size_t byte_count,
+                                     size_t room) {
+    (void)room;
+    memcpy(target, source, byte_count);
 }
 
 #endif
 
-/* The same A-stack, for a stub that was called to wait. */
-NEARCALL_INLINE nearcall_held nearcall_brief_held(const nearcall_client *client,
-                                                  uint32_t class_index) {
-    const nearcall_brief *brief = &client->briefs[class_index];
-    const nearcall_held held = {client, brief->bias, brief->astack, brief->astack->head, 0};
-    return held;
-}
-
-NEARCALL_STRAIGHT void nearcall_brief_release(const nearcall_held *held, uint32_t class_index) {
+/* Returns `returned`, so that a stub that ends so has nothing to keep. */
+NEARCALL_STRAIGHT uint64_t nearcall_brief_release(const nearcall_held *held, uint32_t class_index,
+                                                  uint64_t returned) {
     nearcall_give_bit(held->bias);
-    if (!NEARCALL_LIKELY(nearcall_is_owner(held->bias))) {
-        nearcall_slow_release(held->client, class_index);
+    if (!NEARCALL_LIKELY(nearcall_is_owner(held->bias, nearcall_thread()))) {
+        return nearcall_slow_release(held->client, class_index, returned);
     }
+    return returned;
 }
 
 /* Words of the message in the line: one store, one load. */
@@ -261,5 +326,16 @@ NEARCALL_BRIEF_WORD(u32, uint32_t, uint32_t)
 NEARCALL_BRIEF_WORD(u64, uint64_t, uint64_t)
 NEARCALL_BRIEF_WORD(f32, float, uint32_t)
 NEARCALL_BRIEF_WORD(f64, double, uint64_t)
+
+/* Blocks that lie in the line. */
+NEARCALL_STRAIGHT void nearcall_brief_put_bytes(const nearcall_held *held, size_t at,
+                                                const void *source, size_t byte_count) {
+    nearcall_move(held->head->words + at, source, byte_count, sizeof held->head->words - at);
+}
+
+NEARCALL_STRAIGHT void nearcall_brief_get_bytes(const nearcall_held *held, size_t at,
+                                                void *target, size_t byte_count) {
+    nearcall_move(target, held->head->words + at, byte_count, byte_count);
+}
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * The client's end of a feed, as generated functions hold it. It asks for a batch when the one
- * before is used up, and sends one when it is full: whoever is slower keeps the other waiting.
+ * The client's end of a feed, or of one side of an exchange, as generated functions hold it. It asks
+ * for a batch when the one before is used up, and sends one when it is full: whoever is slower
+ * keeps the other waiting.
  * Included by nearcall.h alone.
  */
 #ifndef NEARCALL_FEED_H
@@ -76,6 +77,28 @@ NEARCALL_INLINE void nearcall_feed_end(nearcall_feed *feed) {
     nearcall_feed_cancel(feed);
     nearcall_client_release(feed->client);
     nearcall_free(feed);
+}
+
+/* Both sides of the exchange that a call has opened: the feed, then the sink; null both after an
+ * error. */
+NEARCALL_INLINE void nearcall_sides_made(const nearcall_client *client, const uint64_t numbers[2],
+                                         const size_t bytes[2], void *sides[2],
+                                         nearcall_environment *environment) {
+    sides[0] = NULL;
+    sides[1] = NULL;
+    if (environment->outcome != NEARCALL_RETURNED) {
+        return;
+    }
+    sides[0] = nearcall_feed_made(client, numbers[0], bytes[0], environment);
+    if (sides[0] == NULL) {
+        nearcall_give_up_feed(client, numbers[1]);
+        return;
+    }
+    sides[1] = nearcall_feed_made(client, numbers[1], bytes[1], environment);
+    if (sides[1] == NULL) {
+        nearcall_feed_end((nearcall_feed *)sides[0]);
+        sides[0] = NULL;
+    }
 }
 
 #endif

@@ -22,13 +22,14 @@ NEARCALL_ASSERT(offsetof(nearcall_procedure, is_oneway) == 25);
 NEARCALL_ASSERT(offsetof(nearcall_procedure, is_idempotent) == 26);
 NEARCALL_ASSERT(offsetof(nearcall_procedure, is_leaf) == 27);
 
-NEARCALL_ASSERT(sizeof(nearcall_interface) == 48);
+NEARCALL_ASSERT(sizeof(nearcall_interface) == 56);
 NEARCALL_ASSERT(offsetof(nearcall_interface, name) == 0);
 NEARCALL_ASSERT(offsetof(nearcall_interface, hash) == 8);
 NEARCALL_ASSERT(offsetof(nearcall_interface, procedures) == 24);
 NEARCALL_ASSERT(offsetof(nearcall_interface, classes) == 32);
 NEARCALL_ASSERT(offsetof(nearcall_interface, procedure_count) == 40);
 NEARCALL_ASSERT(offsetof(nearcall_interface, class_count) == 44);
+NEARCALL_ASSERT(offsetof(nearcall_interface, is_awaited) == 48);
 
 NEARCALL_ASSERT(sizeof(nearcall_put) == 32);
 NEARCALL_ASSERT(offsetof(nearcall_put, bytes) == 0);
@@ -79,6 +80,14 @@ NEARCALL_ASSERT(offsetof(nearcall_intake, free) == 16);
 NEARCALL_ASSERT(offsetof(nearcall_intake, item_bytes) == 24);
 NEARCALL_ASSERT(offsetof(nearcall_intake, result_bytes) == 28);
 
+NEARCALL_ASSERT(sizeof(nearcall_exchange) == 32);
+NEARCALL_ASSERT(offsetof(nearcall_exchange, free_taken) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_exchange, free_given) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_exchange, taken_bytes) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_exchange, given_bytes) == 20);
+NEARCALL_ASSERT(offsetof(nearcall_exchange, batch_count) == 24);
+NEARCALL_ASSERT(offsetof(nearcall_exchange, kind) == 28);
+
 NEARCALL_ASSERT(sizeof(nearcall_batch) == 16);
 NEARCALL_ASSERT(offsetof(nearcall_batch, items) == 0);
 NEARCALL_ASSERT(offsetof(nearcall_batch, count) == 8);
@@ -127,6 +136,7 @@ NEARCALL_ASSERT(NEARCALL_NOT_BOUND == 10);
 NEARCALL_ASSERT(NEARCALL_NOT_EXPORTED == 11);
 NEARCALL_ASSERT(NEARCALL_NO_MEMORY == 12);
 NEARCALL_ASSERT(NEARCALL_SYSTEM == 13);
+NEARCALL_ASSERT(NEARCALL_GIVEN_UP == 14);
 NEARCALL_ASSERT(NEARCALL_RAN_NO == 0);
 NEARCALL_ASSERT(NEARCALL_RAN_MAYBE == 1);
 NEARCALL_ASSERT(NEARCALL_RAN_YES == 2);

@@ -18,11 +18,13 @@ mod brief;
 mod client;
 mod descriptors;
 mod domain;
+mod exchanges;
 mod feeds;
 mod memory;
 mod records;
 mod server;
 mod takes;
+mod values;
 
 use std::ffi::{CStr, c_char};
 

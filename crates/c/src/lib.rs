@@ -11,7 +11,7 @@
 //!
 //! C never sees a byte that a peer can write: it is given private copies, so that what its stubs
 //! judge cannot change afterwards, and so that a sanitizer sees all that they touch. But for brief
-//! calls, which are words in one line: `include/nearcall_brief.h`, `handle/brief.rs`.
+//! calls, which lie in one line: `include/nearcall_brief.h`, `handle/brief.rs`.
 
 #![deny(unsafe_code)]
 

@@ -40,6 +40,8 @@ pub enum RevokeReason {
     PeerHungUp = 5,
     /// This domain is shutting down.
     ShutDown = 6,
+    /// This domain has another policy now, which does not say the same of the peer.
+    OtherPolicy = 7,
 }
 
 const OPEN: u32 = 0;
@@ -142,8 +144,14 @@ impl RevokeReason {
             4 => RevokeReason::PeerDied,
             5 => RevokeReason::PeerHungUp,
             6 => RevokeReason::ShutDown,
+            7 => RevokeReason::OtherPolicy,
             _ => return None,
         })
+    }
+
+    /// Whether results of what runs still go to the peer, which did nothing wrong.
+    pub const fn is_orderly(self) -> bool {
+        matches!(self, RevokeReason::ShutDown | RevokeReason::OtherPolicy)
     }
 }
 
@@ -259,6 +267,7 @@ impl fmt::Display for RevokeReason {
             RevokeReason::PeerDied => "peer's domain ended",
             RevokeReason::PeerHungUp => "peer hung up",
             RevokeReason::ShutDown => "domain is shutting down",
+            RevokeReason::OtherPolicy => "another policy is in force",
         })
     }
 }
@@ -350,7 +359,7 @@ mod tests {
             assert_eq!(reason as u32, number);
             Some(reason)
         });
-        assert_eq!(reasons.count(), 6);
+        assert_eq!(reasons.count(), 7);
     }
 
     #[test]

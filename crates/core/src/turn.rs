@@ -282,16 +282,17 @@ pub fn is_given_up(turn: &AtomicU32, sequence: Sequence) -> bool {
 /// # Cost: one load while the A-stack is idle, two when it is not.
 #[inline(always)]
 pub fn look(turn: &AtomicU32, claim: &AtomicU32) -> Look {
-    look_word(TurnWord(turn.load(ord!("O3", Acquire))), claim)
+    look_word(TurnWord(turn.load(ord!("O3", Acquire))), || claim)
 }
 
-/// The same of a word that was loaded already, with the order of row O3 and before `claim` is.
+/// The same of a word that was loaded already, with the order of row O3 and before `claim` is,
+/// which is asked for beside a call only.
 #[inline(always)]
-pub fn look_word(seen: TurnWord, claim: &AtomicU32) -> Look {
+pub fn look_word<'c>(seen: TurnWord, claim: impl FnOnce() -> &'c AtomicU32) -> Look {
     if seen.0 & PHASE_MASK <= Phase::IdleHot as u32 {
         return Look::Nothing;
     }
-    let sequence = crate::claim::claimed(claim).next();
+    let sequence = crate::claim::claimed(claim()).next();
     // Most are the call after the last one claimed: two comparisons.
     let awake = TurnWord::new(sequence, Phase::Posted).0;
     if seen.0 == awake || seen.0 == awake + 1 {

@@ -66,7 +66,8 @@ pub struct Waiter<'p> {
     yields_left: u32,
     is_banned: bool,
     has_spun: bool,
-    slice_ns: u64,
+    /// Sleeps so far.
+    slices: u32,
 }
 
 /// What to do next.
@@ -117,6 +118,13 @@ impl WaitPolicy {
             (spin_ns / 2).clamp(self.spin_ns_min, self.spin_ns_max)
         }
     }
+
+    /// How long to wait before liveness is looked at again, after so many slices that nothing has
+    /// ended.
+    pub fn slice_ns(&self, slices: u32) -> u64 {
+        let times = 1u64.checked_shl(slices).unwrap_or(u64::MAX);
+        self.sleep_slice_ns_min.saturating_mul(times).min(self.sleep_slice_ns_max)
+    }
 }
 
 impl<'p> Waiter<'p> {
@@ -133,7 +141,7 @@ impl<'p> Waiter<'p> {
             yields_left: if may_yield { policy.yields_max } else { 0 },
             is_banned: !may_yield,
             has_spun: false,
-            slice_ns: policy.sleep_slice_ns_min,
+            slices: 0,
         }
     }
 
@@ -166,10 +174,10 @@ impl<'p> Waiter<'p> {
             return Step::Yield;
         }
         if same_processor && self.is_banned {
-            self.slice_ns = self.policy.sleep_slice_ns_max;
+            self.slices = u32::MAX;
         }
-        let slice_ns = self.slice_ns.min(self.deadline_ns - now_ns);
-        self.slice_ns = self.slice_ns.saturating_mul(2).min(self.policy.sleep_slice_ns_max);
+        let slice_ns = self.policy.slice_ns(self.slices).min(self.deadline_ns - now_ns);
+        self.slices = self.slices.saturating_add(1);
         Step::Sleep { slice_ns }
     }
 
@@ -275,6 +283,13 @@ mod tests {
         let mut waiter = spinning(&mut YieldBan::NONE.clone());
         for slice_ns in [1_000_000, 2_000_000, 3_000_000, 3_000_000] {
             assert_eq!(waiter.next(|| 60_000, false), Step::Sleep { slice_ns });
+        }
+    }
+
+    #[test]
+    fn a_slice_after_however_many_is_the_longest() {
+        for slices in [2, 63, 64, u32::MAX] {
+            assert_eq!(POLICY.slice_ns(slices), 3_000_000);
         }
     }
 

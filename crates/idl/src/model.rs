@@ -356,12 +356,14 @@ pub struct Feed {
     pub part: FeedPart,
     /// The operation that opens the feed, as spelled.
     pub opened_by: String,
+    /// It goes both ways: an exchange.
+    pub is_exchange: bool,
 }
 
 /// The procedures that a `@feed` operation becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FeedPart {
-    /// Opens a feed, and returns its number.
+    /// Opens a feed, and returns its number; that of an exchange both numbers.
     Open,
     /// Returns the next batch of items.
     Next,
@@ -420,6 +422,25 @@ impl Operation {
     /// One of the procedures that carry a feed that another one has opened.
     pub fn carries_feed(&self) -> bool {
         self.feed.as_ref().is_some_and(|feed| feed.part != FeedPart::Open)
+    }
+
+    /// Whether it opens a feed that goes both ways.
+    pub fn opens_exchange(&self) -> bool {
+        let feed = self.feed.as_ref();
+        feed.is_some_and(|feed| feed.is_exchange && feed.part == FeedPart::Open)
+    }
+
+    /// The parameters that its interface file gives it: what opens an exchange has one more.
+    pub fn spelled_parameters(&self) -> &[Parameter] {
+        let own_count = self.parameters.len() - usize::from(self.opens_exchange());
+        &self.parameters[..own_count]
+    }
+
+    /// Whether its calls wait for what the other side of an exchange does.
+    pub fn waits_for_exchange(&self) -> bool {
+        self.feed.as_ref().is_some_and(|feed| {
+            feed.is_exchange && matches!(feed.part, FeedPart::Next | FeedPart::Put)
+        })
     }
 
     /// Whether descriptors go with its calls, either way.

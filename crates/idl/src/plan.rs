@@ -21,9 +21,9 @@ mod posted;
 mod showing;
 mod types;
 
-pub use brief::Brief;
+pub use brief::{Brief, BriefItem, BriefKind, BriefPayload};
 pub use dump::dump;
-pub use feeds::{FeedPlan, FeedWay};
+pub use feeds::{FeedPlan, FeedWay, Sent};
 pub use limits::{Count, Hop, Limit, LimitCheck, limit_checks};
 pub use showing::{SHOWN_CHARACTERS_MAX, Showing, showing};
 pub use types::{MemberPlan, TypePlan};

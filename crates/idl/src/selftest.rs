@@ -65,8 +65,11 @@ pub struct OperationTest {
 pub struct Round {
     /// What the client passes, by parameter; `None` for out parameters.
     pub given: Vec<Option<Value>>,
-    /// The items of a feed as a sequence, whoever sends them; `None` if it is refused at once.
+    /// The items of a feed as a sequence, whoever sends them, and of an exchange those that come;
+    /// `None` if it is refused at once.
     pub items: Option<Value>,
+    /// Of an exchange: the items that go.
+    pub sent: Option<Value>,
     /// What the server answers; if there are items, behind them.
     pub answer: Answer,
 }
@@ -138,6 +141,12 @@ impl Selftest {
         self.interfaces.iter().map(|one| one.operations.len()).sum()
     }
 
+    /// Whether an operation streams both ways.
+    pub fn has_exchange(&self) -> bool {
+        let mut operations = self.interfaces.iter().flat_map(|one| &one.operations);
+        operations.any(|one| one.feed.as_ref().is_some_and(|feed| feed.sent.is_some()))
+    }
+
     /// How many calls there are.
     pub fn call_count(&self) -> usize {
         let operations = self.interfaces.iter().flat_map(|one| &one.operations);
@@ -149,10 +158,12 @@ impl Selftest {
 fn not_called(model: &Model) -> Vec<Unsupported> {
     let mut found = Vec::new();
     for (_, declaration, interface) in model.interfaces().filter(|one| !one.1.is_included) {
-        for operation in interface.operations.iter().filter(|one| one.passes_descriptors()) {
-            let place = format!("{}::{}", declaration.name, operation.name);
-            let reason = "it passes descriptors (`@fd`); a self-test has no values for that";
-            found.push(Unsupported { place, reason: String::from(reason) });
+        for operation in &interface.operations {
+            if operation.passes_descriptors() {
+                let place = format!("{}::{}", declaration.name, operation.name);
+                let reason = "it passes descriptors (`@fd`); a self-test has no values for that";
+                found.push(Unsupported { place, reason: String::from(reason) });
+            }
         }
     }
     found
@@ -183,7 +194,7 @@ impl<'m> Rounds<'_, 'm> {
                     Answer::Returned { returned, changed }
                 }
             };
-            Round { given, items: None, answer }
+            Round { given, items: None, sent: None, answer }
         });
         rounds.collect()
     }
@@ -199,9 +210,11 @@ impl<'m> Rounds<'_, 'm> {
             let given = by_parameter(operation, Direction::Out, &mut maker);
             let is_refused = matches!(raised, Some((_, true)));
             let items = (!is_refused).then(|| maker.feed(&feed.item, feed.batch_count));
+            let sent = feed.sent.as_ref().filter(|_| !is_refused);
+            let sent = sent.map(|sent| maker.feed(&sent.item, sent.batch_count));
             let answer = match (raised, feed.way) {
                 (Some((index, _)), _) => raising(operation, index, &mut maker),
-                (None, FeedWay::Back { .. }) => {
+                (None, FeedWay::Back { .. } | FeedWay::Both { .. }) => {
                     Answer::Returned { returned: None, changed: Vec::new() }
                 }
                 (None, FeedWay::There { end, .. }) => {
@@ -209,7 +222,7 @@ impl<'m> Rounds<'_, 'm> {
                     Answer::Returned { returned, changed: Vec::new() }
                 }
             };
-            Round { given, items, answer }
+            Round { given, items, sent, answer }
         });
         rounds.collect()
     }

@@ -37,7 +37,8 @@ pub struct DomainOptions {
     /// How long to spin, yield and sleep, as a client and as a server.
     pub wait: WaitPolicy,
     /// Most threads that run calls. One watches, one is ready to take over, the others are in
-    /// procedures that wait or take long. Default 64.
+    /// procedures that wait or take long. With one, a procedure that waits keeps all others
+    /// waiting. Default 64.
     pub processors_max: u32,
     /// Most bindings that this domain serves at once. Of this and of the following, each of n users
     /// may hold 1/(n+1) of what is not the others', so that one alone has half. Default 20,000.
@@ -53,6 +54,14 @@ pub struct DomainOptions {
     pub own_bytes_max: u64,
     /// Most descriptors that came with calls and that no procedure has taken yet. Default 1,024.
     pub descriptors_max: u32,
+    /// Most E-stacks of a server processor: procedures that wait on it at once. Calls beyond that
+    /// wait for one. At least 1. Default 4,096.
+    #[cfg(feature = "threads")]
+    pub estacks_max: u32,
+    /// Bytes of an E-stack, in address space; memory is taken as it is touched. Nested arguments
+    /// for which it may not be enough are refused. Default 192 KiB.
+    #[cfg(feature = "threads")]
+    pub estack_bytes: usize,
     /// Other processes of this one's user may look into it. Default true; false holds for the whole
     /// process, and is what makes a user's processes safe from each other.
     pub is_dumpable: bool,
@@ -90,6 +99,10 @@ impl Default for DomainOptions {
             mapped_bytes_max: 64 << 30,
             own_bytes_max: 8 << 30,
             descriptors_max: 1024,
+            #[cfg(feature = "threads")]
+            estacks_max: 4096,
+            #[cfg(feature = "threads")]
+            estack_bytes: 192 << 10,
             is_dumpable: true,
         }
     }

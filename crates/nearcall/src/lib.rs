@@ -40,7 +40,7 @@ mod wire;
 
 pub use binding::{Binding, ImportOptions, Rebind, WhenExhausted};
 pub use client::call_all::call_all;
-pub use client::feed::{Feed, Sink};
+pub use client::feed::{Feed, Sink, Unbegun};
 pub use client::lent::{Lent, OpaqueIn};
 #[cfg(feature = "threads")]
 pub use client::switching::urgently;
@@ -54,6 +54,7 @@ pub use nearcall_os::{DescriptorKind, WrongDescriptor};
 pub use raw::{Opaque, OpaqueOut, Pending, Refusal};
 pub use server::clerk::{Admission, Clerk, ExportOptions, Importer, Policy};
 pub use server::current::{CurrentCall, current_call};
+pub use server::exchange::{GivenUp, Inlet, Outlet};
 pub use server::feeds::{Intake, Items, Taker};
 pub use server::limits::{BindingLimits, Limits, UserLimits};
 pub use server::rules::{Rule, RuleError, Rules, Verdict, Who};

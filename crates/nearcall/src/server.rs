@@ -5,6 +5,8 @@ pub(crate) mod binding;
 pub(crate) mod clerk;
 pub(crate) mod current;
 pub(crate) mod descriptors;
+pub(crate) mod estacks;
+pub(crate) mod exchange;
 pub(crate) mod feeds;
 pub(crate) mod handshake;
 pub(crate) mod limits;

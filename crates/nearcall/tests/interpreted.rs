@@ -68,7 +68,7 @@ fn serve(astack: AStack<'_, ()>) {
     let line = astack.own_line::<ReplyLine>();
     let (sequence, words) = loop {
         let words = HeadWords::load(head);
-        match turn::look_word(TurnWord(words.turn()), &line.claim) {
+        match turn::look_word(TurnWord(words.turn()), || &line.claim) {
             Look::Posted(sequence) => break (sequence, words),
             _ => std::thread::yield_now(),
         }

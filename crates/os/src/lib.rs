@@ -16,11 +16,13 @@ pub mod words;
 
 mod closing;
 mod copy;
+mod held;
 mod mapping;
 
 pub mod fence;
 pub mod futex;
 pub mod processor;
+pub mod stack_pointer;
 pub mod thread_pointer;
 
 pub mod clock;
@@ -31,6 +33,7 @@ pub mod poll;
 pub mod socket;
 
 pub use descriptor::{DescriptorKind, WrongDescriptor};
+pub use held::HeldHead;
 pub use peer::{Peer, Process};
 pub use poll::{Poller, Ready, Waker};
 pub use segment::{Sealing, Segment, SegmentError, SegmentFault};

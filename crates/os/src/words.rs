@@ -10,7 +10,7 @@ use nearcall_abi::AStackHead;
 /// is the oldest, so that the others belong to it or to a later moment. Claims of a peer, copied.
 ///
 /// Two machine words, so that they travel in registers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeadWords {
     low: u64,
     high: u64,

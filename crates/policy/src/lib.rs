@@ -33,6 +33,16 @@
 //! A limit is below a user's share or without effect (`nearcall::DomainOptions`): it gives nobody
 //! more.
 //!
+//! A file that was changed takes effect when the program reads it again, on a signal for example;
+//! bindings of which it says something else are revoked ([`nearcall::Clerk::set_policy`]):
+//!
+//! ```no_run
+//! # fn reload(clerk: &nearcall::Clerk) -> Result<usize, Box<dyn std::error::Error>> {
+//! let rules = nearcall_policy::load("/etc/files.policy".as_ref())?;
+//! let revoked = clerk.set_policy(nearcall::Policy::Rules(rules))?;
+//! # Ok(revoked) }
+//! ```
+//!
 //! Apart from `nearcall`, which parses no text. A key that is not known is an error: a policy that
 //! says something must not be taken for one that does not.
 

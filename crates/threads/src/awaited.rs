@@ -17,6 +17,7 @@ use std::fmt;
 use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
+use crate::cancel::Unwind;
 use crate::processor::{Processor, here};
 use crate::report::Waited;
 use crate::thread::Thread;
@@ -45,6 +46,10 @@ pub trait Awaited {
     /// The processor has slept; `is_late` if it did so for as long as it wanted to.
     fn wake_up(&self, is_late: bool);
 
+    /// It may have been waited for long, by a host's guest, and the host may never sleep: sees
+    /// whether it still comes. Asked now and then.
+    fn look_closer(&self) {}
+
     /// For reports: what it is.
     fn describe(&self) -> String;
 }
@@ -58,6 +63,17 @@ pub struct Word<'w> {
     pub expected: u32,
     /// No other domain reaches it.
     pub is_own: bool,
+}
+
+/// How a wait for something from outside ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitEnd {
+    /// It is over.
+    Over,
+    /// It was late.
+    Late,
+    /// The thread was cancelled: it is to give up what it has waited for, and to unwind.
+    Cancelled(Unwind),
 }
 
 /// Which of the things that are waited for may end a sleep.
@@ -80,19 +96,31 @@ pub fn is_fastthread() -> bool {
     here().is_some() && !std::thread::panicking()
 }
 
+/// Whether the caller is a FastThread of a processor that has a loop of its own: a [`crate::Host`].
+pub fn is_hosted() -> bool {
+    here().is_some_and(Processor::is_hosted)
+}
+
 /// Which FastThread the caller is, if it is one. Two that live at the same time differ.
 pub fn identity() -> Option<usize> {
     here().map(|processor| std::ptr::from_ref(processor.running()).addr())
 }
 
-/// Waits for it, at most until then, and lets other FastThreads run meanwhile. False: it was late.
+/// Where the stack of the FastThread ends that calls this: the lowest address that it may use.
+/// `None`: the caller is a kernel thread, on its own stack.
+pub fn stack_end() -> Option<usize> {
+    let thread = here()?.running();
+    (thread.stack.bytes() > 0).then(|| thread.stack.end())
+}
+
+/// Waits for it, at most until then, and lets other FastThreads run meanwhile.
 ///
 /// # Panics
 ///
 /// If the caller is no FastThread.
 ///
 /// # Cost: two switches, none if nobody else is ready; with a time, two readings of the clock.
-pub fn wait_for(awaited: &dyn Awaited, until: Option<Instant>) -> bool {
+pub fn wait_for(awaited: &dyn Awaited, until: Option<Instant>) -> WaitEnd {
     crate::processor::here_for("wait_for").wait_for(awaited, until)
 }
 
@@ -146,6 +174,16 @@ impl Waited for For<'_> {
     fn describe(&self) -> String {
         self.0.describe()
     }
+
+    fn withdraw(&self, processor: &Processor, thread: &'static Thread) -> bool {
+        let waits = processor.awaited.has(thread);
+        if waits {
+            processor.awaited.remove(thread);
+            processor.sleepers.remove(thread);
+            thread.awaits.set(None);
+        }
+        waits
+    }
 }
 
 /// The threads of a processor that wait for something from outside, in the order in which they
@@ -157,6 +195,8 @@ pub struct AwaitedList {
     count: Cell<usize>,
     /// Whom the next look that looks at some goes on with.
     cursor: Cell<Option<&'static Thread>>,
+    /// The same for looks that look closer.
+    closer: Cell<Option<&'static Thread>>,
 }
 
 /// It waits for what no FastThread of ours brings about.
@@ -200,6 +240,12 @@ impl AwaitedList {
         }
     }
 
+    /// Whether a thread is in it that is in no other list but those of ready ones.
+    pub fn has(&self, thread: &'static Thread) -> bool {
+        let is_first = self.first.get().is_some_and(|first| std::ptr::eq(first, thread));
+        is_first || thread.before.get().is_some()
+    }
+
     /// Takes a thread out that is in it.
     pub fn remove(&self, thread: &'static Thread) {
         self.count.set(self.count.get() - 1);
@@ -212,9 +258,22 @@ impl AwaitedList {
             Some(next) => next.before.set(before),
             None => self.last.set(before),
         }
-        if self.cursor.get().is_some_and(|cursor| std::ptr::eq(cursor, thread)) {
-            self.cursor.set(next);
+        for cursor in [&self.cursor, &self.closer] {
+            if cursor.get().is_some_and(|cursor| std::ptr::eq(cursor, thread)) {
+                cursor.set(next);
+            }
         }
+    }
+
+    /// Has so many looked at more closely, all of them in turn.
+    pub fn look_closer(&self, count_max: usize) {
+        let mut next = self.closer.get().or(self.first.get());
+        for _ in 0..count_max {
+            let Some(thread) = next else { break };
+            next = thread.next.get();
+            thread.awaited().inspect(|awaited| awaited.look_closer());
+        }
+        self.closer.set(next);
     }
 
     /// Calls `is_over` for the threads from `first` on, and `wake` for those for which it says so,

@@ -9,6 +9,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use crate::cancel::test_cancel;
 use crate::place::Place;
 use crate::processor::here_for;
 use crate::report::Waited;
@@ -21,7 +22,7 @@ const STANDINS_MAX: usize = 64;
 const STANDIN_IDLE: Duration = Duration::from_secs(5);
 
 /// Runs `body`, which may block, on another kernel thread, and waits for its result. Other
-/// FastThreads run meanwhile.
+/// FastThreads run meanwhile. A cancel of the caller has no effect before it has returned.
 ///
 /// `body` is no FastThread: it cannot use what only FastThreads can.
 ///
@@ -39,6 +40,7 @@ const STANDIN_IDLE: Duration = Duration::from_secs(5);
 /// ```
 pub fn block<T: Send>(body: impl FnOnce() -> T + Send) -> io::Result<T> {
     let processor = here_for("block");
+    test_cancel();
     let mut outcome: Option<Result<T, Box<dyn Any + Send>>> = None;
     let place = Out(&mut outcome);
     let caller = Caller { place: processor.place(), thread: processor.running() };

@@ -4,8 +4,9 @@ use std::sync::LockResult;
 
 use crate::monitor::Monitor;
 use crate::mutex::{Mutex, MutexGuard};
-use crate::processor::here_for;
+use crate::processor::{Processor, here_for};
 use crate::report::Waited;
+use crate::thread::Thread;
 
 /// Where threads wait until another one says that what they wait for may be true.
 ///
@@ -47,7 +48,8 @@ impl Condition {
     }
 
     /// Releases the lock, waits for a signal, and takes the lock again. Never comes back without a
-    /// signal; but another thread may have had the lock first.
+    /// signal; but another thread may have had the lock first. If the thread is cancelled, it does
+    /// not have the lock while it unwinds.
     ///
     /// # Errors: the lock, too, if a thread has panicked while it had it.
     ///
@@ -61,7 +63,7 @@ impl Condition {
         let mutex: &'m Mutex<T> = guard.mutex();
         self.monitor.enter(processor, |inside| inside.waiters.push(processor.running()));
         drop(guard);
-        processor.block(&self.monitor);
+        processor.block_or_unwind(&self.monitor);
         mutex.lock()
     }
 
@@ -117,5 +119,9 @@ impl Condition {
 impl Waited for Monitor<Told> {
     fn describe(&self) -> String {
         "the signal of a condition".to_owned()
+    }
+
+    fn withdraw(&self, processor: &Processor, thread: &'static Thread) -> bool {
+        Monitor::withdraw(self, processor, thread)
     }
 }

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::io;
 
+use crate::cancel::Cancelled;
 use crate::report::Report;
 use crate::run::PROCESSORS_MAX;
 use crate::stack::{STACK_BYTES_MAX, STACK_BYTES_MIN};
@@ -86,6 +87,8 @@ impl std::error::Error for ForkError {
 pub enum JoinError {
     /// The thread panicked, with this. It can be raised again by [`std::panic::resume_unwind`].
     Panicked(Box<dyn Any + Send>),
+    /// The thread was cancelled, and did not begin or ended before it was done.
+    Cancelled,
     /// The thread was joined before, and its result was taken.
     AlreadyJoined,
     /// A thread would wait for its own end.
@@ -101,6 +104,7 @@ impl fmt::Display for JoinError {
                 Some(message) => write!(f, "the FastThread panicked: {message}"),
                 None => f.write_str("the FastThread panicked"),
             },
+            JoinError::Cancelled => f.write_str("the FastThread was cancelled"),
             JoinError::AlreadyJoined => f.write_str("the FastThread was joined before"),
             JoinError::JoinsItself => f.write_str("a FastThread joins itself"),
             JoinError::Outside(outside) => outside.fmt(f),
@@ -109,6 +113,14 @@ impl fmt::Display for JoinError {
 }
 
 impl std::error::Error for JoinError {}
+
+impl JoinError {
+    /// What a thread has unwound with.
+    #[cold]
+    pub(crate) fn of(payload: Box<dyn Any + Send>) -> JoinError {
+        if payload.is::<Cancelled>() { JoinError::Cancelled } else { JoinError::Panicked(payload) }
+    }
+}
 
 /// What a panic said, if it said it in words.
 fn message(payload: &(dyn Any + Send)) -> Option<&str> {

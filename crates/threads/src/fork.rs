@@ -17,14 +17,17 @@ use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
+use crate::cancel::Unwind;
 use crate::error::{ForkError, JoinError, Outside};
 use crate::join::End;
-use crate::processor::{Processor, here, outside};
+use crate::local;
+use crate::place::Place;
+use crate::processor::{Processor, here, here_for, outside};
 use crate::report::Waited;
 use crate::runs;
 use crate::stacks::Stacks;
 use crate::switch::Context;
-use crate::thread::{Rare, Thread};
+use crate::thread::Thread;
 
 /// What a thread leaves behind.
 pub(crate) type Outcome<T> = Result<T, Box<dyn Any + Send>>;
@@ -121,6 +124,68 @@ where
     F: FnOnce() -> T + 'static,
     T: 'static,
 {
+    let thread = prepare_on(processor, name, body)?;
+    processor.begin(thread, stays);
+    let run = processor.run_number();
+    Ok(Forked { thread: Cell::new(Some(thread)), run, result: PhantomData })
+}
+
+/// Prepares a thread that nobody joins on this processor, where it stays and begins when its host
+/// says so.
+pub(crate) fn fork_guest<F>(
+    processor: &'static Processor,
+    body: F,
+) -> Result<&'static Thread, ForkError>
+where
+    F: FnOnce() + 'static,
+{
+    let thread = prepare_detached(processor, body)?;
+    processor.admit(thread);
+    Ok(thread)
+}
+
+/// Has another processor of the run run a thread that nobody joins. It is one of that processor's.
+pub(crate) fn fork_elsewhere<F>(
+    processor: &'static Processor,
+    at: u16,
+    body: F,
+) -> Result<(), ForkError>
+where
+    F: FnOnce() + Send + 'static,
+{
+    let thread = prepare_detached(processor, move || {
+        let there = here_for("a thread that was forked elsewhere");
+        there.number(there.running());
+        body();
+    })?;
+    thread.is_rare.set(true);
+    thread.settle(at);
+    Place { at, ..processor.place() }.deliver(thread);
+    Ok(())
+}
+
+/// Prepares a thread that nobody joins.
+fn prepare_detached<F>(processor: &'static Processor, body: F) -> Result<&'static Thread, ForkError>
+where
+    F: FnOnce() + 'static,
+{
+    let thread = prepare_on(processor, None, body)?;
+    let has_ended = thread.join.detach(processor.is_alone());
+    debug_assert!(!has_ended, "it has not begun");
+    Ok(thread)
+}
+
+/// Takes a stack of this processor's and puts on it what a thread begins with.
+#[inline(always)]
+fn prepare_on<F, T>(
+    processor: &'static Processor,
+    name: Option<&str>,
+    body: F,
+) -> Result<&'static Thread, ForkError>
+where
+    F: FnOnce() -> T + 'static,
+    T: 'static,
+{
     let bytes = mem::size_of::<F>().max(mem::size_of::<Outcome<T>>());
     let align = mem::align_of::<F>().max(mem::align_of::<Outcome<T>>()).max(16);
     let stack_bytes = processor.stacks.bytes();
@@ -146,9 +211,7 @@ where
         thread.rare.borrow_mut().name = Some(name.into());
         thread.is_rare.set(true);
     }
-    processor.begin(thread, stays);
-    let run = processor.run_number();
-    Ok(Forked { thread: Cell::new(Some(thread)), run, result: PhantomData })
+    Ok(thread)
 }
 
 /// A thread's outermost frame.
@@ -166,9 +229,39 @@ where
     let payload = thread.payload.get();
     // SAFETY: S2; read once, because a thread begins once.
     let body = unsafe { payload.cast::<F>().read() };
+    if thread.asked.is_due() {
+        // SAFETY: S1: S2.
+        unsafe { never_begin::<F, T>(thread, body) };
+    }
     let outcome: Outcome<T> = catch_unwind(AssertUnwindSafe(body));
     // SAFETY: S2; nothing else is there, because the closure was moved out.
-    unsafe { payload.cast::<Outcome<T>>().write(outcome) };
+    unsafe { end_with(thread, outcome) }
+}
+
+/// A thread was cancelled before it began; its closure was moved out of its payload.
+///
+/// # Safety
+///
+/// - S1 payload: as S2 of [`start`].
+#[cold]
+unsafe fn never_begin<F, T>(thread: &'static Thread, body: F) -> ! {
+    let outcome: Outcome<T> = catch_unwind(AssertUnwindSafe(|| {
+        drop(body);
+        Unwind::of(thread).unwind()
+    }));
+    // SAFETY: S1.
+    unsafe { end_with(thread, outcome) }
+}
+
+/// A thread ends with this.
+///
+/// # Safety
+///
+/// - S1 payload: there is room for an `Outcome<T>`, and nothing in it.
+#[inline(always)]
+unsafe fn end_with<T>(thread: &'static Thread, outcome: Outcome<T>) -> ! {
+    // SAFETY: S1.
+    unsafe { thread.payload.get().cast::<Outcome<T>>().write(outcome) };
     end::<T>(thread)
 }
 
@@ -203,17 +296,16 @@ fn wake_joiner(processor: &Processor, joiner: usize) {
     }
 }
 
-/// The end of a thread that has a name or thread-locals, or whose run has other processors.
+/// The end of a thread that has a name or thread-locals, was cancelled, or whose run has other
+/// processors.
 #[cold]
 fn end_rare<T>(thread: &'static Thread) -> ! {
-    // A value that is dropped may make another one.
-    while thread.is_rare.replace(false) {
-        let Rare { mut locals, .. } = thread.rare.take();
-        while let Some(value) = locals.pop() {
-            let dropped = catch_unwind(AssertUnwindSafe(|| drop(value)));
-            mem::forget(dropped);
-        }
-    }
+    // Its values may wait when they are dropped.
+    thread.asked.raise_shield();
+    local::drop_all(thread);
+    thread.is_rare.set(false);
+    thread.rare.take();
+    thread.asked.forget();
     match here() {
         Some(processor) if !processor.is_alone() => end_among_others::<T>(processor, thread),
         _ => end::<T>(thread),
@@ -222,7 +314,7 @@ fn end_rare<T>(thread: &'static Thread) -> ! {
 
 /// The end of a thread whose result another processor may take.
 fn end_among_others<T>(processor: &Processor, thread: &'static Thread) -> ! {
-    thread.leave_home();
+    thread.home.leave();
     // Relaxed: tells no more than itself.
     thread.run.store(0, Ordering::Relaxed);
     match thread.join.end() {
@@ -280,7 +372,8 @@ fn refuse_to_end() -> ! {
 impl<T> Forked<T> {
     /// Waits until the thread has ended, and takes its result.
     ///
-    /// Lets other FastThreads run meanwhile.
+    /// Lets other FastThreads run meanwhile. If the caller is cancelled while it waits, the thread
+    /// goes on, and can still be joined.
     ///
     /// # Errors: its panic, or why it cannot be joined; see [`JoinError`].
     #[inline]
@@ -300,10 +393,58 @@ impl<T> Forked<T> {
         }
         self.thread.set(None);
         if !thread.join.join(joiner.address(), processor.is_alone()) {
-            processor.block(thread);
+            self.block(processor, thread);
         }
         // SAFETY: S1: it has ended, and whoever has emptied `self.thread` has the result.
-        unsafe { take_and_give(&processor.stacks, thread) }.map_err(JoinError::Panicked)
+        unsafe { take_and_give(&processor.stacks, thread) }.map_err(JoinError::of)
+    }
+
+    #[inline(always)]
+    fn block(&self, processor: &Processor, thread: &'static Thread) {
+        if let Err(cancelled) = processor.block_unless_cancelled(thread) {
+            self.thread.set(Some(thread));
+            cancelled.unwind();
+        }
+    }
+
+    /// Asks the thread to end. If it has not begun, it never does; else it ends where it waits or
+    /// asks ([`crate::test_cancel`]), now or later: its stack is unwound, so that whatever is on it
+    /// is dropped, and [`Forked::join`] says that it was cancelled.
+    ///
+    /// A thread waits in this sense where it joins, sleeps, waits for a condition's signal or a
+    /// permit of a semaphore, and for the reply of a call to another domain, which is given up. Not
+    /// for locks, nor in [`crate::block`], nor where what it wants is there, nor in
+    /// [`crate::shield`].
+    ///
+    /// Does not wait. Cancelling again changes nothing; a thread that has ended, or that somebody
+    /// joins, is left alone; one that cancels itself ends where it waits next. If its processor is
+    /// another one, that one does so when it comes to it.
+    ///
+    /// As after a panic, a lock that the thread has when it is unwound is poisoned, and whatever
+    /// is dropped must not wait. One that catches the unwinding is unwound again where it waits
+    /// next.
+    ///
+    /// # Errors: the caller is no FastThread of the run; or no stack is left for a thread that
+    /// tells the thread's processor. It goes on.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use nearcall_threads::{JoinError, fork, run, sleep};
+    /// let joined = run(|| {
+    ///     let child = fork(|| sleep(Duration::from_secs(3600))).unwrap();
+    ///     child.cancel().unwrap();
+    ///     child.join()
+    /// });
+    /// assert!(matches!(joined.unwrap(), Err(JoinError::Cancelled)));
+    /// ```
+    pub fn cancel(&self) -> Result<(), ForkError> {
+        let Some(processor) = here() else {
+            return Err(ForkError::Outside(outside()));
+        };
+        if processor.run_number() != self.run {
+            return Err(ForkError::Outside(Outside::OtherRun));
+        }
+        self.thread.get().map_or(Ok(()), |thread| processor.cancel(thread))
     }
 }
 
@@ -358,5 +499,9 @@ unsafe fn take_and_give<T>(stacks: &Stacks, thread: &'static Thread) -> Outcome<
 impl Waited for Thread {
     fn describe(&self) -> String {
         format!("the end of {}", self.title())
+    }
+
+    fn withdraw(&self, processor: &Processor, thread: &'static Thread) -> bool {
+        self.join.withdraw(thread.address(), processor.is_alone())
     }
 }

@@ -3,8 +3,9 @@
 //! ```text
 //!             end           leave
 //!  RUNNING ─────────▶ ENDED ─────▶ LEFT ── take ──▶ (pool)
-//!   │   │ join         │                              ▲ ▲
-//!   │   └──▶ the joiner│ take                         │ │
+//!   │   │ ▲ join       │                              ▲ ▲
+//!   │   ▼ │ withdraw   │                              │ │
+//!   │   the joiner     │ take                         │ │
 //!   │         │        └───▶ TAKEN ──────── leave ────┘ │
 //!   │         └──end──▶ ENDED or LEFT, as above         │
 //!   │ detach                                            │
@@ -23,6 +24,7 @@
 //! | J3 | load | others | Acquire | the result, and that the stack is left | J1, J5 |
 //! | J4 | ENDED to TAKEN, unless LEFT | who takes the result | AcqRel | that it was read | J5 |
 //! | J5 | ENDED to LEFT, unless TAKEN | its processor | AcqRel | that the stack is left | J4 |
+//! | J6 | joiner to RUNNING | the joiner's processor | Relaxed | nothing | - |
 //!
 //! With one processor all is one kernel thread's, and nothing of it needs an order or a locked
 //! operation. Threads are numbers here: the model has none.
@@ -112,6 +114,19 @@ impl JoinWord {
         }
         let (order, failure) = (ord!("J2", Release), ord!("J3", Acquire));
         self.0.compare_exchange(RUNNING, by, order, failure).is_err()
+    }
+
+    /// Who joins does not wait any more. False: the thread has ended, and makes it ready.
+    pub fn withdraw(&self, joiner: usize, is_alone: bool) -> bool {
+        if is_alone {
+            let waits = self.0.load(ord!("J1a", Relaxed)) == joiner;
+            if waits {
+                self.0.store(RUNNING, ord!("J6", Relaxed));
+            }
+            return waits;
+        }
+        let order = ord!("J6", Relaxed);
+        self.0.compare_exchange(joiner, RUNNING, order, order).is_ok()
     }
 
     /// The result was taken. True: the stack is left, and the caller gives it back.

@@ -2,12 +2,14 @@
 //!
 //! ```text
 //!  fork join named sleep block ── run    what programs call
+//!  host                                  processors that have a loop of their own
 //!  Mutex Condition Semaphore RwLock Once Local
 //!         └── monitor                    one primitive under all of them
 //!  processor ── ready thread join        who runs next; a thread's record; its end
 //!     ├── team ── place thief            several processors; who takes what from whom
 //!     │     └── inbox unbegun latch      the words that they share
-//!     └── awaited                        what comes from outside, such as replies
+//!     ├── awaited                        what comes from outside, such as replies
+//!     └── cancel ── home                 who is to end where it waits
 //!  switch                                from one stack to another
 //!  stacks ── stack overflow              where stacks come from, and what ends them
 //! ```
@@ -21,6 +23,7 @@
 compile_error!("FastThreads are written for x86-64 Linux only so far: see `switch.rs`");
 
 mod fork;
+mod host;
 mod run;
 
 mod condition;
@@ -35,6 +38,8 @@ mod local;
 mod sleep;
 
 mod awaited;
+mod cancel;
+mod home;
 mod inbox;
 mod join;
 mod latch;
@@ -57,11 +62,16 @@ mod stacks;
 mod error;
 mod report;
 
-pub use awaited::{Awaited, Enders, Idle, Word, at_each_switch, identity, is_fastthread, wait_for};
+pub use awaited::{
+    Awaited, Enders, Idle, WaitEnd, Word, at_each_switch, identity, is_fastthread, is_hosted,
+    stack_end, wait_for,
+};
 pub use block::block;
+pub use cancel::{Unwind, is_cancelled, shield, test_cancel};
 pub use condition::Condition;
 pub use error::{ForkError, JoinError, Outside, RunError};
 pub use fork::{Forked, Named, fork, name, named};
+pub use host::{Guest, Host, Hosts};
 pub use local::Local;
 pub use mutex::{Mutex, MutexGuard};
 pub use once::Once;

@@ -2,13 +2,17 @@
 //! FastThreads share them.
 
 use std::any::Any;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
 use crate::processor::here_for;
+use crate::thread::Thread;
 
 /// A value of which each FastThread has its own.
 ///
-/// It is made when a thread uses it first, and dropped when the thread ends, the last one first.
+/// It is made when a thread uses it first, and dropped when the thread ends, the last one first; on
+/// the E-stack of a host (see [`crate::Host`]) when the guest has returned.
 ///
 /// ```
 /// use std::cell::Cell;
@@ -25,6 +29,16 @@ pub struct Local<T: 'static> {
     make: fn() -> T,
     /// So that two of them never have one address.
     _place: u8,
+}
+
+/// Drops the values of the thread that calls this, the last one first; those too that they make.
+pub(crate) fn drop_all(thread: &Thread) {
+    // Without a borrow: a value that is dropped may use others.
+    let last = || thread.rare.borrow_mut().locals.pop();
+    while let Some(value) = last() {
+        let dropped = catch_unwind(AssertUnwindSafe(|| drop(value)));
+        mem::forget(dropped);
+    }
 }
 
 /// One thread's value: whose it is, and it.
@@ -60,7 +74,7 @@ impl<T: 'static> Local<T> {
             place
         });
         // SAFETY: the value is in a box of the thread's, which nobody takes out before the thread
-        // ends; and the thread is the caller, so it does not end meanwhile.
+        // or its guest ends; and the thread is the caller, so neither does meanwhile.
         let value = unsafe { &*value };
         look(value.downcast_ref().expect("the key is of one value, so of one type"))
     }

@@ -14,7 +14,7 @@ use crate::latch::{self, INSIDE};
 use crate::processor::Processor;
 use crate::runs;
 use crate::sync::AtomicU32;
-use crate::thread::Fifo;
+use crate::thread::{Fifo, Thread};
 
 /// Words of one run's, and who waits for them.
 #[derive(Debug)]
@@ -87,6 +87,11 @@ impl<S> Monitor<S> {
         let _latched = Latched { word: &self.run, run };
         // SAFETY: this kernel thread is in the latch, and `look` does not come back here.
         look(unsafe { &mut *self.inside.get() })
+    }
+
+    /// A thread of this processor does not wait any more, if nobody has made it ready.
+    pub fn withdraw(&self, processor: &Processor, thread: &'static Thread) -> bool {
+        self.enter(processor, |inside| inside.waiters.remove(thread))
     }
 
     /// For reports: lets `look` see what is inside.

@@ -93,6 +93,9 @@ extern "C" fn on_fault(signal: c_int, fault: *mut libc::siginfo_t, context: *mut
             {
                 let _ = write!(message, " `{name}`");
             }
+            if !thread.guest.get().is_empty() {
+                let _ = write!(message, ", which runs `{}`,", thread.guest.get());
+            }
             let bytes = thread.stack.bytes();
             let _ = writeln!(message, " has overflowed its stack of {bytes} bytes: aborting");
             let _ = rustix::io::write(rustix::stdio::stderr(), message.said());

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use rustix::thread::futex;
 
-use crate::awaited::{Awaited, AwaitedList, Enders, For, Idle, Word};
+use crate::awaited::{Awaited, AwaitedList, For, Idle, WaitEnd, Word};
 use crate::error::Outside;
 use crate::fork_process;
 use crate::latch::NOBODY;
@@ -33,6 +33,10 @@ use crate::stacks::{self, Stacks};
 use crate::switch::{leave, switch};
 use crate::thief::LATE;
 use crate::thread::Thread;
+
+mod cancelling;
+mod hosting;
+mod sleeping;
 
 thread_local! {
     static HERE: Cell<Option<&'static Processor>> = const { Cell::new(None) };
@@ -70,6 +74,8 @@ pub struct Processor {
     outside: Cell<usize>,
     /// Where whom those have made ready is, and what has not begun.
     place: Place,
+    /// The kernel thread has a loop of its own, which decides who goes on: see `host.rs`.
+    is_hosted: bool,
 }
 
 /// While threads are ready, the inbox and the clock are looked at after so many switches.
@@ -136,11 +142,20 @@ impl Processor {
         stack_bytes: usize,
         policy: Option<Box<dyn Policy>>,
     ) -> &'static Processor {
+        Processor::make(place, stack_bytes, policy, false)
+    }
+
+    fn make(
+        place: Place,
+        stack_bytes: usize,
+        policy: Option<Box<dyn Policy>>,
+        is_hosted: bool,
+    ) -> &'static Processor {
         let root: &'static Thread = Box::leak(Box::new(Thread::new(0, Stack::NONE)));
         let run = place.team.number();
         Box::leak(Box::new(Processor {
             running: Cell::new(root),
-            ready: ReadyList::new(policy, place),
+            ready: ReadyList::new(policy, place, is_hosted),
             root,
             stacks: Stacks::new(stack_bytes),
             run,
@@ -155,6 +170,7 @@ impl Processor {
             outside: Cell::new(0),
             awaited: AwaitedList::default(),
             place,
+            is_hosted,
         }))
     }
 
@@ -165,12 +181,26 @@ impl Processor {
         HERE.set(Some(self));
         loop {
             self.go_on(self.root, self.next());
-            let Some(ended) = self.left.take() else { break };
-            if ended.join.leave() {
-                self.stacks.give(ended);
+            if !self.give_left() {
+                break;
             }
         }
         HERE.set(None);
+        self.tally()
+    }
+
+    /// If a thread has ended and its stack is left, sees to whose that is. False: none has.
+    #[inline]
+    fn give_left(&self) -> bool {
+        let Some(ended) = self.left.take() else { return false };
+        if ended.join.leave() {
+            self.stacks.give(ended);
+        }
+        true
+    }
+
+    /// What has been forked here, and has ended.
+    pub fn tally(&self) -> Tally {
         let forked = (self.next_number.get() - 1 - u64::from(self.place.at)) / self.number_step;
         Tally { forked, ended: self.ended.get(), late: self.late() }
     }
@@ -200,7 +230,7 @@ impl Processor {
 
     /// Whether this thread of the run began here.
     pub fn is_home_of(&self, thread: &Thread) -> bool {
-        self.is_alone() || thread.home() == self.place.at
+        self.is_alone() || thread.home.is(self.place.at)
     }
 
     /// The thread that runs.
@@ -212,12 +242,18 @@ impl Processor {
     /// A prepared thread is to run; on this processor, if `stays`.
     #[inline(always)]
     pub fn begin(&self, thread: &'static Thread, stays: bool) {
+        self.number(thread);
+        if stays { self.ready.begin_here(thread) } else { self.ready.fork(thread) }
+    }
+
+    /// A prepared thread is one of this run's from now on.
+    #[inline(always)]
+    pub fn number(&self, thread: &'static Thread) {
         let number = self.next_number.get();
         self.next_number.set(number + self.number_step);
         thread.number.set(number);
-        // Relaxed: tells no more than itself.
-        thread.run.store(self.run, Ordering::Relaxed);
-        if stays { self.ready.begin_here(thread) } else { self.ready.fork(thread) }
+        // Release: with the load in `cancel_own`.
+        thread.run.store(self.run, Ordering::Release);
     }
 
     /// Lets every ready thread run before the caller goes on.
@@ -234,6 +270,12 @@ impl Processor {
     /// Suspends the running thread, which somebody's list has, until it is made ready.
     #[inline(always)]
     pub fn block(&self, waited: &dyn Waited) {
+        self.suspend(waited).waits_for.set(None);
+    }
+
+    /// The same, which leaves what it waits for where a cancel looks for it.
+    #[inline(always)]
+    fn suspend(&self, waited: &dyn Waited) -> &'static Thread {
         if std::thread::panicking() {
             self.refuse_to_block(waited);
         }
@@ -247,7 +289,7 @@ impl Processor {
         };
         running.waits_for.set(Some(waited));
         self.go_on(running, self.next());
-        running.waits_for.set(None);
+        running
     }
 
     /// Makes a blocked thread of the run ready.
@@ -261,7 +303,7 @@ impl Processor {
         if self.is_home_of(thread) {
             return self.ready.push(thread);
         }
-        Place { at: thread.home(), ..self.place }.deliver(thread);
+        Place { at: thread.home.at(), ..self.place }.deliver(thread);
     }
 
     /// The running thread has ended, in a run with other processors, which may take its result from
@@ -381,8 +423,8 @@ impl Processor {
         self.ready.push(thread);
     }
 
-    /// Suspends the running thread until that is over, at most until then; false: it was late.
-    pub fn wait_for(&self, awaited: &dyn Awaited, until: Option<Instant>) -> bool {
+    /// Suspends the running thread until that is over, at most until then.
+    pub fn wait_for(&self, awaited: &dyn Awaited, until: Option<Instant>) -> WaitEnd {
         let running = self.running.get();
         // SAFETY: only the lifetime changes. The thread has borrowed it until this returns, and
         // then it is forgotten.
@@ -396,14 +438,21 @@ impl Processor {
         if let Some(until) = until {
             self.sleepers.push(until, running);
         }
-        self.block(&For(awaited));
-        running.awaits.take().is_none()
+        let ended = self.block_unless_cancelled(&For(awaited));
+        match (ended, running.awaits.take()) {
+            (Err(unwind), _) => WaitEnd::Cancelled(unwind),
+            (Ok(()), None) => WaitEnd::Over,
+            (Ok(()), Some(_)) => WaitEnd::Late,
+        }
     }
 
     /// Waits until a thread is ready, on the stack of whoever was the last to run (U28), which may
     /// be the next.
     #[cold]
     fn idle(&self) -> &'static Thread {
+        if self.is_hosted {
+            return self.root;
+        }
         let mut seeks = 0;
         loop {
             self.look();
@@ -478,35 +527,6 @@ impl Processor {
             sleep(Word { word: inbox.wakes(), expected, is_own: true }, left.min(longest));
         }
         team.wake_up(at.into(), rests);
-    }
-
-    /// See [`Idle::sleep`].
-    pub fn sleep_for_awaited(
-        &self,
-        enders: Enders,
-        sleep: impl FnOnce(&[Word<'_>], Duration) -> bool,
-    ) -> bool {
-        let (first, count_max) = match enders {
-            Enders::Oldest(count) => (self.awaited.first(), count),
-            Enders::Newest => (self.awaited.newest(), 1),
-        };
-        let threads = || std::iter::successors(first, |thread| thread.next.get()).take(count_max);
-        let mut asleep = 0;
-        let mut is_late = false;
-        self.sleep(SLEEP_MAX, |inbox, left| {
-            let mut words = vec![inbox];
-            let fall_asleep = |thread: &'static Thread| thread.awaited()?.fall_asleep();
-            words.extend(threads().map_while(fall_asleep));
-            asleep = words.len() - 1;
-            if asleep == threads().count() {
-                is_late = sleep(&words, left);
-            }
-        });
-        for awaited in threads().take(asleep).filter_map(Thread::awaited) {
-            awaited.wake_up(is_late);
-        }
-        self.awaited.sweep(usize::MAX, |thread| self.wake_awaiting(thread));
-        is_late
     }
 
     #[inline(always)]

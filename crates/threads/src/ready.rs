@@ -71,6 +71,8 @@ pub struct ReadyList {
     may_have: Cell<bool>,
     /// Where those are that have not begun, if there are other processors.
     common: Option<Common>,
+    /// The kernel thread's own loop takes threads out, and nobody else.
+    is_hosted: bool,
 }
 
 /// What other processors have to do with it.
@@ -101,12 +103,12 @@ impl Common {
 
 impl ReadyList {
     /// A list with that policy, or first come, first served; of a processor that is alone, or not.
-    pub fn new(policy: Option<Box<dyn Policy>>, place: Place) -> ReadyList {
+    pub fn new(policy: Option<Box<dyn Policy>>, place: Place, is_hosted: bool) -> ReadyList {
         let new = |place| Common { place, turns: Cell::new(1), thief: Thief::new(place) };
         let common = (!place.is_alone()).then(|| new(place));
         let is_plain = Cell::new(policy.is_none() && common.is_none());
         let (policy, may_have) = (RefCell::new(policy), Cell::new(false));
-        ReadyList { fifo: Fifo::new(), is_plain, policy, may_have, common }
+        ReadyList { fifo: Fifo::new(), is_plain, policy, may_have, common, is_hosted }
     }
 
     /// Whether it is nothing but a list.
@@ -135,11 +137,16 @@ impl ReadyList {
 
     /// A thread is to begin here, and nowhere else.
     pub fn begin_here(&self, thread: &'static Thread) {
+        self.settle(thread);
+        self.push(thread);
+    }
+
+    /// A thread that is in no list stays on this processor, whichever it was forked on.
+    pub fn settle(&self, thread: &'static Thread) {
         if let Some(common) = &self.common {
             thread.is_rare.set(true);
             thread.settle(common.place.at);
         }
-        self.push(thread);
     }
 
     /// Takes the next thread out.
@@ -164,6 +171,7 @@ impl ReadyList {
         match &self.common {
             Some(common) => {
                 thread.is_rare.set(true);
+                thread.home.fork();
                 common.fork(NotBegun(thread));
             }
             None => self.add(thread),
@@ -172,6 +180,15 @@ impl ReadyList {
 
     #[inline(never)]
     fn next(&self) -> Option<&'static Thread> {
+        if self.is_hosted { None } else { self.next_of_several() }
+    }
+
+    /// The next thread, for the host.
+    pub fn pop_hosted(&self) -> Option<&'static Thread> {
+        self.next_of_several()
+    }
+
+    fn next_of_several(&self) -> Option<&'static Thread> {
         let Some(common) = &self.common else { return self.next_by_policy() };
         if self.policy.borrow().is_some() {
             // It decides among all, so they stay here.

@@ -3,12 +3,19 @@
 use std::fmt;
 use std::ptr::NonNull;
 
+use crate::processor::Processor;
 use crate::thread::Thread;
 
 /// Something that a thread can wait for, as a report says it.
 pub trait Waited {
     /// After "waits for".
     fn describe(&self) -> String;
+
+    /// A thread that waits for it was cancelled: takes it out of whatever list of this it is in, on
+    /// the thread's processor. False: it waits on, because this cannot be given up, or has come.
+    fn withdraw(&self, _processor: &Processor, _thread: &'static Thread) -> bool {
+        false
+    }
 }
 
 /// The threads that have not ended.

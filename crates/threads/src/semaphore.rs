@@ -1,8 +1,9 @@
 //! A count of permits.
 
 use crate::monitor::Monitor;
-use crate::processor::here_for;
+use crate::processor::{Processor, here_for};
 use crate::report::Waited;
+use crate::thread::Thread;
 
 /// So many permits; who finds none waits for one.
 ///
@@ -48,7 +49,7 @@ impl Semaphore {
             is_left
         });
         if !is_ours {
-            processor.block(&self.monitor);
+            processor.block_or_unwind(&self.monitor);
         }
     }
 
@@ -97,5 +98,9 @@ impl Permits {
 impl Waited for Monitor<Permits> {
     fn describe(&self) -> String {
         "a permit of a semaphore".to_owned()
+    }
+
+    fn withdraw(&self, processor: &Processor, thread: &'static Thread) -> bool {
+        Monitor::withdraw(self, processor, thread)
     }
 }

@@ -4,7 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::processor::here_for;
+use crate::cancel::test_cancel;
+use crate::processor::{Processor, here_for};
 use crate::report::Waited;
 use crate::thread::Thread;
 
@@ -18,11 +19,12 @@ use crate::thread::Thread;
 /// # Cost: two readings of the clock and two switches. The processor sleeps if no thread is ready.
 pub fn sleep_until(deadline: Instant) {
     let processor = here_for("sleep_until");
+    test_cancel();
     if Instant::now() >= deadline {
         return processor.yield_now();
     }
     processor.sleepers.push(deadline, processor.running());
-    processor.block(&Time(deadline));
+    processor.block_or_unwind(&Time(deadline));
 }
 
 /// Lets other FastThreads run for at least so long; see [`sleep_until`].
@@ -56,11 +58,10 @@ impl Sleepers {
         self.by_deadline.borrow_mut().insert(key, thread);
     }
 
-    /// It does not wait for a time any more.
-    pub fn remove(&self, thread: &'static Thread) {
-        if let Some(key) = thread.sleeps.take() {
-            self.by_deadline.borrow_mut().remove(&key);
-        }
+    /// It does not wait for a time any more. False: it did not.
+    pub fn remove(&self, thread: &'static Thread) -> bool {
+        let key = thread.sleeps.take();
+        key.is_some_and(|key| self.by_deadline.borrow_mut().remove(&key).is_some())
     }
 
     /// When the next one is to wake.
@@ -82,5 +83,9 @@ impl Waited for Time {
     fn describe(&self) -> String {
         let left = self.0.saturating_duration_since(Instant::now());
         format!("a time in {} ms", left.as_millis())
+    }
+
+    fn withdraw(&self, processor: &Processor, thread: &'static Thread) -> bool {
+        processor.sleepers.remove(thread)
     }
 }

@@ -85,6 +85,11 @@ impl Stack {
         self.guard.wrapping_add(if self.bytes == 0 { 0 } else { GUARD_BYTES + self.bytes })
     }
 
+    /// The address of the lowest byte that can be used.
+    pub fn end(&self) -> usize {
+        self.top() as usize - self.bytes
+    }
+
     /// Whether a fault at this address is this stack's overflow.
     pub fn is_guarded(&self, address: usize) -> bool {
         self.bytes > 0 && address.wrapping_sub(self.guard as usize) < GUARD_BYTES

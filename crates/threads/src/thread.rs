@@ -6,9 +6,11 @@
 
 use std::cell::{Cell, RefCell};
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
 
 use crate::awaited::Awaited;
+use crate::cancel::Asked;
+use crate::home::Home;
 use crate::join::JoinWord;
 use crate::local::Value;
 use crate::processor::here;
@@ -33,13 +35,15 @@ pub struct Thread {
     pub number: Cell<u64>,
     /// The run that it is a thread of; 0 when it has ended. Every processor may read it.
     pub run: AtomicU32,
-    /// The processor that it began on, in a run with several; every processor may read it.
-    home: AtomicU16,
+    /// The processor that it began on, in a run with several.
+    pub home: Home,
     /// Whether there is something in `rare`, or its run has several processors.
     pub is_rare: Cell<bool>,
     /// Whether its stack has been used since it was given back to the system.
     pub is_touched: Cell<bool>,
-    /// What it waits for, while it does.
+    /// Whether it is to end where it waits.
+    pub asked: Asked,
+    /// What it waits for, while it does and is not cancelled.
     pub waits_for: Cell<Option<NonNull<dyn Waited>>>,
     /// What comes from outside that it waits for, as long as it has not come.
     pub awaits: Cell<Option<NonNull<dyn Awaited>>>,
@@ -51,6 +55,9 @@ pub struct Thread {
     pub turn: Cell<u64>,
     /// A lock is to be its alone; see `RwLock`.
     pub is_writer: Cell<bool>,
+    /// Of an E-stack of a host: its number there, from 1; and what its guest is called.
+    pub estack: Cell<usize>,
+    pub guest: Cell<&'static str>,
     /// What most threads have not.
     pub rare: RefCell<Rare>,
     /// Its stack.
@@ -69,9 +76,6 @@ pub struct Rare {
     pub locals: Vec<Value>,
 }
 
-/// The home of a thread that has not begun or has ended.
-const NOWHERE: u16 = u16::MAX;
-
 /// Tops of neighbouring stacks lie so far apart in their pages.
 const OFFSET_BYTES: usize = 192;
 
@@ -88,36 +92,29 @@ impl Thread {
             payload: Cell::new(ptr::null_mut()),
             number: Cell::new(0),
             run: AtomicU32::new(0),
-            home: AtomicU16::new(NOWHERE),
+            home: Home::new(),
             is_rare: Cell::new(false),
             is_touched: Cell::new(false),
+            asked: Asked::default(),
             waits_for: Cell::new(None),
             awaits: Cell::new(None),
             before: Cell::new(None),
             sleeps: Cell::new(None),
             turn: Cell::new(0),
             is_writer: Cell::new(false),
+            estack: Cell::new(0),
+            guest: Cell::new(""),
             rare: RefCell::default(),
             stack,
             offset_bytes: index % OFFSETS * OFFSET_BYTES,
         }
     }
 
-    /// It has ended.
-    pub fn leave_home(&self) {
-        self.settle(NOWHERE);
-    }
-
-    /// It is to begin on this processor, and stays there.
+    /// It is to begin on this processor, the caller's, and stays there.
     pub fn settle(&self, home: u16) {
-        // Relaxed: tells no more than itself.
-        self.home.store(home, Ordering::Relaxed);
-    }
-
-    /// The processor that it began on, if it has begun; in a run with several.
-    pub fn home(&self) -> u16 {
-        // Relaxed: as above.
-        self.home.load(Ordering::Relaxed)
+        if self.home.settle(home) {
+            self.asked.ask();
+        }
     }
 
     /// The thread whose address this is.
@@ -208,6 +205,28 @@ impl Fifo {
             _ => self.first.set(Some(thread)),
         }
         self.last.set(Some(thread));
+    }
+
+    /// Takes this one out, if it is in it.
+    pub fn remove(&self, thread: &'static Thread) -> bool {
+        let mut before: Option<&'static Thread> = None;
+        let mut next = self.first.get();
+        while let Some(found) = next {
+            next = found.next.get();
+            if !ptr::eq(found, thread) {
+                before = Some(found);
+                continue;
+            }
+            match before {
+                Some(before) => before.next.set(next),
+                None => self.first.set(next),
+            }
+            if next.is_none() {
+                self.last.set(before);
+            }
+            return true;
+        }
+        false
     }
 
     #[inline(always)]

@@ -5,7 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-use nearcall_threads::{Mutex, Setup, fork, named, run, sleep, yield_now};
+use nearcall_threads::{Guest, Host, Hosts, Mutex, Setup, fork, named, run, sleep, yield_now};
 
 /// Tells this program that it is the child.
 const VARIABLE: &str = "NEARCALL_THREADS_ENDING";
@@ -206,4 +206,86 @@ fn an_idle_processor_gives_back_what_stacks_have_touched() {
     let output = child(test);
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("given back"), "{output:?}");
+}
+
+#[test]
+fn an_overflow_on_an_estack_names_its_guest() {
+    struct Deep;
+    impl Guest for Deep {
+        type Output = u64;
+        fn name(&self) -> &'static str {
+            "descend"
+        }
+        fn run(&self) -> u64 {
+            deep(u64::MAX)
+        }
+        fn resume(&self) {}
+        fn suspend(&self) {}
+        fn finish(&self, _output: u64) {}
+    }
+    in_child(|| {
+        let hosts = Hosts::new(1, 192 << 10).unwrap();
+        let host: Host<Deep> = hosts.enter(1).unwrap();
+        host.begin(Deep);
+    });
+    let want = "FastThread 1, which runs `descend`, has overflowed its stack of 196608 bytes: \
+                aborting";
+    aborts("an_overflow_on_an_estack_names_its_guest", want);
+}
+
+#[test]
+fn a_destructor_that_waits_while_a_cancelled_thread_unwinds_is_refused() {
+    struct SleepsWhenDropped;
+    impl Drop for SleepsWhenDropped {
+        fn drop(&mut self) {
+            sleep(Duration::from_secs(3600));
+        }
+    }
+    in_child(|| {
+        let main = || {
+            let thread = named("cancelled").fork(|| {
+                let _sleeps = SleepsWhenDropped;
+                sleep(Duration::from_secs(3600));
+            });
+            let thread = thread.unwrap();
+            yield_now();
+            thread.cancel().unwrap();
+            thread.join()
+        };
+        drop(run(main).unwrap());
+    });
+    let test = "a_destructor_that_waits_while_a_cancelled_thread_unwinds_is_refused";
+    aborts(test, "FastThread 2 `cancelled` would wait for a time in 35");
+    aborts(test, " ms while it unwinds: aborting");
+}
+
+#[test]
+fn a_processor_without_a_stack_for_the_news_says_so_and_tells_it_later() {
+    let test = "a_processor_without_a_stack_for_the_news_says_so_and_tells_it_later";
+    in_child(|| {
+        let refused = Setup::default().stack_bytes(1 << 40).processors(2).run(|| {
+            let begun = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+            let theirs = std::sync::Arc::clone(&begun);
+            let thread = fork(move || {
+                theirs.store(true, std::sync::atomic::Ordering::Relaxed);
+                sleep(Duration::from_secs(3600));
+            });
+            let thread = thread.unwrap();
+            // Does not yield, so that it begins elsewhere.
+            while !begun.load(std::sync::atomic::Ordering::Relaxed) {}
+            let mut others = Vec::new();
+            while let Ok(other) = fork(|| ()) {
+                others.push(other);
+            }
+            let refused = thread.cancel().unwrap_err();
+            others.iter().for_each(|other| other.join().unwrap());
+            thread.cancel().unwrap();
+            (refused.to_string(), thread.join().unwrap_err().to_string())
+        });
+        println!("refused: {:?}", refused.unwrap());
+    });
+    let output = child(test);
+    let said = String::from_utf8_lossy(&output.stdout);
+    let is_refused = said.contains("refused: (\"no memory for a stack of 1099511627776 bytes: ");
+    assert!(is_refused && said.contains("\"the FastThread was cancelled\""), "{output:?}");
 }

@@ -27,11 +27,12 @@ fn serve(domain: &Domain, directory: &Path, name: &str) {
     let clerk = testkit::server::export(domain, directory, name).expect("an export");
     let passing = testkit::passing::export(domain, directory, name).expect("an export");
     let feeding = testkit::feeding::export(domain, directory, name).expect("an export");
+    let exchanging = testkit::exchanging::export(domain, directory, name).expect("an export");
     let by_hand = effects::export(domain, directory, &effects::name_of(name)).expect("an export");
     println!("exported");
     let mut line = String::new();
     std::io::stdin().read_to_string(&mut line).expect("standard input");
-    drop((clerk, passing, feeding, by_hand));
+    drop((clerk, passing, feeding, exchanging, by_hand));
     domain.shut_down();
 }
 

@@ -147,8 +147,8 @@ impl Survivor {
 
     /// A server is started whose system calls are disturbed, and is called. `None`: it was
     /// disturbed before it was ready.
-    pub fn disturbed(&mut self, inject: &str) -> Result<Option<Vec<String>>, Stopped> {
-        let starter = starter(inject);
+    pub fn disturbed(&mut self, injects: &[String]) -> Result<Option<Vec<String>>, Stopped> {
+        let starter = starter(injects);
         let started = Player::start_under(&starter, Role::Serve, self.directory(), NAME, "");
         let mut server = match started {
             Ok(server) => server,
@@ -287,9 +287,9 @@ impl Host {
 
     /// A client is started whose system calls are disturbed, and calls. `None`: it was disturbed
     /// before it was ready.
-    pub fn disturbed(&mut self, inject: &str) -> Result<Option<Vec<String>>, Stopped> {
+    pub fn disturbed(&mut self, injects: &[String]) -> Result<Option<Vec<String>>, Stopped> {
         self.clients += 1;
-        let (number, starter) = (self.clients, starter(inject));
+        let (number, starter) = (self.clients, starter(injects));
         let (path, rest) = (self.directory.path(), number.to_string());
         let mut client = match Player::start_under(&starter, Role::Call, path, NAME, &rest) {
             Ok(client) => client,

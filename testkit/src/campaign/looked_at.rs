@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use nearcall::{Binding, Domain};
 use nearcall_abi::{Extent, INLINE_BYTES, SegmentLayout};
+use nearcall_core::{Phase, TurnWord};
 use tempfile::TempDir;
 
 use super::player::{Player, Role};
@@ -22,8 +23,9 @@ use crate::server::import_options;
 const HEAD_WORDS_BYTES: u64 = 16;
 const LINE_BYTES: u64 = 64;
 
-/// A server that has not loaded a word for so long sleeps, and polls no head.
-const ASLEEP: Duration = Duration::from_millis(5);
+/// Looks in a row that find no load, and no head that is polled, before a server is taken to sleep:
+/// of some 80 us each, so that one which somebody else's work interrupts is not taken for asleep.
+const QUIET_LOOKS: u32 = 100;
 
 /// Longest that a call may take.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -89,6 +91,8 @@ pub struct LookedAt {
     outcomes: Receiver<String>,
     heads: Place,
     requests: Place,
+    /// The turn words of all A-stacks.
+    turns: Vec<Place>,
     /// Of this process.
     memory: File,
     _directory: TempDir,
@@ -105,6 +109,9 @@ impl LookedAt {
         client.null()?;
         let (heads, requests) =
             (place("nearcall-heads", server.pid())?, place("nearcall-requests", server.pid())?);
+        let layout = SegmentLayout::new(FAULTS.classes).map_err(|_| "no layout")?;
+        let extents = (0..layout.astack_count()).filter_map(|astack| layout.extent(astack));
+        let turns = extents.map(|extent| heads.at(extent.head_offset_bytes.into())).collect();
         let (calls, asked) = channel();
         let (told, outcomes) = channel();
         std::thread::spawn(move || {
@@ -122,6 +129,7 @@ impl LookedAt {
             outcomes,
             heads,
             requests,
+            turns,
             memory,
             _directory: directory,
         })
@@ -137,7 +145,10 @@ impl LookedAt {
         let length = named[1];
         let mut message_bytes = 0;
         self.call(call, &[length], |memory, _| {
-            message_bytes = load(memory, length.place.here)?;
+            // Behind the reply it is what the server has written.
+            if turn.says_posted(memory)? {
+                message_bytes = load(memory, length.place.here)?;
+            }
             Ok(())
         })?;
         let message = (0..u64::from(message_bytes)).step_by(4).map(|at| {
@@ -181,10 +192,14 @@ impl LookedAt {
     ) -> Result<String, Stopped> {
         let watched: Vec<_> = words.iter().map(|word| word.place.there).collect();
         self.watched.watch(&watched)?;
-        let quiet_since = Cell::new(Instant::now());
-        let is_quiet = || (quiet_since.get().elapsed() > ASLEEP).then_some(());
+        let quiet_looks = Cell::new(0);
+        let is_quiet = || {
+            let is_polled = is_polled(&self.memory, &self.turns);
+            quiet_looks.set(if is_polled { 0 } else { quiet_looks.get() + 1 });
+            (quiet_looks.get() == QUIET_LOOKS).then_some(())
+        };
         self.watched.until(is_quiet, |_| {
-            quiet_since.set(Instant::now());
+            quiet_looks.set(0);
             Ok(())
         })?;
         self.calls.send(call)?;
@@ -211,6 +226,12 @@ impl Word {
         self.name.is_some() || self.at < call.fixed_bytes
     }
 
+    /// Whether it is a turn word that says that a call is posted.
+    pub fn says_posted(&self, memory: &File) -> Result<bool, Stopped> {
+        let turn = TurnWord(load(memory, self.place.here)?);
+        Ok(matches!(turn.phase(), Some(Phase::Posted | Phase::PostedAsleep)))
+    }
+
     /// Changes it, as the client whose memory it is may at any time.
     pub fn flip(&self, memory: &File, bits: u32) -> Result<(), Stopped> {
         let flipped = load(memory, self.place.here)? ^ bits;
@@ -225,6 +246,14 @@ impl fmt::Display for Word {
             None => write!(f, "byte {}", self.at),
         }
     }
+}
+
+/// Whether the server polls one of these. A word that cannot be read is not polled.
+fn is_polled(memory: &File, turns: &[Place]) -> bool {
+    turns.iter().any(|turn| {
+        let word = load(memory, turn.here).map(TurnWord);
+        word.is_ok_and(|turn| turn.phase() == Some(Phase::IdleHot))
+    })
 }
 
 fn load(memory: &File, address: u64) -> Result<u32, Stopped> {

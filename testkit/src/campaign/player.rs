@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use nearcall::{BindError, Binding, CallError, Domain, ExportError};
+use nearcall::{BindError, Binding, CallError, Domain, DomainOptions, ExportError};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 
@@ -57,7 +57,7 @@ const END_TIMEOUT: Duration = Duration::from_secs(10);
 pub enum Role {
     /// Exports `Effects` until its input ends.
     Serve,
-    /// Exports `Faults` until its input ends.
+    /// Exports `Faults` from one processor until its input ends.
     Test,
     /// Exports `Crowd` until its input ends.
     Echo,
@@ -308,7 +308,11 @@ pub fn play_if_told() -> Option<ExitCode> {
     let directory = Path::new(directory);
     match role.as_str() {
         "serve" => serve(|domain| effects::export(domain, directory, name)),
-        "test" => serve(|domain| server::export(domain, directory, name)),
+        "test" => {
+            let mut alone = DomainOptions::default();
+            alone.processors_max = 1;
+            serve_with(alone, |domain| server::export(domain, directory, name));
+        }
         "echo" => serve(|domain| effects::export_crowd(domain, directory, name)),
         "call" => call(directory, name, rest.parse().expect("the number of a client")),
         "hold" => hold(directory, name),
@@ -327,7 +331,14 @@ pub fn play_if_told() -> Option<ExitCode> {
 }
 
 fn serve<Clerks>(export: impl FnOnce(&Domain) -> Result<Clerks, ExportError>) {
-    let domain = Domain::new().expect("a domain");
+    serve_with(DomainOptions::default(), export)
+}
+
+fn serve_with<Clerks>(
+    options: DomainOptions,
+    export: impl FnOnce(&Domain) -> Result<Clerks, ExportError>,
+) {
+    let domain = Domain::with_options(options).expect("a domain");
     let clerk = export(&domain).expect("an export");
     println!("ready");
     io::stdin().read_to_end(&mut Vec::new()).expect("standard input");

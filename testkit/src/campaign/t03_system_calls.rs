@@ -1,4 +1,4 @@
-//! T3: a system call fails, or kills, at each place where a domain makes one.
+//! T3: a system call fails, or kills, at each place where a domain makes one; at night two of them.
 
 use std::process::Command;
 
@@ -35,6 +35,9 @@ const ERRORS: [&str; 8] =
 const TIMES: [u32; 4] = [1, 2, 3, 5];
 const TIMES_AT_NIGHT: [u32; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 12, 20];
 
+/// Pairs of disturbances, on either side.
+const PAIRS_AT_NIGHT: usize = 2_000;
+
 /// Disturbs clients, then servers.
 pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     if Command::new("strace").arg("-V").output().is_err() {
@@ -42,21 +45,22 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     }
     let mut report = Report::of("disturbed lives");
     let mut before_ready = 0;
-    let mut note = |inject: &str, lived: Option<Vec<String>>| match lived {
+    let mut note = |injects: &[String], lived: Option<Vec<String>>| match lived {
         None => before_ready += 1,
         Some(violations) => {
             report.count += 1;
-            let named = |violation| format!("{inject}: {violation}");
+            let named = |violation| format!("{}: {violation}", injects.join(" "));
             report.violations.extend(violations.into_iter().map(named));
         }
     };
     let mut survivor = Survivor::new()?;
-    for inject in disturbances(setup) {
-        note(&inject, survivor.disturbed(&inject)?);
+    let disturbances = disturbances(setup);
+    for injects in &disturbances {
+        note(injects, survivor.disturbed(injects)?);
     }
     let mut host = Host::new()?;
-    for inject in disturbances(setup) {
-        note(&inject, host.disturbed(&inject)?);
+    for injects in &disturbances {
+        note(injects, host.disturbed(injects)?);
     }
     if let Some(left) = host.left_behind() {
         report.violation(left);
@@ -66,9 +70,18 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     Ok(report)
 }
 
-/// What is injected, one after the other: a death at each place, and each of the errors.
-fn disturbances(setup: &Setup) -> Vec<String> {
-    let times = if setup.is_nightly { &TIMES_AT_NIGHT[..] } else { &TIMES };
+/// What is injected, one after the other: a death at each place, and each of the errors; at night
+/// pairs of them that chance chooses.
+fn disturbances(setup: &Setup) -> Vec<Vec<String>> {
+    let single = single(if setup.is_nightly { &TIMES_AT_NIGHT } else { &TIMES });
+    let mut chances = setup.chances("T3");
+    let mut any = || single[chances.usize(..single.len())].clone();
+    let pairs = if setup.is_nightly { PAIRS_AT_NIGHT } else { 0 };
+    let pairs: Vec<_> = (0..pairs).map(|_| vec![any(), any()]).collect();
+    single.iter().map(|inject| vec![inject.clone()]).chain(pairs).collect()
+}
+
+fn single(times: &[u32]) -> Vec<String> {
     let mut all = Vec::new();
     for (call, time) in CALLS.iter().flat_map(|call| times.iter().map(move |time| (*call, time))) {
         all.push(format!("inject={call}:signal=KILL:when={time}"));
@@ -84,6 +97,7 @@ fn disturbances(setup: &Setup) -> Vec<String> {
 }
 
 /// What starts a player that is disturbed so.
-pub fn starter(inject: &str) -> [&str; 7] {
-    ["strace", "--follow-forks", "-qqq", "--output", "/dev/null", "-e", inject]
+pub fn starter(injects: &[String]) -> Vec<&str> {
+    let strace = ["strace", "--follow-forks", "-qqq", "--output", "/dev/null"];
+    strace.into_iter().chain(injects.iter().flat_map(|inject| ["-e", inject])).collect()
 }

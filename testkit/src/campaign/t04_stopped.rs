@@ -1,6 +1,8 @@
-//! T4: a server is stopped at any moment, and goes on later. Its client is told when its deadline
-//! is over and not later, others do not notice, and no reply that comes late reaches a later call.
+//! T4: a server is stopped at any moment, by a signal or by the freezer of a control group, and
+//! goes on later. Its client is told when its deadline is over and not later, others do not notice,
+//! and no reply that comes late reaches a later call.
 
+use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -14,13 +16,14 @@ use super::oracle::{CallName, Told, judge};
 use super::player::{Player, Role, bind};
 use super::report::{Report, Stopped};
 use crate::effects::effects::EffectsClient;
+use crate::freezer::Freezer;
 use crate::signal;
 
 const STOPPED: &str = "stopped";
 const OTHER: &str = "other";
 
-const STOPS: u64 = 500;
-const STOPS_AT_NIGHT: u64 = 5_000;
+const STOPS: usize = 500;
+const STOPS_AT_NIGHT: usize = 5_000;
 
 /// The deadline of each call, and how late it may be over.
 const DEADLINE: Duration = Duration::from_millis(20);
@@ -43,9 +46,34 @@ const TRIES: u32 = 4;
 /// Number of the client, in the effects.
 const CLIENT: u64 = 4;
 
-/// Who is stopped, who calls it, and what the client was told.
+/// What stops the server.
+enum Means<'f> {
+    /// A signal to its process.
+    Signal(u32),
+    /// The freezer of its control group.
+    Freezer(&'f Freezer),
+}
+
+impl Means<'_> {
+    fn stop(&self) -> io::Result<()> {
+        match self {
+            Means::Signal(pid) => signal::stop(*pid),
+            Means::Freezer(freezer) => freezer.freeze()?,
+        }
+        Ok(())
+    }
+
+    fn resume(&self) -> io::Result<()> {
+        match self {
+            Means::Signal(pid) => signal::resume(*pid),
+            Means::Freezer(freezer) => freezer.thaw()?,
+        }
+        Ok(())
+    }
+}
+
+/// Who calls, and what it was told.
 struct Scene<'s> {
-    pid: u32,
     client: &'s EffectsClient,
     number: u64,
     history: Vec<(CallName, Told)>,
@@ -62,8 +90,14 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     let mut others = Player::start(Role::Serve, path, OTHER, "")?;
     let client = bind(path, STOPPED, timeout)?.with_deadline(DEADLINE);
     let other = bind(path, OTHER, timeout)?;
+    let freezer = Freezer::of(server.pid());
+    let frozen = freezer.as_ref().map(Means::Freezer);
+    let means: Vec<_> = frozen.into_iter().chain([Means::Signal(server.pid())]).collect();
+    report.figure(match &freezer {
+        Some(_) => "every other one by the freezer".to_owned(),
+        None => "no control group here freezes: stopped by signals alone".to_owned(),
+    });
     let mut scene = Scene {
-        pid: server.pid(),
         client: &client,
         number: 0,
         history: Vec::new(),
@@ -76,9 +110,10 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
         let (mut alone, _) = beside(&other, || std::thread::sleep(ALONE));
         scene.late = Times::default();
         let (mut times, failures) = beside(&other, || {
-            for _ in 0..if setup.is_nightly { STOPS_AT_NIGHT } else { STOPS } {
+            let stops = if setup.is_nightly { STOPS_AT_NIGHT } else { STOPS };
+            for means in means.iter().cycle().take(stops) {
                 let running = Duration::from_micros(chances.u64(..RUNNING_US_MAX));
-                if let Err(fault) = scene.stop(running) {
+                if let Err(fault) = scene.stop(means, running) {
                     report.violation(fault);
                 }
                 report.count += 1;
@@ -112,16 +147,17 @@ fn finish(report: &mut Report, scene: &Scene<'_>, directory: &Path) {
 impl Scene<'_> {
     /// Calls until a call is not answered, because the server was stopped meanwhile; has it go on,
     /// and looks whether later calls get what is theirs.
-    fn stop(&mut self, running: Duration) -> Result<(), String> {
-        let pid = self.pid;
+    fn stop(&mut self, means: &Means<'_>, running: Duration) -> Result<(), String> {
         std::thread::scope(|threads| {
-            threads.spawn(move || {
+            let stopped = threads.spawn(|| {
                 std::thread::sleep(running);
-                signal::stop(pid);
+                means.stop()
             });
             while self.call() {}
-        });
-        signal::resume(pid);
+            stopped.join().expect("who stops it")
+        })
+        .and_then(|()| means.resume())
+        .map_err(|error| format!("the freezer: {error}"))?;
         let begin = Instant::now();
         while self.client.binding().captured_count() > 0 {
             if begin.elapsed() > LET_GO {

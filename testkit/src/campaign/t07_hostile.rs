@@ -5,6 +5,7 @@
 //! with the neighbour of a process that only burns as much.
 
 mod binds;
+mod files;
 mod floods;
 mod messages;
 mod servers;
@@ -83,6 +84,10 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     let held = Held::by(target.pid);
 
     let mut scripts: Vec<_> = [binds::SCRIPTS, messages::SCRIPTS, words::SCRIPTS].concat();
+    match files::obstacle() {
+        None => scripts.extend(files::SCRIPTS),
+        Some(error) => report.figure(format!("no file system in user space here: {error}")),
+    }
     setup.chances("T7").shuffle(&mut scripts);
     let rounds = if setup.is_nightly { 100 } else { 1 };
     attack(&mut report, &neighbour, &mut server, &target, &scripts, rounds)?;

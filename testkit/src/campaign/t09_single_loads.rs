@@ -1,6 +1,10 @@
 //! T9: what a server decides by it loads once. Each word of a head but the turn, and each word of a
 //! message, is watched by the processor while generated stubs serve calls.
 //!
+//! Counted are loads while the turn says that the call is posted. The server has one processor, so
+//! that whoever loads is who decides: where there are several, one that polls may load the words of
+//! a call that another has claimed, and not run it.
+//!
 //! What is variable is copied before it is looked at, and the last move of a copy overlaps the one
 //! before: two loads of one word there are one copy. T10 shows that they decide nothing.
 
@@ -18,11 +22,12 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
     let mut looked_at = LookedAt::new()?;
     let (mut decisions, mut twice) = (0, 0);
     for call in CALLS {
-        let (_, words) = looked_at.words_of(*call)?;
+        let (turn, words) = looked_at.words_of(*call)?;
         for watched in words.chunks(WORDS_MAX) {
             let mut loads = vec![0u32; watched.len()];
-            looked_at.call(*call, watched, |_, word| {
-                loads[word] += 1;
+            looked_at.call(*call, watched, |memory, word| {
+                // A poll that finds no call decides nothing.
+                loads[word] += u32::from(turn.says_posted(memory)?);
                 Ok(())
             })?;
             for (word, loads) in watched.iter().zip(loads) {

@@ -18,6 +18,7 @@ const nearcall_interface nearcall_interface_Adder = {
     nearcall_classes_Adder,
     2,
     1,
+    false,
 };
 
 NEARCALL_COLD void nearcall_slow_Adder_null(const Adder *nc_client, nearcall_environment *nc_env, uint32_t nc_claim) {
@@ -43,12 +44,20 @@ nc_done:
 
 NEARCALL_COLD void nearcall_late_Adder_null(const Adder *nc_client,
     nearcall_environment *nc_env, uint32_t nc_seen) {
-    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
-    const nearcall_held nc_held = nearcall_brief_held(nc_binding, 0);
-    if (!nearcall_slow_wait(nc_binding, 0, 0, nc_seen, nc_env)) {
-        return;
+    nearcall_reply nc_reply;
+    bool nc_is_good = false;
+    nc_reply.fixed = NULL;
+    nc_reply.fixed_bytes = 0;
+    nc_reply.exception_count = 0;
+    nc_reply.is_kept = false;
+    nc_reply.has_descriptors = false;
+    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 0, nc_seen, &nc_reply, nc_env)) {
+        goto nc_done;
     }
-    nearcall_brief_release(&nc_held, 0);
+    nc_is_good = true;
+nc_done:
+    (void)nc_is_good;
+    return;
 }
 
 void Adder_null(const Adder *nc_client, nearcall_environment *nc_env) {
@@ -63,13 +72,13 @@ void Adder_null(const Adder *nc_client, nearcall_environment *nc_env) {
         nearcall_late_Adder_null(nc_client, nc_env, nc_held.seen);
         return;
     }
-    nearcall_brief_release(&nc_held, 0);
+    nearcall_brief_release(&nc_held, 0, 0);
 }
 
 NEARCALL_COLD int32_t nearcall_slow_Adder_add(const Adder *nc_client, int32_t a, int32_t b, nearcall_environment *nc_env, uint32_t nc_claim) {
-    int32_t nc_returned = 0;
     uint8_t nc_fixed[8] = {0};
     nearcall_message nc_request;
+    int32_t nc_returned = 0;
     uint8_t nc_results[4];
     nearcall_reply nc_reply;
     bool nc_is_good = false;
@@ -97,21 +106,29 @@ nc_done:
 
 NEARCALL_COLD int32_t nearcall_late_Adder_add(const Adder *nc_client,
     nearcall_environment *nc_env, uint32_t nc_seen) {
-    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
     int32_t nc_returned = 0;
-    const nearcall_held nc_held = nearcall_brief_held(nc_binding, 0);
-    if (!nearcall_slow_wait(nc_binding, 0, 1, nc_seen, nc_env)) {
-        return nc_returned;
+    uint8_t nc_results[4];
+    nearcall_reply nc_reply;
+    bool nc_is_good = false;
+    nc_reply.fixed = nc_results;
+    nc_reply.fixed_bytes = 4;
+    nc_reply.exception_count = 0;
+    nc_reply.is_kept = false;
+    nc_reply.has_descriptors = false;
+    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 1, nc_seen, &nc_reply, nc_env)) {
+        goto nc_done;
     }
-    const uint32_t nc_word0 = nearcall_brief_get_u32(&nc_held, 0);
-    nearcall_brief_release(&nc_held, 0);
-    nc_returned = (int32_t)nc_word0;
+    nc_returned = (int32_t)nearcall_get_u32(nc_results, 0);
+    nc_is_good = true;
+nc_done:
+    if (!nc_is_good) {
+        memset(&nc_returned, 0, sizeof nc_returned);
+    }
     return nc_returned;
 }
 
 int32_t Adder_add(const Adder *nc_client, int32_t a, int32_t b, nearcall_environment *nc_env) {
     const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
-    int32_t nc_returned = 0;
     nearcall_held nc_held;
     const uint32_t nc_claim = nearcall_brief_claim(nc_binding, 0, &nc_held);
     if (nc_claim != NEARCALL_CLAIMED) {
@@ -123,9 +140,7 @@ int32_t Adder_add(const Adder *nc_client, int32_t a, int32_t b, nearcall_environ
         return nearcall_late_Adder_add(nc_client, nc_env, nc_held.seen);
     }
     const uint32_t nc_word0 = nearcall_brief_get_u32(&nc_held, 0);
-    nearcall_brief_release(&nc_held, 0);
-    nc_returned = (int32_t)nc_word0;
-    return nc_returned;
+    return (int32_t)nearcall_brief_release(&nc_held, 0, nc_word0);
 }
 
 void nearcall_entry_Adder_null(const nearcall_server_Adder *nc_server, nearcall_served *nc_call) {

@@ -82,12 +82,13 @@ const nearcall_interface nearcall_interface_Ledger = {
     nearcall_classes_Ledger,
     6,
     2,
+    false,
 };
 
 static uint64_t nearcall_open_Ledger_rows(const Ledger *nc_client, const char *table, int log, nearcall_environment *nc_env) {
-    uint64_t nc_returned = 0;
     uint8_t nc_fixed[4] = {0};
     nearcall_message nc_request;
+    uint64_t nc_returned = 0;
     uint8_t nc_results[8];
     nearcall_reply nc_reply;
     bool nc_is_good = false;
@@ -128,9 +129,9 @@ nc_done:
 }
 
 static nearcall_sequence_Row Ledger_next_rows(const Ledger *nc_client, uint64_t feed, uint32_t number, bool *is_last, nearcall_environment *nc_env) {
-    nearcall_sequence_Row nc_returned = {0};
     uint8_t nc_fixed[12] = {0};
     nearcall_message nc_request;
+    nearcall_sequence_Row nc_returned = {0};
     uint8_t nc_results[5];
     nearcall_reply nc_reply;
     bool nc_is_good = false;
@@ -204,8 +205,8 @@ nc_done:
 }
 
 static uint64_t nearcall_open_Ledger_load(const Ledger *nc_client, nearcall_environment *nc_env) {
-    uint64_t nc_returned = 0;
     nearcall_message nc_request;
+    uint64_t nc_returned = 0;
     uint8_t nc_results[8];
     nearcall_reply nc_reply;
     bool nc_is_good = false;
@@ -295,9 +296,9 @@ nc_done:
 }
 
 static uint32_t Ledger_end_load(const Ledger *nc_client, uint64_t feed, nearcall_environment *nc_env) {
-    uint32_t nc_returned = 0;
     uint8_t nc_fixed[8] = {0};
     nearcall_message nc_request;
+    uint32_t nc_returned = 0;
     uint8_t nc_results[4];
     nearcall_reply nc_reply;
     bool nc_is_good = false;
@@ -334,8 +335,8 @@ nc_done:
 }
 
 int Ledger_follow(const Ledger *nc_client, int *lock, nearcall_environment *nc_env) {
-    int nc_returned = -1;
     nearcall_message nc_request;
+    int nc_returned = -1;
     nearcall_reply nc_reply;
     bool nc_is_good = false;
     nearcall_descriptor nc_came[2];

@@ -241,12 +241,13 @@ const nearcall_interface nearcall_interface_shelf_Shelf = {
     nearcall_classes_shelf_Shelf,
     3,
     2,
+    false,
 };
 
 shelf_Books shelf_Shelf_find(const shelf_Shelf *nc_client, const char *part, shelf_Mark *mark, const shelf_Prices *prices, nearcall_environment *nc_env) {
-    shelf_Books nc_returned = {0};
     uint8_t nc_fixed[32] = {0};
     nearcall_message nc_request;
+    shelf_Books nc_returned = {0};
     uint8_t nc_results[8];
     nearcall_reply nc_reply;
     bool nc_is_good = false;

@@ -61,6 +61,104 @@ static void words(const brief_Brief *brief) {
     CHECK(small == 1 && big == 0);
 }
 
+/* Elements of every number arrive, in the line and behind it, until they fit no A-stack. */
+static void payloads(const brief_Brief *brief) {
+    static int32_t data[1000];
+    static int16_t shorts[40];
+    uint8_t octets[6];
+    for (int32_t i = 0; i < 1000; i++) {
+        data[i] = i * 65537;
+    }
+    for (int32_t i = 0; i < 40; i++) {
+        shorts[i] = (int16_t)(i * 811);
+    }
+    for (int32_t count = 0, sum = 0; count <= 520; count++) {
+        const brief_Longs longs = {(uint32_t)count, count == 0 ? NULL : data};
+        int32_t pos = count;
+        CHECK(brief_Brief_write(brief, 7, &pos, count, &longs, &env) == sum);
+        CHECK(env.outcome == NEARCALL_RETURNED && pos == 2 * count);
+        sum = (int32_t)((uint32_t)sum + (uint32_t)data[count]);
+    }
+    printf("%u calls took the long way\n", slow_count);
+#if defined(__x86_64__)
+    CHECK(slow_count == 1);
+#endif
+    const brief_Longs longs = {1000, data};
+    int32_t pos = 0;
+    brief_Brief_write(brief, 7, &pos, 1000, &longs, &env);
+    CHECK(env.outcome == NEARCALL_RETURNED && pos == 1000);
+    for (uint32_t count = 0, sum = 0; count <= 5; count++) {
+        const brief_Few few = {count, octets};
+        CHECK(brief_Brief_few(brief, &few, &env) == sum && env.outcome == NEARCALL_RETURNED);
+        octets[count] = (uint8_t)(251 + count);
+        sum += octets[count];
+    }
+    for (uint32_t count = 0; count <= 40; count++) {
+        const brief_Some some = {count, shorts};
+        int32_t sum = 0;
+        int16_t first = 1;
+        for (uint32_t i = 0; i < count; i++) {
+            sum += shorts[i];
+        }
+        CHECK(brief_Brief_some(brief, &some, &first, &env) == sum && first == 0);
+        CHECK(env.outcome == NEARCALL_RETURNED);
+    }
+    const brief_Few few = {6, octets};
+    const brief_Some some = {41, shorts};
+    int16_t first = 1;
+    CHECK(brief_Brief_few(brief, &few, &env) == 0 && env.outcome == NEARCALL_USAGE);
+    CHECK(brief_Brief_some(brief, &some, &first, &env) == 0 && env.outcome == NEARCALL_USAGE);
+    CHECK(first == 0 && env.ran == NEARCALL_RAN_NO);
+    brief_Tile tile, other, turned;
+    for (uint32_t call = 0; call < CALLS; call++) {
+        for (uint8_t i = 0; i < 12; i++) {
+            tile._at[i] = (uint8_t)(call + i);
+            other._at[i] = (uint8_t)(call * 3 + i);
+        }
+        turned = brief_Brief_turn(brief, &tile, &other, &env);
+        for (uint8_t i = 0; i < 12; i++) {
+            CHECK(turned._at[i] == (uint8_t)(call + 11 - i));
+            CHECK(other._at[i] == (uint8_t)(call * 3 + 11 - i));
+        }
+    }
+}
+
+/* What goes is brief, and what comes back is an exception, or longer than the line. */
+static void results(const brief_Brief *brief) {
+    for (int32_t call = 0; call < CALLS / 4; call++) {
+        const uint32_t many = (uint32_t)call % 1003;
+        char *name = NULL;
+        int32_t number = call;
+        brief_Longs longs = brief_Brief_count(brief, many, &name, &env);
+        if (many <= 1000) {
+            char expected[16];
+            snprintf(expected, sizeof expected, "to %u", many);
+            CHECK(env.outcome == NEARCALL_RETURNED && strcmp(name, expected) == 0);
+            CHECK(longs._length == many);
+            CHECK(many == 0 || longs._buffer[many - 1] == (int32_t)many - 1);
+        } else {
+            CHECK(env.outcome == NEARCALL_RAISED && env.ran == NEARCALL_RAN_YES);
+            CHECK(strcmp(nearcall_raised_brief_Refused(&env)->why, "too many") == 0);
+            CHECK(name == NULL && longs._length == 0);
+            nearcall_environment_release(&env);
+        }
+        nearcall_free_brief_Longs(&longs);
+        nearcall_free(name);
+        const int32_t half = brief_Brief_half(brief, &number, &env);
+        if (call % 2 == 0) {
+            CHECK(env.outcome == NEARCALL_RETURNED && half == call / 2 && number == 0);
+        } else {
+            CHECK(env.outcome == NEARCALL_RAISED && half == 0 && number == call);
+            CHECK(nearcall_raised_brief_Refused(&env)->code == 1);
+            nearcall_environment_release(&env);
+        }
+    }
+    printf("%u calls took the long way\n", slow_count);
+#if defined(__x86_64__)
+    CHECK(slow_count <= 2);
+#endif
+}
+
 /* The client sleeps while the procedure runs, and the server before the next call. */
 static void naps(const brief_Brief *brief) {
     for (uint32_t call = 0; call < 20; call++) {
@@ -163,6 +261,12 @@ int main(int argc, char **argv) {
     switch (argv[1][0]) {
     case 'w':
         words(brief);
+        break;
+    case 'p':
+        payloads(brief);
+        break;
+    case 'r':
+        results(brief);
         break;
     case 'n':
         naps(brief);

@@ -13,6 +13,8 @@
 #define WARM_UP 1000
 /* Calls of which the one with the fewest instructions counts. */
 #define CALLS 50
+/* Classes of the interface. */
+#define CLASSES 3
 
 /* The call that is stepped: where its stub begins, where that returns to, and what was counted. */
 static struct {
@@ -70,6 +72,13 @@ static void add(const brief_Brief *brief) {
     CHECK(brief_Brief_add(brief, 2, 3, &env) == 5);
 }
 
+/* IDL4's example, with four numbers. */
+static void pfs_write(const brief_Brief *brief) {
+    int32_t data[4] = {1, 2, 3, 4}, pos = 5;
+    const brief_Longs longs = {4, data};
+    CHECK(brief_Brief_write(brief, 7, &pos, 4, &longs, &env) == 10 && pos == 9);
+}
+
 /* Counts the calls of one procedure. */
 static void count(const brief_Brief *brief, const char *name, void (*call)(const brief_Brief *),
                   uintptr_t stub) {
@@ -81,7 +90,9 @@ static void count(const brief_Brief *brief, const char *name, void (*call)(const
         memset(&stepped, 0, sizeof stepped);
         stepped.stub = stub;
         /* Or the speed of the machine would be counted. */
-        ((const nearcall_client *)brief)->briefs[0].astack->linger = 0;
+        for (int class_index = 0; class_index < CLASSES; class_index++) {
+            ((const nearcall_client *)brief)->briefs[class_index].astack->linger = 0;
+        }
         trap();
         call(brief);
         CHECK(env.outcome == NEARCALL_RETURNED && stepped.count > 0);
@@ -116,6 +127,7 @@ int main(int argc, char **argv) {
     CHECK(brief != NULL);
     count(brief, "null", null, (uintptr_t)brief_Brief_null);
     count(brief, "add", add, (uintptr_t)brief_Brief_add);
+    count(brief, "pfs_write", pfs_write, (uintptr_t)brief_Brief_write);
     nearcall_client_release((nearcall_client *)brief);
     nearcall_domain_release(domain);
     return 0;

@@ -2,6 +2,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod talker;
+
 include!(concat!(env!("OUT_DIR"), "/cross.rs"));
 
 /// What is passed beside messages.
@@ -12,6 +14,11 @@ pub mod passed {
 /// What comes and goes item by item.
 pub mod fed {
     include!(concat!(env!("OUT_DIR"), "/feeding.rs"));
+}
+
+/// What comes and goes at once.
+pub mod said {
+    include!(concat!(env!("OUT_DIR"), "/talking.rs"));
 }
 
 /// The first version of an interface.

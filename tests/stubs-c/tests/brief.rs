@@ -6,47 +6,12 @@
 mod support;
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 use nearcall::raw::{Arguments, Entries, Outcome};
-use nearcall::{Char, Clerk, Domain, InterfaceDescriptor};
+use nearcall::{Clerk, Domain, InterfaceDescriptor};
 use stubs_c_tests::short::brief::*;
+use support::tester::Tester;
 use support::{RustServer, Workshop, expect_success, serve_here, ways};
-
-struct Tester;
-
-impl BriefServer for Tester {
-    fn null(&self) {}
-
-    fn add(&self, a: i32, b: i32) -> i32 {
-        a.wrapping_add(b)
-    }
-
-    fn mix(
-        &self,
-        color: Color,
-        yes: bool,
-        letter: Char,
-        ratio: f64,
-        small: &mut u8,
-    ) -> (Color, u64) {
-        assert_eq!(color, Color::Blue);
-        *small = small.wrapping_add(u8::from(yes));
-        (Color::Green, (((ratio * 2.0) as u64) << 32) + u64::from(letter.0))
-    }
-
-    fn r#move(&self, point: &Point) -> Point {
-        Point { x: point.x, y: point.y / 2.0 }
-    }
-
-    fn nap(&self, ms: u32) {
-        std::thread::sleep(Duration::from_millis(ms.into()));
-    }
-
-    fn end(&self) {
-        std::process::exit(0);
-    }
-}
 
 /// The server of a [`RustServer`].
 #[test]
@@ -66,6 +31,16 @@ fn run(what: &str) {
 #[test]
 fn words_come_back_and_the_stubs_do_it_themselves() {
     run("words");
+}
+
+#[test]
+fn payloads_of_any_length_arrive() {
+    run("payloads");
+}
+
+#[test]
+fn exceptions_and_long_results_come_back() {
+    run("results");
 }
 
 #[test]

@@ -8,23 +8,23 @@ mod support;
 use std::path::PathBuf;
 
 use nearcall_idl::back::cpp::compile_cpp;
-use support::{Workshop, compilers, cpp_of, model, tests_directory};
+use support::{Workshop, compilers, cpp_of, interface_files, model, tests_directory};
 
-fn interface_files() -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for folder in ["idl/good", "idl/rust"] {
-        let entries = std::fs::read_dir(tests_directory().join(folder)).expect("it is there");
-        let paths = entries.map(|entry| entry.expect("it can be listed").path());
-        files.extend(paths.filter(|path| path.extension().is_some_and(|end| end == "idl")));
-    }
-    files.sort();
+/// Interface files of which everything can be compiled, those of .proto files with streams both
+/// ways and to one side among them.
+fn all_files() -> Vec<PathBuf> {
+    let mut files = interface_files();
+    files.extend(
+        ["exchanges", "streams"]
+            .map(|name| tests_directory().join("idl/rust").join(name).with_extension("proto")),
+    );
     files
 }
 
 #[test]
 fn stubs_of_every_good_file_compile_without_a_warning() {
     let workshop = Workshop::new();
-    let (files, compilers) = (interface_files(), compilers());
+    let (files, compilers) = (all_files(), compilers());
     let mut compiled = 0;
     for path in &files {
         for source in workshop.print(path) {
@@ -52,7 +52,7 @@ const NOT_IN_CPP: &[(&str, &str)] = &[
 #[test]
 fn wrappers_of_every_good_file_compile_without_a_warning() {
     let workshop = Workshop::with_cpp();
-    let (files, compilers) = (interface_files(), compilers());
+    let (files, compilers) = (all_files(), compilers());
     let mut compiled = 0;
     for path in &files {
         let stem = path.file_stem().expect("a file").to_string_lossy().into_owned();

@@ -16,7 +16,7 @@ each interface::
 
 import atexit as _atexit
 
-from nearcall._native import Binding, Clerk, Descriptor, Lent, shut_down
+from nearcall._native import Binding, Clerk, Descriptor, Inlet, Lent, Outlet, shut_down
 from nearcall.errors import (
     BindError,
     CallAborted,
@@ -24,6 +24,7 @@ from nearcall.errors import (
     CallFailed,
     Error,
     ExportError,
+    GivenUp,
     NoAStack,
     NoSuchName,
     NotAdmitted,
@@ -54,11 +55,14 @@ __all__ = [
     "ExportError",
     "Exported",
     "Feed",
+    "GivenUp",
+    "Inlet",
     "Lent",
     "NoAStack",
     "NoSuchName",
     "NotAdmitted",
     "NotExecuted",
+    "Outlet",
     "Panicked",
     "Peer",
     "Raised",

@@ -67,6 +67,12 @@ class Peer(CallError):
     """The server broke the protocol. The binding is revoked."""
 
 
+class GivenUp(Error):
+    """To a procedure: the client of an exchange has given this side up, or has ended."""
+
+    ran = Ran.YES
+
+
 class BindError(Error):
     """Why there is no binding."""
 

@@ -7,7 +7,7 @@ import typing
 
 import numpy
 
-from nearcall._native import Binding, Clerk, Interface, Types, open_feed
+from nearcall._native import Binding, Clerk, Interface, Types, open_exchange, open_feed
 from nearcall.feeds import AsyncFeed, AsyncSink, Feed, Sink
 from nearcall.waiting import in_thread
 
@@ -95,6 +95,12 @@ class Client(_Bound):
     def _sink(self, procedure: int, *arguments: object) -> Sink[typing.Any, typing.Any]:
         return Sink(open_feed(self._binding, procedure, *arguments))
 
+    def _exchange(
+        self, procedure: int, *arguments: object
+    ) -> tuple[Sink[typing.Any, None], Feed[typing.Any]]:
+        going, coming = open_exchange(self._binding, procedure, *arguments)
+        return Sink(going), Feed(coming)
+
 
 class AsyncClient(_Bound):
     """Calls an interface; every call is awaited, and waits in a thread of its own meanwhile.
@@ -114,6 +120,13 @@ class AsyncClient(_Bound):
         self, procedure: int, *arguments: object
     ) -> AsyncSink[typing.Any, typing.Any]:
         return AsyncSink(await in_thread(open_feed, self._binding, procedure, *arguments))
+
+    async def _exchange(
+        self, procedure: int, *arguments: object
+    ) -> tuple[AsyncSink[typing.Any, None], AsyncFeed[typing.Any]]:
+        opening = in_thread(open_exchange, self._binding, procedure, *arguments)
+        going, coming = await opening
+        return AsyncSink(going), AsyncFeed(coming)
 
 
 class Server(abc.ABC):

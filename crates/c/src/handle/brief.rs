@@ -1,8 +1,11 @@
 //! Where brief calls are taken over: what `include/nearcall_brief.h` does not do by itself.
 
-use super::client::failed;
+use std::ffi::c_void;
+
+use super::bytes;
+use super::client::told;
 use super::domain::ClientRecord;
-use super::records::{Environment, MalformedRecord};
+use super::records::{Environment, ReplyRecord};
 
 /// How a claim ended: `NEARCALL_REVOKED` in C.
 pub const REVOKED: u32 = 2;
@@ -23,63 +26,69 @@ pub unsafe extern "C" fn nearcall_slow_begin(client: *const ClientRecord, class:
     }
 }
 
-/// The call was posted, and `seen` in the turn word; there is no reply yet, or none as most are.
-/// False after an error.
+/// Copies a payload into the A-stack that is being filled: to byte `at` of the message.
 ///
 /// # Safety
 ///
-/// - H1 live: all of them. B1 held; after an error it is not.
+/// - H1 live: `client`. H2 bytes: `source`. B1 held, and nothing posted.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nearcall_slow_wait(
+pub unsafe extern "C" fn nearcall_slow_put(
+    client: *const ClientRecord,
+    class: u32,
+    at: u32,
+    source: *const c_void,
+    byte_count: usize,
+) {
+    // SAFETY: H1.
+    let client = &unsafe { &*client }.client;
+    // SAFETY: H2.
+    let source = unsafe { bytes(source.cast(), byte_count) };
+    // SAFETY: B1.
+    unsafe { client.put_brief(class as usize, at as usize, source) };
+}
+
+/// The call was posted, and `seen` in the turn word; there is no reply yet, or none as most are.
+/// Goes on as `nearcall_call` does. False after an error.
+///
+/// # Safety
+///
+/// - H1 live: all of them. H2 bytes: the reply's. B1 held; from here on the reply holds it, if it
+///   is kept.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_slow_reply(
     client: *const ClientRecord,
     class: u32,
     procedure: u32,
     seen: u32,
+    reply: *mut ReplyRecord,
     environment: *mut Environment,
 ) -> bool {
     // SAFETY: H1.
     let client = &unsafe { &*client }.client;
     // SAFETY: B1.
-    match unsafe { client.finish_brief(class as usize, procedure, seen) } {
-        Ok(()) => true,
-        // SAFETY: H1.
-        Err(error) => unsafe { failed(environment, &error) },
-    }
+    let replied = unsafe { client.finish_brief(class as usize, procedure, seen) };
+    // SAFETY: passed on.
+    unsafe { told(replied, reply, environment) }
 }
 
-/// The results are not what the interface promises: revokes the binding.
-///
-/// # Safety
-///
-/// - H1 live: all of them. B1 held; from here on it is not.
-// SAFETY: the name is ours.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn nearcall_slow_malformed(
-    client: *const ClientRecord,
-    class: u32,
-    procedure: u32,
-    malformed: MalformedRecord,
-    environment: *mut Environment,
-) {
-    // SAFETY: H1.
-    let client = &unsafe { &*client }.client;
-    // SAFETY: B1.
-    let error = unsafe { client.malformed_brief(class as usize, procedure, malformed.into()) };
-    // SAFETY: H1.
-    unsafe { failed(environment, &error) };
-}
-
-/// The bias was revoked while the stub had the A-stack.
+/// The bias was revoked while the stub had the A-stack. Returns `returned`: a stub that ends so has
+/// nothing to keep.
 ///
 /// # Safety
 ///
 /// - H1 live: `client`. B1 held, but for the bit; from here on it is not.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nearcall_slow_release(client: *const ClientRecord, class: u32) {
+pub unsafe extern "C" fn nearcall_slow_release(
+    client: *const ClientRecord,
+    class: u32,
+    returned: u64,
+) -> u64 {
     // SAFETY: H1.
     let client = &unsafe { &*client }.client;
     // SAFETY: B1.
     unsafe { client.release_brief(class as usize) };
+    returned
 }

@@ -31,10 +31,26 @@ pub unsafe extern "C" fn nearcall_call(
     // SAFETY: H1.
     let request = unsafe { Outgoing::new(request) };
     // SAFETY: H1.
-    let record = unsafe { &mut *reply };
+    let has_descriptors = unsafe { &*reply }.has_descriptors;
     // SAFETY: passed on.
-    let posted = unsafe { filled(client, procedure, &request, record.has_descriptors) };
+    let posted = unsafe { filled(client, procedure, &request, has_descriptors) };
     let replied = posted.and_then(|call| call.post(request.fixed.len() as u32));
+    // SAFETY: passed on.
+    unsafe { told(replied, reply, environment) }
+}
+
+/// Tells what came of a call that was posted. False after an error.
+///
+/// # Safety
+///
+/// - H1 live: both records. H2 bytes: the reply's.
+pub(super) unsafe fn told(
+    replied: Result<Reply<'_>, Box<CallError>>,
+    reply: *mut ReplyRecord,
+    environment: *mut Environment,
+) -> bool {
+    // SAFETY: H1.
+    let record = unsafe { &mut *reply };
     let replied = match replied {
         Ok(replied) => replied,
         // SAFETY: H1.

@@ -233,13 +233,15 @@ pub unsafe extern "C" fn nearcall_export(
     environment: *mut Environment,
 ) -> *mut Clerk {
     // SAFETY: H4.
+    let is_awaited = unsafe { &*interface }.is_awaited;
+    // SAFETY: H4.
     let interface = unsafe { descriptor(interface) };
     // SAFETY: H3.
     let name = unsafe { text(name) };
     // SAFETY: H1.
     let domain = unsafe { &*domain };
     // SAFETY: H1, of `server`, is what it asks for.
-    let entries = unsafe { ForeignEntries::new(interface, enter, server) };
+    let entries = unsafe { ForeignEntries::new(interface, is_awaited, enter, server) };
     match Clerk::export(domain, &name, entries) {
         Ok(clerk) => Box::into_raw(Box::new(clerk)),
         Err(error) => {

@@ -9,12 +9,9 @@ use std::ffi::c_void;
 use nearcall::Intake;
 use nearcall::raw::{Malformed, Refusal};
 
-use super::memory::nearcall_allocate;
-use super::records::{BatchRecord, Environment, IntakeRecord, Outcome, SourceRecord};
+use super::records::{BatchRecord, Environment, IntakeRecord, SourceRecord};
 use super::server::Served;
-
-/// Gives back what a value holds.
-type Free = unsafe extern "C" fn(*mut c_void);
+use super::values::{Free, Raised, Value, said, words};
 
 /// What a procedure has returned: a copy of its record, which is released at last.
 struct Made {
@@ -54,81 +51,6 @@ impl Drop for Made {
             // SAFETY: H1, and this is the last use.
             unsafe { release(self.own) };
         }
-    }
-}
-
-/// Zeroed memory for any value of C of as many bytes.
-fn words(byte_count: usize) -> Box<[u64]> {
-    vec![0; byte_count.div_ceil(size_of::<u64>())].into()
-}
-
-/// A value of C, with what it holds.
-struct Value {
-    bytes: Box<[u64]>,
-    free: Option<Free>,
-}
-
-impl Value {
-    fn new(byte_count: u32, free: Option<Free>) -> Value {
-        Value { bytes: words(byte_count as usize), free }
-    }
-
-    fn at(&mut self) -> *mut c_void {
-        self.bytes.as_mut_ptr().cast()
-    }
-
-    /// Moves it to where there is room.
-    ///
-    /// # Safety
-    ///
-    /// - H2 bytes: `target`, writable.
-    unsafe fn move_to(mut self, target: *mut c_void, byte_count: u32) {
-        self.free = None;
-        let source = self.bytes.as_ptr().cast::<u8>();
-        // SAFETY: H2, and the value was made with as many bytes.
-        unsafe { target.cast::<u8>().copy_from_nonoverlapping(source, byte_count as usize) };
-    }
-}
-
-impl Drop for Value {
-    fn drop(&mut self) {
-        if let Some(free) = self.free {
-            // SAFETY: generated for values of this type; zeroed ones hold nothing.
-            unsafe { free(self.at()) };
-        }
-    }
-}
-
-/// What was raised instead of an item, or of a result.
-struct Raised(Box<Environment>);
-
-// SAFETY: an exception is memory of the allocator's, which any thread may give back.
-unsafe impl Send for Raised {}
-
-impl Raised {
-    /// Gives it to an entry stub.
-    fn move_to(mut self, environment: &mut Environment) {
-        let nothing = Environment::nothing();
-        *environment = std::mem::replace(&mut *self.0, nothing);
-    }
-}
-
-impl Drop for Raised {
-    fn drop(&mut self) {
-        if let Some(release) = self.0.release
-            && !self.0.exception.is_null()
-        {
-            // SAFETY: H1, of the exception, which is given back once.
-            unsafe { release(self.0.exception) };
-        }
-    }
-}
-
-/// What a function of C has said: raised, or nothing of that kind.
-fn said(environment: Environment) -> Result<(), Raised> {
-    match environment.outcome {
-        Outcome::RETURNED => Ok(()),
-        _ => Err(Raised(Box::new(environment))),
     }
 }
 
@@ -309,7 +231,7 @@ pub unsafe extern "C" fn nearcall_feed_next(
     let served = unsafe { &mut *served };
     // SAFETY: H1.
     let batch = unsafe { &mut *batch };
-    *batch = BatchRecord { items: std::ptr::null_mut(), count: 0 };
+    *batch = BatchRecord::nothing();
     // SAFETY: H4.
     let SourceRecord { item_bytes, batch_count: limit, .. } = *unsafe { &*source };
     let next = served.arguments.next_of_feed::<SourceItem, SourceRaised>(feed, number, limit);
@@ -328,20 +250,9 @@ pub unsafe extern "C" fn nearcall_feed_next(
     }
     // SAFETY: H1.
     unsafe { *is_last = last };
-    if items.is_empty() {
-        return true;
-    }
-    let bytes = items.len() * item_bytes as usize;
-    batch.items = nearcall_allocate(bytes);
-    if batch.items.is_null() {
-        return served.refuse(Refusal::NoMemory { bytes: bytes as u64 });
-    }
-    batch.count = items.len() as u32;
-    for (item, at) in items.into_iter().zip(0usize..) {
-        // SAFETY: within what was allocated just now for all of them.
-        let target = unsafe { batch.items.byte_add(at * item_bytes as usize) };
-        // SAFETY: there is room for one item.
-        unsafe { item.value.move_to(target, item_bytes) };
+    match BatchRecord::of(items.into_iter().map(|item| item.value), item_bytes) {
+        Ok(made) => *batch = made,
+        Err(refusal) => return served.refuse(refusal),
     }
     true
 }

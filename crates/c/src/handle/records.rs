@@ -25,6 +25,7 @@ pub enum Outcome {
     NotExported = 11,
     NoMemory = 12,
     System = 13,
+    GivenUp = 14,
 }
 
 /// Whether the procedure ran. `nearcall_ran` in C.
@@ -74,6 +75,8 @@ pub struct Interface {
     pub classes: *const Class,
     pub procedure_count: u32,
     pub class_count: u32,
+    /// It has an exchange: what carries one waits without a server processor.
+    pub is_awaited: bool,
 }
 
 /// A payload that goes out. `nearcall_put` in C.
@@ -179,6 +182,21 @@ pub struct IntakeRecord {
     pub free: Option<unsafe extern "C" fn(*mut c_void)>,
     pub item_bytes: u32,
     pub result_bytes: u32,
+}
+
+/// What goes both ways of an exchange. `nearcall_exchange` in C.
+#[repr(C)]
+pub struct ExchangeRecord {
+    /// Gives back what an item holds that goes to the server.
+    pub free_taken: Option<unsafe extern "C" fn(*mut c_void)>,
+    /// The same, of one that comes from it.
+    pub free_given: Option<unsafe extern "C" fn(*mut c_void)>,
+    pub taken_bytes: u32,
+    pub given_bytes: u32,
+    /// Most items of a batch that comes.
+    pub batch_count: u32,
+    /// Which exchange of its interface it is.
+    pub kind: u32,
 }
 
 /// Items that were made. `nearcall_batch` in C.
@@ -343,7 +361,8 @@ fn assert_interfaces(text: &mut String) {
         procedures,
         classes,
         procedure_count,
-        class_count
+        class_count,
+        is_awaited
     );
 }
 
@@ -379,6 +398,17 @@ fn assert_messages(text: &mut String) {
     );
     record!(text, SourceRecord, "nearcall_source", next, free, item_bytes, batch_count);
     record!(text, IntakeRecord, "nearcall_intake", take, end, free, item_bytes, result_bytes);
+    record!(
+        text,
+        ExchangeRecord,
+        "nearcall_exchange",
+        free_taken,
+        free_given,
+        taken_bytes,
+        given_bytes,
+        batch_count,
+        kind
+    );
     record!(text, BatchRecord, "nearcall_batch", items, count);
     record!(text, OpaqueRecord, "nearcall_opaque", held);
     record!(text, MalformedRecord, "nearcall_malformed", kind, claimed, limit);
@@ -421,6 +451,7 @@ fn numbers() -> Vec<(&'static str, u32)> {
         ("NEARCALL_NOT_EXPORTED", Outcome::NotExported as u32),
         ("NEARCALL_NO_MEMORY", Outcome::NoMemory as u32),
         ("NEARCALL_SYSTEM", Outcome::System as u32),
+        ("NEARCALL_GIVEN_UP", Outcome::GivenUp as u32),
         ("NEARCALL_RAN_NO", RanWord::No as u32),
         ("NEARCALL_RAN_MAYBE", RanWord::Maybe as u32),
         ("NEARCALL_RAN_YES", RanWord::Yes as u32),

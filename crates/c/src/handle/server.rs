@@ -8,6 +8,7 @@ use nearcall::{InterfaceDescriptor, Opaque, OpaqueOut};
 
 use super::client::breach;
 use super::descriptors::{hand_over, kinds, put_results};
+use super::exchanges::ForeignEnds;
 use super::records::{
     BreachRecord, DescriptorRecord, MalformedRecord, Message, OpaqueRecord, Take,
 };
@@ -20,6 +21,7 @@ pub type Enter = unsafe extern "C" fn(*mut c_void, u32, *mut Served<'_>);
 /// The entry stubs of an interface in C.
 pub struct ForeignEntries {
     interface: &'static InterfaceDescriptor,
+    is_awaited: bool,
     enter: Enter,
     server: *mut c_void,
 }
@@ -35,10 +37,11 @@ impl ForeignEntries {
     /// - H1 live: `server`, as long as this is, from any thread and from several at once.
     pub unsafe fn new(
         interface: &'static InterfaceDescriptor,
+        is_awaited: bool,
         enter: Enter,
         server: *mut c_void,
     ) -> ForeignEntries {
-        ForeignEntries { interface, enter, server }
+        ForeignEntries { interface, is_awaited, enter, server }
     }
 }
 
@@ -46,7 +49,9 @@ impl ForeignEntries {
 pub struct Served<'a> {
     pub(super) arguments: Arguments<'a>,
     room: Option<OpaqueOut<'a>>,
-    outcome: Option<Outcome>,
+    /// Of an exchange that is about to be opened.
+    pub(super) ends: Option<ForeignEnds>,
+    pub(super) outcome: Option<Outcome>,
 }
 
 impl Entries for ForeignEntries {
@@ -55,12 +60,16 @@ impl Entries for ForeignEntries {
     }
 
     fn enter(&self, procedure: usize, arguments: Arguments<'_>) -> Outcome {
-        let mut served = Served { arguments, room: None, outcome: None };
+        let mut served = Served::new(arguments);
         // SAFETY: the dispatch is generated code; `new` promised the server, `served` outlives the
         // call.
         unsafe { (self.enter)(self.server, procedure as u32, &mut served) };
         // As after a panic: the procedure may have run, and there are no results.
         served.outcome.expect("the dispatch replied or refused")
+    }
+
+    fn is_awaited(&self) -> bool {
+        self.is_awaited
     }
 }
 
@@ -354,7 +363,11 @@ pub unsafe extern "C" fn nearcall_opaque_write_at(
     opaque.write_at(file, offset).is_ok()
 }
 
-impl Served<'_> {
+impl<'a> Served<'a> {
+    pub(super) fn new(arguments: Arguments<'a>) -> Served<'a> {
+        Served { arguments, room: None, ends: None, outcome: None }
+    }
+
     pub(super) fn refuse(&mut self, refusal: Refusal) -> bool {
         self.room = None;
         self.outcome = Some(Err(Box::new(refusal)));

@@ -1,11 +1,10 @@
 //! Every order that a table asks for is needed: with it weakened, some model fails.
 
 use core::sync::atomic::Ordering;
-use std::collections::BTreeSet;
-use std::process::Command;
+
+use modelkit::weakening::{Weakening, rows, weakenings};
 
 use crate::MODELS;
-use crate::sync::{VARIABLE, Weakening};
 
 const SOURCES: &[&str] = &[
     include_str!("../../src/astack_list.rs"),
@@ -25,58 +24,15 @@ const UNMISSED: &[(&str, &str)] = &[(
      a full one, and releases as well",
 )];
 
-/// Each row and order that the sources name.
-fn rows() -> BTreeSet<(String, String)> {
-    let uses = SOURCES.iter().flat_map(|source| source.split("ord!(\"").skip(1));
-    let parts = uses.map(|rest| {
-        let (row, rest) = rest.split_once("\", ").expect("a row and an order");
-        let (order, _) = rest.split_once(')').expect("the end of an order");
-        (row.to_owned(), order.to_owned())
-    });
-    parts.collect()
-}
-
-/// Each order that is stronger than it would have to be if nothing needed it, and each weaker one
-/// to put in its place.
-fn weakenings() -> Vec<Weakening> {
-    use Ordering::{AcqRel, Acquire, Relaxed, Release};
-    let mut all = Vec::new();
-    for (row, order) in rows() {
-        let (from, weaker) = match order.as_str() {
-            "Relaxed" => continue,
-            "Acquire" => (Acquire, vec![Relaxed]),
-            "Release" => (Release, vec![Relaxed]),
-            "AcqRel" => (AcqRel, vec![Relaxed, Acquire, Release]),
-            other => panic!("row {row} has order {other}"),
-        };
-        all.extend(weaker.into_iter().map(|to| Weakening { row: row.clone(), from, to }));
-    }
-    all
-}
-
-/// A model that fails with this row weakened; `likely` is tried first. Each runs in a process of
-/// its own, because a model that fails may leave loom unable to unwind.
+/// A model that fails with this row weakened; `likely` is tried first.
 fn model_that_fails(weakening: &Weakening, likely: Option<&'static str>) -> Option<&'static str> {
     let others = MODELS.iter().map(|model| model.0).filter(|name| Some(*name) != likely);
-    likely.into_iter().chain(others).find(|name| fails(name, weakening))
-}
-
-fn fails(model: &str, weakening: &Weakening) -> bool {
-    let mut command = Command::new(std::env::current_exe().expect("the path of this test"));
-    command.args(["--exact", model, "--nocapture"]);
-    command.env(VARIABLE, weakening.to_text());
-    command.env("RUST_BACKTRACE", "0");
-    let output = command.output().expect("a run of this test");
-    let said = |what: &str, stream: &[u8]| String::from_utf8_lossy(stream).contains(what);
-    let passed = output.status.success() && said("1 passed", &output.stdout);
-    let failed = !output.status.success() && said("panicked", &output.stderr);
-    assert!(passed != failed, "{model} neither passed nor failed: {output:?}");
-    failed
+    likely.into_iter().chain(others).find(|name| weakening.fails(name))
 }
 
 #[test]
 fn every_order_is_missed_by_some_model() {
-    let all = weakenings();
+    let all = weakenings(SOURCES);
     let mut unneeded = Vec::new();
     // The rows of a table follow one another, and one model often misses several.
     let mut likely = None;
@@ -106,7 +62,7 @@ fn a_row_that_there_is_not_is_missed_by_no_model() {
 #[test]
 fn the_design_note_asks_for_the_same_orders() {
     let mut compared = 0;
-    for (row, order) in rows().into_iter().filter(|(row, _)| row.starts_with(['O', 'B'])) {
+    for (row, order) in rows(SOURCES).into_iter().filter(|(row, _)| row.starts_with(['O', 'B'])) {
         let start = format!("| {row} |");
         let line = DESIGN_NOTE.lines().find(|line| line.starts_with(&start));
         let line = line.unwrap_or_else(|| panic!("row {row} is not in the design note"));

@@ -13,6 +13,7 @@ mod brief;
 mod checks;
 mod client;
 mod codec;
+pub(super) mod exchanges;
 pub(super) mod feeds;
 mod free;
 pub(super) mod interface;
@@ -131,8 +132,11 @@ impl C<'_> {
             for procedure in self.procedures(plan) {
                 self.print_call_stub(procedure, &mut text);
             }
-            for feed in self.feeds(plan) {
-                self.print_feed(&feed, &mut text);
+            for feed in self.feeds(plan).iter().filter(|feed| !feed.is_exchange()) {
+                self.print_feed(feed, &mut text);
+            }
+            for exchange in self.exchanges(plan) {
+                self.print_exchange(&exchange, &mut text);
             }
             for procedure in self.procedures(plan) {
                 self.print_entry_stub(procedure, &mut text);

@@ -10,6 +10,7 @@ mod client;
 mod constants;
 mod constructed;
 mod docs;
+mod exchanges;
 mod feeds;
 mod interface;
 mod limits;

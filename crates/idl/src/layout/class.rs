@@ -1,10 +1,20 @@
 //! Which class of A-stack each procedure takes, and how many there are of each (L14, L48).
 
 use nearcall_abi::layout::BLOCK_BYTES_MAX;
+use nearcall_abi::message::CLASSES_MAX;
 use nearcall_abi::{ASTACKS_PER_PROCEDURE, AStackClass, INLINE_BYTES, LINE_BYTES, VARIABLE_BYTES};
 
 use crate::layout::{Form, MessageLayout, OperationLayout, Payload, bytes_max, root_type};
-use crate::model::{DeclarationId, Model, Operation};
+use crate::model::{DeclarationId, FeedPart, Model, Operation};
+
+/// What procedures share a class: those with blocks of one size, or, of what waits for an exchange,
+/// those that do the same for theirs. Its A-stacks are taken for as long as the other side pleases:
+/// others would wait for those, and what has to come first for what comes after it.
+#[derive(Clone, Copy, PartialEq)]
+enum Sharing {
+    Of(u32),
+    Waiting(FeedPart),
+}
 
 /// Classes of an interface, in order of size; sets each operation's `class`.
 pub fn astack_classes(
@@ -12,33 +22,57 @@ pub fn astack_classes(
     operations: &[Operation],
     layouts: &mut [OperationLayout],
 ) -> Vec<AStackClass> {
-    let wishes: Vec<AStackClass> = operations
+    let mut wishes: Vec<(Sharing, AStackClass)> = operations
         .iter()
         .zip(layouts.iter())
         .map(|(operation, layout)| {
             let count = operation.astack.count.unwrap_or(ASTACKS_PER_PROCEDURE).max(1);
             // Blocks lie between lines, so that they are whole lines themselves.
             let block_bytes = block_bytes(model, operation, layout).next_multiple_of(LINE_BYTES);
-            AStackClass { count, ..AStackClass::for_block(block_bytes) }
+            let class = AStackClass { count, ..AStackClass::for_block(block_bytes) };
+            (sharing(operation, class), class)
         })
         .collect();
-    let mut classes: Vec<AStackClass> = Vec::new();
-    for wish in &wishes {
-        match classes.iter_mut().find(|class| class.block_bytes == wish.block_bytes) {
-            Some(class) => class.count = class.count.max(wish.count),
-            None => classes.push(*wish),
+    let mut shared: Vec<(Sharing, AStackClass)> = Vec::new();
+    for (sharing, wish) in &wishes {
+        match shared.iter_mut().find(|(others, _)| others == sharing) {
+            Some((_, class)) => {
+                class.count = class.count.max(wish.count);
+                class.block_bytes = class.block_bytes.max(wish.block_bytes);
+            }
+            None => shared.push((*sharing, *wish)),
         }
     }
-    classes.sort_by_key(|class| class.block_bytes);
-    for (layout, wish) in layouts.iter_mut().zip(&wishes) {
-        let class = classes.iter().position(|class| class.block_bytes == wish.block_bytes);
+    shared.sort_by_key(|(_, class)| class.block_bytes);
+    while shared.len() > CLASSES_MAX {
+        join_smallest(&mut shared, &mut wishes);
+    }
+    for (layout, (sharing, _)) in layouts.iter_mut().zip(&wishes) {
+        let class = shared.iter().position(|(others, _)| others == sharing);
         layout.class = class.unwrap_or_default() as u8;
     }
+    let mut classes: Vec<AStackClass> = shared.into_iter().map(|(_, class)| class).collect();
     if classes.is_empty() {
         // No class, no binding: even an interface without a procedure can be imported.
         classes.push(AStackClass { block_bytes: 0, count: 1 });
     }
     classes
+}
+
+/// There are as many sizes as a bind lists classes: the smallest one gives way to what waits.
+fn join_smallest(shared: &mut Vec<(Sharing, AStackClass)>, wishes: &mut [(Sharing, AStackClass)]) {
+    let is_sized = |(sharing, _): &(Sharing, AStackClass)| matches!(sharing, Sharing::Of(_));
+    let smallest = shared.iter().position(is_sized).expect("two classes wait at most");
+    let (gone, class) = shared.remove(smallest);
+    let next = shared.iter_mut().find(|one| is_sized(one)).expect("two classes wait at most");
+    next.1.count = next.1.count.max(class.count);
+    let joined = next.0;
+    wishes.iter_mut().filter(|(sharing, _)| *sharing == gone).for_each(|one| one.0 = joined);
+}
+
+fn sharing(operation: &Operation, class: AStackClass) -> Sharing {
+    let part = operation.feed.as_ref().filter(|_| operation.waits_for_exchange());
+    part.map_or(Sharing::Of(class.block_bytes), |feed| Sharing::Waiting(feed.part))
 }
 
 /// Bytes past the head line that the longest usual message of an operation needs.

@@ -125,6 +125,48 @@ fn classes_are_whole_lines_shared_and_in_order_of_size() {
     assert_eq!(classes, [2, 1, 0, 2, 0]);
 }
 
+/// Class and block of each procedure.
+fn classed(layout: &InterfaceLayout) -> Vec<(u8, u32)> {
+    let class = |one: &OperationLayout| layout.classes[usize::from(one.class)].block_bytes;
+    layout.operations.iter().map(|one| (one.class, class(one))).collect()
+}
+
+#[test]
+fn what_waits_for_an_exchange_shares_no_class_with_others() {
+    let layout = layout(
+        "interface I { @astack(count = 9) @feed string a(@feed in string s); void b(in string s); \
+         @feed string c(in string s); @feed octet d(@feed in string s); };",
+    );
+    let counts: Vec<u32> = layout.classes.iter().map(|class| class.count).collect();
+    assert_eq!(counts, [9, 9, 9, 5]);
+    let classes = classed(&layout);
+    let [open, next, put, end] = [0, 1, 2, 3].map(|index| classes[index]);
+    assert_eq!([open, end], [(0, 0); 2]);
+    // Those of `b` and of a feed to one side.
+    assert_eq!(classes[4..7], [(3, 2048); 3]);
+    assert_eq!([next, put], [(1, 2048), (2, 2048)]);
+    assert_eq!(classes[7..], [open, next, put, end]);
+}
+
+#[test]
+fn the_smallest_classes_are_joined_where_there_are_too_many() {
+    let mut text = String::from("interface I { void none(); @feed octet f(@feed in octet s); ");
+    let sizes: Vec<u32> = (6..=20).map(|bits| 1 << bits).collect();
+    for bytes in &sizes {
+        text += &format!("@astack(bytes = {}) void of_{bytes}(in string s);", bytes - 8);
+    }
+    let layout = layout(&(text + "};"));
+    assert_eq!(layout.classes.len(), nearcall_abi::message::CLASSES_MAX);
+    let classes = classed(&layout);
+    let least = [0, 0, 0, 0, 0].into_iter().chain(sizes);
+    for ((_, block_bytes), least) in classes.iter().zip(least) {
+        assert!(*block_bytes >= least, "{block_bytes} bytes, {least} at least");
+    }
+    // Nothing, and those of 64 and 128 bytes.
+    let joined = [0, 1, 4, 5, 6].map(|index| classes[index]);
+    assert_eq!(joined, [(0, 128), (0, 128), (0, 128), (0, 128), (0, 128)]);
+}
+
 #[test]
 fn an_interface_without_a_procedure_can_still_be_bound() {
     let layout = layout("interface I {};");

@@ -1,48 +1,84 @@
-//! Which calls are brief: words in the line that crosses, both ways, and no exception. A back end
-//! may print those without what the others need (docs/design/0026-brief-calls.md).
+//! Which calls are brief: their arguments are words and blocks in the line that crosses, and at
+//! most one payload behind them. A back end may print those without what the others need
+//! (docs/design/0026-brief-calls.md).
 
 use nearcall_abi::INLINE_BYTES;
 
-use crate::layout::{Place, Scalar};
+use crate::layout::{Form, Place, Scalar};
 use crate::plan::{ProcedurePlan, Step};
 
-/// A brief call: the words that are put, and those that are got.
+/// A brief call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Brief {
-    /// In the order of the plan.
-    pub arguments: Vec<(Place, u32, Scalar)>,
-    /// In the order of the plan.
-    pub results: Vec<(Place, u32, Scalar)>,
+    /// What is put into the line, in the order of the plan.
+    pub arguments: Vec<BriefItem>,
+    /// What is put behind it.
+    pub payload: Option<BriefPayload>,
+    /// What is got from the line if the procedure returned, in the order of the plan; `None`: what
+    /// comes back is more than that.
+    pub results: Option<Vec<BriefItem>>,
     /// Of the fixed part that goes.
     pub request_bytes: u32,
     /// Of the fixed part that comes back.
     pub reply_bytes: u32,
 }
 
+/// A value in the line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BriefItem {
+    pub place: Place,
+    pub at: u32,
+    pub kind: BriefKind,
+}
+
+/// What a value in the line is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BriefKind {
+    /// A word, which is judged.
+    Word(Scalar),
+    /// So many bytes of elements, each of which may have any value.
+    Block(u32),
+    /// How many elements the payload has.
+    Length,
+}
+
+/// Elements that go behind the fixed part, each of which may have any value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BriefPayload {
+    pub place: Place,
+    /// Where it begins: in the line, or right behind it.
+    pub at: u32,
+    /// Bytes of an element.
+    pub width: u32,
+    /// Most elements that the interface allows.
+    pub bound: Option<u32>,
+}
+
 impl ProcedurePlan {
     /// The call, if it is brief.
     pub fn brief(&self) -> Option<Brief> {
-        if !self.client.raised.is_empty() {
-            return None;
-        }
-        let mut brief =
-            Brief { arguments: Vec::new(), results: Vec::new(), request_bytes: 0, reply_bytes: 0 };
+        let mut brief = Brief {
+            arguments: Vec::new(),
+            payload: None,
+            results: results(&self.client.reply),
+            request_bytes: 0,
+            reply_bytes: 0,
+        };
+        let mut bound = None;
         for step in &self.client.request {
             match step {
-                Step::Claim { .. } | Step::NothingRaised => {}
-                Step::PutScalar { place, at, scalar } => {
-                    brief.arguments.push((place.clone(), *at, *scalar));
+                Step::Claim { .. } | Step::NothingRaised | Step::Dispatch { .. } => {}
+                Step::CheckBound { limit, .. } => bound = Some(*limit),
+                Step::PutScalar { .. } | Step::PutBlock { .. } | Step::PutLength { .. } => {
+                    brief.arguments.extend(item(step));
                 }
+                Step::Variable { at, payloads } => {
+                    let [(place, form)] = &payloads[..] else { return None };
+                    let (place, width) = (place.clone(), width(*form)?);
+                    brief.payload = Some(BriefPayload { place, at: *at, width, bound });
+                }
+                Step::PutPayload { .. } => {}
                 Step::Post { fixed_bytes } => brief.request_bytes = *fixed_bytes,
-                _ => return None,
-            }
-        }
-        for step in &self.client.reply {
-            match step {
-                Step::GetScalar { place, at, scalar, .. } => {
-                    brief.results.push((place.clone(), *at, *scalar));
-                }
-                Step::Assemble { .. } | Step::Store { .. } | Step::Return { .. } => {}
                 _ => return None,
             }
         }
@@ -51,7 +87,45 @@ impl ProcedurePlan {
                 brief.reply_bytes = *fixed_bytes;
             }
         }
-        let is_inline = brief.request_bytes.max(brief.reply_bytes) <= INLINE_BYTES;
-        is_inline.then_some(brief)
+        if brief.reply_bytes > INLINE_BYTES {
+            brief.results = None;
+        }
+        (brief.request_bytes <= INLINE_BYTES).then_some(brief)
+    }
+}
+
+/// What is got from the line, if that is all there is to get.
+fn results(reply: &[Step]) -> Option<Vec<BriefItem>> {
+    let mut results = Vec::new();
+    for step in reply {
+        match step {
+            Step::GetScalar { .. } | Step::GetBlock { .. } => results.extend(item(step)),
+            Step::Assemble { .. } | Step::Store { .. } | Step::Return { .. } => {}
+            _ => return None,
+        }
+    }
+    Some(results)
+}
+
+fn item(step: &Step) -> Option<BriefItem> {
+    let (place, at, kind) = match step {
+        Step::PutScalar { place, at, scalar } | Step::GetScalar { place, at, scalar, .. } => {
+            (place, at, BriefKind::Word(*scalar))
+        }
+        Step::PutBlock { place, at, bytes } | Step::GetBlock { place, at, bytes } => {
+            (place, at, BriefKind::Block(*bytes))
+        }
+        Step::PutLength { place, at, .. } => (place, at, BriefKind::Length),
+        _ => return None,
+    };
+    Some(BriefItem { place: place.clone(), at: *at, kind })
+}
+
+/// Bytes of an element of a payload that is copied as it is.
+fn width(form: Form) -> Option<u32> {
+    match form {
+        Form::Octets => Some(1),
+        Form::Elements { width } => Some(width),
+        Form::Text | Form::WideText | Form::Lent | Form::Marshalled => None,
     }
 }

@@ -66,9 +66,14 @@ fn dump_interface(model: &Model, interface: &InterfacePlan, text: &mut String) {
         let carriers = match feed.way {
             FeedWay::Back { next } => format!("comes with {}", name(next)),
             FeedWay::There { put, end } => format!("goes with {}, {}", name(put), name(end)),
+            FeedWay::Both { next, put, end } => {
+                format!("comes with {}, goes with {}, {}", name(next), name(put), name(end))
+            }
         };
         let count = feed.batch_count;
-        line!(text, "  feed {}: {carriers}, {count} items at a time", name(feed.open));
+        let sent = feed.sent.as_ref().map(|sent| format!(", {} there", sent.batch_count));
+        let sent = sent.unwrap_or_default();
+        line!(text, "  feed {}: {carriers}, {count} items at a time{sent}", name(feed.open));
     }
     for (procedure, operation) in interface.procedures.iter().zip(&declared.operations) {
         dump_procedure(&Names { model, operation }, procedure, text);

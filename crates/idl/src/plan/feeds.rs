@@ -9,7 +9,18 @@ pub struct FeedPlan {
     pub open: u32,
     /// Which way items go, and in the calls of which procedures.
     pub way: FeedWay,
-    /// What an item is.
+    /// What an item is; of an exchange, one that comes to the client.
+    pub item: Type,
+    /// Most items of a batch.
+    pub batch_count: u32,
+    /// Of an exchange: the items that go to the server.
+    pub sent: Option<Sent>,
+}
+
+/// The items of an exchange that go to the server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sent {
+    /// What one is.
     pub item: Type,
     /// Most items of a batch.
     pub batch_count: u32,
@@ -22,6 +33,15 @@ pub enum FeedWay {
     Back { next: u32 },
     /// To the server: each call of `put` brings a batch, that of `end` the result.
     There { put: u32, end: u32 },
+    /// Both: an exchange. `end` has no result.
+    Both { next: u32, put: u32, end: u32 },
+}
+
+impl Sent {
+    /// Them as a sequence: the type of a batch.
+    pub fn items(&self) -> Type {
+        Type::Sequence { element: Box::new(self.item.clone()), bound: Some(self.batch_count) }
+    }
 }
 
 impl FeedPlan {
@@ -33,8 +53,9 @@ impl FeedPlan {
     /// Whether a procedure opens or carries it.
     pub fn has(&self, procedure: u32) -> bool {
         let carriers = match self.way {
-            FeedWay::Back { next } => [next, next],
-            FeedWay::There { put, end } => [put, end],
+            FeedWay::Back { next } => [next; 3],
+            FeedWay::There { put, end } => [put, end, end],
+            FeedWay::Both { next, put, end } => [next, put, end],
         };
         self.open == procedure || carriers.contains(&procedure)
     }
@@ -56,17 +77,34 @@ fn feed(interface: &Interface, open: u32, operation: &Operation) -> Option<FeedP
                 && feed.is_some_and(|feed| feed.part == part && feed.opened_by == opened.opened_by)
         })
     };
-    let (way, batch) = match part(FeedPart::Next) {
-        Some((next, carrier)) => (FeedWay::Back { next }, carrier.returns.as_ref()?),
-        None => {
-            let ((put, carrier), (end, _)) = (part(FeedPart::Put)?, part(FeedPart::End)?);
-            (FeedWay::There { put, end }, &carrier.parameters.last()?.declared)
+    let came = part(FeedPart::Next).and_then(|(next, carrier)| {
+        let (item, batch_count) = batch(carrier.returns.as_ref()?)?;
+        Some((next, item, batch_count))
+    });
+    let sent = part(FeedPart::Put).and_then(|(put, carrier)| {
+        let (item, batch_count) = batch(&carrier.parameters.last()?.declared)?;
+        let (end, _) = part(FeedPart::End)?;
+        Some((put, end, Sent { item, batch_count }))
+    });
+    Some(match (came, sent) {
+        (Some((next, item, batch_count)), sent) => {
+            let way = match sent {
+                Some((put, end, _)) => FeedWay::Both { next, put, end },
+                None => FeedWay::Back { next },
+            };
+            FeedPlan { open, way, item, batch_count, sent: sent.map(|(.., sent)| sent) }
         }
-    };
-    match batch {
-        Type::Sequence { element, bound: Some(batch_count) } => {
-            Some(FeedPlan { open, way, item: (**element).clone(), batch_count: *batch_count })
+        (None, Some((put, end, Sent { item, batch_count }))) => {
+            FeedPlan { open, way: FeedWay::There { put, end }, item, batch_count, sent: None }
         }
+        (None, None) => return None,
+    })
+}
+
+/// The items of a batch, and how many there are at most.
+fn batch(declared: &Type) -> Option<(Type, u32)> {
+    match declared {
+        Type::Sequence { element, bound: Some(bound) } => Some(((**element).clone(), *bound)),
         _ => None,
     }
 }

@@ -149,32 +149,70 @@ fn a_post_borrows_nothing_that_the_procedure_changes() {
     }
 }
 
+/// What is brief of some operations, in their order.
+fn briefs(operations: &str) -> Vec<Option<Brief>> {
+    let model = modelled(&format!(
+        "struct Wide {{ uint64 at[7]; }}; struct Couple {{ long a; double b; }};
+         typedef octet Tile[16]; typedef sequence<long> Longs; typedef sequence<octet, 8> Few;
+         exception No {{ long why; }};
+         interface I {{ {operations} }};"
+    ));
+    plan(&model).interfaces[0].procedures.iter().map(ProcedurePlan::brief).collect()
+}
+
 #[test]
-fn words_alone_that_fit_the_line_are_brief() {
-    let model = modelled(
-        "struct Wide { uint64 at[6]; }; struct Couple { long a; double b; }; exception No {};
-         interface I {
-             void null();
-             Couple both(in Couple given, inout boolean yes, out char letter);
-             void most(in uint64 a, in uint64 b, in uint64 c, in uint64 d, in uint64 e,
-                       in uint64 f);
-             void more(in uint64 a, in uint64 b, in uint64 c, in uint64 d, in uint64 e,
-                       in uint64 f, in octet g);
-             void arrays(in Wide given);
-             void texts(in string<8> given);
-             void failing() raises (No);
-             oneway void away();
-         };",
+fn words_that_fit_the_line_are_brief() {
+    let briefs = briefs(
+        "void null();
+         Couple both(in Couple given, inout boolean yes, out char letter);
+         void most(in uint64 a, in uint64 b, in uint64 c, in uint64 d, in uint64 e,
+                   in uint64 f);
+         void more(in uint64 a, in uint64 b, in uint64 c, in uint64 d, in uint64 e,
+                   in uint64 f, in octet g);
+         oneway void away();",
     );
-    let plan = plan(&model);
-    let of = |brief: Brief| {
-        (brief.arguments.len(), brief.request_bytes, brief.results.len(), brief.reply_bytes)
+    let of = |brief: &Brief| {
+        let results = brief.results.as_ref().map(Vec::len);
+        (brief.arguments.len(), brief.request_bytes, results, brief.reply_bytes)
     };
-    let briefs: Vec<_> =
-        plan.interfaces[0].procedures.iter().map(|one| one.brief().map(of)).collect();
-    let pair = briefs[1].expect("it is of words");
-    assert_eq!((pair.0, pair.2), (3, 4));
-    assert_eq!(briefs[0], Some((0, 0, 0, 0)));
-    assert_eq!(briefs[2], Some((6, 48, 0, 0)));
-    assert_eq!(briefs[3..], [None; 5]);
+    let counted: Vec<_> = briefs.iter().map(|brief| brief.as_ref().map(of)).collect();
+    assert_eq!(counted[0], Some((0, 0, Some(0), 0)));
+    assert_eq!(counted[1].map(|both| (both.0, both.2)), Some((3, Some(4))));
+    assert_eq!(counted[2], Some((6, 48, Some(0), 0)));
+    assert_eq!(counted[3..], [None; 2]);
+}
+
+#[test]
+fn blocks_and_one_payload_of_elements_are_brief() {
+    let briefs = briefs(
+        "Tile turn(in Tile tile);
+         long write(in long handle, inout long pos, in long len, in Longs words);
+         void few(in Few octets);
+         void two(in Few octets, in Longs words);
+         void texts(in string<8> given);
+         void arrays(in Wide given);",
+    );
+    let block = |items: &[BriefItem]| items[0].kind;
+    let turn = briefs[0].as_ref().expect("it is of blocks");
+    assert_eq!(block(&turn.arguments), BriefKind::Block(16));
+    assert_eq!(turn.results.as_deref().map(block), Some(BriefKind::Block(16)));
+    let payload = |brief: &Option<Brief>| {
+        let payload = brief.as_ref().and_then(|brief| brief.payload.clone());
+        payload.map(|payload| (payload.at, payload.width, payload.bound))
+    };
+    assert_eq!(payload(&briefs[1]), Some((16, 4, None)));
+    assert_eq!(payload(&briefs[2]), Some((8, 1, Some(8))));
+    assert_eq!(briefs[3..], [None, None, None]);
+}
+
+#[test]
+fn what_comes_back_need_not_be_brief() {
+    let briefs = briefs(
+        "long failing(in long a) raises (No);
+         Longs read(in long count);
+         void room(out Wide there, in long a);",
+    );
+    let results = |brief: &Option<Brief>| brief.as_ref().map(|brief| brief.results.is_some());
+    let all: Vec<_> = briefs.iter().map(results).collect();
+    assert_eq!(all, [Some(true), Some(false), Some(false)]);
 }

@@ -53,6 +53,16 @@ pub struct Sink<'b, T, R, E = CallError> {
     procedure: &'static str,
 }
 
+/// One side of an exchange that no thread has begun with: it may go to another thread, where it is
+/// a [`Feed`] or a [`Sink`].
+///
+/// Dropping it gives that side up, and not the other.
+#[must_use = "it is given up if it is not begun"]
+pub struct Unbegun<'b, F> {
+    open: Open<'b>,
+    make: fn(&'b Client, u64) -> F,
+}
+
 /// A feed that the server has open.
 struct Open<'b> {
     client: &'b Client,
@@ -198,6 +208,21 @@ impl<'b, T, R, E: From<Box<CallError>>> Sink<'b, T, R, E> {
     }
 }
 
+impl<'b, F> Unbegun<'b, F> {
+    /// For generated code: feed number `feed`, and what makes it this thread's.
+    pub fn new(client: &'b Client, feed: u64, make: fn(&'b Client, u64) -> F) -> Unbegun<'b, F> {
+        Unbegun { open: Open::new(client, feed), make }
+    }
+
+    /// This thread's from here on.
+    pub fn begin(mut self) -> F {
+        let Open { client, feed, .. } = self.open;
+        // What is made gives it up from here on.
+        self.open.is_over = true;
+        (self.make)(client, feed)
+    }
+}
+
 impl<'b> Open<'b> {
     fn new(client: &'b Client, feed: u64) -> Open<'b> {
         Open { client, feed, number: 0, is_over: false }
@@ -220,6 +245,12 @@ impl<'b> Open<'b> {
 impl Drop for Open<'_> {
     fn drop(&mut self) {
         self.give_up();
+    }
+}
+
+impl<F> fmt::Debug for Unbegun<'_, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Unbegun").field("feed", &self.open.feed).finish_non_exhaustive()
     }
 }
 

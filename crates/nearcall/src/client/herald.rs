@@ -68,8 +68,6 @@ pub(crate) struct AwaitedCall {
     pub sequence: Sequence,
     /// When somebody looks whether its server has noticed it, and is alive.
     look_ns: u64,
-    /// From then to the next such look.
-    slice_ns: u64,
     looks: u32,
 }
 
@@ -100,9 +98,8 @@ struct Found {
 impl AwaitedCall {
     /// Call `sequence` on A-stack `index`, which is about to be waited for.
     pub fn new(binding: &Arc<ClientBinding>, index: u32, sequence: Sequence) -> AwaitedCall {
-        let slice_ns = binding.policy.sleep_slice_ns_min;
-        let look_ns = clock::now_ns().saturating_add(slice_ns);
-        AwaitedCall { binding: Arc::clone(binding), index, sequence, look_ns, slice_ns, looks: 0 }
+        let look_ns = clock::now_ns().saturating_add(binding.policy.slice_ns(0));
+        AwaitedCall { binding: Arc::clone(binding), index, sequence, look_ns, looks: 0 }
     }
 
     /// Its word is not what the client has left there, or its binding is gone.
@@ -257,8 +254,7 @@ impl Found {
     fn note(&mut self, call: &mut AwaitedCall, now_ns: u64) {
         if call.look_ns <= now_ns {
             call.looks += 1;
-            call.slice_ns = (call.slice_ns * 2).min(call.binding.policy.sleep_slice_ns_max);
-            call.look_ns = now_ns + call.slice_ns;
+            call.look_ns = now_ns.saturating_add(call.binding.policy.slice_ns(call.looks));
             let is_unclaimed = !was_claimed(call.binding.astack(call.index), call.sequence);
             match self.closer.iter_mut().find(|(known, ..)| Arc::ptr_eq(known, &call.binding)) {
                 Some((_, looks, has_unclaimed)) => {

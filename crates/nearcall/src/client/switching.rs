@@ -11,13 +11,16 @@ mod reallocating;
 #[cfg(feature = "threads")]
 pub(crate) use fast::{caller_number, finish, is_here, is_unwinding, wait_exit, wait_for_astack};
 #[cfg(feature = "threads")]
+pub(crate) use nearcall_threads::stack_end;
+#[cfg(feature = "threads")]
 pub use reallocating::urgently;
 #[cfg(feature = "threads")]
 pub(crate) use reallocating::{put_off, tell_all};
 
 #[cfg(not(feature = "threads"))]
 pub(crate) use nobody::{
-    caller_number, finish, is_here, is_unwinding, put_off, tell_all, wait_exit, wait_for_astack,
+    caller_number, finish, is_here, is_unwinding, put_off, stack_end, tell_all, wait_exit,
+    wait_for_astack,
 };
 
 #[cfg(not(feature = "threads"))]
@@ -42,6 +45,11 @@ mod nobody {
     /// The number that an A-stack has which the caller has outstanding.
     pub(crate) fn caller_number() -> u32 {
         thread_number() as u32
+    }
+
+    /// Where the stack of the caller ends, if it is a FastThread.
+    pub(crate) const fn stack_end() -> Option<usize> {
+        None
     }
 
     /// Whether a ring can wait until the caller's processor is idle.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use nearcall_abi::{InterfaceDescriptor, MESSAGE_BYTES_MAX, Status};
+use nearcall_abi::{InterfaceDescriptor, MESSAGE_BYTES_MAX, ProcedureDescriptor, Status};
 use nearcall_os::astack::AStack;
 use nearcall_os::descriptor::{DescriptorKind, WrongDescriptor};
 use nearcall_os::segment::Segment;
@@ -35,6 +35,11 @@ pub trait Entries: Send + Sync + 'static {
     /// Whether it has procedures that are awaited: see [`Arguments::run_awaited`].
     fn is_awaited(&self) -> bool {
         false
+    }
+
+    /// If its procedures run on E-stacks but for its leaves: those, each in its place.
+    fn leaves(&self) -> Option<&'static [ProcedureDescriptor]> {
+        None
     }
 }
 
@@ -69,6 +74,8 @@ pub enum Refusal {
         /// How many.
         limit: usize,
     },
+    /// Nobody takes the items of this feed any more; these were not taken.
+    FeedOver,
     /// The domain or the binding is about to end; the procedure did not run.
     Ended,
     /// The procedure ran, and its descriptors could not be sent.
@@ -106,7 +113,7 @@ pub(crate) struct Kept {
 /// The arguments of a call, on its A-stack. What is loaded is private from then on.
 #[derive(Clone, Copy, Debug)]
 pub struct Arguments<'a> {
-    call: &'a ServedCall<'a>,
+    pub(super) call: &'a ServedCall<'a>,
 }
 
 /// The results of a call, on its A-stack, where the arguments were.
@@ -517,6 +524,7 @@ impl Refusal {
     pub(crate) fn status(&self) -> Status {
         match self {
             Refusal::Arguments(_) => Status::Malformed,
+            Refusal::FeedOver => Status::FeedOver,
             Refusal::Ended => Status::Refused,
             Refusal::Results(_)
             | Refusal::NoMemory { .. }
@@ -544,6 +552,7 @@ impl fmt::Display for Refusal {
             Refusal::TooManyFeeds { limit } => {
                 write!(f, "its client has {limit} feeds open, which is the limit")
             }
+            Refusal::FeedOver => f.write_str("nobody takes the items of its feed any more"),
             Refusal::Ended => f.write_str("the binding is about to end"),
             Refusal::NotSent(reason) => write!(f, "descriptors were not sent: {reason}"),
         }

@@ -24,7 +24,7 @@ use nearcall_os::{HeadWords, clock, processor};
 
 use super::call::{is_replied, poll_for_a_while};
 use super::pending::abandon;
-use super::reply::Reply;
+use super::reply::Read;
 use crate::client::binding::{ClientBinding, Grip};
 use crate::client::deadline::Deadline;
 use crate::client::herald::{self, AwaitedCall, Ticket};
@@ -54,8 +54,11 @@ thread_local! {
 #[must_use = "await it: its results are what the call was made for"]
 pub struct Awaiting<'b, T, E = CallError> {
     call: UnderWay<'b>,
-    read: fn(Reply<'b>) -> Result<T, E>,
+    read: Read<'b, T, E>,
 }
+
+/// The words of a reply, and where it lies.
+type Ended<'b> = (Grip<'b>, HeadWords);
 
 /// A posted call.
 #[derive(Debug)]
@@ -99,7 +102,7 @@ impl<'b, T, E> Awaiting<'b, T, E> {
     pub(super) fn new(
         binding: &'b Arc<ClientBinding>,
         (grip, procedure, deadline): (Grip<'b>, u32, Deadline),
-        read: fn(Reply<'b>) -> Result<T, E>,
+        read: Read<'b, T, E>,
     ) -> Awaiting<'b, T, E> {
         let (grip, sequence, stage) = (Some(grip), grip.linkage().sequence(), Stage::Posted);
         Awaiting { call: UnderWay { binding, grip, procedure, sequence, deadline, stage }, read }
@@ -113,7 +116,9 @@ impl<T, E: From<Box<CallError>>> Future for Awaiting<'_, T, E> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T, E>> {
         match self.call.poll(context.waker()) {
             Poll::Pending => Poll::Pending,
-            Poll::Ready(Ok(reply)) => Poll::Ready((self.read)(reply)),
+            Poll::Ready(Ok((grip, words))) => {
+                Poll::Ready((self.read)(grip, self.call.procedure, words))
+            }
             Poll::Ready(Err(error)) => Poll::Ready(Err(error.into())),
         }
     }
@@ -121,7 +126,7 @@ impl<T, E: From<Box<CallError>>> Future for Awaiting<'_, T, E> {
 
 impl<'b> UnderWay<'b> {
     #[inline]
-    fn poll(&mut self, waker: &Waker) -> Poll<Result<Reply<'b>, Box<CallError>>> {
+    fn poll(&mut self, waker: &Waker) -> Poll<Result<Ended<'b>, Box<CallError>>> {
         let grip = self.grip.expect("a future is not polled after it was ready");
         let is_alone = self.note_poll();
         let (head, linkage) = (grip.astack.head(), grip.linkage());
@@ -137,7 +142,7 @@ impl<'b> UnderWay<'b> {
             _ => HeadWords::load(head),
         };
         if is_replied(words, self.sequence) {
-            return Poll::Ready(self.end(grip, words));
+            return Poll::Ready(Ok(self.end(grip, words)));
         }
         self.wait(grip, is_alone, waker)
     }
@@ -150,7 +155,7 @@ impl<'b> UnderWay<'b> {
 
     /// The reply is there.
     #[inline]
-    fn end(&mut self, grip: Grip<'b>, words: HeadWords) -> Result<Reply<'b>, Box<CallError>> {
+    fn end(&mut self, grip: Grip<'b>, words: HeadWords) -> Ended<'b> {
         self.grip = None;
         if let Stage::Awake(wakeful) | Stage::Asleep(wakeful, _) = &self.stage
             && !is_here(grip)
@@ -161,7 +166,7 @@ impl<'b> UnderWay<'b> {
         // A ticket is given up.
         self.stage = Stage::Looked(0);
         grip.settle_here();
-        Reply::new(grip, self.procedure, words)
+        (grip, words)
     }
 
     /// There is no reply yet, or there will be none.
@@ -172,7 +177,7 @@ impl<'b> UnderWay<'b> {
         grip: Grip<'b>,
         is_alone: bool,
         waker: &Waker,
-    ) -> Poll<Result<Reply<'b>, Box<CallError>>> {
+    ) -> Poll<Result<Ended<'b>, Box<CallError>>> {
         // A blocking call of this thread must not wait for an A-stack that only it could give back.
         grip.linkage().set_outstanding(switching::caller_number());
         let wait = self.as_wait(grip);
@@ -180,7 +185,7 @@ impl<'b> UnderWay<'b> {
         loop {
             match (turn::poll(wait.turn(), self.sequence), self.binding.state.is_open()) {
                 (Seen::Replied { .. }, _) => {
-                    return Poll::Ready(self.end(grip, HeadWords::load(grip.astack.head())));
+                    return Poll::Ready(Ok(self.end(grip, HeadWords::load(grip.astack.head()))));
                 }
                 (Seen::Pending, true) => {}
                 (Seen::Pending | Seen::Dead, false) => return self.prove(&wait, waker),
@@ -284,12 +289,12 @@ impl<'b> UnderWay<'b> {
 
     /// The server has hung up. What became of the call is known once it is known whether the server
     /// has ended, and nobody waits for that here.
-    fn prove(&mut self, wait: &Wait<'b>, waker: &Waker) -> Poll<Result<Reply<'b>, Box<CallError>>> {
+    fn prove(&mut self, wait: &Wait<'b>, waker: &Waker) -> Poll<Result<Ended<'b>, Box<CallError>>> {
         // As in `revoke`: before anything is buried.
         self.binding.control.hang_up();
         turn::bury(wait.turn(), self.sequence);
         if let Seen::Replied { .. } = turn::poll(wait.turn(), self.sequence) {
-            return Poll::Ready(self.end(wait.grip, HeadWords::load(wait.grip.astack.head())));
+            return Poll::Ready(Ok(self.end(wait.grip, HeadWords::load(wait.grip.astack.head()))));
         }
         let now_ns = clock::now_ns();
         let until_ns = match self.stage {

@@ -10,9 +10,10 @@ use nearcall_core::bias::{self, Bias, Settled};
 use nearcall_os::thread_pointer::thread_pointer;
 use nearcall_os::{HeadWords, astack, fence, processor};
 
+use super::area::Outgoing;
 use super::call::finish_posted;
 use super::client::Client;
-use super::malformed::Malformed;
+use super::reply::Reply;
 use crate::client::binding::{Grip, identity};
 use crate::client::linkage;
 use crate::error::CallError;
@@ -77,7 +78,11 @@ impl Client {
             && processor::number_offset().is_some();
         let binding = self.binding().inner();
         let has_one = class < binding.classes.len() && binding.agreement.is_none();
-        if !is_possible || !has_one || self.has_deadline() {
+        let is_as_long = |index: usize| {
+            let own = binding.interface.classes[index].block_bytes;
+            binding.classes[index].block_bytes >= own
+        };
+        if !is_possible || !has_one || !is_as_long(class) || self.has_deadline() {
             return never();
         }
         let (bias, grip) = binding.first_of_class(class);
@@ -98,43 +103,35 @@ impl Client {
         }
     }
 
-    /// C has posted, and has seen no reply yet, or none as most are; `seen` is what its post found
-    /// in the turn word. Goes on as [`super::Call::post`] does. The results of a procedure that has
-    /// returned are in place after this, to be read and released.
+    /// Copies a payload to byte `at` of the message that C is filling.
     ///
-    /// # Errors: any of a call that was posted; the A-stack is not the caller's any more.
+    /// # Panics
+    ///
+    /// Past the end of the A-stack.
     ///
     /// # Safety
     ///
-    /// - B1 held. After an error it is not.
+    /// - B1 held, and nothing posted.
+    pub unsafe fn put_brief(&self, class: usize, at: usize, bytes: &[u8]) {
+        let astack = self.binding().inner().first_of_class(class).1.astack;
+        Outgoing { inline: astack.inline(), block: astack.own() }.put_bytes(at, bytes);
+    }
+
+    /// C has posted, and has seen no reply yet, or none as most are; `seen` is what its post found
+    /// in the turn word. Goes on as [`super::Call::post`] does.
+    ///
+    /// # Errors: any of a call that was posted.
+    ///
+    /// # Safety
+    ///
+    /// - B1 held. From here on the reply holds it.
     pub unsafe fn finish_brief(
         &self,
         class: usize,
         procedure: u32,
         seen: u32,
-    ) -> Result<(), Box<CallError>> {
-        let reply = finish_posted(self.grip(class), procedure, seen)?;
-        if reply.raised() != 0 {
-            return Err(Box::new(reply.unknown_exception()));
-        }
-        reply.leave_held();
-        Ok(())
-    }
-
-    /// The results are not of the form that the interface promises. The binding is revoked, and the
-    /// A-stack given back.
-    ///
-    /// # Safety
-    ///
-    /// - B1 held. From here on it is not.
-    pub unsafe fn malformed_brief(
-        &self,
-        class: usize,
-        procedure: u32,
-        malformed: Malformed,
-    ) -> CallError {
-        let held = self.grip(class).hold();
-        held.binding.fault(held.binding.procedure_name(procedure), malformed.into())
+    ) -> Result<Reply<'_>, Box<CallError>> {
+        finish_posted(self.grip(class), procedure, seen)
     }
 
     /// C has given the bit back and then seen that the bias was revoked.

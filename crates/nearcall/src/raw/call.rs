@@ -18,7 +18,7 @@ use super::area::Outgoing;
 use super::awaiting::Awaiting;
 use super::marshal::Marshal;
 use super::pending::{Pending, Posted};
-use super::reply::Reply;
+use super::reply::{Read, Reply, reader};
 use super::variable::{PIECE_BYTES, Rest, Variable};
 use crate::client::binding::{ClientBinding, Grip, Held};
 use crate::client::deadline::{Deadline, NEVER_NS, Unposted, left_ns};
@@ -223,14 +223,18 @@ impl<'b, 'd> Call<'b, 'd> {
     ///
     /// # Cost: one swap; no system call, no allocation.
     #[inline(always)]
-    pub fn post_pending<T, E>(
+    pub fn post_pending<T, E, F>(
         self,
         fixed_bytes: u32,
-        read: fn(Reply<'b>) -> Result<T, E>,
-    ) -> Result<Pending<'b, T, E>, Box<CallError>> {
+        read: F,
+    ) -> Result<Pending<'b, T, E>, Box<CallError>>
+    where
+        E: From<Box<CallError>>,
+        F: Fn(Reply<'b>) -> Result<T, E> + Copy,
+    {
         let deadline = self.deadline;
         let (grip, procedure) = self.post_outstanding(fixed_bytes)?;
-        Ok(Pending::new(Posted::new(grip, procedure, deadline), read))
+        Ok(Pending::new(Posted::new(grip, procedure, deadline), reader(read)))
     }
 
     /// Posts the call and does not wait: what it evaluates to is awaited (design note 0022).
@@ -239,7 +243,7 @@ impl<'b, 'd> Call<'b, 'd> {
         self,
         binding: &'b Arc<ClientBinding>,
         fixed_bytes: u32,
-        read: fn(Reply<'b>) -> Result<T, E>,
+        read: Read<'b, T, E>,
     ) -> Result<Awaiting<'b, T, E>, Box<CallError>> {
         let deadline = self.deadline;
         let (grip, procedure) = self.post_outstanding(fixed_bytes)?;
@@ -254,8 +258,7 @@ impl<'b, 'd> Call<'b, 'd> {
         let linkage = grip.linkage();
         linkage.set_outstanding(switching::caller_number());
         if deadline.ns != 0 {
-            // Nobody waits yet who would have it begin.
-            grip.until_ns(linkage.sequence(), deadline);
+            begin(grip, deadline);
         }
         Ok((grip, procedure))
     }
@@ -313,6 +316,13 @@ impl<'b, 'd> Call<'b, 'd> {
         head.origin.store(origin, Relaxed);
         (grip, procedure, origin & flag::PROCESSOR, unfinished)
     }
+}
+
+/// The deadline of a call that was posted begins, which nobody waits for yet.
+#[cold]
+#[inline(never)]
+fn begin(grip: Grip<'_>, deadline: Deadline) {
+    grip.until_ns(grip.linkage().sequence(), deadline);
 }
 
 /// Out-of-line arguments may have taken some of the time.

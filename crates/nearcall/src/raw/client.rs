@@ -8,7 +8,7 @@ use nearcall_abi::message::CLASSES_MAX;
 use super::awaiting::Awaiting;
 use super::call::Call;
 use super::claiming::Claiming;
-use super::reply::Reply;
+use super::reply::{Reply, reader};
 use crate::binding::Binding;
 use crate::client::deadline::Deadline;
 use crate::client::lent::OpaqueIn;
@@ -151,13 +151,17 @@ impl Client {
 
     /// Posts a call of this client's; what it evaluates to, by `read`, is awaited.
     #[inline(always)]
-    pub fn post_awaited<'b, T, E>(
+    pub fn post_awaited<'b, T, E, F>(
         &'b self,
         call: Call<'b, '_>,
         fixed_bytes: u32,
-        read: fn(Reply<'b>) -> Result<T, E>,
-    ) -> Result<Awaiting<'b, T, E>, Box<CallError>> {
-        call.post_awaited(self.binding.shared(), fixed_bytes, read)
+        read: F,
+    ) -> Result<Awaiting<'b, T, E>, Box<CallError>>
+    where
+        E: From<Box<CallError>>,
+        F: Fn(Reply<'b>) -> Result<T, E> + Copy,
+    {
+        call.post_awaited(self.binding.shared(), fixed_bytes, reader(read))
     }
 
     /// Whether its calls have a time to be over in.

@@ -35,6 +35,13 @@ pub enum Malformed {
     },
     /// Values nested deeper than [`super::DEPTH_MAX`].
     Depth,
+    /// Values nested deeper than the stack allows, which they are read on.
+    Stack {
+        /// Bytes that one level more may need.
+        bytes: u64,
+        /// Bytes that are left.
+        left: u64,
+    },
     /// Arguments that the client has stopped copying.
     Stalled {
         /// Bytes that are there.
@@ -79,6 +86,7 @@ impl Malformed {
             }
             Malformed::Range { claimed } => (claimed, 0),
             Malformed::Depth => (super::DEPTH_MAX as u64 + 1, super::DEPTH_MAX as u64),
+            Malformed::Stack { bytes, left } => (bytes, left),
             Malformed::Stalled { seen, end } => (seen, end),
             Malformed::Left { bytes } => (bytes, 0),
             Malformed::Descriptors { claimed, wanted } => (claimed as u64, wanted as u64),
@@ -118,6 +126,11 @@ impl fmt::Display for Malformed {
             Malformed::Depth => {
                 write!(f, "values are nested deeper than {}", super::DEPTH_MAX)
             }
+            Malformed::Stack { bytes, left } => write!(
+                f,
+                "values are nested too deeply: one more may need {bytes} bytes of stack, of which \
+                 {left} are left"
+            ),
             Malformed::Stalled { seen, end } => {
                 write!(f, "the client stopped copying at byte {seen} of {end}")
             }

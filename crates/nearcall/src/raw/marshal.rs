@@ -3,17 +3,32 @@
 //!
 //! Little endian, unaligned. Lengths and counts are `u32`; a boolean is one byte, 0 or 1; an
 //! optional value is a boolean and then the value. Reading never trusts a count: memory is set
-//! aside for no more elements than the bytes that are left could hold.
+//! aside for no more elements than the bytes that are left could hold, and nothing is read deeper
+//! than the stack allows.
 
 use std::collections::BTreeMap;
 
+use nearcall_os::stack_pointer::stack_pointer;
+
 use super::malformed::Malformed;
 use super::{MESSAGE_BYTES_MAX, Refusal};
+use crate::client::switching;
 use crate::error::{CallError, OverBound, UsageError};
 use crate::types::{Char, LongDouble};
 
 /// Deepest nesting of recursive values that is read.
 pub const DEPTH_MAX: usize = 64;
+
+/// What a kernel thread is taken to have of its stack, which has 2 MiB or more, when a value is
+/// read; a FastThread knows.
+const KERNEL_STACK_BYTES: usize = 3 << 19;
+
+/// How often a value may be on the stack while it is read: once in each function that hands it on.
+/// Code that is not optimised copies it once more at each step.
+const COPIES: usize = if cfg!(debug_assertions) { 16 } else { 8 };
+
+/// Bytes of stack that reading needs besides.
+const SPARE_BYTES: usize = 8 << 10;
 
 /// A type that is marshalled the conventional way.
 pub trait Marshal: Sized {
@@ -111,12 +126,16 @@ impl Writer {
 pub struct Reader<'p> {
     rest: &'p [u8],
     depth: usize,
+    /// Lowest address of the stack that reading may use.
+    stack_end: usize,
 }
 
 impl<'p> Reader<'p> {
     /// Reads from the beginning of `payload`.
     pub fn new(payload: &'p [u8]) -> Reader<'p> {
-        Reader { rest: payload, depth: 0 }
+        let of_kernel_thread = || stack_pointer().saturating_sub(KERNEL_STACK_BYTES);
+        let stack_end = switching::stack_end().unwrap_or_else(of_kernel_thread);
+        Reader { rest: payload, depth: 0, stack_end }
     }
 
     /// The next `count` bytes.
@@ -143,13 +162,19 @@ impl<'p> Reader<'p> {
         Ok(())
     }
 
-    /// Reads one level deeper; refused past [`DEPTH_MAX`].
-    pub fn nested<T>(
+    /// Reads one level deeper, where values of type `E` are; refused past [`DEPTH_MAX`], and where
+    /// the stack may not be enough: how deep is the peer's choice.
+    pub fn nested<E, T>(
         &mut self,
         inner: impl FnOnce(&mut Self) -> Result<T, Malformed>,
     ) -> Result<T, Malformed> {
         if self.depth == DEPTH_MAX {
             return Err(Malformed::Depth);
+        }
+        let bytes = const { SPARE_BYTES + COPIES * size_of::<E>() };
+        let left = stack_pointer().saturating_sub(self.stack_end);
+        if left < bytes {
+            return Err(Malformed::Stack { bytes: bytes as u64, left: left as u64 });
         }
         self.depth += 1;
         let value = inner(self);
@@ -273,7 +298,7 @@ impl<T: Marshal> Marshal for Vec<T> {
         let claimed = reader.plausible(count, T::BYTES_MIN)?;
         let mut elements =
             Vec::with_capacity(claimed.min(reader.rest.len() / size_of::<T>().max(1)));
-        reader.nested(|reader| {
+        reader.nested::<T, _>(|reader| {
             for _ in 0..count {
                 elements.push(T::unmarshal(reader)?);
             }
@@ -296,7 +321,7 @@ impl<K: Marshal + Ord, V: Marshal> Marshal for BTreeMap<K, V> {
     fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         let count = reader.count()?;
         reader.plausible(count, K::BYTES_MIN + V::BYTES_MIN)?;
-        reader.nested(|reader| {
+        reader.nested::<(K, V), _>(|reader| {
             let mut map = BTreeMap::new();
             for _ in 0..count {
                 map.insert(K::unmarshal(reader)?, V::unmarshal(reader)?);
@@ -339,7 +364,7 @@ impl<T: Marshal> Marshal for Option<T> {
         if !bool::unmarshal(reader)? {
             return Ok(None);
         }
-        reader.nested(T::unmarshal).map(Some)
+        reader.nested::<T, _>(T::unmarshal).map(Some)
     }
 }
 
@@ -351,7 +376,7 @@ impl<T: Marshal> Marshal for Box<T> {
     }
 
     fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
-        reader.nested(T::unmarshal).map(Box::new)
+        reader.nested::<T, _>(T::unmarshal).map(Box::new)
     }
 }
 
@@ -417,11 +442,60 @@ mod tests {
         fn deeper(reader: &mut Reader<'_>, levels: usize) -> Result<usize, Malformed> {
             match levels {
                 0 => Ok(0),
-                _ => reader.nested(|reader| deeper(reader, levels - 1)),
+                _ => reader.nested::<u8, _>(|reader| deeper(reader, levels - 1)),
             }
         }
         assert_eq!(deeper(&mut reader, DEPTH_MAX), Ok(0));
         assert_eq!(deeper(&mut reader, DEPTH_MAX + 1), Err(Malformed::Depth));
+    }
+
+    /// A level is several KiB of stack.
+    #[derive(Debug, PartialEq)]
+    struct Node {
+        blob: [u8; 8192],
+        kids: Vec<Node>,
+    }
+
+    impl Marshal for Node {
+        const BYTES_MIN: usize = 8196;
+
+        fn marshal(&self, writer: &mut Writer) {
+            self.blob.marshal(writer);
+            self.kids.marshal(writer);
+        }
+
+        fn unmarshal(reader: &mut Reader<'_>) -> Result<Node, Malformed> {
+            Ok(Node { blob: Marshal::unmarshal(reader)?, kids: Marshal::unmarshal(reader)? })
+        }
+    }
+
+    /// The bytes of so many nodes, each the kid of the one before.
+    fn nodes(levels: usize) -> Vec<u8> {
+        let kid = |kids| vec![Node { blob: [7; 8192], kids }];
+        bytes_of((0..levels).fold(Vec::new(), |kids, _| kid(kids)))
+    }
+
+    #[test]
+    fn a_kernel_thread_reads_no_deeper_than_its_stack_allows() {
+        let read = |levels| {
+            let bytes = nodes(levels);
+            let thread = std::thread::Builder::new().stack_size(2 << 20);
+            thread.spawn(move || read::<Vec<Node>>(&bytes).map(drop)).unwrap().join().unwrap()
+        };
+        assert_eq!(read(5), Ok(()));
+        let refused = read(DEPTH_MAX - 1);
+        assert!(matches!(refused, Err(Malformed::Stack { .. })), "{refused:?}");
+    }
+
+    #[cfg(feature = "threads")]
+    #[test]
+    fn a_fastthread_reads_no_deeper_than_its_stack_allows() {
+        for stack_kib in [64, 192, 512] {
+            let bytes = nodes(DEPTH_MAX - 1);
+            let setup = nearcall_threads::Setup::default().stack_bytes(stack_kib << 10);
+            let refused = setup.run(move || read::<Vec<Node>>(&bytes).map(drop)).unwrap();
+            assert!(matches!(refused, Err(Malformed::Stack { .. })), "{stack_kib}: {refused:?}");
+        }
     }
 
     #[test]

@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 
 use nearcall_core::turn::{self, Poll};
 use nearcall_os::HeadWords;
 use nearcall_os::processor::{self, Linger};
 
 use super::call::{is_replied, poll_for_a_while};
-use super::reply::Reply;
+use super::reply::Read;
 use crate::client::binding::Grip;
 use crate::client::deadline::Deadline;
 use crate::client::linkage::NOBODY;
@@ -24,14 +25,13 @@ use crate::error::CallError;
 #[must_use = "collect it: its results are what the call was made for"]
 pub struct Pending<'b, T, E = CallError> {
     posted: Posted<'b>,
-    read: fn(Reply<'b>) -> Result<T, E>,
+    read: Read<'b, T, E>,
 }
 
-/// An A-stack with a call that was posted.
+/// An A-stack with a call that was posted. Dropping it collects nothing, and waits for nothing.
 #[derive(Debug)]
 pub(super) struct Posted<'b> {
-    /// `None` once it is collected.
-    grip: Option<Grip<'b>>,
+    grip: Grip<'b>,
     procedure: u32,
     deadline: Deadline,
     /// What is kept for a thread must not leave it.
@@ -40,10 +40,7 @@ pub(super) struct Posted<'b> {
 
 impl<'b, T, E> Pending<'b, T, E> {
     #[inline(always)]
-    pub(super) fn new(
-        posted: Posted<'b>,
-        read: fn(Reply<'b>) -> Result<T, E>,
-    ) -> Pending<'b, T, E> {
+    pub(super) fn new(posted: Posted<'b>, read: Read<'b, T, E>) -> Pending<'b, T, E> {
         Pending { posted, read }
     }
 
@@ -52,23 +49,21 @@ impl<'b, T, E> Pending<'b, T, E> {
     /// # Cost: one load.
     #[inline]
     pub fn is_replied(&self) -> bool {
-        self.posted.grip.is_some_and(|grip| {
-            turn::poll(&grip.astack.head().turn, grip.linkage().sequence()) != Poll::Pending
-        })
+        let grip = self.posted.grip;
+        turn::poll(&grip.astack.head().turn, grip.linkage().sequence()) != Poll::Pending
     }
 
     /// How many A-stacks there are for procedures like this one: as many calls may be under way.
     pub(crate) fn astack_count(&self) -> u32 {
         let grip = self.posted.grip;
-        grip.map_or(0, |grip| grip.binding.count_of_class(grip.linkage().class))
+        grip.binding.count_of_class(grip.linkage().class)
     }
 }
 
 impl<T, E> Pending<'_, T, E> {
     /// Of the procedure that is called.
     pub(crate) fn procedure_name(&self) -> &'static str {
-        let Posted { grip, procedure, .. } = &self.posted;
-        grip.map_or("", |grip| grip.binding.procedure_name(*procedure))
+        self.posted.grip.binding.procedure_name(self.posted.procedure)
     }
 }
 
@@ -77,19 +72,25 @@ impl<T, E: From<Box<CallError>>> Pending<'_, T, E> {
     ///
     /// # Errors: those of the plain call. `CallAborted` without a reply at the deadline; a reply
     /// that is there already is returned, however late.
-    #[inline]
+    #[inline(always)]
     pub fn collect(self) -> Result<T, E> {
-        (self.read)(self.posted.reply()?)
+        let (posted, read) = (ManuallyDrop::new(self.posted), self.read);
+        let Posted { grip, procedure, deadline, .. } = *posted;
+        grip.linkage().set_outstanding(NOBODY);
+        let words = HeadWords::load(grip.astack.head());
+        let words = match is_replied(words, grip.linkage().sequence()) {
+            true => words,
+            false => wait(grip, procedure, deadline)?,
+        };
+        read(grip, procedure, words)
     }
 }
 
 impl<T, E> Pending<'_, T, E> {
     /// Gives the call up: the server sees it, and does not run it if it has not begun to (L55).
     /// Does not wait. The A-stack comes back when the server is done with it.
-    pub fn cancel(mut self) {
-        if let Some(grip) = self.posted.grip.take() {
-            abandon(grip);
-        }
+    pub fn cancel(self) {
+        abandon(ManuallyDrop::new(self.posted).grip);
     }
 }
 
@@ -97,52 +98,39 @@ impl<'b> Posted<'b> {
     /// The call on this A-stack was posted, and a deadline has begun.
     #[inline(always)]
     pub fn new(grip: Grip<'b>, procedure: u32, deadline: Deadline) -> Posted<'b> {
-        Posted { grip: Some(grip), procedure, deadline, stays: PhantomData }
-    }
-
-    /// Looks, and waits if the reply is not there.
-    #[inline(always)]
-    fn reply(mut self) -> Result<Reply<'b>, Box<CallError>> {
-        let grip = self.grip.take().expect("collected once");
-        grip.linkage().set_outstanding(NOBODY);
-        let words = HeadWords::load(grip.astack.head());
-        if is_replied(words, grip.linkage().sequence()) {
-            return Reply::new(grip, self.procedure, words);
-        }
-        self.wait(grip)
-    }
-
-    #[inline(never)]
-    fn wait(&self, grip: Grip<'b>) -> Result<Reply<'b>, Box<CallError>> {
-        let (head, sequence) = (grip.astack.head(), grip.linkage().sequence());
-        let same_processor = processor::current() == grip.linkage().server_processor();
-        if !same_processor && !switching::is_here() {
-            let words = poll_for_a_while(head, Linger::of_cycles(0), sequence);
-            if is_replied(words, sequence) {
-                return Reply::new(grip, self.procedure, words);
-            }
-        }
-        let (procedure, deadline) = (self.procedure, self.deadline);
-        let wait = Wait { grip, procedure, sequence, deadline, same_processor };
-        let error = match wait.finish() {
-            Ok(()) => return Reply::new(grip, self.procedure, HeadWords::load(head)),
-            Err(NoReply::Captured(error)) => {
-                grip.capture(sequence);
-                error
-            }
-            Err(NoReply::Lost(error)) => error,
-        };
-        Err(Box::new(error))
+        Posted { grip, procedure, deadline, stays: PhantomData }
     }
 }
 
 impl Drop for Posted<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        if let Some(grip) = self.grip.take() {
-            let_come_back(grip);
+        let_come_back(self.grip);
+    }
+}
+
+/// The reply was not there at the first look: waits for it. Its words.
+#[cold]
+#[inline(never)]
+fn wait(grip: Grip<'_>, procedure: u32, deadline: Deadline) -> Result<HeadWords, Box<CallError>> {
+    let (head, sequence) = (grip.astack.head(), grip.linkage().sequence());
+    let same_processor = processor::current() == grip.linkage().server_processor();
+    if !same_processor && !switching::is_here() {
+        let words = poll_for_a_while(head, Linger::of_cycles(0), sequence);
+        if is_replied(words, sequence) {
+            return Ok(words);
         }
     }
+    let wait = Wait { grip, procedure, sequence, deadline, same_processor };
+    let error = match wait.finish() {
+        Ok(()) => return Ok(HeadWords::load(head)),
+        Err(NoReply::Captured(error)) => {
+            grip.capture(sequence);
+            error
+        }
+        Err(NoReply::Lost(error)) => error,
+    };
+    Err(Box::new(error))
 }
 
 /// Gives the call on an A-stack up, and lets the server see it.

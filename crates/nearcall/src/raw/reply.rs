@@ -4,6 +4,7 @@
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::os::fd::OwnedFd;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use nearcall_abi::head::flag;
@@ -56,6 +57,27 @@ fn end_otherwise(grip: Grip<'_>, is_kept: bool, _results: Option<Arc<Segment>>) 
     }
 }
 
+/// How a stub reads a reply that has come and says these words. Judging them and reading the
+/// results are one function, so that the reply lies in its registers and not in memory, from which
+/// what was stored in pieces comes back late.
+pub(super) type Read<'b, T, E> = fn(Grip<'b>, u32, HeadWords) -> Result<T, E>;
+
+/// That function, of a stub that reads replies by `read`, which captures nothing.
+#[inline(always)]
+pub(super) fn reader<'b, T, E, F>(_read: F) -> Read<'b, T, E>
+where
+    E: From<Box<CallError>>,
+    F: Fn(Reply<'b>) -> Result<T, E> + Copy,
+{
+    const { assert!(size_of::<F>() == 0, "what reads a reply captures nothing") };
+    |grip, procedure, words| {
+        // SAFETY: a value of no bytes may be read from any aligned address. There is one of `F`,
+        // `_read`, and `F` is `Copy`, so that there may be more.
+        let read = unsafe { NonNull::<F>::dangling().read() };
+        read(Reply::new(grip, procedure, words)?)
+    }
+}
+
 macro_rules! gets {
     ($($get:ident: $number:ty),*) => {$(
         /// Loads a scalar from byte `AT` of the fixed part: one load.
@@ -86,11 +108,6 @@ impl<'b> Reply<'b> {
         let (raised, message_bytes) = (words.selector(), words.message_bytes());
         let stays = PhantomData;
         Ok(Reply { grip, procedure, raised, message_bytes, out_of_line, stays })
-    }
-
-    /// The A-stack stays claimed, for C to read the results and to release it.
-    pub(super) fn leave_held(self) {
-        ManuallyDrop::new(self).out_of_line = None;
     }
 
     #[inline(always)]
@@ -232,6 +249,7 @@ fn not_returned(grip: Grip<'_>, procedure: u32, word: u32) -> CallError {
         Some(Status::Malformed) => not_executed(NotExecuted::ArgumentsRefused),
         Some(Status::NoProcedure) => not_executed(NotExecuted::ArgumentsRefused),
         Some(Status::NotPermitted) => not_executed(NotExecuted::NotPermitted),
+        Some(Status::FeedOver) => not_executed(NotExecuted::FeedOver),
         Some(Status::Panicked) => CallError::Panicked { procedure: name },
         Some(Status::ResultsRefused) => CallError::ResultsRefused { procedure: name },
         Some(Status::Returned | Status::Raised(_)) | None => {

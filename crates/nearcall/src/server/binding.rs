@@ -13,10 +13,10 @@ use nearcall_core::claim;
 use nearcall_core::fairness::Deficit;
 use nearcall_core::quota::OverLimit;
 use nearcall_core::turn::{self, Look};
-use nearcall_core::{BindingState, Mode, PeerFault, Priority, RevokeReason, Sequence};
+use nearcall_core::{BindingState, Mode, PeerFault, Priority, RevokeReason, Sequence, TurnWord};
 use nearcall_os::astack::{AStack, AStackTable, NEAR_RECORD_BYTES};
 use nearcall_os::segment::{Sealing, Segment};
-use nearcall_os::{fence, futex};
+use nearcall_os::{HeadWords, fence, futex};
 
 use super::clerk::Importer;
 use super::descriptors::Arrived;
@@ -34,12 +34,15 @@ use crate::wire::Socket;
 /// Smallest out-of-line segment, bytes.
 pub(crate) const OUT_OF_LINE_BYTES_MIN: usize = 64 << 10;
 
+/// What a look at an A-stack found, and the words that its head said.
+pub(crate) type Looked = (Look, HeadWords);
+
 /// The server's side of one binding. Its first line is all that a call needs of it.
 #[repr(C, align(64))]
 pub(crate) struct ServerBinding {
     pub entries: Arc<dyn Entries>,
-    /// Those that may be called without a further look: all, or, of a client that may not call all
-    /// and of those that are awaited, none.
+    /// Those that may be called without a further look, each in its place: all; of a client that
+    /// may not call all and of those that are awaited, none; where others run on E-stacks, leaves.
     pub procedures: &'static [ProcedureDescriptor],
     /// Number of the binding in this domain, never used again; not 0.
     pub key: u64,
@@ -146,7 +149,10 @@ impl ServerBinding {
             token: parts.token,
             name: parts.name,
             procedures: match &parts.permitted {
-                None if !parts.entries.is_awaited() => parts.entries.interface().procedures,
+                None if !parts.entries.is_awaited() => {
+                    let all = parts.entries.interface().procedures;
+                    parts.entries.leaves().unwrap_or(all)
+                }
                 _ => &[],
             },
             permitted: parts.permitted,
@@ -225,10 +231,22 @@ impl ServerBinding {
         self.permitted.as_ref().is_none_or(|permitted| permitted.allows(procedure))
     }
 
+    /// Procedures that the client may call; `None`: all.
+    pub fn permitted(&self) -> &Option<Permitted> {
+        &self.permitted
+    }
+
+    /// Whether this procedure runs on an E-stack.
+    pub fn runs_on_estack(&self, procedure: u32) -> bool {
+        let is_leaf = |procedure: &ProcedureDescriptor| procedure.is_leaf;
+        let has_estacks = !self.entries.is_awaited() && self.entries.leaves().is_some();
+        has_estacks && !self.all_procedures().get(procedure as usize).is_some_and(is_leaf)
+    }
+
     /// Charges the binding and its user with `amount`.
     pub fn charge(&self, resource: Resource, amount: u64) -> Result<Charge, OverLimit> {
         self.account.charge(resource, amount).inspect_err(|over| {
-            tracing::warn!(name = self.name, %resource, %over, "a client has its share already");
+            tracing::warn!(name = self.name, %resource, %over, "a client has all that it may");
         })
     }
 
@@ -298,16 +316,25 @@ impl ServerBinding {
         extension.region.astack(index - extension.base).expect("below the count")
     }
 
-    /// Whether A-stack `index` holds a call that nobody has claimed (row O3).
+    /// Whether A-stack `index` holds a call that nobody has claimed (row O3), and the words of its
+    /// head, which are loaded with that look and never again.
     #[inline(always)]
-    pub fn look(&self, index: u32) -> Look {
+    pub fn look(&self, index: u32) -> Looked {
         let astack = self.astack(index);
-        turn::look(&astack.head().turn, &astack.own_line::<ReplyLine>().claim)
+        let words = HeadWords::load(astack.head());
+        let claim = || &astack.own_line::<ReplyLine>().claim;
+        let look = turn::look_word(TurnWord(words.turn()), claim);
+        (look, words)
     }
 
     /// Whether a look at any of its A-stacks finds something to do.
     pub fn wants_something(&self) -> bool {
-        (0..self.astack_count()).any(|index| self.look(index) != Look::Nothing)
+        // The words are for the look that is acted on: a call's are loaded once.
+        (0..self.astack_count()).any(|index| {
+            let astack = self.astack(index);
+            let claim = &astack.own_line::<ReplyLine>().claim;
+            turn::look(&astack.head().turn, claim) != Look::Nothing
+        })
     }
 
     /// From here on the client rings for A-stack `index`. False: look, a call may have come.
@@ -344,19 +371,27 @@ impl ServerBinding {
 
     /// Makes the binding unusable. Idempotent. What runs is left to finish (L54); in an orderly
     /// revocation its results still arrive, and the client is hung up on after the last of them.
-    pub fn revoke(&self, reason: RevokeReason) {
+    /// Feeds are over at once. Whether the binding was open.
+    pub fn revoke(&self, reason: RevokeReason) -> bool {
         if !self.state.revoke(reason) {
-            return;
+            if !reason.is_orderly() {
+                // It was revoked in an orderly way: that is over, too.
+                self.socket.hang_up();
+            }
+            return false;
         }
         let interface = self.entries.interface().name;
         let subject = Subject { name: &self.name, interface, importer: &self.importer };
         self.audit.revoked(subject, reason);
-        if reason == RevokeReason::ShutDown {
+        if reason.is_orderly() {
             self.refuse_posted();
+            // What waits for a batch is a call, and may run for ever.
+            self.feeds.clear();
             self.hang_up_when_idle();
         } else {
             self.socket.hang_up();
         }
+        true
     }
 
     /// No processor looks any more: refuses what is posted, and hangs up. A call that is suspended
@@ -369,14 +404,20 @@ impl ServerBinding {
         }
     }
 
+    /// Whether a call has no reply yet, as its client's words say. A number that is neither that of
+    /// the call claimed last nor the next one is a lie, and not waited for. A client that lies
+    /// within that keeps its own binding from ending: no call of it runs any more.
     fn has_pending(&self) -> bool {
-        let is_pending = |index| turn::is_pending(&self.astack(index).head().turn);
-        (0..self.astack_count()).any(is_pending)
+        (0..self.astack_count()).any(|index| {
+            let turn = &self.astack(index).head().turn;
+            let ahead = turn::read(turn).sequence().ahead_of(self.claimed(index));
+            turn::is_pending(turn) && (ahead == 0 || ahead == 1)
+        })
     }
 
     fn refuse_posted(&self) {
         for index in 0..self.astack_count() {
-            if let Look::Posted(sequence) | Look::Aborted(sequence) = self.look(index) {
+            if let Look::Posted(sequence) | Look::Aborted(sequence) = self.look(index).0 {
                 self.refuse(index, sequence);
             }
         }

@@ -16,9 +16,12 @@ use nearcall_os::peer::{self, Peer, Process};
 use nearcall_os::segment::{Sealing, Segment, SegmentError};
 use nearcall_os::socket::{Listener, SocketError, Stream};
 
+use super::binding::ServerBinding;
+#[cfg(feature = "threads")]
+use super::estacks::OnEStacks;
 use super::limits::Limits;
 use super::rules::{Decision, Rules, permitted};
-use crate::domain::Domain;
+use crate::domain::{Domain, DomainCore};
 use crate::error::ExportError;
 use crate::name::{self, Scope};
 use crate::raw::Entries;
@@ -41,6 +44,12 @@ pub struct ExportOptions {
     pub scope: Option<Scope>,
     /// Who may bind; by default processes of this domain's own user, in the system scope nobody.
     pub policy: Policy,
+    /// Procedures that wait, for a nested call, a FastThreads' lock or a time, let their processor
+    /// take other calls meanwhile: each runs as a FastThread (`nearcall-threads`), but for those
+    /// marked `@leaf`. Has no effect on a server that is `async`, nor on any procedure of an
+    /// interface with an exchange, whose entry stubs are awaited, too. Default false.
+    #[cfg(feature = "threads")]
+    pub runs_on_estacks: bool,
 }
 
 /// Who may bind.
@@ -55,7 +64,8 @@ pub enum Policy {
     Anyone,
     /// Whom these rules admit.
     Rules(Rules),
-    /// Asked for every import, on the housekeeping thread: it must not block, and not call.
+    /// Asked for every import, on the housekeeping thread: it must not block, and not call. And for
+    /// every binding there is once it takes the place of another policy ([`Clerk::set_policy`]).
     Ask(Box<dyn Fn(&Importer) -> Admission + Send + Sync>),
 }
 
@@ -82,12 +92,19 @@ pub(crate) struct ClerkCore {
     pub entries: Arc<dyn Entries>,
     /// Later exports have larger numbers (L53: a binding never reaches another life).
     pub incarnation: u64,
-    policy: Policy,
+    policy: Mutex<InForce>,
     is_of_system: bool,
     socket: NamedSocket,
     is_withdrawn: AtomicBool,
     /// The segment for the next importer, if it is made already.
     replies: Mutex<Option<Replies>>,
+}
+
+/// The policy, and how many there were before it.
+#[derive(Clone)]
+struct InForce {
+    policy: Arc<Policy>,
+    edition: u64,
 }
 
 /// A segment for replies that no importer has yet, and what the importer is sent of it.
@@ -129,29 +146,28 @@ impl Clerk {
             let doing = doing.to_owned();
             move |reason| ExportError::System { doing, reason }
         };
+        let shared = domain.core();
+        let entries = shared_entries(shared, entries, &options);
+        let entries = entries.map_err(system("make E-stacks"))?;
         let scope = match options.scope {
             Some(scope) => scope,
             None => name::default_scope().map_err(ExportError::Name)?,
         };
         let path = name::socket_path(&scope, name).map_err(ExportError::Name)?;
         domain.core().check_open().map_err(system("export"))?;
-        if let Policy::Rules(rules) = &options.policy {
-            rules.check(entries.interface()).map_err(ExportError::Policy)?;
-        }
-        let is_private = matches!(options.policy, Policy::OfScope | Policy::OwnerOnly);
+        options.policy.check(&*entries)?;
         let is_of_system = scope == Scope::System;
-        let socket = claim_name(name, &scope, path, is_private)?;
+        let socket = claim_name(name, &scope, path, options.policy.socket_mode())?;
         let core = Arc::new(ClerkCore {
             name: name.to_owned(),
-            entries: Arc::new(entries),
+            entries,
             incarnation: clock::now_ns(),
-            policy: options.policy,
+            policy: Mutex::new(InForce { policy: Arc::new(options.policy), edition: 0 }),
             is_of_system,
             socket,
             is_withdrawn: AtomicBool::new(false),
             replies: Mutex::default(),
         });
-        let shared = domain.core();
         shared.processors.start(shared).map_err(system("start server processors"))?;
         let watched = shared.housekeeping.watch_clerk(shared, &core);
         let token = watched.map_err(system("watch the clerk's socket"))?;
@@ -168,6 +184,28 @@ impl Clerk {
         &self.core.socket.path
     }
 
+    /// Has another policy decide who may bind, and call what, from here on.
+    ///
+    /// A binding of whom it says something else than what the binding was made by is revoked, in
+    /// order: calls that run are finished and their results arrive, others were not executed. Its
+    /// client may bind again, and has then what the policy says (L47). Priorities and limits of
+    /// bindings that stay are those they were made with.
+    ///
+    /// Returns how many bindings it has revoked.
+    ///
+    /// # Errors: [`ExportError::Policy`] for a rule that is none for this interface, and
+    /// [`ExportError::System`] if the permissions of the socket's file cannot be changed; then the
+    /// policy before it stays.
+    ///
+    /// # Cost: each importer is judged once more, on the calling thread.
+    pub fn set_policy(&self, policy: Policy) -> Result<usize, ExportError> {
+        policy.check(&*self.core.entries)?;
+        self.core.replace_policy(policy)?;
+        let snapshot = self.domain.core().table.load();
+        let bindings = snapshot.bindings().filter(|binding| self.is_of(binding));
+        Ok(bindings.filter(|binding| self.core.judge_again(binding)).count())
+    }
+
     /// How many bindings there are to it now.
     pub fn binding_count(&self) -> usize {
         let snapshot = self.domain.core().table.load();
@@ -182,7 +220,7 @@ impl Clerk {
         &self.core
     }
 
-    fn is_of(&self, binding: &super::binding::ServerBinding) -> bool {
+    fn is_of(&self, binding: &ServerBinding) -> bool {
         Arc::ptr_eq(&binding.entries, &self.core.entries)
     }
 }
@@ -233,7 +271,7 @@ impl ClerkCore {
     /// What the policy allows an importer that has just connected. Whom it is, is asked only if
     /// that makes a difference: whoever has too many binds under way is to be refused soon.
     pub fn limits_of_handshakes(&self, stream: &Stream) -> Limits {
-        match &self.policy {
+        match &*self.in_force().policy {
             Policy::Rules(rules) if rules.limit_handshakes() => {
                 // One that has gone meanwhile is found out by the next look at its socket.
                 let importer = Importer::of(stream).ok();
@@ -243,10 +281,34 @@ impl ClerkCore {
         }
     }
 
+    fn in_force(&self) -> InForce {
+        self.policy.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn replace_policy(&self, policy: Policy) -> Result<(), ExportError> {
+        let mut in_force = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
+        // Under the lock: of two at once the same one decides both.
+        self.socket.set_mode(policy.socket_mode())?;
+        *in_force = InForce { policy: Arc::new(policy), edition: in_force.edition + 1 };
+        Ok(())
+    }
+
+    /// Which policy is in force: a bind that was decided by another one is to be judged again once
+    /// it is in the table.
+    pub fn edition(&self) -> u64 {
+        self.in_force().edition
+    }
+
+    /// Revokes a binding that the policy would not make now, or not so. Whether it did.
+    pub fn judge_again(&self, binding: &ServerBinding) -> bool {
+        let is_same = self.decide(&binding.importer).verdict.as_ref() == Ok(binding.permitted());
+        !is_same && binding.revoke(RevokeReason::OtherPolicy)
+    }
+
     /// Asks the policy.
     pub fn decide(&self, importer: &Importer) -> Decision {
         let interface = self.entries.interface();
-        match &self.policy {
+        match &*self.in_force().policy {
             Policy::Anyone => Decision::of("anyone", Ok(None)),
             Policy::Rules(rules) => rules.judge(importer, interface),
             Policy::Ask(ask) => Decision::of(
@@ -329,24 +391,56 @@ impl Importer {
     }
 }
 
+impl Policy {
+    fn check(&self, entries: &dyn Entries) -> Result<(), ExportError> {
+        match self {
+            Policy::Rules(rules) => rules.check(entries.interface()).map_err(ExportError::Policy),
+            _ => Ok(()),
+        }
+    }
+
+    /// Of the socket's file: where only the owner may bind, nobody else can connect.
+    fn socket_mode(&self) -> u32 {
+        if matches!(self, Policy::OfScope | Policy::OwnerOnly) { 0o600 } else { 0o666 }
+    }
+}
+
+/// What the system has refused, of what stands there.
+fn system_at(doing: &str, path: &Path) -> impl FnOnce(io::Error) -> ExportError {
+    let doing = format!("{doing} {}", path.display());
+    move |reason| ExportError::System { doing, reason }
+}
+
+/// Entries as processors have them, on E-stacks if the options say so.
+fn shared_entries(
+    core: &DomainCore,
+    entries: impl Entries,
+    options: &ExportOptions,
+) -> io::Result<Arc<dyn Entries>> {
+    #[cfg(feature = "threads")]
+    if options.runs_on_estacks {
+        core.processors.estacks.prepare(&core.options)?;
+        return Ok(Arc::new(OnEStacks::new(entries)));
+    }
+    #[cfg(not(feature = "threads"))]
+    let _ = (core, options);
+    Ok(Arc::new(entries))
+}
+
 /// Binds the socket of a name, in place of a dead server's.
 fn claim_name(
     name: &str,
     scope: &Scope,
     path: PathBuf,
-    is_private: bool,
+    mode: u32,
 ) -> Result<NamedSocket, ExportError> {
-    let system = |doing: &str, path: &Path| {
-        let doing = format!("{doing} {}", path.display());
-        move |reason: io::Error| ExportError::System { doing, reason }
-    };
     let directory = path.parent().expect("a socket path has a directory").to_owned();
     let mut builder = DirBuilder::new();
     builder.recursive(true).mode(scope.directory_mode());
-    builder.create(&directory).map_err(system("create", &directory))?;
+    builder.create(&directory).map_err(system_at("create", &directory))?;
     // Two servers that find the same stale file take turns: the lock goes with the descriptor.
-    let turn = File::open(&directory).map_err(system("open", &directory))?;
-    turn.lock().map_err(system("lock", &directory))?;
+    let turn = File::open(&directory).map_err(system_at("open", &directory))?;
+    turn.lock().map_err(system_at("lock", &directory))?;
     match Stream::connect(&path) {
         Ok(stream) => {
             let pid = Peer::of(&stream).ok().and_then(|peer| peer.pid);
@@ -357,24 +451,27 @@ fn claim_name(
         }
         Err(SocketError::System { source, .. }) if is_free(&source) => {}
         Err(other) => {
-            return Err(system("look at", &path)(io::Error::other(other.to_string())));
+            return Err(system_at("look at", &path)(io::Error::other(other.to_string())));
         }
     }
     match std::fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(system("replace", &path)(error));
+            return Err(system_at("replace", &path)(error));
         }
         _ => {}
     }
     let listener = Listener::bind(&path).map_err(|error| match error {
-        SocketError::System { source, .. } => system("bind", &path)(source),
-        other => system("bind", &path)(io::Error::other(other.to_string())),
+        SocketError::System { source, .. } => system_at("bind", &path)(source),
+        other => system_at("bind", &path)(io::Error::other(other.to_string())),
     })?;
-    let mode = if is_private { 0o600 } else { 0o666 };
-    std::fs::set_permissions(&path, Permissions::from_mode(mode))
-        .map_err(system("set the permissions of", &path))?;
-    let metadata = std::fs::symlink_metadata(&path).map_err(system("look at", &path))?;
+    set_mode(&path, mode)?;
+    let metadata = std::fs::symlink_metadata(&path).map_err(system_at("look at", &path))?;
     Ok(NamedSocket { listener, path, file: (metadata.dev(), metadata.ino()) })
+}
+
+fn set_mode(path: &Path, mode: u32) -> Result<(), ExportError> {
+    let outcome = std::fs::set_permissions(path, Permissions::from_mode(mode));
+    outcome.map_err(system_at("set the permissions of", path))
 }
 
 /// Nobody listens there.
@@ -385,10 +482,19 @@ fn is_free(error: &io::Error) -> bool {
 impl NamedSocket {
     /// Removes the file if it is still ours.
     fn withdraw(&self) {
-        let metadata = std::fs::symlink_metadata(&self.path);
-        if metadata.is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == self.file) {
+        if self.is_ours() {
             let _ = std::fs::remove_file(&self.path);
         }
+    }
+
+    /// Sets the permissions of the file if it is still ours.
+    fn set_mode(&self, mode: u32) -> Result<(), ExportError> {
+        if self.is_ours() { set_mode(&self.path, mode) } else { Ok(()) }
+    }
+
+    fn is_ours(&self) -> bool {
+        let metadata = std::fs::symlink_metadata(&self.path);
+        metadata.is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == self.file)
     }
 }
 

@@ -8,11 +8,12 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use nearcall_abi::head::flag;
-use nearcall_core::{RevokeReason, Sequence, turn};
+use nearcall_core::{Sequence, turn};
 use nearcall_os::clock;
 
 use super::binding::ServerBinding;
 use super::clerk::Importer;
+use super::estacks;
 use super::table::Snapshot;
 use crate::domain::DomainCore;
 
@@ -88,7 +89,7 @@ impl CurrentCall {
 
     /// Its client has ended, has given the binding up, or broke the protocol.
     pub fn is_client_gone(&self) -> bool {
-        !matches!(self.binding.state.reason(), None | Some(RevokeReason::ShutDown))
+        self.binding.state.reason().is_some_and(|reason| !reason.is_orderly())
     }
 }
 
@@ -106,7 +107,9 @@ pub(crate) fn number() -> u64 {
 
 /// The binding whose call this thread serves.
 pub(crate) fn served_binding() -> Option<Arc<ServerBinding>> {
-    SNAPSHOT.with_borrow(|snapshot| snapshot.binding(BINDING.get()).cloned())
+    let key = BINDING.get();
+    let found = SNAPSHOT.with_borrow(|snapshot| snapshot.binding(key).cloned());
+    found.or_else(|| estacks::served_binding(key))
 }
 
 /// This thread runs calls of the bindings in `snapshot` from now on, also of one that has gone

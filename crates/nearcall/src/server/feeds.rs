@@ -87,16 +87,23 @@ struct Source<T, E> {
 }
 
 impl Feeds {
-    fn open(&self, opened_by: CallId, end: Box<dyn Any + Send>) -> Result<u64, Box<Refusal>> {
+    /// Opens one for each end, or none; their numbers.
+    fn open<const N: usize>(
+        &self,
+        opened_by: CallId,
+        ends: [Box<dyn Any + Send>; N],
+    ) -> Result<[u64; N], Box<Refusal>> {
         let mut table = self.table();
-        if table.is_over || table.feeds.len() >= FEEDS_MAX {
+        if table.is_over || table.feeds.len() + N > FEEDS_MAX {
             return Err(Box::new(Refusal::TooManyFeeds { limit: FEEDS_MAX }));
         }
-        table.count += 1;
-        let number = table.count;
-        let feed = Arc::new(Mutex::new(OpenFeed { number: 0, end }));
-        table.feeds.insert(number, Entry { opened_by, feed });
-        Ok(number)
+        Ok(ends.map(|end| {
+            table.count += 1;
+            let feed = Arc::new(Mutex::new(OpenFeed { number: 0, end }));
+            let number = table.count;
+            table.feeds.insert(number, Entry { opened_by, feed });
+            number
+        }))
     }
 
     /// Its client has given this call up, and knows no feed that it opened.
@@ -179,7 +186,7 @@ impl Feeds {
     }
 
     /// Does something with a feed, of which batch `number` is due.
-    fn with<O>(
+    pub fn with<O>(
         &self,
         feed: u64,
         number: Option<u32>,
@@ -217,7 +224,8 @@ impl ServedCall<'_> {
         T: 'static,
         E: Send + 'static,
     {
-        self.open(Box::new(Source { items, raised: None }))
+        let [feed] = self.open_feeds([Box::new(Source { items, raised: None })])?;
+        Ok(feed)
     }
 
     /// Opens a feed into `taker`; its number.
@@ -227,18 +235,23 @@ impl ServedCall<'_> {
         R: 'static,
         E: 'static,
     {
-        self.open(Box::new(taker))
+        let [feed] = self.open_feeds([Box::new(taker)])?;
+        Ok(feed)
     }
 
-    fn open(&self, end: Box<dyn Any + Send>) -> Result<u64, Box<Refusal>> {
+    /// Opens a feed for each end; their numbers.
+    pub(crate) fn open_feeds<const N: usize>(
+        &self,
+        ends: [Box<dyn Any + Send>; N],
+    ) -> Result<[u64; N], Box<Refusal>> {
         let (binding, index) = (self.binding, self.astack.record().index);
-        if binding.feeds.table().feeds.len() >= FEEDS_MAX {
+        if binding.feeds.table().feeds.len() + N > FEEDS_MAX {
             // Some may be over, and housekeeping have no time yet.
             for feed in binding.read_over_feeds() {
                 binding.feeds.close(feed);
             }
         }
-        binding.feeds.open((index, binding.claimed(index)), end)
+        binding.feeds.open((index, binding.claimed(index)), ends)
     }
 }
 
@@ -310,14 +323,20 @@ mod tests {
     fn drops_that_panic_end_nobody_and_no_feed_outlives_its_binding() {
         let feeds = Feeds::default();
         for number in 0..FEEDS_MAX as u32 {
-            feeds.open(call(number), source()).unwrap();
+            feeds.open(call(number), [source()]).unwrap();
         }
-        assert!(feeds.open(call(99), Box::new(())).is_err(), "there is no room");
+        assert!(
+            feeds.open(call(99), [Box::new(()) as Box<dyn Any + Send>]).is_err(),
+            "there is no room"
+        );
         feeds.close_opened_by(call(7));
         feeds.close(1);
         assert_eq!(feeds.table().feeds.len(), FEEDS_MAX - 2);
         feeds.clear();
-        assert!(feeds.open(call(99), Box::new(())).is_err(), "the binding is over");
+        assert!(
+            feeds.open(call(99), [Box::new(()) as Box<dyn Any + Send>]).is_err(),
+            "the binding is over"
+        );
         assert_eq!(feeds.table().feeds.len(), 0);
     }
 }

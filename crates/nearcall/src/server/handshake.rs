@@ -60,6 +60,8 @@ struct Admitted {
     priority: Priority,
     account: Arc<Account>,
     charges: Vec<Charge>,
+    /// Of the policy that has decided.
+    edition: u64,
     /// For the importer.
     replies: OwnedFd,
 }
@@ -168,6 +170,7 @@ impl Handshake {
     ) -> Result<Admitted, Refused> {
         let importer = Importer::of(self.socket.stream())
             .map_err(|error| Refused::protocol(format!("identity of the importer: {error}")))?;
+        let edition = self.clerk.edition();
         let Decision { rule, verdict, priority, limits } = self.clerk.decide(&importer);
         let permitted = match verdict {
             Ok(permitted) => permitted,
@@ -207,6 +210,7 @@ impl Handshake {
             priority,
             account,
             charges,
+            edition,
             replies,
         })
     }
@@ -251,6 +255,9 @@ impl Handshake {
         serve(core, &binding);
         if self.clerk.is_withdrawn() || core.is_stopping() {
             binding.revoke(RevokeReason::ShutDown);
+        }
+        if self.clerk.edition() != admitted.edition {
+            self.clerk.judge_again(&binding);
         }
         let own_processor = processor::current();
         let incarnation = self.clerk.incarnation;

@@ -4,12 +4,13 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use nearcall_core::bell;
+use nearcall_core::{WaitPolicy, bell};
 use nearcall_os::futex::{self, Watched, Woken};
 
 use super::awake::Awake;
 use super::binding::ServerBinding;
 use super::current;
+use super::estacks;
 use super::residents::{self, Residents};
 use super::suspended::Suspended;
 use super::table::Snapshot;
@@ -20,12 +21,13 @@ use crate::domain::DomainCore;
 /// More reliefs than this end instead of parking.
 const RELIEFS_PARKED_MAX: u32 = 2;
 
-/// Most gates that one sleep waits for, beside the two words that no peer reaches.
-const GATES_MAX: usize = futex::WORDS_MAX - 2;
+/// Most gates that one sleep waits for, beside the two words that no peer reaches, and two of what
+/// procedures on E-stacks wait for.
+const GATES_MAX: usize = futex::WORDS_MAX - 4;
 
 /// Longest sleep while there are more trust classes than one sleep can wait for. Otherwise nothing
 /// in an idle domain wakes up by itself.
-const CROWD_SLICE: Duration = Duration::from_secs(1);
+pub(crate) const CROWD_SLICE: Duration = Duration::from_secs(1);
 
 /// How long a watcher that was found in a procedure stays there until it counts as stuck: several
 /// times what a short procedure takes.
@@ -40,6 +42,16 @@ pub(crate) enum Role {
     Relief,
     /// For a caller on this processor who finds the watcher asleep.
     Resident(u32),
+}
+
+/// Why a relief does not wait any more.
+enum Need {
+    /// The watcher is stuck.
+    Watch,
+    /// The domain stops.
+    End,
+    /// A procedure of its own does not wait any more.
+    GoOn,
 }
 
 /// What a processor that is about to sleep has heard of.
@@ -71,6 +83,9 @@ pub(crate) struct Processors {
     woken: Mutex<Vec<Arc<Suspended>>>,
     /// There are some of either.
     is_asked: AtomicBool,
+    /// What E-stacks need.
+    #[cfg(feature = "threads")]
+    pub estacks: estacks::Common,
 }
 
 #[derive(Debug, Default)]
@@ -94,15 +109,21 @@ impl Processors {
             asking: Mutex::default(),
             woken: Mutex::default(),
             is_asked: AtomicBool::new(false),
+            #[cfg(feature = "threads")]
+            estacks: estacks::Common::default(),
         }
     }
 
-    /// Starts the first two, when something is exported for the first time.
+    /// Starts the first two, or the one that there may be, when something is exported for the first
+    /// time.
     pub fn start(&self, core: &Arc<DomainCore>) -> std::io::Result<()> {
         if self.crew().count > 0 {
             return Ok(());
         }
         self.spawn(core, true)?;
+        if core.options.processors_max < 2 {
+            return Ok(());
+        }
         self.spawn(core, false)
     }
 
@@ -203,7 +224,7 @@ impl Processors {
         std::mem::take(&mut *self.woken.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether [`Processors::take_asking`] is worth it.
+    /// Whether there is anything that the watcher is to look at besides bells.
     #[inline]
     pub fn is_asked(&self) -> bool {
         // Relaxed: as above.
@@ -242,9 +263,10 @@ impl Processors {
     }
 
     /// Sleeps until a gate rings or something happens that is not in `counts`, or a class is to be
-    /// heard again. `None`: a gate had rung already.
+    /// heard again, or a procedure on an E-stack can go on. `None`: so it was already.
     pub fn sleep(
         &self,
+        policy: &WaitPolicy,
         snapshot: &Snapshot,
         role: Role,
         counts: Counts,
@@ -258,8 +280,9 @@ impl Processors {
         let hail = (role == Role::Watch).then_some(Some(Watched::own(&self.hails, counts.hails)));
         let words = change.chain(hail).chain(gates).collect::<Option<Vec<_>>>()?;
         let crowd = is_crowd(snapshot).then_some(CROWD_SLICE);
-        let woken = futex::wait_any(&words, crowd.into_iter().chain(pause).min());
+        let woken = estacks::sleep(policy, &words, crowd.into_iter().chain(pause).min());
         awake.begin();
+        let woken = woken?;
         if let Woken::Woken(at) = woken {
             let own_count = 1 + usize::from(role == Role::Watch);
             let gate = at.checked_sub(own_count);
@@ -309,38 +332,67 @@ impl Processors {
         self.gone.notify_all();
     }
 
-    /// Parks until the watch is to be taken over. False: the processor is to end.
+    /// Parks until the watch is to be taken over, and goes on with its own procedures meanwhile.
+    /// False: the processor is to end.
     fn park(&self, core: &Arc<DomainCore>, number: u64) -> bool {
-        {
-            let mut crew = self.crew();
-            if crew.reliefs_parked >= RELIEFS_PARKED_MAX {
-                return false;
+        let mut awake = Awake::new();
+        let mut heard = None;
+        loop {
+            {
+                let mut crew = self.crew();
+                if crew.reliefs_parked >= RELIEFS_PARKED_MAX && !estacks::is_busy() {
+                    return false;
+                }
+                crew.reliefs_parked += 1;
             }
-            crew.reliefs_parked += 1;
+            let need = self.wait_for_need(core, number, &mut awake, &mut heard);
+            self.crew().reliefs_parked -= 1;
+            match need {
+                Need::Watch => return true,
+                Need::End => return false,
+                Need::GoOn => {
+                    // Its procedures may keep it: nobody is to rely on it meanwhile.
+                    self.replenish(core);
+                    estacks::go_on(u64::MAX);
+                }
+            }
         }
-        let is_needed = self.wait_for_need(core, number);
-        self.crew().reliefs_parked -= 1;
-        is_needed
     }
 
-    fn wait_for_need(&self, core: &Arc<DomainCore>, number: u64) -> bool {
-        let mut awake = Awake::new();
+    /// `heard`: the last of `changes` that it has looked for; `None`: it is to look in any case.
+    /// Kept from sleep to sleep, so that who calls while its own procedures go on is heard, too.
+    fn wait_for_need(
+        &self,
+        core: &Arc<DomainCore>,
+        number: u64,
+        awake: &mut Awake,
+        heard: &mut Option<u32>,
+    ) -> Need {
         loop {
             let counts = self.counts();
             if core.is_stopping() {
-                return false;
+                return Need::End;
+            }
+            if estacks::can_go_on() {
+                return Need::GoOn;
             }
             // Before each sleep: who called for a relief that was not asleep is heard here.
-            if self.take_over(number) {
-                return true;
+            if heard.replace(counts.changes) != Some(counts.changes) && self.take_over(number) {
+                return Need::Watch;
             }
             let snapshot = core.table.load();
             // Not what it knew when it watched: bindings that have gone since would stay.
             current::serve_from(&snapshot);
-            self.sleep(&snapshot, Role::Relief, counts, &mut awake);
+            self.sleep(&core.options.wait, &snapshot, Role::Relief, counts, awake);
+            // Its own procedures may have ended the sleep: a watcher that is in a procedure just
+            // then is not stuck.
+            if !estacks::is_busy() {
+                *heard = None;
+            }
             for class in &snapshot.classes {
                 if awake.hears(class) && bell::open_gate(&class.relief().gate).is_rung {
                     awake.told_ring(class);
+                    *heard = None;
                 }
             }
         }
@@ -368,7 +420,8 @@ impl Processors {
         true
     }
 
-    /// Sees to it that there is a relief for the processor that has just taken the watch over.
+    /// Sees to it that there is a relief for the processor that has just taken the watch over, or
+    /// goes on with its own procedures.
     fn replenish(&self, core: &Arc<DomainCore>) {
         let is_short = {
             let crew = self.crew();
@@ -419,5 +472,6 @@ fn processor(core: &Arc<DomainCore>, number: u64) {
         }
         processors.replenish(core);
     }
+    estacks::finish(&core.options.wait);
     processors.end();
 }

@@ -50,6 +50,7 @@ fn broken(binding: &ServerBinding, reason: &str) -> bool {
     false
 }
 
+/// A binding that is being ended gets nothing more.
 fn answer(binding: &ServerBinding, mut packet: Packet) -> Result<(), String> {
     match packet.message().map_err(|error| error.to_string())? {
         Message::OutOfLine { astack, generation, bytes } => {
@@ -128,6 +129,9 @@ fn map(
     if bytes > limit {
         return Err(format!("out-of-line segment of {bytes} bytes is over {limit}"));
     }
+    if !binding.state.is_open() {
+        return Ok(false);
+    }
     let slot = &binding.astack(astack).record().request;
     slot.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Ok(charge) = binding.charge(Resource::MappedBytes, bytes) else {
@@ -156,6 +160,9 @@ fn map_lent(
     if count >= LENT_COUNT_MAX as usize {
         return Err(format!("{count} segments are lent, the limit is {LENT_COUNT_MAX}"));
     }
+    if !binding.state.is_open() {
+        return Ok(false);
+    }
     let Ok(charge) = binding.charge(Resource::MappedBytes, bytes) else {
         return Ok(false);
     };
@@ -168,7 +175,7 @@ fn map_lent(
 
 /// Makes our half of an extension. `None`: there is no room for one.
 fn grow(binding: &ServerBinding, class: u32, known: AStackClass) -> Option<()> {
-    if binding.is_fully_grown() {
+    if binding.is_fully_grown() || !binding.state.is_open() {
         return None;
     }
     let RegionBytes { heads, blocks } = RegionBytes::of(&[known]).ok()?;

@@ -53,6 +53,11 @@ impl Posted<'_> {
     fn is_from(&self, processor: u32) -> bool {
         self.words.origin() & flag::PROCESSOR == processor
     }
+
+    /// Its procedure may wait on the processor that begins it, which is not to be a resident.
+    fn is_left_to_watcher(&self) -> bool {
+        matches!(self.look, Look::Posted(_)) && self.binding.runs_on_estack(self.words.selector())
+    }
 }
 
 impl Residents {
@@ -104,7 +109,7 @@ struct Posted<'s> {
     binding: &'s Arc<ServerBinding>,
     index: u32,
     look: Look,
-    /// The head, loaded behind the look and never again.
+    /// The head, loaded with the look and never again.
     words: HeadWords,
 }
 
@@ -135,7 +140,8 @@ impl Resident<'_> {
         // What it knew when it served last would stay as long as it sleeps.
         current::serve_from(&self.snapshot);
         let role = Role::Resident(self.processor);
-        processors.sleep(&self.snapshot, role, counts, &mut self.awake);
+        let policy = &self.core.options.wait;
+        processors.sleep(policy, &self.snapshot, role, counts, &mut self.awake);
         // A binding that rings may be newer than what we slept with.
         self.snapshot = self.core.table.load();
         current::serve_from(&self.snapshot);
@@ -163,8 +169,9 @@ impl Resident<'_> {
         let is_burst = !is_given && posted.len() > 1 || now_ns - self.served_ns < BURST_NS;
         self.served_ns = now_ns;
         let hail = || rung.iter().for_each(|binding| self.core.processors.hail(binding));
-        let mut is_hailed = is_burst;
-        if is_burst {
+        let has_left = posted.iter().any(Posted::is_left_to_watcher);
+        let mut is_hailed = is_burst || has_left;
+        if is_hailed {
             // Before any procedure runs, which may take long.
             hail();
         }
@@ -175,6 +182,7 @@ impl Resident<'_> {
                 hail();
             }
             match look {
+                Look::Posted(_) if binding.runs_on_estack(words.selector()) => {}
                 Look::Posted(sequence) => {
                     let astack = binding.astack(index);
                     let procedure = binding.procedures.get(words.selector() as usize);
@@ -225,11 +233,8 @@ impl Resident<'_> {
 /// The A-stacks of a binding that want something.
 fn posted_on(binding: &Arc<ServerBinding>) -> impl Iterator<Item = Posted<'_>> {
     let looks = (0..binding.astack_count()).map(move |index| (index, binding.look(index)));
-    let wanted = looks.filter(|(_, look)| *look != Look::Nothing);
-    wanted.map(move |(index, look)| {
-        let words = HeadWords::load(binding.astack(index).head());
-        Posted { binding, index, look, words }
-    })
+    let wanted = looks.filter(|(_, (look, _))| *look != Look::Nothing);
+    wanted.map(move |(index, (look, words))| Posted { binding, index, look, words })
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use nearcall_os::segment::Segment;
 
 use super::binding::{ServerAStack, ServerBinding, wake_after};
 use super::current;
+use super::estacks;
 use crate::client::linkage::OutOfLine;
 use crate::raw::{
     Arguments, Behind, Finish, Kept, OUT_OF_LINE_END_MAX, Refusal, Replied, ServedCall,
@@ -26,6 +27,9 @@ use crate::region::origin_word;
 
 /// In place of a status: nothing is wrong, but the procedure is awaited.
 const AWAITED: u32 = u32::MAX;
+
+/// The same, but the procedure runs on an E-stack.
+const ON_ESTACK: u32 = u32::MAX - 1;
 
 /// Where a call was posted from and where it was run, as of the moment of each: processor numbers.
 pub(crate) struct Served {
@@ -82,7 +86,7 @@ pub(crate) fn run_and(
     };
     let replied = match refusal {
         0 => enter(&call, words.selector() as usize),
-        word => match answer_otherwise(&call, words.selector() as usize, word) {
+        word => match answer_otherwise(&call, words, word) {
             Some(replied) => replied,
             None => {
                 before_reply();
@@ -125,20 +129,23 @@ fn write_words(
     origin
 }
 
-/// The call is refused with the status of this word, or its procedure is awaited. `None`: the reply
+/// The call is refused with the status of this word, or its procedure may wait. `None`: the reply
 /// comes later.
 #[cold]
 #[inline(never)]
-fn answer_otherwise(call: &ServedCall<'_>, procedure: usize, word: u32) -> Option<Replied> {
-    if word != AWAITED {
-        return Some(Replied::refused(Status::from_word(word).unwrap_or(Status::Malformed)));
+fn answer_otherwise(call: &ServedCall<'_>, words: HeadWords, word: u32) -> Option<Replied> {
+    let procedure = words.selector() as usize;
+    match word {
+        AWAITED => {
+            let replied = enter(call, procedure);
+            (!replied.is_later()).then_some(replied)
+        }
+        ON_ESTACK => estacks::begin(call, procedure, words),
+        word => Some(Replied::refused(Status::from_word(word).unwrap_or(Status::Malformed))),
     }
-    let replied = enter(call, procedure);
-    (!replied.is_later()).then_some(replied)
 }
 
-/// Replies to a call that was suspended; without `finish` its procedure has panicked. From here on
-/// its client rings: nobody may be polling the A-stack any more.
+/// Replies to a call that was suspended; without `finish` its procedure has panicked.
 pub(crate) fn reply_later(
     binding: &ServerBinding,
     index: u32,
@@ -164,8 +171,20 @@ pub(crate) fn reply_later(
         Ok(Some(Err(refusal))) => refused(binding, "a suspended one", &refusal),
         Ok(None) | Err(_) => Replied::refused(Status::Panicked),
     };
+    publish(binding, index, sequence, (replied, call.reply.into_inner()));
+}
+
+/// Replies to a call whose procedure has waited. From here on its client rings: nobody may be
+/// polling the A-stack any more.
+pub(super) fn publish(
+    binding: &ServerBinding,
+    index: u32,
+    sequence: Sequence,
+    (replied, out_of_line): (Replied, Option<OutOfLine>),
+) {
+    let astack = binding.astack(index);
     let (line, head) = (astack.own_line::<ReplyLine>(), astack.head());
-    write_words(line, head, call.reply.into_inner(), replied);
+    write_words(line, head, out_of_line, replied);
     end(binding, turn::reply(&head.turn, sequence, Mode::Bell), astack, sequence);
 }
 
@@ -215,9 +234,10 @@ pub(crate) fn let_go(binding: &ServerBinding, index: u32, sequence: Sequence) {
 }
 
 /// Judges the words of a call that is not as most are: its arguments lie out of line, it has a
-/// deadline, its client may not call everything, or its procedure is awaited. The segment that the
+/// deadline, its client may not call everything, or its procedure may wait. The segment that the
 /// arguments lie in, if they are out of line; and the word of the status that the call is refused
-/// with, [`AWAITED`], or 0. Two machine words, so that most calls have them in registers.
+/// with, [`AWAITED`], [`ON_ESTACK`], or 0. Two machine words, so that most calls have them in
+/// registers.
 #[cold]
 #[inline(never)]
 fn judge(
@@ -239,7 +259,12 @@ fn judge(
     if let Some(left_ns) = deadline::from_word(words.origin()) {
         current::set_time_left(left_ns);
     }
-    (found, if binding.entries.is_awaited() { AWAITED } else { 0 })
+    let word = match () {
+        () if binding.entries.is_awaited() => AWAITED,
+        () if binding.runs_on_estack(words.selector()) => ON_ESTACK,
+        () => 0,
+    };
+    (found, word)
 }
 
 fn find_arguments(
@@ -268,7 +293,7 @@ fn find_arguments(
 }
 
 #[inline(always)]
-fn enter(call: &ServedCall<'_>, procedure: usize) -> Replied {
+pub(super) fn enter(call: &ServedCall<'_>, procedure: usize) -> Replied {
     let binding = call.binding;
     current::enter_call(binding.key, call.astack.record().index);
     // A procedure that panics has broken its own state, not ours: nothing of the runtime is

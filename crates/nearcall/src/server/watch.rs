@@ -18,7 +18,8 @@ use self::hot::Hot;
 use self::shared::{Found, Owed};
 use super::awake::Awake;
 use super::current;
-use super::processors::{self, Role};
+use super::estacks;
+use super::processors::{self, CROWD_SLICE, Role};
 use super::table::Snapshot;
 use crate::domain::DomainCore;
 use crate::spinning;
@@ -66,6 +67,8 @@ pub(crate) struct Watch<'c> {
     idle: u64,
     /// Processor that the last caller posted from.
     client_processor: u32,
+    /// Since when not everything was looked at, in ticks.
+    looked: u64,
     /// It was woken, and nothing has come since: for whom?
     was_woken: bool,
     /// No client calls again sooner than this.
@@ -98,6 +101,7 @@ impl<'c> Watch<'c> {
             spin_ns: core.options.wait.spin_ns_max,
             idle: 0,
             client_processor: NO_PROCESSOR,
+            looked: clock::ticks(),
             was_woken: false,
             until_next_call: Linger::of_cycles(search.cycles()),
             search,
@@ -160,6 +164,7 @@ impl<'c> Watch<'c> {
     #[inline]
     fn poll_bells(&mut self) -> bool {
         let mut has_served = self.core.processors.is_asked() && self.answer_asking();
+        has_served |= estacks::has_guests() && self.go_on();
         for at in 0..self.snapshot.classes.len() {
             let class = &self.snapshot.classes[at];
             if self.awake.hears(class) && bell::is_rung(&class.watch().gate) {
@@ -187,8 +192,20 @@ impl<'c> Watch<'c> {
         has_served
     }
 
+    /// Goes on with its procedures on E-stacks that wait no more.
+    #[cold]
+    #[inline(never)]
+    fn go_on(&mut self) -> bool {
+        let has_run = estacks::can_go_on() && self.resume_guests();
+        if has_run {
+            self.awake.told_found();
+        }
+        has_run
+    }
+
     /// Looks at everything: bells may have been lost.
     fn look_at_all(&mut self) -> bool {
+        self.looked = clock::ticks();
         let snapshot = Arc::clone(&self.snapshot);
         let mut has_served = false;
         for binding in snapshot.bindings() {
@@ -202,10 +219,10 @@ impl<'c> Watch<'c> {
         while let Some(hot) = self.hot.pop() {
             self.cache.remove(hot.key);
             self.note_sharing();
-            let is_demoted = !hot.binding.state.is_open() || hot.binding.demote(hot.index);
+            let is_demoted = !hot.binding().state.is_open() || hot.binding().demote(hot.index);
             if !is_demoted {
-                let look = hot.binding.look(hot.index);
-                if look != Look::Nothing && self.act(&hot.binding, hot.index, look) {
+                let looked = hot.look();
+                if looked.0 != Look::Nothing && self.act(hot.binding(), hot.index, looked) {
                     return false;
                 }
             }
@@ -217,6 +234,7 @@ impl<'c> Watch<'c> {
     #[cold]
     #[inline(never)]
     fn wait(&mut self) {
+        estacks::note_guests();
         let start = clock::ticks();
         if !self.was_woken {
             self.idle = start;
@@ -288,10 +306,13 @@ impl<'c> Watch<'c> {
             self.client_processor = NO_PROCESSOR;
         }
         // `None`: rung. The poll that follows answers, then as after a sleep.
-        let slept = processors.sleep(&self.snapshot, Role::Watch, counts, &mut self.awake);
+        let policy = &self.core.options.wait;
+        let slept = processors.sleep(policy, &self.snapshot, Role::Watch, counts, &mut self.awake);
         if let Some(woken) = slept {
             self.was_woken = true;
-            if woken == Woken::TimedOut && processors::is_crowd(&self.snapshot) {
+            // What procedures wait for may have ended the sleep, and often.
+            let is_late = || clock::ns_since(self.looked) >= CROWD_SLICE.as_nanos() as u64;
+            if woken == Woken::TimedOut && processors::is_crowd(&self.snapshot) && is_late() {
                 self.look_at_all();
             }
         }
@@ -311,7 +332,7 @@ impl<'c> Watch<'c> {
         current::serve_from(&self.snapshot);
         let mut at = 0;
         while at < self.hot.len() {
-            if self.hot[at].binding.state.is_open() {
+            if self.hot[at].binding().state.is_open() {
                 at += 1;
             } else {
                 let gone = self.hot.swap_remove(at);

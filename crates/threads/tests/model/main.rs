@@ -3,6 +3,8 @@
 
 #![allow(dead_code)]
 
+#[path = "../../src/home.rs"]
+mod home;
 #[path = "../../src/inbox.rs"]
 mod inbox;
 #[path = "../../src/join.rs"]
@@ -14,6 +16,7 @@ mod team;
 #[path = "../../src/unbegun.rs"]
 mod unbegun;
 
+mod cancelling;
 mod joining;
 mod latching;
 mod processors;
@@ -151,6 +154,9 @@ const MODELS: &[Model] = &[
     model("latching::who_enters_after_another_run_sees_what_it_did", "H"),
     model("joining::a_result_is_read_when_it_is_there", "J"),
     model("joining::one_side_gives_the_stack_back", "J"),
+    model("cancelling::who_begins_a_thread_and_who_cancels_it_agree", "Q"),
+    model("cancelling::a_waiter_is_woken_or_cancelled", "HN"),
+    model("cancelling::a_joiner_is_woken_or_cancelled", "J"),
     model("processors::what_is_stolen_is_not_popped", "P"),
     model("processors::who_falls_asleep_finds_what_is_forked", "MP"),
     model("processors::what_was_delivered_keeps_a_run_from_being_over", "M"),

@@ -9,6 +9,8 @@
 
 #![allow(dead_code)]
 
+#[path = "../../src/home.rs"]
+mod home;
 #[path = "../../src/inbox.rs"]
 mod inbox;
 #[path = "../../src/join.rs"]
@@ -26,40 +28,37 @@ mod world;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use shuttle::scheduler::PctScheduler;
-use shuttle::{Config, Runner};
-
-use crate::world::{Outcome, THREADS, play};
-
-/// Says how many schedules to run: more than a test does.
-const VARIABLE: &str = "NEARCALL_SCHEDULES";
+use crate::world::{Outcome, Play, THREADS, play};
 
 const SCHEDULES: usize = 1_000;
 
-/// Preemptions that PCT places: bugs of so many are found with a chance that can be computed.
-const DEPTH: usize = 4;
+/// What all runs together came to.
+#[derive(Default)]
+struct Sums {
+    moved: AtomicUsize,
+    never_begun: AtomicUsize,
+    unwound: AtomicUsize,
+}
 
-const SEED: u64 = 1;
-
-/// Plays runs on three processors under many schedules, and shows `check` what each came to. How
-/// many threads moved in all of them.
-fn moved_in_all(is_stuck: bool, check: impl Fn(&Outcome) + Send + Sync + 'static) -> usize {
-    let wanted = std::env::var(VARIABLE).map_or(SCHEDULES, |text| text.parse().expect("a number"));
-    let moved = Arc::new(AtomicUsize::new(0));
-    let noted = Arc::clone(&moved);
-    let mut config = Config::new();
-    config.stack_size = 1 << 16;
-    config.silence_warnings = true;
-    let scheduler = PctScheduler::new_from_seed(SEED, DEPTH, wanted);
-    let ran = Runner::new(scheduler, config).run(move || {
-        let outcome = play(3, is_stuck);
+/// Plays runs on three processors under many schedules, and shows `check` what each came to.
+fn play_all(
+    played: Play,
+    check: impl Fn(&Outcome) + Send + Sync + 'static,
+) -> (usize, usize, usize) {
+    let sums = Arc::new(Sums::default());
+    let noted = Arc::clone(&sums);
+    let ran = modelkit::schedules::play(SCHEDULES, move || {
+        let outcome = play(3, played);
         check(&outcome);
-        noted.fetch_add(outcome.moved, Relaxed);
+        noted.moved.fetch_add(outcome.moved, Relaxed);
+        noted.never_begun.fetch_add(outcome.never_begun, Relaxed);
+        noted.unwound.fetch_add(outcome.unwound, Relaxed);
     });
-    assert_eq!(ran, wanted);
-    let moved = moved.load(Relaxed);
+    let moved = sums.moved.load(Relaxed);
+    let (never_begun, unwound) = (sums.never_begun.load(Relaxed), sums.unwound.load(Relaxed));
     println!("{ran} schedules, {moved} threads began on another processor");
-    moved
+    println!("{never_begun} were cancelled before they began, {unwound} in a join");
+    (moved, never_begun, unwound)
 }
 
 #[test]
@@ -68,7 +67,8 @@ fn every_thread_ends_once_and_its_stack_is_given_back_once() {
         // Nobody takes the first one's result here.
         assert_eq!((outcome.ended, outcome.given), (THREADS, THREADS - 1));
     };
-    assert!(moved_in_all(false, check) > 0, "nothing was stolen");
+    let (moved, ..) = play_all(Play::default(), check);
+    assert!(moved > 0, "nothing was stolen");
 }
 
 #[test]
@@ -77,5 +77,16 @@ fn a_run_that_is_stuck_is_over_when_all_others_have_ended() {
     let check = |outcome: &Outcome| {
         assert_eq!((outcome.ended, outcome.given), (THREADS - 1, THREADS - 2));
     };
-    assert!(moved_in_all(true, check) > 0, "nothing was stolen");
+    let (moved, ..) = play_all(Play { is_stuck: true, ..Play::default() }, check);
+    assert!(moved > 0, "nothing was stolen");
+}
+
+#[test]
+fn every_thread_ends_once_whoever_is_cancelled_when() {
+    let check = |outcome: &Outcome| {
+        let Outcome { forked, ended, given, .. } = *outcome;
+        assert_eq!((ended, given), (forked, forked - 1));
+    };
+    let (_, never_begun, unwound) = play_all(Play { cancels: true, ..Play::default() }, check);
+    assert!(never_begun > 0 && unwound > 0, "{never_begun} before they began, {unwound} in a join");
 }

@@ -1,14 +1,16 @@
 //! Some processors, and threads that fork two others each, yield, and join one of them: the other
-//! one is detached. What a thread does between two waits is one step here.
+//! one is detached. Where threads are cancelled, it is those that are joined, sooner or later. What
+//! a thread does between two waits is one step here.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use shuttle::sync::{Condvar, Mutex};
 use shuttle::thread;
 
+use crate::home::{Cancel, Home};
 use crate::join::{End, JoinWord};
 use crate::sync::AtomicU32;
 use crate::team::Team;
@@ -20,10 +22,29 @@ pub const THREADS: usize = 15;
 /// A thread's number in words that have other states, too.
 const FIRST: usize = 64;
 
+/// The step of a thread that was cancelled before its first.
+const NEVER_BEGUN: usize = usize::MAX;
+
+/// A thread yields before it joins, up to this step.
+const JOINS: usize = 4;
+
+/// What happens in a run besides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Play {
+    /// The last thread of all waits for ever.
+    pub is_stuck: bool,
+    /// Threads that are joined are cancelled.
+    pub cancels: bool,
+}
+
 /// What a run came to.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
+    pub forked: usize,
     pub ended: usize,
+    /// Threads that were cancelled before they began, and in the middle of a join.
+    pub never_begun: usize,
+    pub unwound: usize,
     /// Stacks that were given back.
     pub given: usize,
     /// Threads that began on another processor than they were forked on.
@@ -32,23 +53,37 @@ pub struct Outcome {
 
 /// A thread, as the library's record has it. Only one processor at a time touches it; that it is
 /// one is what `ended` and `given` would not tell otherwise.
-#[derive(Default)]
 struct Record {
-    home: AtomicUsize,
+    home: Home,
+    begun_on: AtomicUsize,
     forked_on: AtomicUsize,
     link: AtomicUsize,
     step: AtomicUsize,
     given: AtomicUsize,
+    /// It was cancelled; it waits in its join; a cancel took it out of that.
+    asked: AtomicBool,
+    joins: AtomicBool,
+    unwinds: AtomicBool,
+}
+
+impl Record {
+    fn new() -> Record {
+        let [begun_on, forked_on, link, step, given] = [0; 5].map(AtomicUsize::new);
+        let [asked, joins, unwinds] = [false; 3].map(AtomicBool::new);
+        let home = Home::new();
+        Record { home, begun_on, forked_on, link, step, given, asked, joins, unwinds }
+    }
 }
 
 struct World {
     team: Team<usize>,
+    /// Of the threads, and of those that tell another processor to cancel one of them.
     records: Vec<Record>,
     joins: Vec<JoinWord>,
-    /// A leaf waits for ever.
-    is_stuck: bool,
+    play: Play,
     queue: Mutex<()>,
     woken: Condvar,
+    forked: AtomicUsize,
     ended: AtomicUsize,
 }
 
@@ -57,6 +92,8 @@ enum Next {
     Ready,
     Waits,
     Ended,
+    /// It has told what it was to tell.
+    Told,
 }
 
 /// A processor's own.
@@ -66,15 +103,16 @@ struct Processor {
     ready: RefCell<VecDeque<usize>>,
 }
 
-/// Plays a run on so many processors; in one that is stuck, a thread never ends.
-pub fn play(processors: usize, is_stuck: bool) -> Outcome {
+/// Plays a run on so many processors.
+pub fn play(processors: usize, play: Play) -> Outcome {
     let world = Arc::new(World {
         team: Team::new(1, processors),
-        records: (0..THREADS).map(|_| Record::default()).collect(),
+        records: (0..2 * THREADS).map(|_| Record::new()).collect(),
         joins: (0..THREADS).map(|_| JoinWord::new()).collect(),
-        is_stuck,
+        play,
         queue: Mutex::new(()),
         woken: Condvar::new(),
+        forked: AtomicUsize::new(1),
         ended: AtomicUsize::new(0),
     });
     let other = |at| {
@@ -83,6 +121,7 @@ pub fn play(processors: usize, is_stuck: bool) -> Outcome {
     };
     let others: Vec<_> = (1..processors).map(other).collect();
     let first = Processor::new(Arc::clone(&world), 0);
+    first.settle(0);
     first.ready.borrow_mut().push_back(0);
     first.run();
     others.into_iter().for_each(|other| other.join().unwrap());
@@ -94,9 +133,17 @@ impl World {
         let given = self.records.iter().map(|record| record.given.load(Relaxed));
         let moved = self.records.iter().filter(|record| {
             let has_begun = record.step.load(Relaxed) > 0;
-            has_begun && record.home.load(Relaxed) != record.forked_on.load(Relaxed)
+            has_begun && record.begun_on.load(Relaxed) != record.forked_on.load(Relaxed)
         });
-        Outcome { ended: self.ended.load(Relaxed), given: given.sum(), moved: moved.count() }
+        let (forked, ended) = (self.forked.load(Relaxed), self.ended.load(Relaxed));
+        let never_begun = self.count(|record| record.step.load(Relaxed) == NEVER_BEGUN);
+        let unwound = self.count(|record| record.unwinds.load(Relaxed));
+        let (given, moved) = (given.sum(), moved.count());
+        Outcome { forked, ended, never_begun, unwound, given, moved }
+    }
+
+    fn count(&self, is_so: impl Fn(&&Record) -> bool) -> usize {
+        self.records.iter().filter(is_so).count()
     }
 
     /// FUTEX_WAKE, of all who sleep: each looks at its own word again.
@@ -121,7 +168,7 @@ impl Processor {
         while let Some(thread) = self.next() {
             match self.step(thread) {
                 Next::Ready => self.ready.borrow_mut().push_back(thread),
-                Next::Waits => {}
+                Next::Waits | Next::Told => {}
                 Next::Ended => {
                     self.world.ended.fetch_add(1, Relaxed);
                     if self.world.joins[thread].leave() {
@@ -138,7 +185,7 @@ impl Processor {
         loop {
             self.look();
             if let Some(thread) = team.members()[self.at].unbegun.pop_before(u64::MAX) {
-                self.world.records[thread].home.store(self.at, Relaxed);
+                self.settle(thread);
                 return Some(thread);
             }
             if let Some(thread) = self.ready.borrow_mut().pop_front() {
@@ -168,7 +215,7 @@ impl Processor {
                 member.unbegun.steal(&mut loot);
             }
         }
-        loot.iter().for_each(|entry| self.fork(entry.thread));
+        loot.iter().for_each(|entry| self.offer(entry.thread));
         !loot.is_empty()
     }
 
@@ -193,47 +240,118 @@ impl Processor {
         team.wake_up(self.at, true);
     }
 
+    fn settle(&self, thread: usize) {
+        let record = &self.world.records[thread];
+        record.begun_on.store(self.at, Relaxed);
+        if record.home.settle(self.at as u16) {
+            record.asked.store(true, Relaxed);
+        }
+    }
+
     fn fork(&self, thread: usize) {
+        self.world.forked.fetch_add(1, Relaxed);
+        self.world.records[thread].home.fork();
+        self.world.records[thread].forked_on.store(self.at, Relaxed);
+        self.offer(thread);
+    }
+
+    fn offer(&self, thread: usize) {
         let entry = Entry { turn: thread as u64 + 1, thread };
         self.world.wake(self.world.team.fork(self.at, entry));
     }
 
     fn make_ready(&self, thread: usize) {
-        let record = &self.world.records[thread];
-        let home = record.home.load(Relaxed);
+        let home = self.world.records[thread].home.at().into();
         if home == self.at {
             return self.ready.borrow_mut().push_back(thread);
         }
-        let link = |before| record.link.store(before, Relaxed);
-        self.world.wake(self.world.team.deliver(home, FIRST + thread, link));
+        self.deliver(home, thread);
+    }
+
+    fn deliver(&self, to: usize, thread: usize) {
+        let link = |before| self.world.records[thread].link.store(before, Relaxed);
+        self.world.wake(self.world.team.deliver(to, FIRST + thread, link));
+    }
+
+    fn cancel(&self, thread: usize) {
+        match self.world.records[thread].home.cancel() {
+            Cancel::Done => {}
+            Cancel::Tell(at) if usize::from(at) == self.at => self.cancel_own(thread),
+            Cancel::Tell(at) => self.deliver(at.into(), THREADS + thread),
+        }
+    }
+
+    fn cancel_own(&self, thread: usize) {
+        let record = &self.world.records[thread];
+        if !record.home.is(self.at as u16) {
+            return;
+        }
+        record.asked.store(true, Relaxed);
+        if record.joins.load(Relaxed) && self.withdraws(thread) {
+            record.joins.store(false, Relaxed);
+            self.ready.borrow_mut().push_back(thread);
+        }
+    }
+
+    /// Takes a thread that was cancelled out of its join.
+    fn withdraws(&self, thread: usize) -> bool {
+        let is_out = self.world.joins[2 * thread + 1].withdraw(FIRST + thread, false);
+        self.world.records[thread].unwinds.store(is_out, Relaxed);
+        is_out
+    }
+
+    /// A thread joins. False: it has to wait.
+    fn joins(&self, thread: usize) -> bool {
+        let record = &self.world.records[thread];
+        if self.world.joins[2 * thread + 1].join(FIRST + thread, false) {
+            return true;
+        }
+        if record.asked.load(Relaxed) && self.withdraws(thread) {
+            return true;
+        }
+        record.joins.store(true, Relaxed);
+        false
+    }
+
+    fn detach(&self, thread: usize) {
+        if self.world.joins[thread].detach(false) {
+            self.take(thread);
+        }
     }
 
     fn step(&self, thread: usize) -> Next {
-        let world = &self.world;
-        let [joined, detached] = [2 * thread + 1, 2 * thread + 2];
-        match world.records[thread].step.fetch_add(1, Relaxed) {
-            0 if joined < THREADS => {
-                for child in [joined, detached] {
-                    world.records[child].forked_on.store(self.at, Relaxed);
-                    self.fork(child);
-                }
-                if world.joins[detached].detach(false) {
-                    self.take(detached);
-                }
-                Next::Ready
-            }
-            1 if joined < THREADS && !world.joins[joined].join(FIRST + thread, false) => {
-                Next::Waits
-            }
-            0 if world.is_stuck && thread == THREADS - 1 => Next::Waits,
-            _ => {
-                if joined < THREADS {
-                    self.take(joined);
-                }
-                self.end(thread);
-                Next::Ended
-            }
+        if let Some(cancelled) = thread.checked_sub(THREADS) {
+            self.cancel_own(cancelled);
+            return Next::Told;
         }
+        let (world, record) = (&self.world, &self.world.records[thread]);
+        let [joined, detached] = [2 * thread + 1, 2 * thread + 2];
+        let step = record.step.fetch_add(1, Relaxed);
+        if step == 0 && record.asked.load(Relaxed) {
+            record.step.store(NEVER_BEGUN, Relaxed);
+            return self.end(thread);
+        }
+        if joined >= THREADS {
+            let is_stuck = world.play.is_stuck && thread == THREADS - 1;
+            return if is_stuck { Next::Waits } else { self.end(thread) };
+        }
+        if step == 0 {
+            [joined, detached].iter().for_each(|child| self.fork(*child));
+            self.detach(detached);
+        }
+        if world.play.cancels && step == (thread + JOINS - 1) % JOINS {
+            self.cancel(joined);
+        }
+        match step {
+            0..JOINS => return Next::Ready,
+            JOINS if !self.joins(thread) => return Next::Waits,
+            _ => record.joins.store(false, Relaxed),
+        }
+        match record.unwinds.load(Relaxed) {
+            true => self.detach(joined),
+            false => self.take(joined),
+        }
+        self.end(thread)
     }
 
     /// The result of a thread that has ended.
@@ -243,11 +361,13 @@ impl Processor {
         }
     }
 
-    fn end(&self, thread: usize) {
+    fn end(&self, thread: usize) -> Next {
+        self.world.records[thread].home.leave();
         match self.world.joins[thread].end() {
             End::Keep => {}
             End::Wake(joiner) => self.make_ready(joiner - FIRST),
             End::Drop => assert!(!self.world.joins[thread].take(), "the stack is in use"),
         }
+        Next::Ended
     }
 }

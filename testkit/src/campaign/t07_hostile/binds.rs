@@ -14,7 +14,7 @@ use super::{Found, Script, Target};
 use crate::effects::effects::EFFECTS;
 
 /// How long an answer may take.
-const ANSWERED: Duration = Duration::from_secs(2);
+pub(super) const ANSWERED: Duration = Duration::from_secs(2);
 
 /// A page.
 const PAGE: u64 = nearcall_abi::PAGE_BYTES as u64;
@@ -89,7 +89,7 @@ struct Wish {
     classes: Vec<AStackClass>,
 }
 
-fn heads_bytes() -> u64 {
+pub(super) fn heads_bytes() -> u64 {
     hand::layout().heads_bytes().into()
 }
 
@@ -190,7 +190,12 @@ fn wish(target: &Target, code: RefusalCode, change: impl FnOnce(&mut Wish)) -> F
     refused(target, &hand::packet(&message), &files, code)
 }
 
-fn refused(target: &Target, packet: &[u8], files: &[OwnedFd], code: RefusalCode) -> Found {
+pub(super) fn refused(
+    target: &Target,
+    packet: &[u8],
+    files: &[OwnedFd],
+    code: RefusalCode,
+) -> Found {
     let stream = hand::connect(&target.path()).map_err(in_words)?;
     hand::send(&stream, packet, files).map_err(in_words)?;
     match hand::hear(&stream, ANSWERED) {
@@ -253,6 +258,6 @@ fn hoard(target: &Target) -> Found {
     }
 }
 
-fn in_words(error: impl ToString) -> String {
+pub(super) fn in_words(error: impl ToString) -> String {
     error.to_string()
 }

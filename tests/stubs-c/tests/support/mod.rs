@@ -2,6 +2,8 @@
 
 #![allow(dead_code)]
 
+pub mod tester;
+
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
@@ -48,6 +50,18 @@ pub fn sanitizing() -> Option<&'static str> {
 
 pub fn tests_directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Interface files of which everything can be compiled.
+pub fn interface_files() -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for folder in ["idl/good", "idl/rust"] {
+        let entries = std::fs::read_dir(tests_directory().join(folder)).expect("it is there");
+        let paths = entries.map(|entry| entry.expect("it can be listed").path());
+        files.extend(paths.filter(|path| path.extension().is_some_and(|end| end == "idl")));
+    }
+    files.sort();
+    files
 }
 
 /// The model of an interface file.
@@ -142,7 +156,8 @@ impl Workshop {
         program
     }
 
-    fn object(&self, compiler: &str, source: &Path, object: &Path, flags: &[&str]) {
+    /// Compiles a source with flags, to be linked or looked at.
+    pub fn object(&self, compiler: &str, source: &Path, object: &Path, flags: &[&str]) {
         let is_cpp = source.extension().is_some_and(|end| end == "cpp");
         let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("c");
         let mut command = Command::new(compiler);

@@ -1,16 +1,34 @@
 //! Call stubs of brief calls: what `nearcall_brief.h` does is inlined into them, and the stub that
 //! all other calls have is where they go if they cannot be.
+//!
+//! ```text
+//! x ───────────▶ nearcall_long_x     the payload is longer than the line has room for
+//! x, long_x ───▶ nearcall_slow_x     not kept for us, or a value that must not be
+//! x, long_x ───▶ nearcall_late_x     no reply at the first look, or none of words alone
+//! ```
+
+use nearcall_abi::INLINE_BYTES;
 
 use crate::back::c::C;
+use crate::back::c::client::{print_reply, print_reply_record};
 use crate::back::c::interface::Procedure;
 use crate::back::c::stub::{Printer, Side};
 use crate::back::c::text::Text;
-use crate::layout::{Place, Root};
+use crate::layout::{Place, Root, Scalar};
 use crate::model::{Direction, Parameter};
-use crate::plan::Brief;
+use crate::plan::{Brief, BriefItem, BriefKind, BriefPayload};
 
 /// Classes whose calls may be brief: `NEARCALL_BRIEF_CLASSES` of `nearcall_brief.h`.
 const CLASSES: u8 = 4;
+
+/// Where a payload may lie.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// In the line.
+    Line,
+    /// In the block behind it, too.
+    Block,
+}
 
 impl C<'_> {
     /// What is put and got, if there is a stub for it.
@@ -20,15 +38,9 @@ impl C<'_> {
         if has_stub_alone { plan.brief() } else { None }
     }
 
-    /// What the stub for everything else is called, of a procedure whose calls are brief.
-    pub fn slow_name(&self, procedure: Procedure<'_>) -> String {
-        format!("nearcall_slow_{}", self.stub_name(procedure))
-    }
-
     /// The head of the stub for everything else: it is told how the claim ended.
     pub fn slow_signature(&self, procedure: Procedure<'_>) -> String {
-        let returns = format!("NEARCALL_COLD {}", self.returned_type(procedure.operation));
-        let head = self.call_signature(procedure, &returns, &self.slow_name(procedure));
+        let head = self.apart_signature(procedure, "NEARCALL_COLD", "slow");
         head.replacen(
             "nearcall_environment *nc_env)",
             "nearcall_environment *nc_env, uint32_t nc_claim)",
@@ -36,54 +48,31 @@ impl C<'_> {
         )
     }
 
+    /// The head of a stub that another one goes on to, with the same parameters.
+    fn apart_signature(&self, procedure: Procedure<'_>, apart: &str, which: &str) -> String {
+        let returns = format!("{apart} {}", self.returned_type(procedure.operation));
+        self.call_signature(procedure, &returns, &self.apart_name(procedure, which))
+    }
+
+    fn apart_name(&self, procedure: Procedure<'_>, which: &str) -> String {
+        format!("nearcall_{which}_{}", self.stub_name(procedure))
+    }
+
     /// The call stub, after the ones that it goes on to.
     pub fn print_brief_stub(&self, procedure: Procedure<'_>, brief: &Brief, text: &mut Text) {
-        let Procedure { operation, plan, .. } = procedure;
-        let mut stub =
-            Stub { printer: Printer::new(self, procedure, Side::Client), procedure, brief };
-        let names = stub.printer.names.iter().map(|name| format!(", {name}")).collect::<String>();
-        stub.print_late(text);
-        let returns = if operation.returns.is_some() { "return " } else { "" };
-        let leave = |call: String, text: &mut Text| {
-            text.line(format!("{returns}{call};"));
-            if operation.returns.is_none() {
-                text.line("return;");
-            }
+        let stub = |reach| Stub {
+            printer: Printer::new(self, procedure, Side::Client),
+            procedure,
+            brief,
+            reach,
         };
+        stub(Reach::Line).print_late(text);
+        if stub(Reach::Line).goes_on_to_long() {
+            text.open(format!("{} {{", self.apart_signature(procedure, "NEARCALL_APART", "long")));
+            stub(Reach::Block).print(text);
+        }
         text.open(format!("{} {{", self.stub_signature(procedure)));
-        stub.print_locals(text);
-        text.line("nearcall_held nc_held;");
-        let own: Vec<String> = stub.own_checks();
-        let claim = format!("nearcall_brief_claim(nc_binding, {}, &nc_held)", plan.class);
-        text.line(match own.is_empty() {
-            true => format!("const uint32_t nc_claim = {claim};"),
-            false => format!(
-                "const uint32_t nc_claim = {} ? {claim} : NEARCALL_NOT_KEPT;",
-                own.join(" && ")
-            ),
-        });
-        text.open("if (nc_claim != NEARCALL_CLAIMED) {");
-        leave(format!("{}(nc_client{names}, nc_env, nc_claim)", self.slow_name(procedure)), text);
-        text.close("}");
-        for (place, at, scalar) in &brief.arguments {
-            text.line(self.put_brief_word(*scalar, *at, &stub.printer.value(place)));
-        }
-        text.open(format!(
-            "if (!nearcall_brief_call(&nc_held, {}, {}, {}, nc_env)) {{",
-            plan.index, brief.request_bytes, brief.reply_bytes
-        ));
-        leave(stub.late_call(), text);
-        text.close("}");
-        stub.printer.enter(None);
-        stub.print_words(text);
-        let judged = stub.judged();
-        if !judged.is_empty() {
-            let all: Vec<String> = judged.into_iter().map(|(condition, _)| condition).collect();
-            text.open(format!("if (!({})) {{", all.join(" && ")));
-            leave(stub.late_call(), text);
-            text.close("}");
-        }
-        stub.print_end(text);
+        stub(Reach::Line).print(text);
     }
 }
 
@@ -92,12 +81,128 @@ struct Stub<'c, 'm> {
     printer: Printer<'c, 'm>,
     procedure: Procedure<'c>,
     brief: &'c Brief,
+    reach: Reach,
 }
 
 impl Stub<'_, '_> {
-    fn print_locals(&self, text: &mut Text) {
+    /// Most elements that the payload has in this stub.
+    fn items_max(&self) -> u32 {
+        self.items_max_within(self.reach)
+    }
+
+    fn items_max_within(&self, reach: Reach) -> u32 {
+        let Some(payload) = &self.brief.payload else { return 0 };
+        let block = match reach {
+            Reach::Line => 0,
+            Reach::Block => self.block_bytes(),
+        };
+        let room = (INLINE_BYTES + block - payload.at) / payload.width;
+        room.min(payload.bound.unwrap_or(u32::MAX))
+    }
+
+    /// Whether longer payloads have a stub of their own.
+    fn goes_on_to_long(&self) -> bool {
+        self.reach == Reach::Line && self.items_max() < self.items_max_within(Reach::Block)
+    }
+
+    /// Of the procedure's class; libnearcall lets no call be brief whose server has shorter ones.
+    fn block_bytes(&self) -> u32 {
+        let Procedure { interface, plan, .. } = self.procedure;
+        let all = &self.printer.c.plan.interfaces;
+        let own = all.iter().find(|one| one.id == interface);
+        own.map_or(0, |own| own.classes[usize::from(plan.class)].block_bytes)
+    }
+
+    /// The statements that leave for another stub.
+    fn leave(&self, call: String, text: &mut Text) {
+        match self.procedure.operation.returns.is_some() {
+            true => text.line(format!("return {call};")),
+            false => text.lines([format!("{call};"), String::from("return;")]),
+        }
+    }
+
+    /// From the claim to the release.
+    fn print(mut self, text: &mut Text) {
+        let plan = self.procedure.plan;
+        let names = self.printer.names.iter().map(|name| format!(", {name}")).collect::<String>();
         text.line("const nearcall_client *nc_binding = (const nearcall_client *)nc_client;");
-        text.lines(self.printer.local_root(Root::Returned, "nc_returned"));
+        text.line("nearcall_held nc_held;");
+        if let Some(payload) = &self.brief.payload {
+            self.print_payload_locals(payload, &names, text);
+        }
+        let claim = format!("nearcall_brief_claim(nc_binding, {}, &nc_held)", plan.class);
+        let own = self.own_checks();
+        text.line(match own.is_empty() {
+            true => format!("const uint32_t nc_claim = {claim};"),
+            false => format!(
+                "const uint32_t nc_claim = {} ? {claim} : NEARCALL_NOT_KEPT;",
+                own.join(" && ")
+            ),
+        });
+        text.open("if (nc_claim != NEARCALL_CLAIMED) {");
+        let slow = self.printer.c.apart_name(self.procedure, "slow");
+        self.leave(format!("{slow}(nc_client{names}, nc_env, nc_claim)"), text);
+        text.close("}");
+        self.brief.arguments.iter().for_each(|item| self.put(item, text));
+        if let Some(payload) = &self.brief.payload {
+            self.put_payload(payload, text);
+        }
+        let bytes = match &self.brief.payload {
+            Some(payload) => format!("{}u + nc_bytes", payload.at),
+            None => self.brief.request_bytes.to_string(),
+        };
+        let call = format!(
+            "nearcall_brief_call(&nc_held, {}, {bytes}, {}, nc_env)",
+            plan.index, self.brief.reply_bytes
+        );
+        let Some(results) = &self.brief.results else {
+            text.line(format!("(void){call};"));
+            self.leave(self.late_call(), text);
+            text.close("}");
+            return text.line("");
+        };
+        text.open(format!("if (!{call}) {{"));
+        self.leave(self.late_call(), text);
+        text.close("}");
+        self.printer.enter(None);
+        self.print_results(results, text);
+        text.close("}");
+        text.line("");
+    }
+
+    /// How long the payload is, and where a longer one goes.
+    fn print_payload_locals(&self, payload: &BriefPayload, names: &str, text: &mut Text) {
+        let value = self.printer.value(&payload.place);
+        text.line(format!("const uint32_t nc_length = {value}._length;"));
+        text.line(format!("const size_t nc_bytes = (size_t)nc_length * {}u;", payload.width));
+        if self.goes_on_to_long() {
+            text.open(format!("if (nc_length > {}u) {{", self.items_max()));
+            let long = self.printer.c.apart_name(self.procedure, "long");
+            self.leave(format!("{long}(nc_client{names}, nc_env)"), text);
+            text.close("}");
+        }
+    }
+
+    fn put(&self, item: &BriefItem, text: &mut Text) {
+        let (value, at) = (self.printer.value(&item.place), item.at);
+        text.line(match item.kind {
+            BriefKind::Word(scalar) => self.printer.c.put_brief_word(scalar, at, &value),
+            BriefKind::Block(bytes) => {
+                format!("nearcall_brief_put_bytes(&nc_held, {at}, &{value}, {bytes});")
+            }
+            BriefKind::Length => format!("nearcall_brief_put_u32(&nc_held, {at}, nc_length);"),
+        });
+    }
+
+    fn put_payload(&self, payload: &BriefPayload, text: &mut Text) {
+        let buffer = format!("{}._buffer", self.printer.value(&payload.place));
+        let (at, class) = (payload.at, self.procedure.plan.class);
+        text.line(match self.reach {
+            Reach::Line => format!("nearcall_brief_put_bytes(&nc_held, {at}, {buffer}, nc_bytes);"),
+            Reach::Block => {
+                format!("nearcall_slow_put(nc_binding, {class}, {at}, {buffer}, nc_bytes);")
+            }
+        });
     }
 
     /// Parameters that results go to.
@@ -107,17 +212,14 @@ impl Stub<'_, '_> {
         outs.map(|(parameter, name)| (parameter, name.as_str())).collect()
     }
 
-    fn late_name(&self) -> String {
-        format!("nearcall_late_{}", self.printer.c.stub_name(self.procedure))
-    }
-
     fn late_call(&self) -> String {
         let outs = self.outs().iter().map(|(_, name)| format!(", {name}")).collect::<String>();
-        format!("{}(nc_client{outs}, nc_env, nc_held.seen)", self.late_name())
+        let late = self.printer.c.apart_name(self.procedure, "late");
+        format!("{late}(nc_client{outs}, nc_env, nc_held.seen)")
     }
 
-    /// The stub that waits, and ends the call.
-    fn print_late(&mut self, text: &mut Text) {
+    /// The stub that waits, reads whatever came, and ends the call.
+    fn print_late(mut self, text: &mut Text) {
         let Procedure { interface, operation, plan } = self.procedure;
         let c = self.printer.c;
         let (own, returns) = (c.names.declaration(interface), c.returned_type(operation));
@@ -125,104 +227,109 @@ impl Stub<'_, '_> {
         let outs =
             outs.iter().map(|(parameter, name)| format!(", {}", c.parameter(parameter, name)));
         let outs = outs.collect::<String>();
-        let name = self.late_name();
-        text.line(format!("NEARCALL_COLD {returns} {name}(const {own} *nc_client{outs},"));
+        let name = c.apart_name(self.procedure, "late");
+        let star = if returns.ends_with('*') { "" } else { " " };
+        text.line(format!("NEARCALL_COLD {returns}{star}{name}(const {own} *nc_client{outs},"));
         text.open("    nearcall_environment *nc_env, uint32_t nc_seen) {");
-        self.print_locals(text);
-        let class = plan.class;
-        text.line(format!(
-            "const nearcall_held nc_held = nearcall_brief_held(nc_binding, {class});"
-        ));
-        let wait =
-            format!("nearcall_slow_wait(nc_binding, {class}, {}, nc_seen, nc_env)", plan.index);
-        text.open(format!("if (!{wait}) {{"));
-        self.print_failed(text);
-        text.close("}");
-        self.printer.enter(None);
-        self.print_words(text);
-        for (condition, word) in self.judged() {
-            text.open(format!("if (!({condition})) {{"));
-            text.line(format!("nearcall_slow_malformed(nc_binding, {class}, {},", plan.index));
-            text.line(format!(
-                "    nearcall_bad(NEARCALL_MALFORMED_RANGE, (uint64_t){word}, 0), nc_env);"
-            ));
-            self.print_failed(text);
-            text.close("}");
-        }
-        self.print_end(text);
-        self.printer.is_reply = false;
-    }
-
-    /// After an error there is nothing in what comes out.
-    fn print_failed(&self, text: &mut Text) {
-        let parameters = self.procedure.operation.parameters.iter();
-        for ((parameter, name), index) in parameters.zip(&self.printer.names).zip(0..) {
-            if parameter.direction == Direction::Out {
-                let root = Root::Parameter(index);
-                text.line(self.printer.cleared(root, (name, &format!("*{name}"))));
-            }
-        }
-        self.print_return(text);
-    }
-
-    fn print_return(&self, text: &mut Text) {
-        match self.procedure.operation.returns.is_some() {
-            true => text.line("return nc_returned;"),
-            false => text.line("return;"),
-        }
-    }
-
-    /// All words are got before one of them is where it belongs.
-    fn print_words(&self, text: &mut Text) {
-        for ((_, at, scalar), number) in self.brief.results.iter().zip(0..) {
-            let (c, scalar) = (self.printer.c, *scalar);
-            let got = c.got_brief_word(scalar, *at);
-            text.line(format!("const {} nc_word{number} = {got};", c.raw_type(scalar)));
-        }
-    }
-
-    /// What a word must be to be a value, and the word.
-    fn judged(&self) -> Vec<(String, String)> {
-        let words = self.brief.results.iter().zip(0..);
-        let judged = words.filter_map(|((_, _, scalar), number)| {
-            let word = format!("nc_word{number}");
-            self.printer.c.is_value(*scalar, &word).map(|condition| (condition, word))
-        });
-        judged.collect()
-    }
-
-    fn print_end(&self, text: &mut Text) {
-        text.line(format!("nearcall_brief_release(&nc_held, {});", self.procedure.plan.class));
-        for ((place, _, scalar), number) in self.brief.results.iter().zip(0..) {
-            let word = self.printer.c.of_word(*scalar, &format!("nc_word{number}"));
-            text.line(format!("{} = {word};", target(&self.printer, self.procedure, place)));
-        }
-        if self.procedure.operation.returns.is_some() {
-            text.line("return nc_returned;");
-        }
+        print_reply_record(&mut self.printer, plan);
+        let wait = format!("(const nearcall_client *)nc_client, {}, {}", plan.class, plan.index);
+        let printed = &mut self.printer.text;
+        printed.line(format!("if (!nearcall_slow_reply({wait}, nc_seen, &nc_reply, nc_env)) {{"));
+        printed.lines(["    goto nc_done;", "}"].map(String::from));
+        print_reply(&mut self.printer, self.procedure);
+        c.print_reply_locals(&self.printer, self.procedure, 0, text);
+        c.print_cleared_outs(&self.printer, self.procedure, text);
+        let body = std::mem::take(&mut self.printer.text).finish();
+        text.lines(body.lines().map(String::from));
+        text.label("nc_done:");
+        c.print_call_end(&self.printer, self.procedure, text);
         text.close("}");
         text.line("");
     }
 
-    /// Values of our own that C can hold and the interface has not: the other stub refuses them.
+    /// All words are got and judged before one of them is where it belongs.
+    fn print_results(&self, results: &[BriefItem], text: &mut Text) {
+        let c = self.printer.c;
+        let words = || {
+            let words = results.iter().zip(0..).filter_map(|(item, number)| match item.kind {
+                BriefKind::Word(scalar) => Some((item, scalar, format!("nc_word{number}"))),
+                BriefKind::Block(_) | BriefKind::Length => None,
+            });
+            words.collect::<Vec<_>>()
+        };
+        for (item, scalar, word) in words() {
+            let got = c.got_brief_word(scalar, item.at);
+            text.line(format!("const {} {word} = {got};", c.raw_type(scalar)));
+        }
+        let judged = words().into_iter();
+        let judged = judged.filter_map(|(_, scalar, word)| c.is_value(scalar, &word));
+        let judged: Vec<String> = judged.collect();
+        if !judged.is_empty() {
+            text.open(format!("if (!({})) {{", judged.join(" && ")));
+            self.leave(self.late_call(), text);
+            text.close("}");
+        }
+        let release = |returned: &str| {
+            let class = self.procedure.plan.class;
+            format!("nearcall_brief_release(&nc_held, {class}, {returned})")
+        };
+        let is_word = |(item, scalar, _): &(&BriefItem, Scalar, String)| {
+            item.place == Place::whole(Root::Returned) && !c.is_float(*scalar)
+        };
+        let (returned, others): (Vec<_>, Vec<_>) = words().into_iter().partition(is_word);
+        if returned.is_empty() {
+            text.lines(self.printer.local_root(Root::Returned, "nc_returned"));
+        }
+        for item in results {
+            if let BriefKind::Block(bytes) = item.kind {
+                let (at, target) = (item.at, self.target(&item.place));
+                text.line(format!("nearcall_brief_get_bytes(&nc_held, {at}, &{target}, {bytes});"));
+            }
+        }
+        for (item, scalar, word) in others {
+            text.line(format!("{} = {};", self.target(&item.place), c.of_word(scalar, &word)));
+        }
+        if let Some((_, scalar, word)) = returned.first() {
+            return text.line(format!("return {};", c.of_word(*scalar, &release(word))));
+        }
+        text.line(format!("{};", release("0")));
+        if self.procedure.operation.returns.is_some() {
+            text.line("return nc_returned;");
+        }
+    }
+
+    /// Values of our own that C can hold and the interface has not, and payloads that are too long:
+    /// the other stub refuses them, or makes room.
     fn own_checks(&self) -> Vec<String> {
         let c = self.printer.c;
-        let value = |place| self.printer.value(place);
-        let checks = self.brief.arguments.iter();
-        checks.filter_map(|(place, _, scalar)| c.is_own_value(*scalar, &value(place))).collect()
-    }
-}
-
-/// Where a result belongs: an inout one in the parameter itself, since everything was judged.
-fn target(printer: &Printer<'_, '_>, procedure: Procedure<'_>, place: &Place) -> String {
-    let value = printer.value(place);
-    match place.root {
-        Root::Parameter(index)
-            if procedure.operation.parameters[index as usize].direction == Direction::Inout =>
-        {
-            let name = &printer.names[index as usize];
-            value.replacen(&format!("nc_new_{name}"), &format!("(*{name})"), 1)
+        let mut checks = Vec::new();
+        for item in &self.brief.arguments {
+            let value = self.printer.value(&item.place);
+            match item.kind {
+                BriefKind::Word(scalar) => checks.extend(c.is_own_value(scalar, &value)),
+                BriefKind::Length if !self.goes_on_to_long() => {
+                    checks.push(format!("nc_length <= {}u", self.items_max()));
+                }
+                BriefKind::Length | BriefKind::Block(_) => {}
+            }
         }
-        _ => value,
+        checks
+    }
+
+    /// Where a result belongs: an inout one in the parameter itself, since everything was judged.
+    fn target(&self, place: &Place) -> String {
+        let value = self.printer.value(place);
+        match place.root {
+            Root::Parameter(index) if self.is_inout(index) => {
+                let name = &self.printer.names[index as usize];
+                value.replacen(&format!("nc_new_{name}"), &format!("(*{name})"), 1)
+            }
+            _ => value,
+        }
+    }
+
+    fn is_inout(&self, parameter: u32) -> bool {
+        let all = &self.procedure.operation.parameters;
+        all[parameter as usize].direction == Direction::Inout
     }
 }

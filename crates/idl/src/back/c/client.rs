@@ -37,11 +37,7 @@ impl C<'_> {
             ));
         }
         text.line("nearcall_begin(nc_env);");
-        for ((parameter, name), index) in operation.parameters.iter().zip(&printer.names).zip(0..) {
-            if parameter.direction == Direction::Out {
-                text.line(printer.cleared(Root::Parameter(index), (name, &format!("*{name}"))));
-            }
-        }
+        self.print_cleared_outs(&printer, procedure, text);
         text.lines(body.lines().map(String::from));
         text.label("nc_done:");
         self.print_call_end(&printer, procedure, text);
@@ -58,13 +54,26 @@ impl C<'_> {
         procedure: Procedure<'_>,
         text: &mut Text,
     ) {
-        let Procedure { operation, plan, .. } = procedure;
-        text.lines(printer.local_root(Root::Returned, "nc_returned"));
+        let plan = procedure.plan;
         let request = fixed_bytes(&plan.client.request);
         if request > 0 {
             text.line(format!("uint8_t nc_fixed[{request}] = {{0}};"));
         }
         text.line("nearcall_message nc_request;");
+        let puts = payload_counts(&plan.client.request).0;
+        self.print_reply_locals(printer, procedure, puts, text);
+    }
+
+    /// Those that what comes back needs, and so many payloads that go.
+    pub fn print_reply_locals(
+        &self,
+        printer: &Printer<'_, '_>,
+        procedure: Procedure<'_>,
+        puts: usize,
+        text: &mut Text,
+    ) {
+        let Procedure { operation, plan, .. } = procedure;
+        text.lines(printer.local_root(Root::Returned, "nc_returned"));
         if !operation.is_oneway {
             let reply = reply_bytes(plan);
             if reply > 0 {
@@ -81,11 +90,31 @@ impl C<'_> {
         for (id, number) in operation.raises.iter().zip(1..) {
             text.line(printer.local(&Type::Named(*id), &format!("nc_raised{number}")));
         }
-        printer.print_locals(text, payload_counts(&plan.client.request).0, takes(plan));
+        printer.print_locals(text, puts, takes(plan));
+    }
+
+    /// There is nothing in what comes out until it has come.
+    pub fn print_cleared_outs(
+        &self,
+        printer: &Printer<'_, '_>,
+        procedure: Procedure<'_>,
+        text: &mut Text,
+    ) {
+        let parameters = procedure.operation.parameters.iter();
+        for ((parameter, name), index) in parameters.zip(&printer.names).zip(0..) {
+            if parameter.direction == Direction::Out {
+                text.line(printer.cleared(Root::Parameter(index), (name, &format!("*{name}"))));
+            }
+        }
     }
 
     /// What happens whatever happened.
-    fn print_call_end(&self, printer: &Printer<'_, '_>, procedure: Procedure<'_>, text: &mut Text) {
+    pub fn print_call_end(
+        &self,
+        printer: &Printer<'_, '_>,
+        procedure: Procedure<'_>,
+        text: &mut Text,
+    ) {
         let Procedure { operation, plan, .. } = procedure;
         if !operation.is_oneway {
             let mut frees = Vec::new();
@@ -131,6 +160,16 @@ fn print_request(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan, fixed_byte
 
 fn print_post(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan, fixed_bytes: u32) {
     print_request(printer, plan, fixed_bytes);
+    print_reply_record(printer, plan);
+    let client = "(const nearcall_client *)nc_client";
+    let rest = "&nc_request, &nc_reply, nc_env";
+    let text = &mut printer.text;
+    text.line(format!("if (!nearcall_call({client}, {}, {rest})) {{", plan.index));
+    text.lines(["    goto nc_done;", "}"].map(String::from));
+}
+
+/// Says what may come back.
+pub fn print_reply_record(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan) {
     let (bytes, is_kept) = (reply_bytes(plan), is_kept(plan));
     let results = if bytes > 0 { "nc_results" } else { "NULL" };
     let text = &mut printer.text;
@@ -140,10 +179,6 @@ fn print_post(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan, fixed_bytes: 
     text.line(format!("nc_reply.is_kept = {is_kept};"));
     let has_descriptors = plan.client.request.contains(&Step::ExpectDescriptors);
     text.line(format!("nc_reply.has_descriptors = {has_descriptors};"));
-    let client = "(const nearcall_client *)nc_client";
-    let rest = "&nc_request, &nc_reply, nc_env";
-    text.line(format!("if (!nearcall_call({client}, {}, {rest})) {{", plan.index));
-    text.lines(["    goto nc_done;", "}"].map(String::from));
 }
 
 fn print_oneway(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan, fixed_bytes: u32) {
@@ -155,7 +190,8 @@ fn print_oneway(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan, fixed_bytes
     printer.text.close("}");
 }
 
-fn print_reply(printer: &mut Printer<'_, '_>, procedure: Procedure<'_>) {
+/// Reads what came back.
+pub fn print_reply(printer: &mut Printer<'_, '_>, procedure: Procedure<'_>) {
     let Procedure { operation, plan, .. } = procedure;
     printer.enter(None);
     if plan.client.raised.is_empty() {

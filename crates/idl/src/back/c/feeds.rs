@@ -9,7 +9,7 @@ use crate::layout::{Shape, shape};
 use crate::model::{FeedPart, Type};
 use crate::plan::{FeedPlan, FeedWay, InterfacePlan};
 
-/// A feed, with its procedures.
+/// A feed, or one side of an exchange, with its procedures.
 pub struct FeedOf<'p> {
     pub plan: &'p FeedPlan,
     pub open: Procedure<'p>,
@@ -17,30 +17,48 @@ pub struct FeedOf<'p> {
     pub carrier: Procedure<'p>,
     /// What ends a feed that goes to the server.
     pub end: Option<Procedure<'p>>,
+    pub item: &'p Type,
+    /// Most items of a batch.
+    pub batch_count: u32,
 }
 
 impl C<'_> {
-    /// The feeds of an interface.
+    /// The feeds of an interface, and both sides of each exchange: what comes, then what goes.
     pub fn feeds<'p>(&'p self, plan: &'p InterfacePlan) -> Vec<FeedOf<'p>> {
         let all = self.procedures(plan);
-        let feeds = plan.feeds.iter().map(|feed| {
-            let (carrier, end) = match feed.way {
-                FeedWay::Back { next } => (next, None),
-                FeedWay::There { put, end } => (put, Some(all[end as usize])),
+        let mut found = Vec::new();
+        for feed in &plan.feeds {
+            let (next, put) = match feed.way {
+                FeedWay::Back { next } => (Some(next), None),
+                FeedWay::There { put, end } => (None, Some((put, end))),
+                FeedWay::Both { next, put, end } => (Some(next), Some((put, end))),
             };
-            let (open, carrier) = (all[feed.open as usize], all[carrier as usize]);
-            FeedOf { plan: feed, open, carrier, end }
-        });
-        feeds.collect()
+            let open = all[feed.open as usize];
+            let (item, batch_count) = (&feed.item, feed.batch_count);
+            found.extend(next.map(|next| {
+                let carrier = all[next as usize];
+                FeedOf { plan: feed, open, carrier, end: None, item, batch_count }
+            }));
+            let sent = feed.sent.as_ref();
+            let (item, batch_count) =
+                sent.map_or((item, batch_count), |sent| (&sent.item, sent.batch_count));
+            found.extend(put.map(|(put, end)| {
+                let (carrier, end) = (all[put as usize], Some(all[end as usize]));
+                FeedOf { plan: feed, open, carrier, end, item, batch_count }
+            }));
+        }
+        found
     }
 
-    /// The feed that a procedure opens or carries.
+    /// The feed that a procedure opens or carries; of an exchange the side, and of what opens one
+    /// what comes.
     pub fn feed_of<'p>(
         &'p self,
         plan: &'p InterfacePlan,
         procedure: Procedure<'_>,
     ) -> Option<FeedOf<'p>> {
-        self.feeds(plan).into_iter().find(|feed| feed.plan.has(procedure.plan.index))
+        let index = procedure.plan.index;
+        self.feeds(plan).into_iter().find(|feed| feed.has(index))
     }
 
     /// The same, of the interface that a procedure is of.
@@ -54,12 +72,23 @@ impl C<'_> {
         self.names.function(feed.open.interface, feed.open.plan.index)
     }
 
+    /// What the record is called that a client has of it.
+    pub fn feed_record(&self, feed: &FeedOf<'_>) -> String {
+        format!("nearcall_{}_{}", feed.kind(), self.feed_name(feed))
+    }
+
     /// The client's functions, for the header.
     pub fn declare_feed(&self, feed: &FeedOf<'_>, text: &mut Text) {
-        let name = self.feed_name(feed);
-        text.line(format!("typedef struct nearcall_feed_{name} nearcall_feed_{name};"));
+        let record = self.feed_record(feed);
+        text.line(format!("typedef struct {record} {record};"));
         text.line("/* Null after an error. Used by one thread at a time. */");
         text.line(format!("{};", self.open_signature(feed)));
+        self.declare_side(feed, text);
+    }
+
+    /// The functions of what was opened.
+    pub fn declare_side(&self, feed: &FeedOf<'_>, text: &mut Text) {
+        let kind = feed.kind();
         match feed.end {
             None => {
                 text.line(
@@ -68,60 +97,76 @@ impl C<'_> {
                 text.line(format!("{};", self.next_signature(feed)));
             }
             Some(end) => {
-                text.line("/* Sends an item, with others; it is the feed's, whatever happens. */");
+                text.line(format!(
+                    "/* Sends an item, with others; it is the {kind}'s, whatever happens. */"
+                ));
                 text.line(format!("{};", self.put_signature(feed)));
                 text.line("/* Sends what there is. */");
                 text.line(format!("{};", self.flush_signature(feed)));
-                text.line("/* There are no more: what the server makes of them. */");
+                text.line(match feed.is_exchange() {
+                    false => "/* There are no more: what the server makes of them. */",
+                    true => "/* There are no more. */",
+                });
                 text.line(format!("{};", self.end_signature(feed, end)));
             }
         }
-        text.line("/* Always at last: a feed that is not over is given up. */");
-        text.line(format!("{};", release_signature(name)));
+        text.line(format!("/* Always at last: a {kind} that is not over is given up. */"));
+        text.line(format!("{};", self.release_signature(feed)));
     }
 
     fn open_signature(&self, feed: &FeedOf<'_>) -> String {
-        let name = self.feed_name(feed);
-        self.call_signature(feed.open, &format!("nearcall_feed_{name} *"), name)
+        let (record, name) = (self.feed_record(feed), self.feed_name(feed));
+        self.call_signature(feed.open, &format!("{record} *"), name)
     }
 
     fn next_signature(&self, feed: &FeedOf<'_>) -> String {
-        let (name, item) = (self.feed_name(feed), self.declarator(&feed.plan.item, "*nc_item"));
-        format!(
-            "bool nearcall_next_{name}(nearcall_feed_{name} *nc_feed, {item}, \
-             nearcall_environment *nc_env)"
-        )
+        self.item_signature(feed, "next", "*nc_item")
     }
 
     fn put_signature(&self, feed: &FeedOf<'_>) -> String {
-        let (name, item) = (self.feed_name(feed), self.declarator(&feed.plan.item, "nc_item"));
+        self.item_signature(feed, "put", "nc_item")
+    }
+
+    fn item_signature(&self, feed: &FeedOf<'_>, verb: &str, item: &str) -> String {
+        let (record, name) = (self.feed_record(feed), self.feed_name(feed));
+        let item = self.declarator(feed.item, item);
         format!(
-            "bool nearcall_put_{name}(nearcall_feed_{name} *nc_feed, {item}, \
-             nearcall_environment *nc_env)"
+            "bool nearcall_{verb}_{name}({record} *nc_feed, {item}, nearcall_environment *nc_env)"
         )
     }
 
     fn flush_signature(&self, feed: &FeedOf<'_>) -> String {
+        let (record, name) = (self.feed_record(feed), self.feed_name(feed));
+        format!("bool nearcall_flush_{name}({record} *nc_feed, nearcall_environment *nc_env)")
+    }
+
+    /// What gives a client's end back: of an exchange it says which.
+    pub fn release_name(&self, feed: &FeedOf<'_>) -> String {
         let name = self.feed_name(feed);
-        format!(
-            "bool nearcall_flush_{name}(nearcall_feed_{name} *nc_feed, \
-             nearcall_environment *nc_env)"
-        )
+        match (feed.is_exchange(), feed.end) {
+            (false, _) => format!("nearcall_release_{name}"),
+            (true, None) => format!("nearcall_release_feed_{name}"),
+            (true, Some(_)) => format!("nearcall_release_sink_{name}"),
+        }
+    }
+
+    fn release_signature(&self, feed: &FeedOf<'_>) -> String {
+        format!("void {}({} *nc_feed)", self.release_name(feed), self.feed_record(feed))
     }
 
     fn end_signature(&self, feed: &FeedOf<'_>, end: Procedure<'_>) -> String {
         let (name, returns) = (self.feed_name(feed), self.returned_type(end.operation));
         let star = if returns.ends_with('*') { "" } else { " " };
+        let record = self.feed_record(feed);
         format!(
-            "{returns}{star}nearcall_end_{name}(nearcall_feed_{name} *nc_feed, \
-             nearcall_environment *nc_env)"
+            "{returns}{star}nearcall_end_{name}({record} *nc_feed, nearcall_environment *nc_env)"
         )
     }
 
     /// The record that a server's procedure returns, for the header.
     pub fn print_made(&self, feed: &FeedOf<'_>, text: &mut Text) {
-        let (name, item) = (self.feed_name(feed), &feed.plan.item);
         let Some(made) = self.made_type(feed.open) else { return };
+        let item = feed.item;
         text.line(
             "/* Its functions run one at a time, on any thread. `release`, which may be null, runs",
         );
@@ -147,41 +192,50 @@ impl C<'_> {
                 text.line(format!("{returns}{star}(*end)(void *self, nearcall_environment *env);"));
             }
         }
-        text.close(format!("}} nearcall_{}_{name};", made_word(feed.plan)));
+        text.close(format!("}} {made};"));
         text.line("");
     }
 
     /// What a procedure returns that opens a feed.
     pub fn made_type(&self, procedure: Procedure<'_>) -> Option<String> {
-        let feed = self.feed_here(procedure).filter(|_| !procedure.operation.carries_feed())?;
-        Some(format!("nearcall_{}_{}", made_word(feed.plan), self.feed_name(&feed)))
+        let is_open = !procedure.operation.carries_feed();
+        let feed = self.feed_here(procedure).filter(|feed| is_open && !feed.is_exchange())?;
+        let made = if feed.end.is_some() { "taker" } else { "items" };
+        Some(format!("nearcall_{made}_{}", self.feed_name(&feed)))
     }
 
     /// Both ends of a feed, for the source.
     pub fn print_feed(&self, feed: &FeedOf<'_>, text: &mut Text) {
-        let name = self.feed_name(feed);
-        text.open(format!("struct nearcall_feed_{name} {{"));
+        self.print_record(feed, text);
+        self.print_open(feed, text);
+        self.print_side(feed, text);
+        match feed.end {
+            None => self.print_source(feed, text),
+            Some(end) => self.print_intake(feed, end, text),
+        }
+    }
+
+    /// What a client has of a feed.
+    pub fn print_record(&self, feed: &FeedOf<'_>, text: &mut Text) {
+        text.open(format!("struct {} {{", self.feed_record(feed)));
         text.line("nearcall_feed own;");
         text.line(format!("{};", self.declarator(self.batch_type(feed), "batch")));
         match feed.end {
             None => text.line("uint32_t at;"),
             Some(_) => {
-                let items = format!("items[{}];", feed.plan.batch_count);
-                text.line(self.declarator(&feed.plan.item, &items));
+                let items = format!("items[{}];", feed.batch_count);
+                text.line(self.declarator(feed.item, &items));
             }
         }
         text.close("};");
         text.line("");
-        self.print_open(feed, text);
+    }
+
+    /// The functions of what was opened.
+    pub fn print_side(&self, feed: &FeedOf<'_>, text: &mut Text) {
         match feed.end {
-            None => {
-                self.print_next(feed, text);
-                self.print_source(feed, text);
-            }
-            Some(end) => {
-                self.print_put(feed, end, text);
-                self.print_intake(feed, end, text);
-            }
+            None => self.print_next(feed, text),
+            Some(end) => self.print_put(feed, end, text),
         }
     }
 
@@ -189,17 +243,16 @@ impl C<'_> {
     fn batch_type<'f>(&self, feed: &'f FeedOf<'_>) -> &'f Type {
         let operation = feed.carrier.operation;
         let items = operation.parameters.last().map(|items| &items.declared);
-        operation.returns.as_ref().or(items).unwrap_or(&feed.plan.item)
+        operation.returns.as_ref().or(items).unwrap_or(feed.item)
     }
 
     fn print_open(&self, feed: &FeedOf<'_>, text: &mut Text) {
-        let name = self.feed_name(feed);
         let names = self.parameter_names(feed.open.operation);
         let arguments: String = names.iter().map(|name| format!(", {name}")).collect();
         let stub = self.stub_name(feed.open);
         text.open(format!("{} {{", self.open_signature(feed)));
         text.line(format!("const uint64_t nc_number = {stub}(nc_client{arguments}, nc_env);"));
-        let feed_type = format!("nearcall_feed_{name}");
+        let feed_type = self.feed_record(feed);
         text.line(format!("{feed_type} *nc_feed = ({feed_type} *)nearcall_feed_made("));
         text.line("    (const nearcall_client *)nc_client, nc_number, sizeof *nc_feed, nc_env);");
         if feed.end.is_some() {
@@ -243,8 +296,7 @@ impl C<'_> {
     }
 
     fn print_release(&self, feed: &FeedOf<'_>, first: &str, text: &mut Text) {
-        let name = self.feed_name(feed);
-        text.open(format!("{} {{", release_signature(name)));
+        text.open(format!("{} {{", self.release_signature(feed)));
         text.lines(["if (nc_feed == NULL) {", "    return;", "}"].map(String::from));
         self.print_item_frees(feed, first, text);
         if feed.end.is_none() {
@@ -257,7 +309,7 @@ impl C<'_> {
 
     /// Gives back what the items of the batch hold.
     fn print_item_frees(&self, feed: &FeedOf<'_>, first: &str, text: &mut Text) {
-        if let Some(free) = self.free(&feed.plan.item, "nc_feed->batch._buffer[nc_i]") {
+        if let Some(free) = self.free(feed.item, "nc_feed->batch._buffer[nc_i]") {
             text.open(format!(
                 "for (uint32_t nc_i = {first}; nc_i < nc_feed->batch._length; nc_i++) {{"
             ));
@@ -273,11 +325,11 @@ impl C<'_> {
         text.open(format!("{} {{", self.put_signature(feed)));
         text.line("nearcall_begin(nc_env);");
         text.open("if (nc_feed->own.is_over) {");
-        text.lines(self.free(&feed.plan.item, "nc_item"));
+        text.lines(self.free(feed.item, "nc_item"));
         text.line(&over);
         text.close("}");
         text.line("nc_feed->batch._buffer[nc_feed->batch._length++] = nc_item;");
-        let count = feed.plan.batch_count;
+        let count = feed.batch_count;
         text.line(format!(
             "return nc_feed->batch._length < {count}u || nearcall_flush_{name}(nc_feed, nc_env);"
         ));
@@ -336,7 +388,7 @@ impl C<'_> {
 
     /// What libnearcall calls for the items of a feed that comes.
     fn print_source(&self, feed: &FeedOf<'_>, text: &mut Text) {
-        let (name, item) = (self.feed_name(feed), self.type_name(&feed.plan.item));
+        let (name, item) = (self.feed_name(feed), self.type_name(feed.item));
         text.line(format!(
             "static bool nearcall_next_of_{name}(const void *nc_made, void *nc_item,"
         ));
@@ -344,14 +396,14 @@ impl C<'_> {
         text.line(format!(
             "const nearcall_items_{name} *nc_items = (const nearcall_items_{name} *)nc_made;"
         ));
-        let item_pointer = self.declarator(&feed.plan.item, "*");
+        let item_pointer = self.declarator(feed.item, "*");
         text.line(format!(
             "return nc_items->next(nc_items->self, ({item_pointer})nc_item, nc_env);"
         ));
         text.close("}");
         text.line("");
-        let free = self.print_free_of(&feed.plan.item, name, text);
-        let count = feed.plan.batch_count;
+        let free = self.print_free_of(feed.item, &format!("nearcall_free_of_{name}"), text);
+        let count = feed.batch_count;
         text.line(format!("static const nearcall_source nearcall_source_{name} = {{"));
         text.line(format!("    nearcall_next_of_{name}, {free}, sizeof({item}), {count},"));
         text.line("};");
@@ -359,20 +411,20 @@ impl C<'_> {
     }
 
     /// A function that gives back what a value behind a pointer holds, or `NULL`.
-    fn print_free_of(&self, declared: &Type, name: &str, text: &mut Text) -> String {
+    pub fn print_free_of(&self, declared: &Type, function: &str, text: &mut Text) -> String {
         let pointer = self.declarator(declared, "*");
         let value = format!("(*({pointer})nc_value)");
         let Some(free) = self.free(declared, &value) else { return String::from("NULL") };
-        text.open(format!("static void nearcall_free_of_{name}(void *nc_value) {{"));
+        text.open(format!("static void {function}(void *nc_value) {{"));
         text.line(free);
         text.close("}");
         text.line("");
-        format!("nearcall_free_of_{name}")
+        function.to_owned()
     }
 
     /// What libnearcall calls for the items of a feed that goes.
     fn print_intake(&self, feed: &FeedOf<'_>, end: Procedure<'_>, text: &mut Text) {
-        let (name, item) = (self.feed_name(feed), &feed.plan.item);
+        let (name, item) = (self.feed_name(feed), feed.item);
         let made = format!(
             "const nearcall_taker_{name} *nc_taker = (const nearcall_taker_{name} *)nc_made;"
         );
@@ -402,7 +454,9 @@ impl C<'_> {
         }
         text.close("}");
         text.line("");
-        let free = result.map_or(String::from("NULL"), |one| self.print_free_of(one, name, text));
+        let function = format!("nearcall_free_of_{name}");
+        let free =
+            result.map_or(String::from("NULL"), |one| self.print_free_of(one, &function, text));
         let bytes =
             result.map_or(String::from("0"), |one| format!("sizeof({})", self.type_name(one)));
         text.line(format!("static const nearcall_intake nearcall_intake_{name} = {{"));
@@ -413,18 +467,34 @@ impl C<'_> {
     }
 
     /// Local variables of an entry stub that opens or carries a feed.
-    pub fn feed_locals(&self, procedure: Procedure<'_>) -> Option<String> {
+    pub fn feed_locals(&self, procedure: Procedure<'_>) -> Vec<String> {
         if let Some(made) = self.made_type(procedure) {
-            return Some(format!("{made} nc_made;"));
+            return vec![format!("{made} nc_made;")];
         }
-        let part = procedure.operation.feed.as_ref()?.part;
-        (part == FeedPart::Next).then(|| String::from("nearcall_batch nc_batch;"))
+        if procedure.operation.opens_exchange() {
+            return ["nearcall_inlet *nc_inlet;", "nearcall_outlet *nc_outlet;"]
+                .map(String::from)
+                .to_vec();
+        }
+        let part = procedure.operation.feed.as_ref().map(|feed| feed.part);
+        let batch =
+            (part == Some(FeedPart::Next)).then(|| String::from("nearcall_batch nc_batch;"));
+        batch.into_iter().collect()
     }
 
     /// Opens a feed of what the procedure made.
     pub fn opened(&self, procedure: Procedure<'_>) -> Vec<String> {
         let is_open = !procedure.operation.carries_feed();
         let Some(feed) = self.feed_here(procedure).filter(|_| is_open) else { return Vec::new() };
+        if feed.is_exchange() {
+            let names = self.parameter_names(procedure.operation);
+            let sink = names.last().map_or("", String::as_str);
+            return vec![
+                format!("if (!nearcall_open_exchange(nc_call, &nc_returned, &{sink})) {{"),
+                String::from("    goto nc_done;"),
+                String::from("}"),
+            ];
+        }
         let kind = if feed.end.is_some() { "intake" } else { "source" };
         let name = self.feed_name(&feed);
         vec![
@@ -450,7 +520,7 @@ impl C<'_> {
                      &nc_batch, &{}, &nc_env)",
                     names[0], names[1], names[2]
                 ));
-                let item = self.declarator(&feed.plan.item, "*");
+                let item = self.declarator(feed.item, "*");
                 printer.text.line(format!("nc_returned._buffer = ({item})nc_batch.items;"));
                 printer.text.line("nc_returned._length = nc_batch.count;");
             }
@@ -458,6 +528,10 @@ impl C<'_> {
                 "nearcall_feed_put(nc_call, &nearcall_intake_{name}, {}, {}, {}._buffer, \
                  {}._length, &nc_env)",
                 names[0], names[1], names[2], names[2]
+            )),
+            _ if feed.is_exchange() => open(format!(
+                "nearcall_exchange_end(nc_call, &nearcall_exchange_{name}, {})",
+                names[0]
             )),
             _ => {
                 let returns = procedure.operation.returns.is_some();
@@ -471,14 +545,20 @@ impl C<'_> {
     }
 }
 
-/// What the record is called that a procedure returns.
-fn made_word(plan: &FeedPlan) -> &'static str {
-    match plan.way {
-        FeedWay::Back { .. } => "items",
-        FeedWay::There { .. } => "taker",
+impl FeedOf<'_> {
+    /// Whether it is a side of one.
+    pub fn is_exchange(&self) -> bool {
+        self.plan.sent.is_some()
     }
-}
 
-fn release_signature(name: &str) -> String {
-    format!("void nearcall_release_{name}(nearcall_feed_{name} *nc_feed)")
+    /// What a client has of it.
+    fn kind(&self) -> &'static str {
+        if self.is_exchange() && self.end.is_some() { "sink" } else { "feed" }
+    }
+
+    /// Whether a procedure opens or carries it.
+    fn has(&self, index: u32) -> bool {
+        let is_end = self.end.is_some_and(|end| end.plan.index == index);
+        self.open.plan.index == index || self.carrier.plan.index == index || is_end
+    }
 }

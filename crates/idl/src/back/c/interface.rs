@@ -44,10 +44,11 @@ impl C<'_> {
             text.doc(&procedure.operation.doc);
             match self.feed_of(plan, procedure) {
                 None => text.line(format!("{};", self.stub_signature(procedure))),
-                Some(feed) if !procedure.operation.carries_feed() => {
-                    self.declare_feed(&feed, text);
-                }
-                Some(_) => {}
+                Some(_) if procedure.operation.carries_feed() => {}
+                Some(feed) => match self.exchange_of(procedure) {
+                    Some(exchange) => self.declare_exchange(&exchange, text),
+                    None => self.declare_feed(&feed, text),
+                },
             }
         }
         text.line("");
@@ -156,11 +157,22 @@ impl C<'_> {
         returns: &str,
         function: &str,
     ) -> String {
+        self.call_signature_of(procedure, &procedure.operation.parameters, returns, function)
+    }
+
+    /// The same, of one that has some of the parameters.
+    pub fn call_signature_of(
+        &self,
+        procedure: Procedure<'_>,
+        parameters: &[Parameter],
+        returns: &str,
+        function: &str,
+    ) -> String {
         let Procedure { interface, operation, .. } = procedure;
         let own = self.names.declaration(interface);
         let star = if returns.ends_with('*') { "" } else { " " };
         let mut text = format!("{returns}{star}{function}(const {own} *nc_client");
-        for (parameter, name) in operation.parameters.iter().zip(self.parameter_names(operation)) {
+        for (parameter, name) in parameters.iter().zip(self.parameter_names(operation)) {
             text += ", ";
             text += &self.parameter(parameter, &name);
         }
@@ -171,7 +183,8 @@ impl C<'_> {
     pub fn run_signature(&self, procedure: Procedure<'_>) -> (String, String) {
         let Procedure { operation, plan, .. } = procedure;
         let mut text = String::new();
-        let all = operation.parameters.iter().zip(self.parameter_names(operation)).zip(0u32..);
+        let spelled = operation.spelled_parameters().iter();
+        let all = spelled.zip(self.parameter_names(operation)).zip(0u32..);
         for ((parameter, name), index) in all {
             let is_lent_result = plan.lent_result == Some(Root::Parameter(index));
             let is_lent = parameter.is_opaque
@@ -190,6 +203,9 @@ impl C<'_> {
         }
         if let Some(made) = self.made_type(procedure) {
             return (made, text + ", nearcall_environment *nc_env");
+        }
+        if let Some(ends) = self.exchange_parameters(procedure) {
+            return (String::from("void"), text + &ends + ", nearcall_environment *nc_env");
         }
         let is_returned_lent = plan.lent_result == Some(Root::Returned);
         if is_returned_lent {
@@ -266,6 +282,7 @@ impl C<'_> {
         text.line(format!("nearcall_classes_{name},"));
         text.line(format!("{},", plan.procedures.len()));
         text.line(format!("{},", plan.classes.len()));
+        text.line(format!("{},", !self.exchanges(plan).is_empty()));
         text.close("};");
         text.line("");
     }

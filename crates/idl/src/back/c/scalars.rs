@@ -21,6 +21,11 @@ impl C<'_> {
         }
     }
 
+    /// Is it a number that C returns in another register than an integer?
+    pub fn is_float(&self, scalar: Scalar) -> bool {
+        matches!(scalar, Scalar::Primitive(Primitive::Float | Primitive::Double))
+    }
+
     /// Stores a word into private memory.
     pub fn put_word(&self, scalar: Scalar, target: &str, at: u32, value: &str) -> String {
         let (function, word) = self.word_of(scalar);

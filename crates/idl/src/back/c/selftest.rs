@@ -6,6 +6,7 @@
 //! x_selftest_server.c   looks at what comes, and answers
 //! ```
 
+mod exchanges;
 mod feeds;
 mod shown;
 mod values;
@@ -54,11 +55,16 @@ impl<'m> Programs<'_, 'm> {
         ));
         text.line(" * same name on both sides. To build:");
         text.line(" *");
-        text.line(format!(" * cc -std=c11 -o {own} {own}.c {sources} \\"));
+        let has_threads = side == "server" && self.test.has_exchange();
+        let threads = if has_threads { " -pthread" } else { "" };
+        text.line(format!(" * cc -std=c11{threads} -o {own} {own}.c {sources} \\"));
         text.line(" *    $(pkg-config --cflags --libs nearcall)");
         text.line(" */");
         // For nanosleep.
         text.line("#define _POSIX_C_SOURCE 200809L");
+        if has_threads {
+            text.line("#include <pthread.h>");
+        }
         text.line(format!("#define NC_SIDE \"{side}\""));
         text.line(format!("#include \"{stem}_selftest.h\""));
         text.line("");
@@ -176,9 +182,12 @@ impl<'m> Programs<'_, 'm> {
             text.line("nearcall_environment env;");
             text.line("nc_shown outcome = {NULL, 0, 0};");
             let arguments = self.arguments(operation, round, text);
-            match self.c.feed_here(procedure) {
-                Some(feed) => self.feed_called(&feed, (at, round), &arguments, text),
-                None => {
+            match (self.c.exchange_of(procedure), self.c.feed_here(procedure)) {
+                (Some(exchange), _) => {
+                    self.exchange_called(&exchange, (at, round), &arguments, text);
+                }
+                (None, Some(feed)) => self.feed_called(&feed, (at, round), &arguments, text),
+                (None, None) => {
                     let returned = operation.returns.as_ref();
                     if let Some(declared) = returned {
                         self.local(declared, "returned", text);
@@ -203,7 +212,7 @@ impl<'m> Programs<'_, 'm> {
     /// Locals for what is passed, and how they are.
     fn arguments(&self, operation: &Operation, round: &Round, text: &mut Text) -> String {
         let mut arguments = String::from("client");
-        let all = operation.parameters.iter().zip(self.c.parameter_names(operation));
+        let all = operation.spelled_parameters().iter().zip(self.c.parameter_names(operation));
         for ((parameter, name), given) in all.zip(&round.given) {
             let local = format!("a_{name}");
             self.local(&parameter.declared, &local, text);
@@ -226,7 +235,8 @@ impl<'m> Programs<'_, 'm> {
         (at, round): (At<'_>, &Round),
         text: &mut Text,
     ) {
-        let all = operation.parameters.iter().zip(self.c.parameter_names(operation));
+        let spelled = operation.spelled_parameters().iter();
+        let all = spelled.zip(self.c.parameter_names(operation));
         text.open("if (env.outcome == NEARCALL_RETURNED) {");
         text.line("nc_put(&outcome, \"returned\");");
         if let Answer::Returned { returned: value, changed } = &round.answer {
@@ -317,8 +327,11 @@ impl<'m> Programs<'_, 'm> {
 
     /// The function of a server.
     fn procedure(&self, procedure: Procedure<'_>, test: &OperationTest, text: &mut Text) {
-        let feed = self.c.feed_here(procedure);
-        if let Some(feed) = &feed {
+        let exchange = self.c.exchange_of(procedure);
+        let feed = self.c.feed_here(procedure).filter(|feed| !feed.is_exchange());
+        if let Some(exchange) = &exchange {
+            self.print_talk(exchange, test, text);
+        } else if let Some(feed) = &feed {
             self.print_made(feed, test, text);
         }
         let (returns, parameters) = self.c.run_signature(procedure);
@@ -327,7 +340,8 @@ impl<'m> Programs<'_, 'm> {
         text.open(format!("static {returns}{star}nc_run_{number}(void *nc_self{parameters}) {{"));
         let Procedure { operation, plan, .. } = procedure;
         let is_in_place = plan.lent_result == Some(Root::Returned);
-        let returned = operation.returns.as_ref().filter(|_| !is_in_place);
+        let is_plain = !is_in_place && exchange.is_none();
+        let returned = operation.returns.as_ref().filter(|_| is_plain);
         match (&feed, returned) {
             (Some(feed), _) => self.made_local(feed, number, &returns, text),
             (None, Some(declared)) => self.local(declared, "nc_returned", text),
@@ -339,9 +353,10 @@ impl<'m> Programs<'_, 'm> {
         for (index, round) in test.rounds.iter().enumerate() {
             let at = At { test, round: index };
             text.open(format!("case {index}: {{"));
-            match &feed {
-                Some(feed) => self.feed_served(feed, (at, round), text),
-                None => self.served(procedure, at, round, text),
+            match (&exchange, &feed) {
+                (Some(exchange), _) => self.exchange_served(exchange, (at, round), text),
+                (None, Some(feed)) => self.feed_served(feed, (at, round), text),
+                (None, None) => self.served(procedure, at, round, text),
             }
             text.line("break;");
             text.close("}");

@@ -12,6 +12,9 @@ use crate::plan::{Passing, ProcedurePlan, Step};
 impl C<'_> {
     /// The entry stub of a procedure.
     pub fn print_entry_stub(&self, procedure: Procedure<'_>, text: &mut Text) {
+        if procedure.operation.waits_for_exchange() {
+            return self.print_waiting_stub(procedure, text);
+        }
         let plan = procedure.plan;
         let mut printer = Printer::new(self, procedure, Side::Server);
         let request = fixed_bytes(&plan.client.request);
@@ -56,7 +59,8 @@ impl C<'_> {
     fn print_entered(&self, printer: &mut Printer<'_, '_>, procedure: Procedure<'_>) {
         let Procedure { interface, operation, plan } = procedure;
         let mut arguments = String::from("nc_server->self");
-        for (parameter, index) in operation.parameters.iter().zip(0u32..) {
+        printer.text.lines(self.exchange_made(procedure));
+        for (parameter, index) in operation.spelled_parameters().iter().zip(0u32..) {
             let name = &printer.names[index as usize];
             let passing = plan.arguments.iter().find(|one| one.parameter == index);
             let is_word = matches!(shape(self.model, &parameter.declared), Shape::Scalar(_));
@@ -72,20 +76,21 @@ impl C<'_> {
         if plan.lent_result == Some(Root::Returned) {
             arguments += ", nc_call";
         }
+        arguments += &self.exchange_arguments(procedure).unwrap_or_default();
         let interfaces = self.plan.interfaces.iter().find(|one| one.id == interface);
         let functions = interfaces.map(|one| self.member_functions(one)).unwrap_or_default();
         let function = &functions[plan.index as usize];
         let is_returned = operation.returns.is_some() && plan.lent_result != Some(Root::Returned);
         let result = match self.made_type(procedure) {
             Some(_) => "nc_made = ",
-            None if is_returned => "nc_returned = ",
+            None if is_returned && !operation.opens_exchange() => "nc_returned = ",
             None => "",
         };
         printer.text.line(format!("{result}nc_server->{function}({arguments}, &nc_env);"));
     }
 
     /// What was raised is replied at once.
-    fn print_raised(&self, printer: &mut Printer<'_, '_>, procedure: Procedure<'_>) {
+    pub fn print_raised(&self, printer: &mut Printer<'_, '_>, procedure: Procedure<'_>) {
         let Procedure { operation, plan, .. } = procedure;
         printer.text.open("if (nc_env.outcome != NEARCALL_RETURNED) {");
         for ((steps, id), number) in plan.server.raised.iter().zip(&operation.raises).zip(1u32..) {
@@ -198,13 +203,14 @@ fn lent(plan: &ProcedurePlan, index: u32) -> Option<Passing> {
     plan.arguments.iter().find(|one| one.parameter == index).map(|one| one.passing)
 }
 
-fn puts(plan: &ProcedurePlan) -> usize {
+/// Most payloads of a reply.
+pub fn puts(plan: &ProcedurePlan) -> usize {
     let all = std::iter::once(&plan.server.reply).chain(&plan.server.raised);
     all.map(|steps| payload_counts(steps).0).max().unwrap_or_default()
 }
 
 /// Writes results or an exception, and replies.
-fn print_reply(printer: &mut Printer<'_, '_>, steps: &[Step], raised: u32) {
+pub fn print_reply(printer: &mut Printer<'_, '_>, steps: &[Step], raised: u32) {
     steps.iter().for_each(|step| printer.write(step));
     let reply = message(steps, "nc_results", fixed_bytes(steps));
     printer.text.line(format!("nc_message = {reply};"));

@@ -9,14 +9,22 @@ use crate::layout::{Shape, shape};
 
 impl Cpp<'_, '_> {
     /// What the class is called, inside of the client's, that a client's end is made of.
-    fn end_name(&self, feed: &FeedOf<'_>) -> String {
-        format!("nc_{}", feed.open.operation.name)
+    pub fn end_name(&self, feed: &FeedOf<'_>) -> String {
+        let name = format!("nc_{}", feed.open.operation.name);
+        match (feed.is_exchange(), feed.end) {
+            (false, _) => name,
+            (true, None) => name + "::came",
+            (true, Some(_)) => name + "::sent",
+        }
     }
 
     /// What a function that opens a feed returns.
     pub fn feed_type(&self, procedure: Procedure<'_>, is_server: bool) -> Option<String> {
+        if procedure.operation.opens_exchange() {
+            return self.sides_type(procedure).filter(|_| !is_server);
+        }
         let feed = self.c.feed_here(procedure)?;
-        let (item, end) = (self.type_name(&feed.plan.item), self.end_name(&feed));
+        let (item, end) = (self.type_name(feed.item), self.end_name(&feed));
         Some(match (feed.end, is_server) {
             (None, false) => format!("::nearcall::feed<{end}>"),
             (Some(_), false) => format!("::nearcall::sink<{end}>"),
@@ -36,13 +44,14 @@ impl Cpp<'_, '_> {
 
     /// The functions of C that a client's end calls.
     pub fn print_end(&self, feed: &FeedOf<'_>, text: &mut Text) {
-        let (name, own) = (self.c.feed_name(feed), self.end_name(feed));
-        let c = format!("::nearcall_feed_{name}");
+        let end = self.end_name(feed);
+        let own = end.rsplit("::").next().unwrap_or_default();
         text.open(format!("struct {own} {{"));
-        text.line(format!("using c = {c};"));
-        text.line(format!("using item = {};", self.type_name(&feed.plan.item)));
+        text.line(format!("using c = ::{};", self.c.feed_record(feed)));
+        text.line(format!("using item = {};", self.type_name(feed.item)));
         text.open("struct release {");
-        text.line(format!("void operator()(c *own) const {{ ::nearcall_release_{name}(own); }}"));
+        let release = self.c.release_name(feed);
+        text.line(format!("void operator()(c *own) const {{ ::{release}(own); }}"));
         text.close("};");
         match feed.end {
             None => self.print_next(feed, text),
@@ -56,7 +65,7 @@ impl Cpp<'_, '_> {
         text.open("static bool next(c *own, item &nc_target) {");
         text.line("using ::nearcall::detail::take;");
         text.line("nearcall_environment nc_env;");
-        self.held(&feed.plan.item, "nc_item", text);
+        self.held(feed.item, "nc_item", text);
         text.open(format!("if (::nearcall_next_{name}(own, &nc_item.value, &nc_env)) {{"));
         text.line("take(nc_item.value, nc_target);");
         text.line("return true;");
@@ -73,7 +82,7 @@ impl Cpp<'_, '_> {
         text.open("static void put(c *own, const item &nc_source) {");
         text.line("using ::nearcall::detail::give;");
         text.line("nearcall_environment nc_env;");
-        self.held(&feed.plan.item, "nc_item", text);
+        self.held(feed.item, "nc_item", text);
         text.line("give(nc_source, nc_item.value);");
         text.line(format!("::nearcall_put_{name}(own, nc_item.moved(), &nc_env);"));
         self.print_thrown(feed.carrier, text);
@@ -123,7 +132,7 @@ impl Cpp<'_, '_> {
     /// What C calls for the items of a feed that a procedure has returned.
     pub fn print_made(&self, procedure: Procedure<'_>, name: &str, text: &mut Text) {
         let Some(feed) = self.c.feed_here(procedure) else { return };
-        let item = self.type_name(&feed.plan.item);
+        let item = self.type_name(feed.item);
         let class = match feed.end {
             None => format!("::nearcall::items<{item}>"),
             Some(end) => format!("::nearcall::taker<{item}, {}>", self.output(end)),
@@ -138,7 +147,7 @@ impl Cpp<'_, '_> {
     }
 
     fn print_made_items(&self, feed: &FeedOf<'_>, (name, class): (&str, &str), text: &mut Text) {
-        let declared = &feed.plan.item;
+        let declared = feed.item;
         let item = self.c.declarator(declared, "*nc_item");
         text.open(format!(
             "static bool next_{name}(void *nc_self, {item}, nearcall_environment *nc_env) {{"
@@ -164,7 +173,7 @@ impl Cpp<'_, '_> {
         (name, class): (&str, &str),
         text: &mut Text,
     ) {
-        let declared = &feed.plan.item;
+        let declared = feed.item;
         let item = self.c.in_parameter(declared, "nc_item");
         text.open(format!(
             "static void take_{name}(void *nc_self, {item}, nearcall_environment *nc_env) {{"

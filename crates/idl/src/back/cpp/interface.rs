@@ -33,8 +33,11 @@ impl Cpp<'_, '_> {
         text.doc(&self.c.model.declaration(id).doc);
         text.open(format!("class {own} {{"));
         text.label("  public:");
-        for feed in self.c.feeds(plan) {
-            self.print_end(&feed, text);
+        for feed in self.c.feeds(plan).iter().filter(|feed| !feed.is_exchange()) {
+            self.print_end(feed, text);
+        }
+        for exchange in self.c.exchanges(plan) {
+            self.print_sides(&exchange, text);
         }
         text.line("/* Binds to the domain that exports `name`. */");
         text.open(format!("{own}(const ::nearcall::domain &domain, const ::std::string &name) {{"));
@@ -80,8 +83,8 @@ impl Cpp<'_, '_> {
     pub fn parameters(&self, procedure: Procedure<'_>, is_server: bool) -> String {
         let names = self.c.parameter_names(procedure.operation);
         let mut all = Vec::new();
-        for ((parameter, name), index) in procedure.operation.parameters.iter().zip(names).zip(0..)
-        {
+        let spelled = procedure.operation.spelled_parameters().iter();
+        for ((parameter, name), index) in spelled.zip(names).zip(0..) {
             let declared = self.type_name(&parameter.declared);
             let stands = self.stands(procedure, index, parameter);
             let constant = format!("const {declared} &{name}");
@@ -107,6 +110,9 @@ impl Cpp<'_, '_> {
         if is_server && procedure.plan.lent_result == Some(Root::Returned) {
             all.push(String::from("::nearcall::room &nc_room"));
         }
+        if is_server {
+            all.extend(self.exchange_parameters(procedure));
+        }
         all.join(", ")
     }
 
@@ -116,6 +122,9 @@ impl Cpp<'_, '_> {
         }
         if procedure.operation.returns_descriptor.is_some() {
             return Some(String::from("::nearcall::descriptor"));
+        }
+        if procedure.operation.opens_exchange() {
+            return None;
         }
         let is_room = is_server && procedure.plan.lent_result == Some(Root::Returned);
         let declared = procedure.operation.returns.as_ref().filter(|_| !is_room)?;
@@ -154,7 +163,8 @@ impl Cpp<'_, '_> {
         let mut arguments = String::from("own_.get()");
         let (mut came, mut after) = (Vec::new(), Vec::new());
         let names = self.c.parameter_names(operation);
-        for ((parameter, own), index) in operation.parameters.iter().zip(&names).zip(0..) {
+        let spelled = operation.spelled_parameters().iter();
+        for ((parameter, own), index) in spelled.zip(&names).zip(0..) {
             let declared = &parameter.declared;
             arguments += ", ";
             match self.stands(procedure, index, parameter) {
@@ -185,19 +195,8 @@ impl Cpp<'_, '_> {
                 }
             }
         }
-        let function = self.c.names.function(procedure.interface, procedure.plan.index);
-        let call = format!("::{function}({arguments}, &nc_env)");
+        self.print_called(procedure, &arguments, &result, text);
         let is_one_thing = Self::is_one_thing(procedure);
-        match &operation.returns {
-            Some(_) if is_one_thing => {
-                text.line(format!("{result} nc_returned({call});"));
-            }
-            Some(declared) => {
-                self.held(declared, "nc_held", text);
-                text.line(format!("nc_held.value = {call};"));
-            }
-            None => text.line(format!("{call};")),
-        }
         text.lines(came);
         self.print_thrown(procedure, text);
         if let Some(returned) = returned {
@@ -209,6 +208,33 @@ impl Cpp<'_, '_> {
         }
         text.lines(after);
         text.close("}");
+    }
+
+    /// The call of a client's function, and a local for what it returns.
+    fn print_called(
+        &self,
+        procedure: Procedure<'_>,
+        arguments: &str,
+        result: &str,
+        text: &mut Text,
+    ) {
+        let operation = procedure.operation;
+        let function = self.c.names.function(procedure.interface, procedure.plan.index);
+        let call = format!("::{function}({arguments}, &nc_env)");
+        match &operation.returns {
+            Some(_) if operation.opens_exchange() => {
+                text.line(format!("const auto nc_sides = {call};"));
+                text.lines(self.sides_made(procedure));
+            }
+            Some(_) if Self::is_one_thing(procedure) => {
+                text.line(format!("{result} nc_returned({call});"));
+            }
+            Some(declared) => {
+                self.held(declared, "nc_held", text);
+                text.line(format!("nc_held.value = {call};"));
+            }
+            None => text.line(format!("{call};")),
+        }
     }
 
     /// What was raised, and errors, as exceptions.
@@ -269,7 +295,10 @@ impl Cpp<'_, '_> {
         text.line(format!("{clerk} &operator=(const {clerk} &) = delete;"));
         text.label("  private:");
         for (procedure, name) in procedures.iter().zip(functions) {
-            self.print_made(*procedure, name, text);
+            match self.c.exchange_of(*procedure) {
+                Some(exchange) => self.print_exchange(&exchange, name, text),
+                None => self.print_made(*procedure, name, text),
+            }
             self.print_run(*procedure, name, server, text);
         }
         text.open("struct release {");
@@ -295,6 +324,7 @@ impl Cpp<'_, '_> {
             None => {}
         }
         self.own_descriptors(procedure, text);
+        text.lines(self.exchange_ends(procedure, name));
         text.open("try {");
         text.lines(
             ["using ::nearcall::detail::give;", "using ::nearcall::detail::take;"]
@@ -326,7 +356,7 @@ impl Cpp<'_, '_> {
         let mut arguments = Vec::new();
         let mut after = Vec::new();
         let names = self.c.parameter_names(procedure.operation);
-        let all = procedure.operation.parameters.iter().zip(&names).zip(0..);
+        let all = procedure.operation.spelled_parameters().iter().zip(&names).zip(0..);
         for ((parameter, own), index) in all {
             let (declared, given) = (self.type_name(&parameter.declared), format!("nc_{own}"));
             match self.stands(procedure, index, parameter) {
@@ -365,13 +395,16 @@ impl Cpp<'_, '_> {
             text.line("::nearcall::room nc_in_place(nc_room);");
             arguments.push(String::from("nc_in_place"));
         }
+        if procedure.operation.opens_exchange() {
+            arguments.extend(["::std::move(nc_in)", "::std::move(nc_out)"].map(String::from));
+        }
         (arguments, after)
     }
 
     /// Descriptors of a procedure, before anything can fail.
     fn own_descriptors(&self, procedure: Procedure<'_>, text: &mut Text) {
         let names = self.c.parameter_names(procedure.operation);
-        let all = procedure.operation.parameters.iter().zip(&names).zip(0..);
+        let all = procedure.operation.spelled_parameters().iter().zip(&names).zip(0..);
         for ((parameter, own), index) in all {
             match self.stands(procedure, index, parameter) {
                 Stands::Descriptor => {

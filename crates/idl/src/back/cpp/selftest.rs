@@ -6,6 +6,7 @@
 //! x_selftest_server.cpp   looks at what comes, and answers
 //! ```
 
+mod exchanges;
 mod feeds;
 mod shown;
 mod values;
@@ -59,10 +60,15 @@ impl Programs<'_, '_, '_> {
         text.line(" * same name on both sides. To build:");
         text.line(" *");
         text.line(format!(" * cc -std=c11 -c {files} $(pkg-config --cflags nearcall)"));
-        text.line(format!(" * c++ -std=c++17 -o {own} {own}.cpp {objects} \\"));
+        let has_threads = side == "server" && self.test.has_exchange();
+        let threads = if has_threads { " -pthread" } else { "" };
+        text.line(format!(" * c++ -std=c++17{threads} -o {own} {own}.cpp {objects} \\"));
         text.line(" *     $(pkg-config --cflags --libs nearcall)");
         text.line(" */");
         text.line(format!("#include \"{stem}_selftest.hpp\""));
+        if has_threads {
+            text.line("#include <thread>");
+        }
         text.line("");
         text.line(format!("static selftest::check nc_check(\"{side}\");"));
         text.line("");
@@ -109,7 +115,8 @@ impl Programs<'_, '_, '_> {
         let mut text = self.head(stem, "server", &[stem.to_owned(), format!("{stem}_server")]);
         for (number, interface) in self.test.interfaces.iter().enumerate() {
             for ((procedure, _), test) in self.procedures(interface) {
-                if let Some(feed) = self.cpp.c.feed_here(procedure) {
+                let feed = self.cpp.c.feed_here(procedure);
+                if let Some(feed) = feed.filter(|feed| !feed.is_exchange()) {
                     self.print_made(&feed, test, &mut text);
                 }
             }
@@ -172,6 +179,7 @@ impl Programs<'_, '_, '_> {
         text: &mut Text,
     ) {
         let Procedure { interface, operation, .. } = procedure;
+        let exchange = self.cpp.c.exchange_of(procedure);
         let feed = self.cpp.c.feed_here(procedure);
         let class = self.cpp.path(interface);
         text.open(format!("static void nc_call_{}(const {class} &client) {{", test.number));
@@ -180,7 +188,8 @@ impl Programs<'_, '_, '_> {
             text.open("{");
             text.line("std::string outcome = \"returned\";");
             let mut arguments = Vec::new();
-            let all = operation.parameters.iter().zip(self.cpp.c.parameter_names(operation));
+            let spelled = operation.spelled_parameters().iter();
+            let all = spelled.zip(self.cpp.c.parameter_names(operation));
             for ((parameter, name), given) in all.zip(&round.given) {
                 let local = format!("a_{name}");
                 text.line(format!("{} {local}{{}};", self.cpp.type_name(&parameter.declared)));
@@ -189,15 +198,19 @@ impl Programs<'_, '_, '_> {
                 }
                 arguments.push(local);
             }
+            if let Some(exchange) = &exchange {
+                self.sent_local(exchange, round, text);
+            }
             if let Some(feed) = &feed {
                 self.items_local(feed, round, text);
             }
             text.line(format!("nc_check.round({}, {});", test.number, test.rounds.len()));
             text.open("try {");
             let call = format!("client.{function}({})", arguments.join(", "));
-            match &feed {
-                Some(feed) => self.feed_called(feed, (at, round), &call, text),
-                None => self.called(operation, (at, round), &call, text),
+            match (&exchange, &feed) {
+                (Some(_), _) => self.exchange_called(&call, text),
+                (None, Some(feed)) => self.feed_called(feed, (at, round), &call, text),
+                (None, None) => self.called(operation, (at, round), &call, text),
             }
             self.print_caught(operation, text);
             if let Some(feed) = feed.as_ref().filter(|feed| feed.end.is_none()) {
@@ -298,9 +311,11 @@ impl Programs<'_, '_, '_> {
         for (index, round) in test.rounds.iter().enumerate() {
             let at = At { test, round: index };
             text.open(format!("case {index}: {{"));
-            match self.cpp.c.feed_here(procedure) {
-                Some(feed) => self.feed_served(&feed, (at, round), text),
-                None => self.served(procedure, at, round, text),
+            let exchange = self.cpp.c.exchange_of(procedure);
+            match (exchange, self.cpp.c.feed_here(procedure)) {
+                (Some(exchange), _) => self.exchange_served(&exchange, (at, round), text),
+                (None, Some(feed)) => self.feed_served(&feed, (at, round), text),
+                (None, None) => self.served(procedure, at, round, text),
             }
             text.line("break;");
             text.close("}");

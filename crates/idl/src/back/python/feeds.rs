@@ -9,10 +9,14 @@ use crate::plan::FeedWay;
 pub struct FeedTypes {
     /// The function of a client's that opens it, in the package.
     pub opening: &'static str,
-    /// What a client has, without the package's name.
+    /// What a client has.
     pub client: String,
+    /// What a client has whose calls are awaited.
+    pub waiting: String,
     /// What a server returns.
     pub server: String,
+    /// What a server is given behind its arguments, of an exchange.
+    pub ends: Vec<(&'static str, String)>,
 }
 
 impl Python<'_> {
@@ -29,16 +33,39 @@ impl Python<'_> {
         Some(match plan.way {
             FeedWay::Back { .. } => FeedTypes {
                 opening: "_feed",
-                client: format!("Feed[{came}]"),
+                client: format!("_nearcall.Feed[{came}]"),
+                waiting: format!("_nearcall.AsyncFeed[{came}]"),
                 server: format!("_typing.Iterable[{sent}]"),
+                ends: Vec::new(),
             },
             FeedWay::There { end, .. } => {
                 let end = &interface.operations[end as usize];
                 let (result, made) = (self.result_annotation(end), self.made_annotation(end));
                 FeedTypes {
                     opening: "_sink",
-                    client: format!("Sink[{sent}, {result}]"),
+                    client: format!("_nearcall.Sink[{sent}, {result}]"),
+                    waiting: format!("_nearcall.AsyncSink[{sent}, {result}]"),
                     server: format!("_nearcall.Taker[{came}, {made}]"),
+                    ends: Vec::new(),
+                }
+            }
+            FeedWay::Both { .. } => {
+                let given = &plan.sent.as_ref()?.item;
+                let (put, taken) = (self.argument_annotation(given), self.annotation(given));
+                let sides = |kind: &str| {
+                    format!(
+                        "tuple[_nearcall.{kind}Sink[{put}, None], _nearcall.{kind}Feed[{came}]]"
+                    )
+                };
+                FeedTypes {
+                    opening: "_exchange",
+                    client: sides(""),
+                    waiting: sides("Async"),
+                    server: String::from("None"),
+                    ends: vec![
+                        ("inlet", format!("_nearcall.Inlet[{taken}]")),
+                        ("outlet", format!("_nearcall.Outlet[{sent}]")),
+                    ],
                 }
             }
         })
@@ -50,6 +77,9 @@ impl Python<'_> {
         let rows = feeds.map(|feed| match feed.way {
             FeedWay::Back { next } => format!("(\"back\", {}, {next})", feed.open),
             FeedWay::There { put, end } => format!("(\"there\", {}, {put}, {end})", feed.open),
+            FeedWay::Both { next, put, end } => {
+                format!("(\"both\", {}, {next}, {put}, {end})", feed.open)
+            }
         });
         rows.collect()
     }

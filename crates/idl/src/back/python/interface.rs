@@ -5,6 +5,7 @@ use crate::back::python::feeds::FeedTypes;
 use crate::back::python::messages::{Part, Role};
 use crate::back::python::names::{InterfaceNames, parameter_names};
 use crate::back::python::text::{Text, quoted, tuple};
+use crate::back::rust::names::NameSet;
 use crate::hash::hex;
 use crate::layout::{Root, members};
 use crate::model::{AttributeHalf, DeclarationId, Direction, FeedPart, Interface, Operation, Type};
@@ -122,8 +123,8 @@ impl Python<'_> {
             given.map(|part| format!(", {}: {}", part.name, self.sent_annotation(&part))).collect();
         let define = if is_awaited { "async def" } else { "def" };
         let results = match feed {
-            Some(feed) if is_awaited => format!("_nearcall.Async{}", feed.client),
-            Some(feed) => format!("_nearcall.{}", feed.client),
+            Some(feed) if is_awaited => feed.waiting.clone(),
+            Some(feed) => feed.client.clone(),
             None => self.result_annotation(operation),
         };
         format!("{define} {name}(self{parameters}) -> {results}:")
@@ -136,11 +137,17 @@ impl Python<'_> {
         operation: &Operation,
         feed: Option<FeedTypes>,
     ) -> String {
-        let given = parameters(operation, Direction::Out);
-        let parameters: String =
-            given.map(|part| format!(", {}: {}", part.name, self.came_annotation(&part))).collect();
+        let mut taken = NameSet::default();
+        let mut all = String::new();
+        for part in parameters(operation, Direction::Out) {
+            let name = taken.take(&part.name);
+            all += &format!(", {name}: {}", self.came_annotation(&part));
+        }
+        for (name, declared) in feed.iter().flat_map(|feed| &feed.ends) {
+            all += &format!(", {}: {declared}", taken.take(name));
+        }
         let results = feed.map_or_else(|| self.made_annotation(operation), |feed| feed.server);
-        format!("def {name}(self{parameters}) -> {results}:")
+        format!("def {name}(self{all}) -> {results}:")
     }
 
     /// What a procedure may evaluate to.

@@ -15,21 +15,32 @@ use crate::model::{Direction, FeedPart, Primitive, Type};
 use crate::plan::{FeedWay, Passing};
 
 /// The procedures of one feed, and the types that they have to agree on.
-struct FeedOf<'p> {
-    next: Option<Procedure<'p>>,
-    put: Option<Procedure<'p>>,
-    end: Option<Procedure<'p>>,
-    item: TokenStream,
+pub struct FeedOf<'p> {
+    /// Which exchange of its interface it is: what opens it.
+    pub kind: u32,
+    pub next: Option<Procedure<'p>>,
+    pub put: Option<Procedure<'p>>,
+    pub end: Option<Procedure<'p>>,
+    pub item: TokenStream,
     are_octets: bool,
     /// Most items of a batch.
-    bound: u32,
+    pub bound: u32,
     output: TokenStream,
     /// What the procedures of the server raise.
-    raised: TokenStream,
+    pub raised: TokenStream,
+    /// Of an exchange: what goes to the server.
+    pub sent: Option<SentItems>,
+}
+
+/// The items of an exchange that go to the server.
+pub struct SentItems {
+    pub item: TokenStream,
+    pub are_octets: bool,
+    pub bound: u32,
 }
 
 impl Rust<'_> {
-    fn feed_of<'p>(
+    pub fn feed_of<'p>(
         &self,
         scope: usize,
         procedure: Procedure<'p>,
@@ -43,20 +54,29 @@ impl Rust<'_> {
         let (next, put, end) = match feed.way {
             FeedWay::Back { next } => (at(next), None, None),
             FeedWay::There { put, end } => (None, at(put), at(end)),
+            FeedWay::Both { next, put, end } => (at(next), at(put), at(end)),
         };
         let returned = end.and_then(|end| end.operation.returns.as_ref());
+        let are_octets = |item| *self.model.resolved(item) == Type::Primitive(Primitive::Octet);
+        let sent = feed.sent.as_ref().map(|sent| SentItems {
+            item: self.owned(scope, &sent.item),
+            are_octets: are_octets(&sent.item),
+            bound: sent.batch_count,
+        });
         FeedOf {
+            kind: feed.open,
             next,
             put,
             end,
             item: self.owned(scope, &feed.item),
-            are_octets: *self.model.resolved(&feed.item) == Type::Primitive(Primitive::Octet),
+            are_octets: are_octets(&feed.item),
             bound: feed.batch_count,
             output: returned.map_or_else(|| quote!(()), |declared| self.owned(scope, declared)),
             raised: match operation.raises.as_slice() {
                 [] => quote!(::core::convert::Infallible),
                 _ => self.exceptions_path(scope, operation),
             },
+            sent,
         }
     }
 
@@ -81,6 +101,7 @@ impl Rust<'_> {
         let (next, put, end) = (part(feed.next), part(feed.put), part(feed.end));
         let bound = number(feed.bound);
         let (returned, made) = match next {
+            Some(_) if feed.sent.is_some() => self.exchange_opened(procedure, &feed),
             Some(next) => (
                 quote!(::nearcall::Feed<'_, #item, #error>),
                 quote! {
@@ -109,11 +130,12 @@ impl Rust<'_> {
         };
         let allow = self.function_lints(operation, function, &signature).attribute();
         let body = self.call_body(scope, procedure);
+        let opened = self.result_type(scope, operation, &plan.results);
         quote! {
             #doc
             #allow
             pub #signature {
-                let open = || -> ::core::result::Result<u64, #error> { #body };
+                let open = || -> ::core::result::Result<#opened, #error> { #body };
                 ::core::result::Result::Ok(#made)
             }
         }
@@ -126,7 +148,10 @@ impl Rust<'_> {
         procedure: Procedure<'_>,
         all: &[Procedure<'_>],
     ) -> TokenStream {
-        let FeedOf { next, item, output, raised, .. } = self.feed_of(scope, procedure, all);
+        let FeedOf { next, item, output, raised, sent, .. } = self.feed_of(scope, procedure, all);
+        if sent.is_some() {
+            return quote!(());
+        }
         let is_raising = !procedure.operation.raises.is_empty();
         match (next, is_raising) {
             (Some(_), true) => quote!(::nearcall::Items<::core::result::Result<#item, #raised>>),
@@ -146,6 +171,9 @@ impl Rust<'_> {
         let feed = self.feed_of(printer.scope, procedure, all);
         let arguments = printer.fixed("arguments");
         let returned = printer.local(&Place::whole(Root::Returned), "");
+        if procedure.operation.opens_exchange() {
+            return Some(self.exchange_numbered(printer, procedure));
+        }
         let raised = feed.raised;
         let opened = match feed.next {
             Some(_) if procedure.operation.raises.is_empty() => quote! {

@@ -6,6 +6,7 @@
 //! x_selftest_server.rs   looks at what comes, and answers
 //! ```
 
+mod exchanges;
 mod feeds;
 mod shown;
 mod values;
@@ -13,6 +14,7 @@ mod values;
 use crate::back::rust::Rust;
 use crate::back::rust::casing::{Case, cased, ident};
 use crate::back::rust::interface::Procedure;
+use crate::back::rust::selftest::exchanges::Exchange;
 use crate::back::rust::server::run_results;
 use crate::back::rust::stub::parameter_names;
 use crate::back::{Output, Printed};
@@ -174,7 +176,9 @@ impl<'m> Programs<'_, 'm> {
             let arguments = self.arguments(procedure, round, &mut text);
             text += &format!("check.round({}, {});\n", test.number, test.rounds.len());
             let call = format!("client.{function}({arguments})");
-            if let Some(feed) = &test.feed {
+            if let Some(exchange) = Exchange::of(procedure, test) {
+                text += &self.exchange_called(&exchange, (number, round), &call);
+            } else if let Some(feed) = &test.feed {
                 text += &self.feed_called(procedure, feed, (number, round), &call);
             } else {
                 text += &format!("match {call} {{\n");
@@ -304,16 +308,22 @@ impl<'m> Programs<'_, 'm> {
     fn procedure(&self, procedure: Procedure<'_>, test: &OperationTest) -> String {
         let Procedure { interface, plan, .. } = procedure;
         let function = &self.rust.names.interface(interface).functions[plan.index as usize];
-        let output = match &test.feed {
-            Some(feed) => self.feed_output(procedure, feed),
-            None => self.output(procedure),
+        let exchange = Exchange::of(procedure, test);
+        let output = match (&exchange, &test.feed) {
+            (Some(exchange), _) => self.exchange_output(exchange),
+            (None, Some(feed)) => self.feed_output(procedure, feed),
+            (None, None) => self.output(procedure),
         };
-        let parameters = self.procedure_parameters(procedure);
+        let mut parameters = self.procedure_parameters(procedure);
+        if let Some(exchange) = &exchange {
+            parameters += &self.exchange_parameters(exchange);
+        }
         let mut text = format!("fn {}(&self, {parameters}) {output} {{\n", ident(function));
         let rounds = test.rounds.iter().enumerate();
-        let rounds = rounds.map(|(number, round)| match &test.feed {
-            Some(feed) => self.feed_served(procedure, feed, (number, round)),
-            None => self.served(procedure, number, round),
+        let rounds = rounds.map(|(number, round)| match (&exchange, &test.feed) {
+            (Some(exchange), _) => self.exchange_served(exchange, (number, round)),
+            (None, Some(feed)) => self.feed_served(procedure, feed, (number, round)),
+            (None, None) => self.served(procedure, number, round),
         });
         let rounds: Vec<String> = rounds.collect();
         if rounds.iter().any(|round| round.contains("PLACE")) {
@@ -439,9 +449,13 @@ impl<'m> Programs<'_, 'm> {
     }
 
     fn raising(&self, operation: &Operation, index: usize, members: &Value) -> String {
+        format!("Err({})\n", self.raised(operation, index, members))
+    }
+
+    fn raised(&self, operation: &Operation, index: usize, members: &Value) -> String {
         let variant = &self.rust.exception_variants(operation)[index];
         let raised = self.fields_expression(operation.raises[index], members);
-        format!("Err({}::{variant}({raised}))\n", self.raised_type(operation))
+        format!("{}::{variant}({raised})", self.raised_type(operation))
     }
 
     /// The type of what an operation raises, which the interface that declares it has.

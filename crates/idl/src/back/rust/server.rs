@@ -7,6 +7,7 @@ use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
 use crate::back::rust::client::has_length;
 use crate::back::rust::docs::doc;
+use crate::back::rust::exchanges::exchange_is_awaited;
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::names::NameSet;
 use crate::back::rust::stub::{Printer, Side, number, parameter_names};
@@ -43,6 +44,7 @@ impl Rust<'_> {
             has_length(&names.functions).then(|| quote!(#[allow(clippy::len_without_is_empty)]));
         let own = procedures.iter().filter(|procedure| !procedure.operation.carries_feed());
         let signatures = own.map(|procedure| self.signature(*procedure, procedures));
+        let is_awaited = self.has_exchange(procedures).then(exchange_is_awaited);
         let form = Form { server: server.clone(), held: quote!(#generic) };
         let stubs =
             procedures.iter().map(|procedure| self.entry_stub(*procedure, procedures, &form));
@@ -74,6 +76,7 @@ impl Rust<'_> {
                 ) -> ::nearcall::raw::Outcome {
                     (Self::STUBS[procedure])(&self.0, arguments)
                 }
+                #is_awaited
             }
         }
     }
@@ -83,15 +86,18 @@ impl Rust<'_> {
         let scope = self.names.scope_of(interface);
         let doc = doc(&operation.doc, &format!("The procedure `{}`.", operation.name));
         let function = &self.names.interface(interface).functions[plan.index as usize];
-        let (name, parameters) = (ident(function), self.server_parameters(scope, procedure));
+        let name = ident(function);
+        let mut parameters = self.server_parameters(scope, procedure);
+        parameters.extend(self.exchange_parameters(scope, procedure, all));
         let results = match operation.feed {
             Some(_) => self.feed_type(scope, procedure, all),
             None => self.result_type(scope, operation, &run_results(plan)),
         };
+        let returns_nothing = run_results(plan).is_empty() && operation.feed.is_none();
         let output = if !operation.raises.is_empty() {
             let exceptions = self.exceptions_path(scope, operation);
             quote!(-> ::core::result::Result<#results, #exceptions>)
-        } else if run_results(plan).is_empty() && operation.feed.is_none() {
+        } else if returns_nothing || operation.opens_exchange() {
             TokenStream::new()
         } else {
             quote!(-> #results)
@@ -133,6 +139,9 @@ impl Rust<'_> {
         form: &Form,
     ) -> TokenStream {
         let Procedure { interface, operation, plan } = procedure;
+        if operation.waits_for_exchange() {
+            return self.waiting_stub(procedure, all, form);
+        }
         let scope = self.names.scope_of(interface);
         let names = self.names.interface(interface);
         let name = stub_name(&names.functions[plan.index as usize]);
@@ -179,11 +188,21 @@ impl Rust<'_> {
         let (generic, server_trait) = (ident(&names.generic), &form.server);
         let function = ident(&names.functions[plan.index as usize]);
         let server = printer.fixed(server_name(operation));
-        let arguments = run_arguments(printer, plan);
+        let mut arguments = run_arguments(printer, plan);
+        if operation.opens_exchange() {
+            arguments.extend(
+                ["inlet", "outlet"].map(|name| printer.fixed(name)).map(|end| quote!(#end)),
+            );
+        }
+        let ends = self.exchange_ends(printer, procedure, all);
         let carried = self.carried(printer, procedure, all);
         let run = || quote!(<#generic as #server_trait>::#function(#server, #(#arguments),*));
-        let ran = carried.map_or_else(|| Ran::Value(run()), Ran::Carried);
-        self.reply(printer, procedure, all, ran)
+        let ran = match self.exchange_ended(printer, procedure, all) {
+            Some(ended) => Ran::Value(ended),
+            None => carried.map_or_else(|| Ran::Value(run()), Ran::Carried),
+        };
+        let reply = self.reply(printer, procedure, all, ran);
+        quote!(#ends #reply)
     }
 
     /// Replies with what the procedure evaluates to.
@@ -197,7 +216,11 @@ impl Rust<'_> {
         let Procedure { interface, operation, plan } = procedure;
         let scope = self.names.scope_of(interface);
         let opened = self.opened(printer, procedure, all);
-        let results = run_results(plan);
+        let results = match operation.opens_exchange() {
+            // They are made of what the procedure was given.
+            true => Vec::new(),
+            false => run_results(plan),
+        };
         let reply = reply_steps(printer, &plan.server.reply);
         let locals: Vec<Ident> =
             results.iter().map(|root| printer.local(&Place::whole(*root), "")).collect();
@@ -238,7 +261,7 @@ impl Rust<'_> {
 }
 
 /// A procedure that carries a feed has nothing to do with the server itself.
-fn server_name(operation: &Operation) -> &'static str {
+pub fn server_name(operation: &Operation) -> &'static str {
     if operation.carries_feed() { "_server" } else { "server" }
 }
 

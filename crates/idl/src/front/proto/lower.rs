@@ -140,7 +140,7 @@ impl Lowering<'_> {
         let name = Name { text: method.name().into(), span: places.span(path, &[NAME]) };
         let [input, output] = [INPUT, OUTPUT].map(|field| places.span(path, &[field]));
         let doc = places.doc(path);
-        self.refuse_streams(method, &name, [input, output]);
+        self.refuse_empty_streams(method, &name, [input, output]);
         let declared = self.passed(method.input_type(), input);
         let feed = |is_feed: bool, span| {
             is_feed.then(|| annotation("feed", Arguments::None, span)).into_iter()
@@ -168,16 +168,13 @@ impl Lowering<'_> {
         Definition { annotations, ..definition(DefinitionKind::Operation(operation), doc) }
     }
 
-    /// A stream goes one way, and its items are something.
-    fn refuse_streams(&mut self, method: &MethodDescriptorProto, name: &Name, spans: [Span; 2]) {
-        let [input, output] = spans;
-        if method.client_streaming() && method.server_streaming() {
-            let message = format!("`{}` streams both ways", name.text);
-            let finding = Diagnostic::new(&rules::STREAM, output, message)
-                .label(name.span, "of this procedure")
-                .help("use two procedures, of which one takes a stream and one returns one");
-            self.findings.push(finding);
-        }
+    /// The items of a stream are something.
+    fn refuse_empty_streams(
+        &mut self,
+        method: &MethodDescriptorProto,
+        name: &Name,
+        [input, output]: [Span; 2],
+    ) {
         let ways = [
             (method.client_streaming() && method.input_type() == EMPTY, "takes", input),
             (method.server_streaming() && method.output_type() == EMPTY, "returns", output),

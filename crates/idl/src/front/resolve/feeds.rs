@@ -3,6 +3,8 @@
 //! ```text
 //! @feed T f(in A a)           f(a) → feed   _next_f(feed, number) → items, is_last
 //! R f(@feed in U u, in A a)   f(a) → feed   _put_f(feed, number, items)   _end_f(feed) → R
+//! @feed T f(@feed in U u, in A a)
+//!                 f(a) → feed, sink   _next_f as above   _put_f and _end_f as above, of the sink
 //! ```
 //!
 //! From here on nothing knows of items but the back ends: layout, plan and hashes see procedures
@@ -48,7 +50,9 @@ fn carried(model: &Model, operation: Operation) -> Vec<Operation> {
         return vec![operation];
     }
     let name = operation.name.clone();
-    let part = |part| Some(Feed { part, opened_by: name.clone() });
+    let sent = operation.parameters.iter().find(|one| one.is_feed);
+    let is_exchange = operation.returns_feed && sent.is_some();
+    let part = |part| Some(Feed { part, opened_by: name.clone(), is_exchange });
     let named = |prefix: &str, feed_part, parameters| Operation {
         name: format!("_{prefix}_{name}"),
         doc: None,
@@ -61,20 +65,29 @@ fn carried(model: &Model, operation: Operation) -> Vec<Operation> {
     let value = |name, direction, primitive| value(operation.at, name, direction, primitive);
     let feed = || value("feed", Direction::In, Primitive::Uint64);
     let number = || value("number", Direction::In, Primitive::Uint32);
+    let mut parameters: Vec<_> =
+        operation.parameters.iter().filter(|one| !one.is_feed).cloned().collect();
+    if is_exchange {
+        // No identifier of an interface file is spelled so.
+        parameters.push(value("_sink", Direction::Out, Primitive::Uint64));
+    }
     let opening = Operation {
         returns: Some(Type::Primitive(Primitive::Uint64)),
         returns_feed: false,
-        parameters: operation.parameters.iter().filter(|one| !one.is_feed).cloned().collect(),
+        parameters,
         feed: part(FeedPart::Open),
         ..operation.clone()
     };
-    let sent = operation.parameters.iter().find(|one| one.is_feed);
-    let Some(sent) = sent else {
+    let mut procedures = vec![opening];
+    if operation.returns_feed {
         let item = operation.returns.clone().expect("an operation that returns a feed of nothing");
         let is_last = value("is_last", Direction::Out, Primitive::Boolean);
         let mut next = named("next", FeedPart::Next, vec![feed(), number(), is_last]);
         next.returns = Some(batch(model, item));
-        return vec![opening, next];
+        procedures.push(next);
+    }
+    let Some(sent) = sent else {
+        return procedures;
     };
     let items = Parameter {
         name: String::from("items"),
@@ -83,10 +96,17 @@ fn carried(model: &Model, operation: Operation) -> Vec<Operation> {
         annotations: Vec::<Annotation>::new(),
         ..sent.clone()
     };
-    let put = named("put", FeedPart::Put, vec![feed(), number(), items]);
+    let mut put = named("put", FeedPart::Put, vec![feed(), number(), items]);
     let mut end = named("end", FeedPart::End, vec![feed()]);
-    end.returns = operation.returns.clone();
-    vec![opening, put, end]
+    if is_exchange {
+        // What the procedure raises comes with the items.
+        put.raises.clear();
+        end.raises.clear();
+    } else {
+        end.returns = operation.returns.clone();
+    }
+    procedures.extend([put, end]);
+    procedures
 }
 
 fn value(at: Span, name: &str, direction: Direction, primitive: Primitive) -> Parameter {

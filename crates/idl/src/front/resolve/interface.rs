@@ -349,18 +349,18 @@ impl Resolver {
         }
     }
 
-    /// A feed goes one way, and what goes with it goes in.
+    /// One feed a way, and what goes with it goes in.
     fn check_feed(&mut self, syntax: &ast::Operation, operation: &Operation) {
         let feeds = operation.parameters.iter().filter(|one| one.is_feed);
-        let count = feeds.clone().count() + usize::from(operation.returns_feed);
-        if count == 0 {
+        let count = feeds.clone().count();
+        if count == 0 && !operation.returns_feed {
             return;
         }
         let name = &syntax.name.text;
         let mut findings = Vec::new();
         if count > 1 {
             let help = "use one operation for each; the first can return a number for the second";
-            findings.push((format!("`{name}` has {count} feeds"), help));
+            findings.push((format!("`{name}` takes {count} feeds"), help));
         }
         if operation.returns_feed && operation.returns.is_none() {
             let help = "return the type of an item";

@@ -23,7 +23,7 @@ rules! {
     ENCODING = "E0403", "proto3", "a .proto file is UTF-8";
     TOO_MUCH = "E0404", "ours", "a compilation reads 1000 .proto files and 16 MiB at most";
     SYNTAX = "E0405", "ours", "a .proto file says that it is of proto3";
-    STREAM = "E0406", "ours", "a stream goes one way, and its messages have fields";
+    STREAM = "E0406", "ours", "the messages of a stream have fields";
     DYNAMIC = "E0407", "ours", "a type has a form that is known when stubs are made";
     EXTENSION = "N0408", "ours", "what extensions add to options changes nothing here";
 }

@@ -104,7 +104,7 @@ rules! {
     DESCRIPTOR_DIRECTION = "E0286", "ours", "a descriptor goes one way";
     DESCRIPTOR_COUNT = "E0287", "ours", "eight descriptors go with a call at most, and eight back";
     FEED_SHAPE = "E0288", "ours",
-        "a feed goes one way, beside parameters that go in, and its operation is called once";
+        "there is one feed a way, beside parameters that go in, and its operation is called once";
     ANNOTATION_UNKNOWN = "N0281", "7.4.15.4.2", "an annotation that nobody declares is ignored";
     ANNOTATION_STANDARD = "N0282", "8.2.2", "a standard annotation keeps its standard meaning";
     PARAMETER_TYPE = "E0283", "7.4.15.4.1", "a parameter of an annotation has a constant's type";

@@ -16,7 +16,7 @@ use nearcall_os::clock;
 use nearcall_os::futex::{self, Watched, Woken};
 use nearcall_os::peer::Process;
 use nearcall_os::processor;
-use nearcall_threads::{Awaited, Enders, Idle, Word};
+use nearcall_threads::{Awaited, Enders, Idle, Unwind, WaitEnd, Word, shield};
 
 use crate::client::binding::{ClientBinding, thread_number};
 use crate::client::deadline::left_ns;
@@ -30,6 +30,9 @@ const FIRST_POLLS: u32 = 96;
 
 /// Polls with the shortest pause, and by plain loads, before the others.
 const BRIEF_POLLS: u32 = 5;
+
+/// A time that has passed, and is not 0.
+const DUE: u64 = 1;
 
 /// Between two looks whether a process that has hung up has ended.
 const PROOF_SLICE: Duration = Duration::from_millis(1);
@@ -62,14 +65,20 @@ pub(crate) fn finish(wait: &Wait<'_>) -> Option<Result<(), NoReply>> {
     if !is_here() {
         return None;
     }
-    let reply = Reply { wait, slices: Cell::new(0) };
+    let reply = Reply { wait, slices: Cell::new(0), look_ns: Cell::new(0) };
     let until = (wait.deadline.ns != 0).then(|| {
         let left_ns = left_ns(wait.grip.until_ns(wait.sequence, wait.deadline));
         Instant::now() + Duration::from_nanos(left_ns)
     });
     loop {
-        let is_in_time = nearcall_threads::wait_for(&reply, until);
-        if let Some(outcome) = reply.outcome(is_in_time) {
+        let end = nearcall_threads::wait_for(&reply, until);
+        if let Poll::Replied { .. } = reply.poll() {
+            return Some(Ok(()));
+        }
+        if let WaitEnd::Cancelled(cancelled) = end {
+            return Some(reply.cancel(cancelled));
+        }
+        if let Some(outcome) = reply.outcome(end != WaitEnd::Late) {
             return Some(outcome);
         }
     }
@@ -78,7 +87,11 @@ pub(crate) fn finish(wait: &Wait<'_>) -> Option<Result<(), NoReply>> {
 /// Waits for an A-stack of a class, for about so long, if the caller is a FastThread.
 pub(crate) fn wait_for_astack(binding: &ClientBinding, class: u32, slice: Duration) -> Option<u32> {
     let another = AnotherAStack { binding, class, found: Cell::new(None) };
-    nearcall_threads::wait_for(&another, Some(Instant::now() + slice));
+    let end = nearcall_threads::wait_for(&another, Some(Instant::now() + slice));
+    if let WaitEnd::Cancelled(cancelled) = end {
+        // Nothing was posted, and nothing found.
+        cancelled.unwind();
+    }
     another.found.get()
 }
 
@@ -93,7 +106,8 @@ pub(crate) fn wait_exit(process: &Process, timeout: Duration) -> bool {
         if left.is_zero() {
             return false;
         }
-        nearcall_threads::sleep(PROOF_SLICE.min(left));
+        // It is soon over, and tells what became of a call.
+        shield(|| nearcall_threads::sleep(PROOF_SLICE.min(left)));
     }
     true
 }
@@ -101,8 +115,11 @@ pub(crate) fn wait_exit(process: &Process, timeout: Duration) -> bool {
 /// A reply that a FastThread waits for.
 struct Reply<'w, 'b> {
     wait: &'w Wait<'b>,
-    /// Sleeps of its processor, since it was posted, that have ended without any reply.
+    /// Slices since it was posted: sleeps of its processor that have ended without any reply; where
+    /// that is a host's, which may never sleep, as much time as those would have taken.
     slices: Cell<u32>,
+    /// When a host looks closer; 0: none has asked yet.
+    look_ns: Cell<u64>,
 }
 
 impl Reply<'_, '_> {
@@ -110,7 +127,22 @@ impl Reply<'_, '_> {
         turn::poll(self.wait.turn(), self.wait.sequence)
     }
 
-    /// What came of it. `None`: nothing yet.
+    /// The FastThread was cancelled: it gives the call up (0015), and unwinds, unless there is
+    /// something to tell of the call.
+    #[cold]
+    #[inline(never)]
+    fn cancel(&self, cancelled: Unwind) -> Result<(), NoReply> {
+        let outcome = self.wait.give_up(self.wait.deadline.ns);
+        if let Err(NoReply::Captured(_)) = outcome {
+            self.wait.grip.capture(self.wait.sequence);
+            cancelled.unwind();
+        }
+        outcome
+    }
+
+    /// What came of it, if it may be no reply. `None`: nothing yet.
+    #[cold]
+    #[inline(never)]
     fn outcome(&self, is_in_time: bool) -> Option<Result<(), NoReply>> {
         let wait = self.wait;
         let binding = wait.grip.binding;
@@ -121,6 +153,15 @@ impl Reply<'_, '_> {
             Poll::Dead if binding.state.is_open() => Some(Err(wait.wrong(turn::read(wait.turn())))),
             Poll::Dead => Some(wait.classify()),
             Poll::Wrong(seen) => Some(Err(wait.wrong(seen))),
+        }
+    }
+
+    /// It has been waited for so long that its server may be stuck, or our bell may be lost.
+    fn end_slice(&self) {
+        let slices = self.slices.get().saturating_add(1);
+        self.slices.set(slices);
+        if !self.wait.was_claimed() {
+            self.wait.grip.binding.ring_again(slices);
         }
     }
 
@@ -187,12 +228,26 @@ impl Awaited for Reply<'_, '_> {
         if !is_late {
             return;
         }
-        let binding = self.wait.grip.binding;
-        let slices = self.slices.get() + 1;
-        self.slices.set(slices);
-        if !self.wait.was_claimed() {
-            binding.ring_again(slices);
+        match self.look_ns.get() {
+            0 => self.end_slice(),
+            // A host's next look is to be a closer one.
+            _ => self.look_ns.set(DUE),
         }
+    }
+
+    fn look_closer(&self) {
+        let (now_ns, look_ns) = (clock::now_ns(), self.look_ns.get());
+        if now_ns < look_ns || self.is_over() {
+            return;
+        }
+        let binding = self.wait.grip.binding;
+        if look_ns != 0 {
+            if binding.process.has_exited() {
+                return binding.revoke(RevokeReason::PeerDied);
+            }
+            self.end_slice();
+        }
+        self.look_ns.set(now_ns.saturating_add(binding.policy.slice_ns(self.slices.get())));
     }
 
     fn describe(&self) -> String {
@@ -269,7 +324,7 @@ fn idle_by(
                 }
                 // Who brings about the newest reply has most likely brought about all of them.
                 let is_first = is_here && sleeps == 0;
-                let longest_ns = if is_first { policy.sleep_slice_ns_min } else { slice_ns };
+                let longest_ns = if is_first { policy.slice_ns(0) } else { slice_ns };
                 if sleep(idle, is_first, Duration::from_nanos(slice_ns.min(longest_ns))) {
                     look_closer();
                 }

@@ -69,6 +69,12 @@ pub(crate) fn put_off(grip: Grip<'_>, processor: u32) -> bool {
         return false;
     }
     let binding = grip.binding;
+    if nearcall_threads::is_hosted() {
+        // The loop of the server processor tells it, as soon as it goes on (design note 0027).
+        let (server, now_ns) = (Server(binding.downgraded()), clock::now_ns());
+        PUT_OFF.with_borrow_mut(|put_off| put_off.handle_put_off(server, now_ns));
+        return true;
+    }
     let is_here = binding.would_be_served_on(processor, grip.linkage().server_processor());
     let is_urgent = IS_URGENT.with(Cell::get);
     match (Unserved { is_urgent, is_here }).start() {

@@ -11,10 +11,11 @@ use nearcall_core::turn::{self, Look};
 use nearcall_core::{Mode, Sequence, TurnWord};
 use nearcall_os::astack::AStack;
 use nearcall_os::processor::{self, Linger};
-use nearcall_os::{HeadWords, clock};
+use nearcall_os::{HeadWords, HeldHead, clock};
 
 use super::{NO_PROCESSOR, Watch};
-use crate::server::binding::{ServerAStack, ServerBinding};
+use crate::server::binding::{Looked, ServerAStack, ServerBinding};
+use crate::server::estacks;
 use crate::server::run::{self, Served};
 use crate::server::suspended::Suspended;
 use crate::server::trust::TrustClass;
@@ -32,6 +33,9 @@ const TOGETHER: usize = 8;
 /// rung has a turn.
 pub(super) const PASS_NS_MAX: u64 = 10_000;
 
+/// Calls that such a pass runs before it reads the clock again: as many as are found together.
+const UNTIMED_MAX: u32 = TOGETHER as u32;
+
 /// Looks at all hot A-stacks that find no call but on the one called last, before the watcher stays
 /// on that one again.
 const SPREAD_POLLS: u32 = 64;
@@ -48,9 +52,36 @@ struct Stayed {
 
 /// An A-stack that is polled.
 pub(super) struct Hot {
+    /// Looked at all the time; so through nothing else.
+    head: HeldHead<ServerBinding>,
     pub key: u64,
-    pub binding: Arc<ServerBinding>,
     pub index: u32,
+}
+
+impl Hot {
+    fn new(key: u64, binding: &Arc<ServerBinding>, index: u32) -> Hot {
+        let head = HeldHead::new(Arc::clone(binding), |binding| Some(binding.astack(index).head()));
+        Hot { head: head.expect("an A-stack has a head"), key, index }
+    }
+
+    #[inline(always)]
+    pub fn binding(&self) -> &Arc<ServerBinding> {
+        self.head.owner()
+    }
+
+    /// The same as [`ServerBinding::look`].
+    #[inline(always)]
+    pub fn look(&self) -> Looked {
+        let words = HeadWords::load(self.head.head());
+        let claim = || &self.binding().astack(self.index).own_line::<ReplyLine>().claim;
+        (turn::look_word(TurnWord(words.turn()), claim), words)
+    }
+
+    /// It was looked at, and its reply will be written.
+    #[inline(always)]
+    pub fn ask_to_write(&self) {
+        processor::prefetch_write(self.head.head());
+    }
 }
 
 impl Watch<'_> {
@@ -62,7 +93,7 @@ impl Watch<'_> {
             return false;
         };
         let begin_ns = clock::now_ns();
-        let stayed = self.stay_on(&hot.binding, hot.binding.astack(hot.index));
+        let stayed = self.stay_on(hot.binding(), hot.binding().astack(hot.index));
         if stayed.calls == STAY_CALLS {
             let cycles = self.search.told(clock::now_ns() - begin_ns);
             self.until_next_call = Linger::of_cycles(cycles);
@@ -81,7 +112,7 @@ impl Watch<'_> {
         let (mut calls, mut polls) = (0, 0);
         while calls < STAY_CALLS && polls < STAY_POLLS {
             let words = HeadWords::load(head);
-            let sequence = match turn::look_word(TurnWord(words.turn()), &line.claim) {
+            let sequence = match turn::look_word(TurnWord(words.turn()), || &line.claim) {
                 Look::Nothing => {
                     processor::relax_briefly();
                     polls += 1;
@@ -109,12 +140,11 @@ impl Watch<'_> {
         &self,
         binding: &ServerBinding,
         index: u32,
-        sequence: Sequence,
+        call: (Sequence, HeadWords),
         mode: Mode,
     ) -> Option<u32> {
-        let astack = binding.astack(index);
-        let call = (sequence, HeadWords::load(astack.head()));
-        self.run(binding, astack, call, mode).map(|served| served.client_processor)
+        let served = self.run(binding, binding.astack(index), call, mode);
+        served.map(|served| served.client_processor)
     }
 
     /// Runs a call, and lets a relief know that this processor is in a procedure meanwhile.
@@ -142,6 +172,14 @@ impl Watch<'_> {
         let entered = self.core.processors.enter();
         suspended.resume();
         self.leave(entered);
+    }
+
+    /// Goes on with procedures on E-stacks that wait no more, as it runs calls.
+    pub(super) fn resume_guests(&self) -> bool {
+        let entered = self.core.processors.enter();
+        let has_run = estacks::go_on(PASS_NS_MAX);
+        self.leave(entered);
+        has_run
     }
 
     #[inline(always)]
@@ -177,49 +215,57 @@ impl Watch<'_> {
     fn poll_hot(&mut self) -> bool {
         let groups = self.hot.len().div_ceil(TOGETHER);
         let begin = if groups > 1 { clock::ticks() } else { 0 };
-        let mut has_served = false;
+        let (mut has_served, mut untimed_count) = (false, 0);
         let first = std::mem::take(&mut self.group);
         for group in (0..groups).cycle().skip(first).take(groups) {
-            has_served |= self.poll_together(group * TOGETHER);
-            if has_served && groups > 1 && clock::ns_since(begin) > PASS_NS_MAX {
-                self.group = (group + 1) % groups;
-                break;
+            let served_count = self.poll_together(group * TOGETHER);
+            has_served |= served_count > 0;
+            untimed_count += served_count;
+            if untimed_count >= UNTIMED_MAX && groups > 1 {
+                untimed_count = 0;
+                if clock::ns_since(begin) > PASS_NS_MAX {
+                    self.group = (group + 1) % groups;
+                    break;
+                }
             }
         }
         has_served
     }
 
     /// Looks at several heads before it acts on what one of them says: their lines travel at the
-    /// same time, and so do those that have to come again for the reply (design note 0007).
+    /// same time, and so do those that have to come again for the reply (design note 0007). How
+    /// many calls were run.
     #[inline]
-    fn poll_together(&mut self, first: usize) -> bool {
-        let mut looks = [Look::Nothing; TOGETHER];
-        for (look, hot) in looks.iter_mut().zip(&self.hot[first..]) {
-            *look = hot.binding.look(hot.index);
-            if *look != Look::Nothing {
-                processor::prefetch_write(hot.binding.astack(hot.index).head());
+    fn poll_together(&mut self, first: usize) -> u32 {
+        let mut looks = [(Look::Nothing, HeadWords::default()); TOGETHER];
+        for (looked, hot) in looks.iter_mut().zip(&self.hot[first..]) {
+            *looked = hot.look();
+            if looked.0 != Look::Nothing {
+                hot.ask_to_write();
             }
         }
-        let mut has_served = false;
-        for (at, look) in (first..).zip(looks) {
+        let mut served_count = 0;
+        for (at, (look, words)) in (first..).zip(looks) {
             match look {
                 Look::Nothing => {}
-                Look::Posted(sequence) => has_served |= self.serve_hot(at, sequence),
-                look => act_otherwise(&self.hot[at].binding, self.hot[at].index, look),
+                Look::Posted(sequence) => {
+                    served_count += u32::from(self.serve_hot(at, (sequence, words)));
+                }
+                look => act_otherwise(self.hot[at].binding(), self.hot[at].index, look),
             }
         }
-        has_served
+        served_count
     }
 
     /// Runs a call that came on an A-stack which is polled: the common case.
     #[inline]
-    pub(super) fn serve_hot(&mut self, at: usize, sequence: Sequence) -> bool {
+    pub(super) fn serve_hot(&mut self, at: usize, call: (Sequence, HeadWords)) -> bool {
         let hot = &self.hot[at];
         if !self.cache.is_latest(hot.key) {
             self.cache.touch_at(at, hot.key);
             self.spread = SPREAD_POLLS;
         }
-        let served = self.run_apart(&hot.binding, hot.index, sequence, Mode::Hot);
+        let served = self.run_apart(hot.binding(), hot.index, call, Mode::Hot);
         self.note(served)
     }
 
@@ -282,12 +328,12 @@ impl Watch<'_> {
         let latest = binding.latest();
         let mut has_served = self.look_at_one(binding, latest);
         for index in (0..binding.astack_count()).filter(|index| *index != latest) {
-            let look = binding.look(index);
-            if has_served && matches!(look, Look::Posted(_)) {
+            let looked = binding.look(index);
+            if has_served && matches!(looked.0, Look::Posted(_)) {
                 self.owe(binding);
                 break;
             }
-            has_served |= look != Look::Nothing && self.act(binding, index, look);
+            has_served |= looked.0 != Look::Nothing && self.act(binding, index, looked);
         }
         has_served
     }
@@ -295,13 +341,18 @@ impl Watch<'_> {
     #[inline]
     pub(super) fn look_at_one(&mut self, binding: &Arc<ServerBinding>, index: u32) -> bool {
         match binding.look(index) {
-            Look::Nothing => false,
-            look => self.act(binding, index, look),
+            (Look::Nothing, _) => false,
+            looked => self.act(binding, index, looked),
         }
     }
 
     /// Acts on what a look at any A-stack found.
-    pub(super) fn act(&mut self, binding: &Arc<ServerBinding>, index: u32, look: Look) -> bool {
+    pub(super) fn act(
+        &mut self,
+        binding: &Arc<ServerBinding>,
+        index: u32,
+        (look, words): Looked,
+    ) -> bool {
         // Whoever rang for a call that it has given up since did not ring for nothing.
         self.awake.told_found();
         let Look::Posted(sequence) = look else {
@@ -321,7 +372,7 @@ impl Watch<'_> {
             self.spread = SPREAD_POLLS;
             Mode::Bell
         };
-        let served = self.run_apart(binding, index, sequence, mode);
+        let served = self.run_apart(binding, index, (sequence, words), mode);
         self.note(served)
     }
 
@@ -343,7 +394,7 @@ impl Watch<'_> {
             self.evict(evicted);
         }
         if !known {
-            self.hot.push(Hot { key, binding: Arc::clone(binding), index });
+            self.hot.push(Hot::new(key, binding, index));
             self.note_sharing();
         }
     }
@@ -356,14 +407,14 @@ impl Watch<'_> {
         };
         let hot = self.hot.swap_remove(at);
         self.note_sharing();
-        if hot.binding.demote(hot.index) || !hot.binding.state.is_open() {
+        if hot.binding().demote(hot.index) || !hot.binding().state.is_open() {
             return;
         }
-        match hot.binding.look(hot.index) {
-            Look::Posted(sequence) => {
-                self.run_apart(&hot.binding, hot.index, sequence, Mode::Bell);
+        match hot.look() {
+            (Look::Posted(sequence), words) => {
+                self.run_apart(hot.binding(), hot.index, (sequence, words), Mode::Bell);
             }
-            look => act_otherwise(&hot.binding, hot.index, look),
+            (look, _) => act_otherwise(hot.binding(), hot.index, look),
         }
     }
 }

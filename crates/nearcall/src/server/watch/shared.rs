@@ -7,7 +7,7 @@ use nearcall_core::fairness::QUANTUM_NS;
 use nearcall_core::quota::User;
 use nearcall_core::turn::Look;
 use nearcall_core::{Priority, Sequence};
-use nearcall_os::{clock, processor};
+use nearcall_os::{HeadWords, clock};
 
 use super::Watch;
 use super::hot::{PASS_NS_MAX, act_otherwise};
@@ -30,7 +30,7 @@ pub(super) struct Owed {
 pub(super) struct Found {
     place: Place,
     index: u32,
-    sequence: Sequence,
+    call: (Sequence, HeadWords),
     /// Of its binding.
     key: u64,
     /// None before it is of the same binding.
@@ -76,7 +76,7 @@ impl Watch<'_> {
             self.is_shared = false;
             return;
         };
-        self.is_shared = others.iter().any(|hot| !Arc::ptr_eq(&hot.binding, &first.binding));
+        self.is_shared = others.iter().any(|hot| !Arc::ptr_eq(hot.binding(), first.binding()));
     }
 
     /// One look at what is hot and at what is owed. True if a call was run.
@@ -123,16 +123,17 @@ impl Watch<'_> {
 
     fn find_hot(&mut self, found: &mut Vec<Found>) {
         for (at, hot) in self.hot.iter().enumerate() {
-            match hot.binding.look(hot.index) {
-                Look::Nothing => {}
-                Look::Posted(sequence) => {
+            match hot.look() {
+                (Look::Nothing, _) => {}
+                (Look::Posted(sequence), words) => {
                     // Its line has to come again for the reply, with those of the others.
-                    processor::prefetch_write(hot.binding.astack(hot.index).head());
-                    let (key, index) = (hot.binding.key, hot.index);
+                    hot.ask_to_write();
+                    let (key, index) = (hot.binding().key, hot.index);
                     let is_first = !found.iter().any(|before| before.key == key);
-                    found.push(Found { place: Place::Hot(at), index, sequence, key, is_first });
+                    let call = (sequence, words);
+                    found.push(Found { place: Place::Hot(at), index, call, key, is_first });
                 }
-                look => act_otherwise(&hot.binding, hot.index, look),
+                (look, _) => act_otherwise(hot.binding(), hot.index, look),
             }
         }
     }
@@ -156,19 +157,20 @@ impl Watch<'_> {
         let has_hot = found[..hot_count].iter().any(|hot| hot.key == key);
         for index in (*next..binding.astack_count()).chain(0..*next) {
             match binding.look(index) {
-                Look::Nothing => {}
-                Look::Posted(sequence) => {
+                (Look::Nothing, _) => {}
+                (Look::Posted(sequence), words) => {
                     let is_it = |hot: &Found| hot.key == key && hot.index == index;
                     if has_hot && found[..hot_count].iter().any(is_it) {
                         continue;
                     }
                     let is_first = !has_hot && found.len() == before;
-                    found.push(Found { place: Place::Owed(at), index, sequence, key, is_first });
+                    let call = (sequence, words);
+                    found.push(Found { place: Place::Owed(at), index, call, key, is_first });
                     if found.len() - before == OWED_FOUND_MAX {
                         break;
                     }
                 }
-                look => act_otherwise(binding, index, look),
+                (look, _) => act_otherwise(binding, index, look),
             }
         }
         found.len() > before
@@ -238,7 +240,7 @@ impl Watch<'_> {
             // What is hot changes while calls are served, and whoever lets one go looks at it.
             Place::Hot(at) => {
                 let hot = self.hot.get(at)?;
-                (hot.binding.key == found.key && hot.index == found.index).then_some(&hot.binding)
+                (hot.binding().key == found.key && hot.index == found.index).then(|| hot.binding())
             }
             Place::Owed(at) => self.owed.get(at).map(|owed| &owed.binding),
         }
@@ -248,11 +250,12 @@ impl Watch<'_> {
     fn serve(&mut self, found: &Found) -> bool {
         match (found.place, self.binding(found)) {
             (_, None) => false,
-            (Place::Hot(at), Some(_)) => self.serve_hot(at, found.sequence),
+            (Place::Hot(at), Some(_)) => self.serve_hot(at, found.call),
             (Place::Owed(at), Some(binding)) => {
                 let binding = Arc::clone(binding);
                 self.owed[at].next = found.index + 1;
-                self.act(&binding, found.index, Look::Posted(found.sequence))
+                let (sequence, words) = found.call;
+                self.act(&binding, found.index, (Look::Posted(sequence), words))
             }
         }
     }

@@ -244,7 +244,7 @@ impl Programs<'_, '_> {
 }
 
 /// The rounds whose feed is opened.
-fn with_items(test: &OperationTest) -> impl Iterator<Item = (At<'_>, &Round)> {
+pub fn with_items(test: &OperationTest) -> impl Iterator<Item = (At<'_>, &Round)> {
     let rounds = test.rounds.iter().enumerate();
     let rounds = rounds.map(|(index, round)| (At { test, round: index }, round));
     rounds.filter(|(_, round)| round.items.is_some())

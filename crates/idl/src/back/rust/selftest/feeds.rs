@@ -6,6 +6,9 @@ use crate::model::Operation;
 use crate::plan::{FeedPlan, FeedWay};
 use crate::selftest::{Answer, Round, Value};
 
+/// What both sides send has programs of its own.
+const APART: &str = "exchanges are printed by another module";
+
 impl Programs<'_, '_> {
     /// Opens a feed by `call`, and reads it or writes it to its end.
     pub fn feed_called(
@@ -26,6 +29,7 @@ impl Programs<'_, '_> {
                 operation,
                 &[][..],
             ),
+            FeedWay::Both { .. } => unreachable!("{APART}"),
             FeedWay::There { end, .. } => (
                 format!("let items: {declared} = {};\n", self.expression(&items, sent)),
                 "let mut feed = feed;\nfor item in items { feed.put(item)?; }\nfeed.end()",
@@ -64,6 +68,7 @@ impl Programs<'_, '_> {
                 format!("nearcall::Items<{item}>")
             }
             FeedWay::Back { .. } => format!("nearcall::Items<Result<{item}, {raised}>>"),
+            FeedWay::Both { .. } => unreachable!("{APART}"),
             FeedWay::There { end, .. } => {
                 let returns = &self.ending(procedure, end).returns;
                 let returns = returns.as_ref().map_or(String::from("()"), |one| self.owned(one));
@@ -98,6 +103,7 @@ impl Programs<'_, '_> {
                 };
                 text += &format!("let made: {made} = Box::new({items});\n");
             }
+            FeedWay::Both { .. } => unreachable!("{APART}"),
             FeedWay::There { end, .. } => {
                 let same = self.same("check", "PLACE", number, ("items", "&items"), &items, sent);
                 let answer = raised.unwrap_or_else(|| self.returning(procedure, end, round));

@@ -1,0 +1,228 @@
+//! The server's ends of exchanges (docs/design/0020-streams.md): what procedures in Python are
+//! given, for threads of their own, and what carries it.
+//!
+//! All exchanges in Python have items of the same types here: what opens one tells it apart.
+
+use std::sync::{Arc, Mutex};
+
+use nearcall::raw::{Arguments, Finish, Replied, exchange};
+use pyo3::exceptions::{PyBaseException, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyInt, PyTuple};
+
+use crate::errors;
+use crate::feed::{Batch, alone, append};
+use crate::serve::{Unserved, attached, reply};
+use crate::table::{Plan, Type};
+
+/// An item as it is sent.
+type Given = Vec<u8>;
+
+/// Items that the client of an exchange sends. None come before the procedure that was given this
+/// has returned. Asking for one waits, without the interpreter's lock, until there is one; where
+/// the client has given them up, or has ended, GivenUp is raised.
+///
+/// Belongs to one thread at a time. Closed, or held by nobody any more, it takes no more: the
+/// client is told at its next batch.
+#[pyclass(frozen, generic, module = "nearcall")]
+pub struct Inlet {
+    inlet: Mutex<Option<nearcall::Inlet<Py<PyAny>>>>,
+}
+
+/// Items for the client of an exchange. None go before the procedure that was given this has
+/// returned.
+///
+/// Belongs to one thread at a time. Closed, or held by nobody any more, there are no more. Left as
+/// a context, it raises what was raised, but for GivenUp.
+#[pyclass(frozen, generic, module = "nearcall")]
+pub struct Outlet {
+    plan: Arc<Plan>,
+    next: usize,
+    outlet: Mutex<Option<nearcall::Outlet<Given, PyErr>>>,
+}
+
+#[pymethods]
+impl Inlet {
+    fn __iter__(own: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        own
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        let mut held = alone(&self.inlet)?;
+        let Some(inlet) = held.as_mut() else { return Ok(None) };
+        let item = py.detach(|| inlet.next());
+        item.transpose().map_err(|given_up| errors::of_given_up(py, given_up))
+    }
+
+    /// Takes no more items.
+    fn close(&self) -> PyResult<()> {
+        alone(&self.inlet)?.take();
+        Ok(())
+    }
+
+    fn __enter__(own: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        own
+    }
+
+    #[pyo3(signature = (*_raised))]
+    fn __exit__(&self, _raised: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.close()
+    }
+}
+
+#[pymethods]
+impl Outlet {
+    /// Gives the client an item. Waits, without the interpreter's lock, while a whole batch is
+    /// there that it has not asked for; GivenUp is raised if it does not want it.
+    ///
+    /// An item that is refused here was not put, and the outlet stays as it was.
+    fn put(&self, item: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = item.py();
+        let mut held = alone(&self.outlet)?;
+        let Some(outlet) = held.as_mut() else {
+            return Err(PyValueError::new_err("the outlet is closed"));
+        };
+        let carrier = &self.plan.procedures[self.next];
+        let declared = carrier.items().map_or(&Type::Extended, |(declared, _)| declared);
+        let mut bytes = Vec::new();
+        append(item, declared, &self.plan.table, &mut bytes)
+            .map_err(|wrong| errors::of_argument(py, wrong, "item"))?;
+        let put = py.detach(|| outlet.put(bytes));
+        put.map_err(|given_up| errors::of_given_up(py, given_up))
+    }
+
+    /// There are no more items, and this exception behind them: one that the interface declares, or
+    /// the client is told that the procedure has ended with an error of its own.
+    fn raise_(&self, raised: &Bound<'_, PyBaseException>) -> PyResult<()> {
+        let outlet = alone(&self.outlet)?.take();
+        if let Some(outlet) = outlet {
+            outlet.raise(PyErr::from_value(raised.as_any().clone()));
+        }
+        Ok(())
+    }
+
+    /// There are no more items.
+    fn close(&self) -> PyResult<()> {
+        alone(&self.outlet)?.take();
+        Ok(())
+    }
+
+    fn __enter__(own: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        own
+    }
+
+    #[pyo3(signature = (_kind, raised, _traceback))]
+    fn __exit__(
+        &self,
+        _kind: &Bound<'_, PyAny>,
+        raised: Option<&Bound<'_, PyBaseException>>,
+        _traceback: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        match raised {
+            Some(raised) if !errors::is_given_up(raised)? => self.raise_(raised),
+            _ => self.close(),
+        }
+    }
+}
+
+/// A call of an exchange's procedure.
+pub struct ExchangeCall<'s, 'py> {
+    pub py: Python<'py>,
+    pub plan: &'s Arc<Plan>,
+    /// Which procedure.
+    pub index: usize,
+}
+
+impl<'py> ExchangeCall<'_, 'py> {
+    /// Runs the procedure that opens one, with two ends behind its arguments; the numbers of the
+    /// others.
+    pub fn opened(
+        &self,
+        function: &Bound<'py, PyAny>,
+        given: impl Iterator<Item = Bound<'py, PyAny>>,
+        next: usize,
+        arguments: &Arguments<'_>,
+    ) -> Result<Bound<'py, PyAny>, Unserved> {
+        let limit = self.plan.procedures[next].items().map_or(1, |(_, limit)| limit);
+        let (ends, inlet, outlet) =
+            exchange::<Py<PyAny>, Given, PyErr>(self.index as u32, limit as usize);
+        let inlet = Bound::new(self.py, Inlet { inlet: Mutex::new(Some(inlet)) })?.into_any();
+        let (plan, outlet) = (Arc::clone(self.plan), Mutex::new(Some(outlet)));
+        let outlet = Bound::new(self.py, Outlet { plan, next, outlet })?.into_any();
+        let all: Vec<_> = given.chain([inlet, outlet]).collect();
+        function.call1(PyTuple::new(self.py, all)?)?;
+        let (feed, sink) = arguments.open_exchange(ends).map_err(Unserved::Refused)?;
+        let numbers = [feed, sink].map(|number| PyInt::new(self.py, number));
+        Ok(PyTuple::new(self.py, numbers)?.into_any())
+    }
+
+    /// Replies with a batch, and whether it is the last, once there is one.
+    pub fn next(
+        &self,
+        open: usize,
+        given: &[Bound<'py, PyAny>],
+        arguments: Arguments<'_>,
+    ) -> Result<Replied, Unserved> {
+        let (feed, number) = (given[0].extract()?, given[1].extract()?);
+        let awaited = arguments.next_of_exchange::<Given, PyErr>(open as u32, feed, number);
+        let awaited = awaited.map_err(Unserved::Refused)?;
+        let (plan, index) = (Arc::clone(self.plan), self.index);
+        let later = arguments.run_awaited(async move {
+            let came = awaited.await;
+            let finish: Finish = Box::new(move |arguments| {
+                let came = came?;
+                attached(None, |py| {
+                    let answer = came.map_err(Unserved::Python);
+                    let answer = answer.and_then(|batch| Ok(batch_of(py, batch)?));
+                    reply(py, &plan, index, (answer, arguments))
+                })
+            });
+            finish
+        });
+        later.map_err(Unserved::Refused)
+    }
+
+    /// Replies once whoever takes the items has room for them.
+    pub fn put(
+        &self,
+        open: usize,
+        given: &[Bound<'py, PyAny>],
+        arguments: Arguments<'_>,
+    ) -> Result<Replied, Unserved> {
+        let (sink, number) = (given[0].extract()?, given[1].extract()?);
+        let items = given[2].try_iter()?.map(|item| item.map(Bound::unbind));
+        let items = items.collect::<PyResult<Vec<_>>>()?;
+        let awaited = arguments.put_to_exchange::<Py<PyAny>>(open as u32, sink, number, items);
+        let awaited = awaited.map_err(Unserved::Refused)?;
+        let later = arguments.run_awaited(async move {
+            let taken = awaited.await;
+            let finish: Finish = Box::new(move |arguments| {
+                taken?;
+                arguments.results().reply(0)
+            });
+            finish
+        });
+        later.map_err(Unserved::Refused)
+    }
+
+    /// The client sends no more.
+    pub fn end(
+        &self,
+        open: usize,
+        given: &[Bound<'py, PyAny>],
+        arguments: &Arguments<'_>,
+    ) -> Result<Bound<'py, PyAny>, Unserved> {
+        let sink = given[0].extract()?;
+        let ended = arguments.end_of_exchange::<Py<PyAny>>(open as u32, sink);
+        ended.map_err(Unserved::Refused)?;
+        Ok(self.py.None().into_bound(self.py))
+    }
+}
+
+/// A batch as a procedure that carries one returns it.
+fn batch_of(py: Python<'_>, (items, is_last): (Vec<Given>, bool)) -> PyResult<Bound<'_, PyAny>> {
+    let count = items.len();
+    let batch = Bound::new(py, Batch::new(items.concat(), count))?.into_any();
+    let is_last = PyBool::new(py, is_last).to_owned().into_any();
+    Ok(PyTuple::new(py, [batch, is_last])?.into_any())
+}

@@ -1,0 +1,439 @@
+//! Exchanges, as their server holds them (design note 0020): an [`Inlet`] that items come out of,
+//! and an [`Outlet`] that items are put into, each on any thread of the application's.
+//!
+//! ```text
+//!   client                          runtime                        application
+//!   call with a batch  ──▶ put: suspended until taken ──▶ Inlet   waits on its own thread
+//!   call for a batch   ◀── next: suspended until put  ◀── Outlet  waits on its own thread
+//! ```
+//!
+//! Between the two stand the items of one batch. The side of the calls never blocks: a client that
+//! sends nothing, or asks for nothing, has a call suspended and no server processor. Neither way
+//! knows of the other.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::panic::resume_unwind;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use super::binding::ServerBinding;
+use super::current;
+use crate::raw::{Refusal, ServedCall};
+
+/// Items that a client sends. `None` once the client has said that there are no more.
+///
+/// Asking for one waits on this thread until there is one; a procedure that opens an exchange has
+/// to return first. Dropping it tells the client, at the next batch, that nobody takes them.
+pub struct Inlet<T> {
+    way: Arc<Way<T, Infallible>>,
+    batch: VecDeque<T>,
+    is_over: bool,
+}
+
+/// Items for a client. Dropping it says that there are no more; while its thread panics, that those
+/// there are is not all: then the client's call fails with `Panicked` behind them.
+pub struct Outlet<T, E = Infallible> {
+    way: Arc<Way<T, E>>,
+}
+
+/// The client has given this side of an exchange up, or has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GivenUp;
+
+/// What the runtime keeps of an exchange until it has numbers.
+pub struct Ends<A, B, E> {
+    sent: SentEnd<A>,
+    asked: AskedEnd<B, E>,
+}
+
+/// Items on their way between a call and a thread of the application's.
+struct Way<T, E> {
+    /// Of the exchange.
+    kind: u32,
+    state: Mutex<State<T, E>>,
+    /// What the application waits for has come.
+    changed: Condvar,
+    /// Most items that wait.
+    limit: usize,
+}
+
+struct State<T, E> {
+    items: VecDeque<T>,
+    /// Why there are no more behind them.
+    last: Option<Last<E>>,
+    /// Nobody takes them.
+    is_unwanted: bool,
+    /// A call is at it; a second one at the same time breaks the protocol.
+    has_call: bool,
+    /// Of that call, if it waits.
+    waker: Option<Waker>,
+}
+
+enum Last<E> {
+    Ended,
+    GivenUp,
+    Raised(E),
+    Panicked,
+}
+
+/// The end that a client's batches come to. Dropped before the last one, they are given up.
+struct SentEnd<T>(Arc<Way<T, Infallible>>);
+
+/// The end that a client asks for batches. Dropped, nobody wants any.
+struct AskedEnd<T, E>(Arc<Way<T, E>>);
+
+/// A call that is at a way.
+struct AtWay<T, E>(Arc<Way<T, E>>);
+
+/// The ends of a new exchange: the runtime's, and the application's two. At most `limit` items
+/// wait for the client.
+///
+/// `kind` tells the exchanges of an interface apart, of which several may have items of the same
+/// types: a batch of another one is refused.
+pub fn exchange<A, B, E>(kind: u32, limit: usize) -> (Ends<A, B, E>, Inlet<A>, Outlet<B, E>) {
+    let (sent, asked) = (Arc::new(Way::new(kind, usize::MAX)), Arc::new(Way::new(kind, limit)));
+    let inlet = Inlet { way: Arc::clone(&sent), batch: VecDeque::new(), is_over: false };
+    let outlet = Outlet { way: Arc::clone(&asked) };
+    (Ends { sent: SentEnd(sent), asked: AskedEnd(asked) }, inlet, outlet)
+}
+
+impl<T> Inlet<T> {
+    /// Whether asking for the next one will not wait.
+    pub fn is_ready(&self) -> bool {
+        let state = self.way.state();
+        !self.batch.is_empty() || !state.items.is_empty() || state.last.is_some()
+    }
+}
+
+impl<T> Iterator for Inlet<T> {
+    type Item = Result<T, GivenUp>;
+
+    fn next(&mut self) -> Option<Result<T, GivenUp>> {
+        if self.batch.is_empty() && !self.is_over {
+            let mut state =
+                self.way.wait_while(|state| state.items.is_empty() && state.last.is_none());
+            self.batch = std::mem::take(&mut state.items);
+            self.is_over = self.batch.is_empty();
+            let is_given_up = matches!(state.last, Some(Last::GivenUp));
+            Way::wake(state);
+            if self.is_over && is_given_up {
+                return Some(Err(GivenUp));
+            }
+        }
+        self.batch.pop_front().map(Ok)
+    }
+}
+
+impl<T, E> Outlet<T, E> {
+    /// Gives the client an item. Waits on this thread while a whole batch is there that the client
+    /// has not asked for; a procedure that opens an exchange has to return first.
+    ///
+    /// # Errors: [`GivenUp`]: nobody wants it.
+    pub fn put(&mut self, item: T) -> Result<(), GivenUp> {
+        let limit = self.way.limit;
+        let mut state =
+            self.way.wait_while(|state| state.items.len() >= limit && !state.is_unwanted);
+        if state.is_unwanted {
+            return Err(GivenUp);
+        }
+        state.items.push_back(item);
+        Way::wake(state);
+        Ok(())
+    }
+
+    /// Whether [`Outlet::put`] will not wait.
+    pub fn is_ready(&self) -> bool {
+        let state = self.way.state();
+        state.items.len() < self.way.limit || state.is_unwanted
+    }
+
+    /// Raises an exception behind the items: the feed is over.
+    pub fn raise(self, raised: E) {
+        let mut state = self.way.state();
+        state.last = Some(Last::Raised(raised));
+        Way::wake(state);
+    }
+}
+
+impl<T> Drop for Inlet<T> {
+    fn drop(&mut self) {
+        let mut state = self.way.state();
+        state.is_unwanted = true;
+        let unwanted = std::mem::take(&mut state.items);
+        Way::wake(state);
+        drop(unwanted);
+    }
+}
+
+impl<T, E> Drop for Outlet<T, E> {
+    fn drop(&mut self) {
+        let mut state = self.way.state();
+        let last = if std::thread::panicking() { Last::Panicked } else { Last::Ended };
+        state.last.get_or_insert(last);
+        Way::wake(state);
+    }
+}
+
+impl<T> Drop for SentEnd<T> {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.last.get_or_insert(Last::GivenUp);
+        Way::wake(state);
+        self.0.changed.notify_all();
+    }
+}
+
+impl<T, E> Drop for AskedEnd<T, E> {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.is_unwanted = true;
+        let unwanted = std::mem::take(&mut state.items);
+        Way::wake(state);
+        self.0.changed.notify_all();
+        drop(unwanted);
+    }
+}
+
+impl<T, E> Drop for AtWay<T, E> {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.has_call = false;
+        state.waker = None;
+    }
+}
+
+impl<T, E> Way<T, E> {
+    fn new(kind: u32, limit: usize) -> Way<T, E> {
+        let state = State {
+            items: VecDeque::new(),
+            last: None,
+            is_unwanted: false,
+            has_call: false,
+            waker: None,
+        };
+        Way { kind, state: Mutex::new(state), changed: Condvar::new(), limit }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<T, E>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait_while(&self, is_so: impl Fn(&State<T, E>) -> bool) -> MutexGuard<'_, State<T, E>> {
+        let waited = self.changed.wait_while(self.state(), |state| is_so(state));
+        waited.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes the call that waits, outside of the lock.
+    fn wake(mut state: MutexGuard<'_, State<T, E>>) {
+        let waker = state.waker.take();
+        drop(state);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// A call of an exchange of a kind comes to it; `None` if it is none of that kind, or if a call
+    /// is there.
+    fn enter(self: &Arc<Self>, kind: u32) -> Option<AtWay<T, E>> {
+        if kind != self.kind {
+            return None;
+        }
+        let mut state = self.state();
+        let is_first = !std::mem::replace(&mut state.has_call, true);
+        is_first.then(|| AtWay(Arc::clone(self)))
+    }
+}
+
+impl<T, E> AtWay<T, E> {
+    /// What there is for the client, and whether it is the last. `None`: who was to put more has
+    /// panicked.
+    fn poll_next(&self, context: &Context<'_>) -> Poll<Option<Batch<T, E>>> {
+        let mut state = self.0.state();
+        if state.items.is_empty() {
+            return match state.last.take() {
+                // Its client has closed it, or is not served any more: nobody waits for a batch.
+                None if state.is_unwanted => Poll::Ready(Some(Ok((Vec::new(), true)))),
+                None => {
+                    state.waker = Some(context.waker().clone());
+                    Poll::Pending
+                }
+                Some(Last::Raised(raised)) => Poll::Ready(Some(Err(raised))),
+                Some(Last::Ended | Last::GivenUp) => Poll::Ready(Some(Ok((Vec::new(), true)))),
+                Some(Last::Panicked) => Poll::Ready(None),
+            };
+        }
+        let items = std::mem::take(&mut state.items).into();
+        let is_last = matches!(state.last, Some(Last::Ended));
+        drop(state);
+        self.0.changed.notify_all();
+        Poll::Ready(Some(Ok((items, is_last))))
+    }
+
+    /// Whether there is room for a batch, which is taken then.
+    fn poll_put(
+        &self,
+        items: &mut Vec<T>,
+        context: &Context<'_>,
+    ) -> Poll<Result<(), Box<Refusal>>> {
+        let mut state = self.0.state();
+        if state.is_unwanted || state.last.is_some() {
+            return Poll::Ready(Err(Box::new(Refusal::FeedOver)));
+        }
+        if !state.items.is_empty() {
+            state.waker = Some(context.waker().clone());
+            return Poll::Pending;
+        }
+        state.items.extend(items.drain(..));
+        drop(state);
+        self.0.changed.notify_all();
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl ServedCall<'_> {
+    /// Opens both ways of an exchange: the number of what comes to the client, then that of what
+    /// goes.
+    pub(crate) fn open_exchange<A, B, E>(
+        &self,
+        Ends { sent, asked }: Ends<A, B, E>,
+    ) -> Result<(u64, u64), Box<Refusal>>
+    where
+        A: Send + 'static,
+        B: Send + 'static,
+        E: Send + 'static,
+    {
+        let ends: [Box<dyn Any + Send>; 2] = [Box::new(asked), Box::new(sent)];
+        let [feed, sink] = self.open_feeds(ends)?;
+        Ok((feed, sink))
+    }
+
+    /// Waits for batch `number` of what the application puts, and says whether it is the last.
+    pub(crate) fn next_of_exchange<T, E>(
+        &self,
+        kind: u32,
+        (feed, number): (u64, u32),
+    ) -> Result<impl Future<Output = NextBatch<T, E>> + Send + use<T, E>, Box<Refusal>>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+    {
+        let binding = self.outliving()?;
+        let at_way = binding
+            .feeds
+            .with(feed, Some(number), |end| end.downcast_ref::<AskedEnd<T, E>>()?.0.enter(kind))?;
+        Ok(async move {
+            let batch = poll_fn(|context| at_way.poll_next(context)).await;
+            if !matches!(batch, Some(Ok((_, false)))) {
+                binding.feeds.close(feed);
+            }
+            match batch {
+                Some(batch) => Ok(batch),
+                // It was told of where it happened; what waits for a batch ends as it did.
+                None => resume_unwind(Box::new("who was to put more items has panicked")),
+            }
+        })
+    }
+
+    /// Waits until the application has taken the batch before.
+    pub(crate) fn put_to_exchange<T: Send + 'static>(
+        &self,
+        kind: u32,
+        (feed, number): (u64, u32),
+        mut items: Vec<T>,
+    ) -> Result<impl Future<Output = Result<(), Box<Refusal>>> + Send + use<T>, Box<Refusal>> {
+        let binding = self.outliving()?;
+        let at_way = binding
+            .feeds
+            .with(feed, Some(number), |end| end.downcast_ref::<SentEnd<T>>()?.0.enter(kind))?;
+        Ok(async move { poll_fn(|context| at_way.poll_put(&mut items, context)).await })
+    }
+
+    /// The client sends no more.
+    pub(crate) fn end_of_exchange<T: Send + 'static>(
+        &self,
+        kind: u32,
+        feed: u64,
+    ) -> Result<(), Box<Refusal>> {
+        let feeds = &self.binding.feeds;
+        feeds.with(feed, None, |end| {
+            let SentEnd(way) = end.downcast_ref::<SentEnd<T>>()?;
+            let _only = way.enter(kind)?;
+            way.state().last.get_or_insert(Last::Ended);
+            way.changed.notify_all();
+            Some(())
+        })?;
+        feeds.close(feed);
+        Ok(())
+    }
+
+    /// Its binding, for what outlives the look at its A-stack.
+    fn outliving(&self) -> Result<Arc<ServerBinding>, Box<Refusal>> {
+        current::served_binding().ok_or_else(|| Box::new(Refusal::Ended))
+    }
+}
+
+/// Items and whether they are the last, or what was raised.
+type Batch<T, E> = Result<(Vec<T>, bool), E>;
+
+/// What a call for a batch brings.
+pub(crate) type NextBatch<T, E> = Result<Batch<T, E>, Box<Refusal>>;
+
+impl fmt::Display for GivenUp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("its client has given this side of the exchange up, or has ended")
+    }
+}
+
+impl std::error::Error for GivenUp {}
+
+impl<T> fmt::Debug for Inlet<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inlet").field("is_over", &self.is_over).finish_non_exhaustive()
+    }
+}
+
+impl<T, E> fmt::Debug for Outlet<T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outlet").field("limit", &self.way.limit).finish_non_exhaustive()
+    }
+}
+
+impl<A, B, E> fmt::Debug for Ends<A, B, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ends").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_of_an_outlet_that_a_panic_drops_are_not_all() {
+        let (ends, _inlet, mut outlet) = exchange::<(), u32, Infallible>(0, 10);
+        let panics = std::thread::spawn(move || {
+            outlet.put(7).unwrap();
+            resume_unwind(Box::new("on purpose"));
+        });
+        assert!(panics.join().is_err());
+        let at_way = ends.asked.0.enter(0).unwrap();
+        let context = Context::from_waker(Waker::noop());
+        let items = at_way.poll_next(&context);
+        assert!(matches!(&items, Poll::Ready(Some(Ok((items, false)))) if *items == [7]));
+        assert!(matches!(at_way.poll_next(&context), Poll::Ready(None)));
+    }
+
+    #[test]
+    fn items_of_an_outlet_that_was_dropped_are_all() {
+        let (ends, _inlet, mut outlet) = exchange::<(), u32, Infallible>(0, 10);
+        outlet.put(7).unwrap();
+        drop(outlet);
+        let at_way = ends.asked.0.enter(0).unwrap();
+        let items = at_way.poll_next(&Context::from_waker(Waker::noop()));
+        assert!(matches!(&items, Poll::Ready(Some(Ok((items, true)))) if *items == [7]));
+    }
+}

@@ -1,0 +1,49 @@
+//! What a processor does whose kernel thread has a loop of its own: see `host.rs`.
+
+use super::{HERE, Processor, here};
+use crate::place::Place;
+use crate::thread::Thread;
+
+impl Processor {
+    /// A processor for a kernel thread that decides by itself who goes on, in a run with several.
+    pub fn hosted(place: Place, stack_bytes: usize) -> &'static Processor {
+        Processor::make(place, stack_bytes, None, true)
+    }
+
+    /// Lets a thread of this processor run until it waits, yields or ends; on the kernel thread
+    /// that is this processor, and by its own loop.
+    #[inline]
+    pub fn let_run(&'static self, thread: &'static Thread) {
+        assert!(here().is_none(), "a FastThread is no host's loop");
+        HERE.set(Some(self));
+        self.go_on(self.root, thread);
+        HERE.set(None);
+        self.give_left();
+    }
+
+    /// A prepared thread is to begin when the host says so, by [`Processor::let_run`].
+    pub fn admit(&self, thread: &'static Thread) {
+        self.number(thread);
+        self.ready.settle(thread);
+    }
+
+    /// Whether the kernel thread decides who goes on.
+    pub fn is_hosted(&self) -> bool {
+        self.is_hosted
+    }
+
+    /// The next thread that the host is to go on with.
+    pub fn pop_hosted(&self) -> Option<&'static Thread> {
+        self.ready.pop_hosted()
+    }
+
+    /// Whether a thread is ready here, or may begin.
+    pub fn has_some(&self) -> bool {
+        !self.ready.is_empty() || self.place.member().unbegun.hint().count > 0
+    }
+
+    /// Whether a thread waits for what is to be looked at: something from outside, or a time.
+    pub fn waits_for_look(&self) -> bool {
+        !self.awaited.is_empty()
+    }
+}

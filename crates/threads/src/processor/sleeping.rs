@@ -1,0 +1,70 @@
+//! A processor that sleeps on what its threads await from outside, beside its inbox.
+
+use std::time::{Duration, Instant};
+
+use super::{Processor, SLEEP_MAX};
+use crate::awaited::{Enders, Word};
+use crate::thread::Thread;
+
+impl Processor {
+    /// See [`Idle::sleep`].
+    pub fn sleep_for_awaited(
+        &self,
+        enders: Enders,
+        sleep: impl FnOnce(&[Word<'_>], Duration) -> bool,
+    ) -> bool {
+        let mut is_late = false;
+        self.sleep(SLEEP_MAX, |inbox, left| {
+            is_late = self.sleep_on(enders, inbox, |words| sleep(words, left));
+        });
+        self.awaited.sweep(usize::MAX, |thread| self.wake_awaiting(thread));
+        is_late
+    }
+
+    /// Has `sleep` sleep on the inbox and on what is awaited, unless some of it is there.
+    fn sleep_on(
+        &self,
+        enders: Enders,
+        inbox: Word<'_>,
+        sleep: impl FnOnce(&[Word<'_>]) -> bool,
+    ) -> bool {
+        let (first, count_max) = match enders {
+            Enders::Oldest(count) => (self.awaited.first(), count),
+            Enders::Newest => (self.awaited.newest(), 1),
+        };
+        let threads = || std::iter::successors(first, |thread| thread.next.get()).take(count_max);
+        let fall_asleep = |thread: &'static Thread| thread.awaited()?.fall_asleep();
+        let mut words = vec![inbox];
+        words.extend(threads().map_while(fall_asleep));
+        let asleep = words.len() - 1;
+        let is_late = asleep == threads().count() && sleep(&words);
+        for awaited in threads().take(asleep).filter_map(Thread::awaited) {
+            awaited.wake_up(is_late);
+        }
+        is_late
+    }
+
+    /// See [`crate::Host::sleep`].
+    pub fn sleep_hosted(
+        &self,
+        words_max: usize,
+        sleep: impl FnOnce(&[Word<'_>], Option<Duration>) -> bool,
+    ) {
+        let inbox = &self.place.member().inbox;
+        while self.stacks.trim(self.root) {
+            if inbox.has_some() {
+                return;
+            }
+        }
+        if !inbox.fall_asleep() {
+            return;
+        }
+        if let Some(expected) = inbox.prepare_wait() {
+            let left = |until: Instant| until.saturating_duration_since(Instant::now());
+            let left = self.sleepers.next().map(left);
+            let word = Word { word: inbox.wakes(), expected, is_own: true };
+            self.sleep_on(Enders::Oldest(words_max - 1), word, |words| sleep(words, left));
+        }
+        inbox.wake_up();
+    }
+}

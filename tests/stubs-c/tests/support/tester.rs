@@ -1,0 +1,80 @@
+//! The server of brief.idl.
+
+use std::time::Duration;
+
+use nearcall::Char;
+use stubs_c_tests::short::brief::*;
+
+/// Its procedures say what came by what they return.
+pub struct Tester;
+
+impl BriefServer for Tester {
+    fn null(&self) {}
+
+    fn add(&self, a: i32, b: i32) -> i32 {
+        a.wrapping_add(b)
+    }
+
+    fn mix(
+        &self,
+        color: Color,
+        yes: bool,
+        letter: Char,
+        ratio: f64,
+        small: &mut u8,
+    ) -> (Color, u64) {
+        assert_eq!(color, Color::Blue);
+        *small = small.wrapping_add(u8::from(yes));
+        (Color::Green, (((ratio * 2.0) as u64) << 32) + u64::from(letter.0))
+    }
+
+    fn r#move(&self, point: &Point) -> Point {
+        Point { x: point.x, y: point.y / 2.0 }
+    }
+
+    fn write(&self, handle: i32, pos: &mut i32, len: i32, data: &[i32]) -> i32 {
+        assert_eq!((handle, len as usize), (7, data.len()));
+        *pos = pos.wrapping_add(len);
+        data.iter().fold(0, |sum, one| sum.wrapping_add(*one))
+    }
+
+    fn turn(&self, tile: &Tile, other: &mut Tile) -> Tile {
+        other.reverse();
+        let mut turned = *tile;
+        turned.reverse();
+        turned
+    }
+
+    fn few(&self, octets: &[u8]) -> u32 {
+        octets.iter().map(|octet| u32::from(*octet)).sum()
+    }
+
+    fn some(&self, given: &[i16]) -> (i32, i16) {
+        let sum = given.iter().map(|one| i32::from(*one)).sum();
+        (sum, given.first().copied().unwrap_or_default())
+    }
+
+    fn count(&self, many: u32) -> Result<(Vec<i32>, String), BriefCountException> {
+        match many {
+            0..=1000 => Ok(((0..many as i32).collect(), format!("to {many}"))),
+            _ => Err(Refused { why: "too many".into(), code: many as i32 }.into()),
+        }
+    }
+
+    fn half(&self, number: &mut i32) -> Result<i32, BriefHalfException> {
+        let half = *number / 2;
+        *number %= 2;
+        match *number {
+            0 => Ok(half),
+            odd => Err(Refused { why: "odd".into(), code: odd }.into()),
+        }
+    }
+
+    fn nap(&self, ms: u32) {
+        std::thread::sleep(Duration::from_millis(ms.into()));
+    }
+
+    fn end(&self) {
+        std::process::exit(0);
+    }
+}
