@@ -1,14 +1,13 @@
 //! Compiles the two interface files, and finds out which versions are measured.
 
+mod versions;
+
 use std::error::Error;
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::PathBuf;
 
-/// The crates whose versions are printed.
-const MEASURED: [&str; 5] = ["capnp-rpc", "iceoryx2", "tarpc", "thrift", "tonic"];
-
 fn main() -> Result<(), Box<dyn Error>> {
-    for input in ["calls.proto", "calls.capnp.request", "Cargo.lock"] {
+    for input in ["calls.proto", "calls.capnp.request"] {
         println!("cargo::rerun-if-changed={input}");
     }
     tonic_prost_build::compile_fds(protox::compile(["calls.proto"], ["."])?)?;
@@ -16,18 +15,5 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut compiler = capnpc::codegen::CodeGenerationCommand::new();
     compiler.default_parent_module(vec!["capnp_uds".to_owned()]);
     compiler.output_directory(out).run(File::open("calls.capnp.request")?)?;
-    let lock = fs::read_to_string("Cargo.lock")?;
-    for name in MEASURED {
-        let version = version_in(&lock, name).ok_or("a crate is not in Cargo.lock")?;
-        let variable = name.replace('-', "_").to_uppercase();
-        println!("cargo::rustc-env={variable}_VERSION={version}");
-    }
-    Ok(())
-}
-
-/// The version that stands below a package's name in a lock file.
-fn version_in<'l>(lock: &'l str, name: &str) -> Option<&'l str> {
-    let head = format!("name = \"{name}\"\nversion = \"");
-    let (_, after) = lock.split_once(&head)?;
-    after.split('"').next()
+    versions::give("Cargo.lock", &["capnp-rpc", "iceoryx2", "tarpc", "thrift", "tonic"])
 }

@@ -13,6 +13,7 @@ use nearcall::{Clerk, Domain, ExportError, ExportOptions, Intake, Items, Taker};
 use crate::faults::faults::{
     FeedingEntries, FeedingLimitedException, FeedingServer, FeedingUntilException, Refused,
 };
+use crate::server::planned_panic;
 
 /// Serves `Feeding`.
 #[derive(Debug, Default)]
@@ -155,7 +156,7 @@ impl FeedingServer for Feeder {
             return Err(refused().into());
         }
         let last = (0..1).map(move |_| match code {
-            -1 => std::panic::panic_any("planned"),
+            -1 => planned_panic("planned"),
             _ => Err(refused().into()),
         });
         Ok(Box::new(self.counted((0..count).map(Ok).chain(last))))

@@ -10,6 +10,7 @@ use nearcall::{Clerk, Domain, ExportError, ExportOptions};
 use rustix::fs::MemfdFlags;
 
 use crate::faults::faults::{PassingChooseException, PassingEntries, PassingServer, Refused};
+use crate::server::planned_panic;
 
 /// Serves `Passing`.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +75,7 @@ impl PassingServer for Passer {
     }
 
     fn panic(&self, given: OwnedFd) -> OwnedFd {
-        std::panic::panic_any(format!("with {given:?}"));
+        planned_panic(&format!("with {given:?}"));
     }
 
     fn die(&self, _given: OwnedFd) {

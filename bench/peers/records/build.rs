@@ -1,20 +1,11 @@
 //! Compiles the interface file, and finds out which versions are measured.
 
-use std::error::Error;
-use std::fs;
+#[path = "../versions.rs"]
+mod versions;
 
-/// Of the workspace.
-const LOCK: &str = "../Cargo.lock";
+use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("cargo::rerun-if-changed={LOCK}");
     nearcall_idl::build("records.idl");
-    let lock = fs::read_to_string(LOCK)?;
-    for name in ["nearcall", "rkyv", "wincode"] {
-        let head = format!("name = \"{name}\"\nversion = \"");
-        let (_, after) = lock.split_once(&head).ok_or("a crate is not in Cargo.lock")?;
-        let version = after.split('"').next().unwrap_or_default();
-        println!("cargo::rustc-env={}_VERSION={version}", name.to_uppercase());
-    }
-    Ok(())
+    versions::give("../Cargo.lock", &["nearcall", "rkyv", "wincode"])
 }

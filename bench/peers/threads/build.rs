@@ -1,19 +1,10 @@
 //! Finds out which versions are measured.
 
-use std::error::Error;
-use std::fs;
+#[path = "../versions.rs"]
+mod versions;
 
-/// Of the workspace.
-const LOCK: &str = "../Cargo.lock";
+use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("cargo::rerun-if-changed={LOCK}");
-    let lock = fs::read_to_string(LOCK)?;
-    for name in ["may", "tokio"] {
-        let head = format!("name = \"{name}\"\nversion = \"");
-        let (_, after) = lock.split_once(&head).ok_or("a crate is not in Cargo.lock")?;
-        let version = after.split('"').next().unwrap_or_default();
-        println!("cargo::rustc-env={}_VERSION={version}", name.to_uppercase());
-    }
-    Ok(())
+    versions::give("../Cargo.lock", &["may", "tokio"])
 }

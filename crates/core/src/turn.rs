@@ -264,8 +264,16 @@ pub fn bury(turn: &AtomicU32, sequence: Sequence) -> Bury {
 
 /// Whether the A-stack holds a call without a reply, claimed or not.
 pub fn is_pending(turn: &AtomicU32) -> bool {
+    TurnWord(turn.load(ord!("O3", Acquire))).is_pending()
+}
+
+/// Whether a call runs or may come to run, as the client says: one without a reply, the one that
+/// was claimed last or the next one. Another is a lie, for which nobody waits. `claim` is the
+/// A-stack's claim word, loaded after the turn as in [`look`].
+pub fn may_run(turn: &AtomicU32, claim: &AtomicU32) -> bool {
     let seen = TurnWord(turn.load(ord!("O3", Acquire)));
-    matches!(seen.phase(), Some(Phase::Posted | Phase::PostedAsleep | Phase::Aborted))
+    let ahead = || seen.sequence().ahead_of(crate::claim::claimed(claim));
+    seen.is_pending() && matches!(ahead(), 0 | 1)
 }
 
 /// Whether the client does not wait for call `sequence` any more, which the server runs.
@@ -443,6 +451,11 @@ impl TurnWord {
             5 => Phase::Dead,
             _ => return None,
         })
+    }
+
+    /// Whether it is about a call without a reply.
+    const fn is_pending(self) -> bool {
+        matches!(self.phase(), Some(Phase::Posted | Phase::PostedAsleep | Phase::Aborted))
     }
 
     /// The fault of a peer that wrote this word where call `sequence` was due to be `wanted`.

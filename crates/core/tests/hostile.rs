@@ -88,6 +88,15 @@ proptest! {
     }
 
     #[test]
+    fn only_the_call_claimed_last_and_the_next_may_run((claimed, word) in cases()) {
+        let claim = AtomicU32::new(claimed.as_u32());
+        let may_run = turn::may_run(&AtomicU32::new(word), &claim);
+        let pending = [Phase::Posted, Phase::PostedAsleep, Phase::Aborted];
+        let either = [claimed, claimed.next()];
+        prop_assert_eq!(may_run, either.iter().any(|&call| is(word, call, &pending)));
+    }
+
+    #[test]
     fn a_call_is_claimed_once(sequence in sequences(), word in any::<u32>()) {
         let word = AtomicU32::new(word);
         let first = claim::claim(&word, sequence);

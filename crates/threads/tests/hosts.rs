@@ -78,7 +78,7 @@ impl Loop {
     /// Goes on until nothing is left, as a server processor does.
     fn finish(&self) {
         while self.host.is_busy() {
-            if !self.host.run_ready(32, || true) {
+            if !self.host.run_ready(32, there_is_time) {
                 self.host.sleep(8, |words, left| {
                     let word = words[0];
                     // Polls, so that the test needs no system call of its own.
@@ -94,6 +94,14 @@ impl Loop {
     fn said(&self) -> Vec<String> {
         self.log.take()
     }
+}
+
+fn there_is_time() -> bool {
+    true
+}
+
+fn time_is_up() -> bool {
+    false
 }
 
 #[test]
@@ -176,12 +184,12 @@ fn one_guest_runs_when_the_time_is_up_and_the_next_one_goes_on_behind_it() {
     let on = with_queue(3);
     for _ in 0..2 + 2 * 3 {
         on.said();
-        assert!(on.host.run_ready(32, || false));
+        assert!(on.host.run_ready(32, time_is_up));
         let resumed = on.said().iter().filter(|what| what.contains("resumes")).count();
         assert_eq!(resumed, 1);
     }
     assert!(
-        !on.host.run_ready(32, || false),
+        !on.host.run_ready(32, time_is_up),
         "of five each has waited once, and three for an E-stack"
     );
     assert!(!on.host.is_busy());
@@ -190,7 +198,7 @@ fn one_guest_runs_when_the_time_is_up_and_the_next_one_goes_on_behind_it() {
 #[test]
 fn as_many_guests_run_as_may_those_that_are_queued_among_them() {
     let on = with_queue(30);
-    assert!(on.host.run_ready(10, || true));
+    assert!(on.host.run_ready(10, there_is_time));
     let resumed = on.said().iter().filter(|what| what.contains("resumes")).count();
     assert_eq!(resumed, 10);
     on.finish();
@@ -211,7 +219,7 @@ fn guests_that_are_queued_begin_although_others_are_always_ready() {
     let is_begun = Rc::clone(&is_done);
     assert_eq!(on.begin(move || (is_begun.set(true), 3).1), None);
     for _ in 0..10 {
-        on.host.run_ready(32, || false);
+        on.host.run_ready(32, time_is_up);
     }
     assert!(is_done.get(), "the one that was queued has begun");
     on.finish();
@@ -221,7 +229,7 @@ fn guests_that_are_queued_begin_although_others_are_always_ready() {
 fn a_guest_does_not_begin_before_those_that_are_queued() {
     let on = with_queue(3);
     while on.host.counts().1 == 0 {
-        on.host.run_ready(1, || true);
+        on.host.run_ready(1, there_is_time);
     }
     assert_eq!(on.begin(|| (yield_now(), 6).1), None);
     on.finish();
@@ -247,12 +255,12 @@ fn guests_wait_for_memory_and_the_loop_sleeps_meanwhile() {
     let (made, free) = on.host.counts();
     assert!(made < 300 && free == 0, "{made} E-stacks, {free} of them free");
     // Where something else has the processor for long it is time to try again.
-    let rests = |_| !on.host.run_ready(32, || true) && !on.host.look();
+    let rests = |_| !on.host.run_ready(32, there_is_time) && !on.host.look();
     assert!((0..1000).any(rests), "nobody can go on or begin");
     let left = |_| {
         let slept = Cell::new(None);
         on.host.sleep(8, |_, left| (slept.set(Some(left)), true).1);
-        on.host.run_ready(32, || true);
+        on.host.run_ready(32, there_is_time);
         slept.get()
     };
     let left = (0..1000).find_map(left).expect("it sleeps");
@@ -279,7 +287,7 @@ fn a_lock_is_shared_by_guests_of_two_kernel_threads() {
         let on = Loop::with_estacks(hosts, 1000);
         for _ in 0..500 {
             on.begin(add(counter));
-            on.host.run_ready(1, || true);
+            on.host.run_ready(1, there_is_time);
         }
         on.finish();
     };

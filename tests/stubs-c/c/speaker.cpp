@@ -1,5 +1,8 @@
 /* A client of talking.idl in C++: as speaker.c, of which it has less. */
+#include <stdexcept>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <unistd.h>
 
@@ -152,6 +155,63 @@ void lies(const talking::Talking &client) {
     CHECK(outcome_of([&] { sides.second.begin(); }) == NEARCALL_PEER);
 }
 
+/* What an outlet of numbers was told. */
+struct Told {
+    unsigned puts = 0;
+    unsigned releases = 0;
+    std::vector<std::string> raised;
+};
+
+nearcall::outlet<int> outlet_of(Told &told) {
+    return nearcall::outlet<int>(
+        &told, [](void *own, const int &) { static_cast<Told *>(own)->puts++; },
+        [](void *own) { static_cast<Told *>(own)->releases++; },
+        [](void *own, std::exception_ptr exception) {
+            try {
+                std::rethrow_exception(exception);
+            } catch (const std::exception &raised) {
+                static_cast<Told *>(own)->raised.push_back(raised.what());
+            }
+        });
+}
+
+/* Makes an outlet whose scope no exception leaves, while one unwinds another scope. */
+struct PutsAtItsEnd {
+    Told &told;
+    ~PutsAtItsEnd() { outlet_of(told).put(1); }
+};
+
+/* How an outlet ends: once, and as its scope is left. */
+void outlets() {
+    Told whole, raised, thrown, made_meanwhile;
+    outlet_of(whole).put(1);
+    CHECK(whole.puts == 1 && whole.releases == 1 && whole.raised.empty());
+    {
+        auto outlet = outlet_of(raised);
+        outlet.raise(std::runtime_error("full"));
+        outlet.raise(std::runtime_error("full again"));
+        bool is_told = false;
+        try {
+            outlet.put(1);
+        } catch (const nearcall::given_up &) {
+            is_told = true;
+        }
+        CHECK(is_told);
+    }
+    CHECK(raised.puts == 0 && raised.releases == 0);
+    CHECK(raised.raised == std::vector<std::string>{"full"});
+    try {
+        const PutsAtItsEnd last{made_meanwhile};
+        auto outlet = outlet_of(thrown);
+        auto moved = std::move(outlet);
+        throw 1;
+    } catch (int) {
+    }
+    CHECK(thrown.releases == 0 && thrown.raised.size() == 1);
+    CHECK(made_meanwhile.puts == 1);
+    CHECK(made_meanwhile.releases == 1 && made_meanwhile.raised.empty());
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -167,6 +227,7 @@ int main(int argc, char **argv) {
         } else if (way == "lies") {
             lies(client);
         } else {
+            outlets();
             in_turn(client);
             at_once(client);
             stops(client);

@@ -9,7 +9,7 @@ use crate::claim::{Taken, claim, take, was_claimed};
 use crate::sync::{AtomicU32, light_fence};
 use crate::termination::{Outcome, Proof, classify};
 use crate::turn::{
-    Bury, Look, Mode, Phase, Poll, Reply, TurnWord, abort, bury, doze, is_idle, is_pending, look,
+    Bury, Look, Mode, Phase, Poll, Reply, TurnWord, abort, bury, doze, is_idle, look, may_run,
     poll, post, read, reply,
 };
 use crate::world::{AStack, arguments, call, explore, results};
@@ -179,7 +179,7 @@ pub fn revoke_against_take() {
                 is_open.store(0, Relaxed);
                 // The heavy half of the fence.
                 light_fence();
-                if !is_pending(&astack.turn) {
+                if !may_run(&astack.turn, &astack.claim) {
                     has_said.store(1, Release);
                 }
             })

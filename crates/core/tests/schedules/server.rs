@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::bell::{ASLEEP, fall_asleep, is_rung, open_gate, ring_gate, take_lanes};
 use crate::claim::{Taken, claim, claimed, take};
 use crate::client::{REFUSED, arguments, results};
-use crate::turn::{Look, Mode, Reply, Sequence, demote, is_pending, look, reply};
+use crate::turn::{Look, Mode, Reply, Sequence, demote, look, may_run, reply};
 use crate::world::{AStack, Binding, Gate, World};
 
 /// The watcher's life.
@@ -156,7 +156,7 @@ pub fn withdraw(world: &World, number: usize) {
 
 /// Says that no call runs and none will, if so, and hangs up.
 fn hang_up_when_idle(binding: &Binding) {
-    if binding.astacks.iter().any(|astack| is_pending(&astack.turn)) {
+    if binding.astacks.iter().any(|astack| may_run(&astack.turn, &astack.claim)) {
         return;
     }
     let mut socket = binding.socket.lock().unwrap();

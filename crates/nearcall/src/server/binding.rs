@@ -404,14 +404,12 @@ impl ServerBinding {
         }
     }
 
-    /// Whether a call has no reply yet, as its client's words say. A number that is neither that of
-    /// the call claimed last nor the next one is a lie, and not waited for. A client that lies
-    /// within that keeps its own binding from ending: no call of it runs any more.
+    /// Whether a call has no reply yet, as its client's words say. A client that lies keeps its own
+    /// binding from ending: no call of it runs any more.
     fn has_pending(&self) -> bool {
         (0..self.astack_count()).any(|index| {
-            let turn = &self.astack(index).head().turn;
-            let ahead = turn::read(turn).sequence().ahead_of(self.claimed(index));
-            turn::is_pending(turn) && (ahead == 0 || ahead == 1)
+            let astack = self.astack(index);
+            turn::may_run(&astack.head().turn, &astack.own_line::<ReplyLine>().claim)
         })
     }
 
