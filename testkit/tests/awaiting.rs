@@ -342,7 +342,8 @@ fn one_that_is_never_polled_again_holds_up_nobody_and_gives_its_astack_back() {
         let server = world.serve("awaiting");
         let client = world.import(&server);
         let calls = client.awaiting();
-        let mut forgotten: Vec<_> = (0..ASTACKS - 1).map(|_| Box::pin(calls.doze(1))).collect();
+        // Each for longer than it takes to fall asleep, on a loaded machine too.
+        let mut forgotten: Vec<_> = (0..ASTACKS - 1).map(|_| Box::pin(calls.doze(50))).collect();
         forgotten.iter_mut().for_each(|call| poll_until_asleep(call.as_mut()));
         for number in 0..100 {
             assert_eq!(client.add(number, 1).unwrap(), number + 1);

@@ -1,6 +1,6 @@
 //! The processors of a domain: who watches, who is ready to take over (design note 0003).
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -401,8 +401,8 @@ impl Processors {
     /// Takes the watch over if the watcher stays in one procedure. False: it does not, or another
     /// relief was faster.
     fn take_over(&self, number: u64) -> bool {
-        // Relaxed, all of them: hints. What a call needs is ordered by its own words, and two
-        // watchers at once are one too many but do no harm.
+        // Relaxed, all of them: hints. What a call needs is ordered by its own words. There may be
+        // two watchers until the one before has left; only the new one answers bells.
         let watcher = self.watcher.load(Ordering::Relaxed);
         let before = self.progress.load(Ordering::Relaxed);
         if before & 1 == 0 {
@@ -416,6 +416,8 @@ impl Processors {
         if !is_stuck || self.watcher.compare_exchange(watcher, number, order, order).is_err() {
             return false;
         }
+        // Release: who opens a gate on which this processor sleeps sees that it has the watch.
+        fence(Ordering::Release);
         self.leave(before);
         true
     }

@@ -126,7 +126,12 @@ impl<'c> Watch<'c> {
     /// The watch was taken over, or the domain stops.
     #[inline]
     fn is_over(&self) -> bool {
-        self.core.is_stopping() || !self.core.processors.has_watch(self.number)
+        self.core.is_stopping() || !self.has_watch()
+    }
+
+    #[inline]
+    fn has_watch(&self) -> bool {
+        self.core.processors.has_watch(self.number)
     }
 
     /// Polls until nothing has come for the first short while. True if something came.

@@ -11,7 +11,7 @@ use nearcall_core::turn::{self, Look};
 use nearcall_core::{Mode, Sequence, TurnWord};
 use nearcall_os::astack::AStack;
 use nearcall_os::processor::{self, Linger};
-use nearcall_os::{HeadWords, HeldHead, clock};
+use nearcall_os::{HeadWords, HeldHead, clock, futex};
 
 use super::{NO_PROCESSOR, Watch};
 use crate::server::binding::{Looked, ServerAStack, ServerBinding};
@@ -273,6 +273,10 @@ impl Watch<'_> {
     #[cold]
     #[inline(never)]
     pub(super) fn answer(&mut self, at: usize) -> bool {
+        if !self.has_watch() {
+            // Whoever took the watch over answers, or sleeps on this gate.
+            return false;
+        }
         let (begin, found_before) = (clock::ticks(), self.awake.found_count());
         // A binding that rings may be newer than what we know: its bell would be lost.
         self.refresh();
@@ -287,6 +291,10 @@ impl Watch<'_> {
             processor::prefetch_write(astack.own_line::<ReplyLine>());
         }
         let opened = bell::open_gate(&line.gate);
+        if opened.had_sleeper && !self.has_watch() {
+            // It was taken over just now, and rings from here on would wake nobody.
+            futex::wake_all(&line.gate);
+        }
         let rung = line.lanes.each_ref().map(bell::take_lanes);
         let mut has_served = false;
         let mut bindings = lanes_of(rung).flat_map(|lane| snapshot.rung(class, lane));
