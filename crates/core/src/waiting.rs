@@ -11,9 +11,12 @@
 //!
 //! Spinning as long as a wake-up costs is at most twice as dear as knowing in advance. On one
 //! processor spinning cannot help: the server needs the processor that spins. A yield that takes
-//! long has handed the processor to a third thread; then yields are banned for a while (without
-//! the ban a competing thread costs 1.4 ms a call, with it twice what sleeping at once costs). A
-//! wait that has spun does not yield any more. While yields are banned every call sleeps, and then
+//! long may have handed the processor to a third thread; once such yields have cost more than
+//! the others have saved, yields are banned for a while (without the ban a competing thread costs
+//! 1.4 ms a call, with it twice what sleeping at once costs). One that is slow alone bans nothing:
+//! a timer's interrupt makes a yield take 30 to 100 us on a guest, every 4 ms, and to sleep for the
+//! 256 calls behind it made calls on one processor half as dear again. A wait that has spun does
+//! not yield any more. While yields are banned every call sleeps, and then
 //! it sleeps its longest slice at once: the end of a short one would be the next thing that the
 //! processor has to wake up for, and setting its timer for every call costs a third of a call.
 
@@ -31,9 +34,12 @@ pub struct WaitPolicy {
     pub polls_per_spin: u32,
     /// Yields to a server on the same processor before sleeping.
     pub yields_max: u32,
-    /// A yield that takes longer has gone to a third thread.
+    /// A yield that takes longer may have gone to a third thread.
     pub yield_ns_max: u32,
-    /// Waits for which the first slow yield bans yields.
+    /// What such yields may take together, less 2 us for each faster one since, before yields are
+    /// banned: less than a competitor's slice.
+    pub slow_yields_ns_max: u32,
+    /// Waits for which yields are banned the first time.
     pub yield_ban_waits_min: u32,
     /// Waits for which yields are banned at most: each ban is twice the one before.
     pub yield_ban_waits_max: u32,
@@ -50,10 +56,15 @@ pub struct YieldBan {
     waits_last: u32,
     /// Fast yields in a row.
     fast_yields: u32,
+    /// What slow yields have taken, less what fast ones have saved.
+    slow_ns: u64,
 }
 
-/// Fast yields in a row after which a slow one counts as the first again.
+/// Fast yields in a row after which the next ban is as short as the first again.
 const FAST_YIELDS_MIN: u32 = 64;
+
+/// About what a yield saves to who would sleep and be woken instead.
+const FAST_YIELD_SAVES_NS: u64 = 2_000;
 
 /// One wait for one reply.
 #[derive(Clone, Copy, Debug)]
@@ -98,6 +109,7 @@ impl Default for WaitPolicy {
             polls_per_spin: 64,
             yields_max: 16,
             yield_ns_max: 30_000,
+            slow_yields_ns_max: 500_000,
             yield_ban_waits_min: 256,
             yield_ban_waits_max: 65_536,
             sleep_slice_ns_min: 200_000,
@@ -185,21 +197,27 @@ impl<'p> Waiter<'p> {
     #[inline]
     pub fn told_yield(&mut self, ban: &mut YieldBan, duration_ns: u64) {
         if duration_ns > u64::from(self.policy.yield_ns_max) {
-            self.yields_left = 0;
-            ban.extend(self.policy);
-        } else {
-            ban.fast_yields = ban.fast_yields.saturating_add(1);
-            if ban.fast_yields >= FAST_YIELDS_MIN {
-                // The third thread has gone.
-                ban.waits_last = 0;
+            ban.fast_yields = 0;
+            ban.slow_ns = ban.slow_ns.saturating_add(duration_ns);
+            if ban.slow_ns > u64::from(self.policy.slow_yields_ns_max) {
+                self.yields_left = 0;
+                ban.extend(self.policy);
             }
+            return;
+        }
+        ban.slow_ns = ban.slow_ns.saturating_sub(FAST_YIELD_SAVES_NS);
+        ban.fast_yields = ban.fast_yields.saturating_add(1);
+        if ban.fast_yields >= FAST_YIELDS_MIN {
+            // The third thread has gone.
+            ban.waits_last = 0;
         }
     }
 }
 
 impl YieldBan {
     /// No ban.
-    pub const NONE: YieldBan = YieldBan { waits_left: 0, waits_last: 0, fast_yields: 0 };
+    pub const NONE: YieldBan =
+        YieldBan { waits_left: 0, waits_last: 0, fast_yields: 0, slow_ns: 0 };
 
     /// Waits for which yields are still banned.
     pub fn waits_left(&self) -> u32 {
@@ -210,12 +228,14 @@ impl YieldBan {
         let doubled = self.waits_last.saturating_mul(2);
         self.waits_last = doubled.clamp(policy.yield_ban_waits_min, policy.yield_ban_waits_max);
         self.waits_left = self.waits_last;
-        self.fast_yields = 0;
+        self.slow_ns = 0;
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use core::iter;
+
     use super::*;
 
     const POLICY: WaitPolicy = WaitPolicy {
@@ -225,6 +245,7 @@ mod tests {
         polls_per_spin: 64,
         yields_max: 2,
         yield_ns_max: 30_000,
+        slow_yields_ns_max: 90_000,
         yield_ban_waits_min: 4,
         yield_ban_waits_max: 8,
         sleep_slice_ns_min: 1_000_000,
@@ -245,7 +266,7 @@ mod tests {
     fn slow_yield(ban: &mut YieldBan) {
         let mut waiter = wait(ban);
         assert_eq!(waiter.next(|| 1_000, true), Step::Yield);
-        waiter.told_yield(ban, 30_001);
+        waiter.told_yield(ban, 90_001);
     }
 
     /// How many waits do not yield.
@@ -321,7 +342,7 @@ mod tests {
         let mut ban = YieldBan::NONE;
         let mut waiter = wait(&mut ban);
         waiter.next(|| 1_000, true);
-        waiter.told_yield(&mut ban, 30_001);
+        waiter.told_yield(&mut ban, 90_001);
         assert!(matches!(waiter.next(|| 1_001, true), Step::Sleep { .. }));
     }
 
@@ -333,6 +354,30 @@ mod tests {
         waiter.told_yield(&mut ban, 30_000);
         assert_eq!(ban.waits_left(), 0);
         assert_eq!(waiter.next(|| 1_001, true), Step::Yield);
+    }
+
+    #[test]
+    fn slow_yields_ban_once_they_have_taken_too_long_together() {
+        let mut ban = YieldBan::NONE;
+        for (duration_ns, waits) in [(40_000, 0), (50_000, 0), (30_001, 4)] {
+            let mut waiter = wait(&mut ban);
+            assert_eq!(waiter.next(|| 1_000, true), Step::Yield);
+            waiter.told_yield(&mut ban, duration_ns);
+            assert_eq!(ban.waits_left(), waits);
+        }
+    }
+
+    #[test]
+    fn fast_yields_make_up_for_slow_ones() {
+        let mut ban = YieldBan::NONE;
+        for round in 0..100 {
+            for duration_ns in iter::once(80_000).chain(iter::repeat_n(30_000, 40)) {
+                let mut waiter = wait(&mut ban);
+                assert_eq!(waiter.next(|| 1_000, true), Step::Yield);
+                waiter.told_yield(&mut ban, duration_ns);
+            }
+            assert_eq!(ban.waits_left(), 0, "round {round}");
+        }
     }
 
     #[test]
