@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use rustix::thread::futex::{Flags, Wait, WaitFlags, WaitvFlags};
 use rustix::time::ClockId;
 
-use crate::clock;
+use crate::{clock, return_stack};
 
 /// Most words that [`wait_any`] can watch.
 pub const WORDS_MAX: usize = 128;
@@ -63,10 +63,9 @@ impl<'w> Watched<'w> {
     pub fn wait(self, timeout: Duration) -> Woken {
         let timeout = clock::timespec(timeout);
         let flags = flags(self.is_own);
-        outcome(
-            rustix::thread::futex::wait(self.word, flags, self.expected, Some(&timeout))
-                .map(|()| 0),
-        )
+        let result = rustix::thread::futex::wait(self.word, flags, self.expected, Some(&timeout));
+        return_stack::refill();
+        outcome(result.map(|()| 0))
     }
 
     fn among_others(self) -> Wait {
@@ -122,7 +121,9 @@ pub fn wait_any(words: &[Watched<'_>], timeout: Option<Duration>) -> Woken {
     let deadline = timeout.map(clock::timespec_after);
     let none = WaitvFlags::empty();
     let clock = ClockId::Monotonic;
-    match rustix::thread::futex::waitv(&waits, none, deadline.as_ref(), clock) {
+    let result = rustix::thread::futex::waitv(&waits, none, deadline.as_ref(), clock);
+    return_stack::refill();
+    match result {
         Err(Errno::NOSYS) => first.wait(timeout.unwrap_or(SINGLE_SLICE).min(SINGLE_SLICE)),
         result => outcome(result),
     }

@@ -18,6 +18,7 @@ mod closing;
 mod copy;
 mod held;
 mod mapping;
+mod return_stack;
 
 pub mod fence;
 pub mod futex;

@@ -5,6 +5,7 @@ use std::io;
 
 use rustix::thread::CpuSet;
 
+use crate::return_stack;
 use crate::span::SharedLine;
 
 /// Number of the processor that the caller runs on. It may have moved when this returns: a hint.
@@ -66,6 +67,7 @@ pub fn allow(processors: &[u32]) -> io::Result<()> {
 #[inline]
 pub fn yield_now() {
     rustix::thread::sched_yield();
+    return_stack::refill();
 }
 
 /// One pause between two polls of a word: lets the line travel and the sibling run.
