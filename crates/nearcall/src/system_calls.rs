@@ -11,6 +11,7 @@
 pub const CALLING: &[&str] = &[
     "accept4",
     "brk",
+    "clock_gettime",
     "clock_nanosleep",
     "clone3",
     "close",

@@ -19,6 +19,12 @@ pub fn now_ns() -> u64 {
     (now.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(now.tv_nsec as u64)
 }
 
+/// Nanoseconds that the calling thread has run, in the kernel and outside. A system call, 0.2 us.
+pub fn thread_ns() -> u64 {
+    let run = clock_gettime(ClockId::ThreadCPUTime);
+    (run.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(run.tv_nsec as u64)
+}
+
 /// The processor's counter: `rdtsc` or `cntvct_el0`, not ordered against other instructions. 10 ns.
 ///
 /// Says how long something took, roughly; the counters of two processors may differ.
@@ -115,6 +121,18 @@ mod tests {
     fn the_clock_never_goes_back() {
         let earlier = now_ns();
         assert!(now_ns() >= earlier);
+    }
+
+    #[test]
+    fn a_thread_that_sleeps_does_not_run() {
+        let before_ns = thread_ns();
+        std::thread::sleep(Duration::from_millis(200));
+        let slept_ns = thread_ns() - before_ns;
+        let begin = thread_ns();
+        while thread_ns() == begin {
+            std::hint::spin_loop();
+        }
+        assert!(slept_ns < 150_000_000, "{slept_ns}");
     }
 
     #[test]
