@@ -19,6 +19,7 @@ mod malformed;
 mod marshal;
 mod opaque;
 mod pending;
+pub mod plain;
 mod reply;
 mod scratch;
 mod variable;

@@ -314,44 +314,22 @@ pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescrip
 };
 /// Struct `FilesClient`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[repr(C)]
 #[allow(missing_docs)]
 #[allow(dead_code)]
 pub struct FilesClient {
     pub x: i32,
 }
-impl ::nearcall::raw::Marshal for FilesClient {
-    const BYTES_MIN: usize = 4;
-    fn marshal(&self, writer: &mut ::nearcall::raw::Writer) {
-        ::nearcall::raw::Marshal::marshal(&self.x, writer);
-    }
-    fn unmarshal(
-        reader: &mut ::nearcall::raw::Reader<'_>,
-    ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
-        ::core::result::Result::Ok(Self {
-            x: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-        })
-    }
-}
+::nearcall::plain!(FilesClient { x : i32 });
 /// Struct `FilesServer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[repr(C)]
 #[allow(missing_docs)]
 #[allow(dead_code)]
 pub struct FilesServer {
     pub x: i32,
 }
-impl ::nearcall::raw::Marshal for FilesServer {
-    const BYTES_MIN: usize = 4;
-    fn marshal(&self, writer: &mut ::nearcall::raw::Writer) {
-        ::nearcall::raw::Marshal::marshal(&self.x, writer);
-    }
-    fn unmarshal(
-        reader: &mut ::nearcall::raw::Reader<'_>,
-    ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
-        ::core::result::Result::Ok(Self {
-            x: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-        })
-    }
-}
+::nearcall::plain!(FilesServer { x : i32 });
 /// Enum `FilesEntries`.
 #[allow(missing_docs)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -415,24 +393,13 @@ impl ::core::fmt::Display for FilesRemoveException {
 impl ::core::error::Error for FilesRemoveException {}
 /// Struct `S`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[repr(C)]
 #[allow(missing_docs)]
 #[allow(dead_code)]
 pub struct S {
     pub t: i32,
 }
-impl ::nearcall::raw::Marshal for S {
-    const BYTES_MIN: usize = 4;
-    fn marshal(&self, writer: &mut ::nearcall::raw::Writer) {
-        ::nearcall::raw::Marshal::marshal(&self.t, writer);
-    }
-    fn unmarshal(
-        reader: &mut ::nearcall::raw::Reader<'_>,
-    ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
-        ::core::result::Result::Ok(Self {
-            t: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-        })
-    }
-}
+::nearcall::plain!(S { t : i32 });
 /// Calls `Generic` in the domain that exports it.
 #[derive(Clone, Debug)]
 #[allow(dead_code)]
@@ -3987,23 +3954,12 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         impl ::core::error::Error for Err {}
         /// Struct `nearcall::Client::S`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+        #[repr(C)]
         #[allow(missing_docs)]
         pub struct S {
             pub t: i32,
         }
-        impl ::nearcall::raw::Marshal for S {
-            const BYTES_MIN: usize = 4;
-            fn marshal(&self, writer: &mut ::nearcall::raw::Writer) {
-                ::nearcall::raw::Marshal::marshal(&self.t, writer);
-            }
-            fn unmarshal(
-                reader: &mut ::nearcall::raw::Reader<'_>,
-            ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
-                ::core::result::Result::Ok(Self {
-                    t: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                })
-            }
-        }
+        ::nearcall::plain!(S { t : i32 });
     }
     /// Scope `crate_`.
     pub mod crate_ {
@@ -4023,23 +3979,12 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     Ord,
                     Default,
                 )]
+                #[repr(C)]
                 #[allow(missing_docs)]
                 pub struct S {
                     pub self2: i32,
                 }
-                impl ::nearcall::raw::Marshal for S {
-                    const BYTES_MIN: usize = 4;
-                    fn marshal(&self, writer: &mut ::nearcall::raw::Writer) {
-                        ::nearcall::raw::Marshal::marshal(&self.self2, writer);
-                    }
-                    fn unmarshal(
-                        reader: &mut ::nearcall::raw::Reader<'_>,
-                    ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
-                        ::core::result::Result::Ok(Self {
-                            self2: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                        })
-                    }
-                }
+                ::nearcall::plain!(S { self2 : i32 });
             }
         }
     }
@@ -4050,28 +3995,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
 pub mod std {
     /// Struct `std::u32`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+    #[repr(C)]
     #[allow(missing_docs)]
     pub struct U32 {
         pub r#box: super::core::std::Box,
         pub str: u32,
     }
-    impl ::nearcall::raw::Marshal for U32 {
-        const BYTES_MIN: usize = 8;
-        fn marshal(&self, writer: &mut ::nearcall::raw::Writer) {
-            ::nearcall::raw::Marshal::marshal(&self.r#box, writer);
-            ::nearcall::raw::Marshal::marshal(&self.str, writer);
-        }
-        fn unmarshal(
-            reader: &mut ::nearcall::raw::Reader<'_>,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
-            ::core::result::Result::Ok(Self {
-                r#box: <super::core::std::Box as ::nearcall::raw::Marshal>::unmarshal(
-                    reader,
-                )?,
-                str: <u32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-            })
-        }
-    }
+    ::nearcall::plain!(U32 { r#box : super::core::std::Box, str : u32 });
     /// Constant `std::Send`.
     pub const SEND: i32 = 5;
     /// Constant `std::name`.
@@ -4088,6 +4018,7 @@ pub mod std {
 pub mod core {
     /// Struct `core::Result`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+    #[repr(C)]
     #[allow(missing_docs)]
     pub struct Result {
         pub self_: i32,
@@ -4098,53 +4029,19 @@ pub mod core {
         pub r#gen: i32,
         pub r#async: i32,
     }
-    impl ::nearcall::raw::Marshal for Result {
-        const BYTES_MIN: usize = 28;
-        fn marshal(&self, writer: &mut ::nearcall::raw::Writer) {
-            ::nearcall::raw::Marshal::marshal(&self.self_, writer);
-            ::nearcall::raw::Marshal::marshal(&self.super_, writer);
-            ::nearcall::raw::Marshal::marshal(&self.crate_, writer);
-            ::nearcall::raw::Marshal::marshal(&self.self__, writer);
-            ::nearcall::raw::Marshal::marshal(&self.r#type, writer);
-            ::nearcall::raw::Marshal::marshal(&self.r#gen, writer);
-            ::nearcall::raw::Marshal::marshal(&self.r#async, writer);
-        }
-        fn unmarshal(
-            reader: &mut ::nearcall::raw::Reader<'_>,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
-            ::core::result::Result::Ok(Self {
-                self_: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                super_: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                crate_: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                self__: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                r#type: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                r#gen: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                r#async: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-            })
-        }
-    }
+    ::nearcall::plain!(
+        Result { self_ : i32, super_ : i32, crate_ : i32, self__ : i32, r#type : i32,
+        r#gen : i32, r#async : i32 }
+    );
     /// Struct `core::Option`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+    #[repr(C)]
     #[allow(missing_docs)]
     pub struct Option {
         pub result: Result,
         pub ok: i32,
     }
-    impl ::nearcall::raw::Marshal for Option {
-        const BYTES_MIN: usize = 32;
-        fn marshal(&self, writer: &mut ::nearcall::raw::Writer) {
-            ::nearcall::raw::Marshal::marshal(&self.result, writer);
-            ::nearcall::raw::Marshal::marshal(&self.ok, writer);
-        }
-        fn unmarshal(
-            reader: &mut ::nearcall::raw::Reader<'_>,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
-            ::core::result::Result::Ok(Self {
-                result: <Result as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                ok: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-            })
-        }
-    }
+    ::nearcall::plain!(Option { result : Result, ok : i32 });
     /// Enum `core::Err`.
     #[allow(missing_docs)]
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -4267,22 +4164,11 @@ pub mod core {
         pub type Nearcall = i32;
         /// Struct `core::std::Box`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+        #[repr(C)]
         #[allow(missing_docs)]
         pub struct Box {
             pub inner: Nearcall,
         }
-        impl ::nearcall::raw::Marshal for Box {
-            const BYTES_MIN: usize = 4;
-            fn marshal(&self, writer: &mut ::nearcall::raw::Writer) {
-                ::nearcall::raw::Marshal::marshal(&self.inner, writer);
-            }
-            fn unmarshal(
-                reader: &mut ::nearcall::raw::Reader<'_>,
-            ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
-                ::core::result::Result::Ok(Self {
-                    inner: <Nearcall as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                })
-            }
-        }
+        ::nearcall::plain!(Box { inner : Nearcall });
     }
 }

@@ -29,23 +29,12 @@ pub mod streams {
     }
     /// Struct `streams::Summary`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+    #[repr(C)]
     #[allow(missing_docs)]
     pub struct Summary {
         pub bytes: u64,
     }
-    impl ::nearcall::raw::Marshal for Summary {
-        const BYTES_MIN: usize = 8;
-        fn marshal(&self, writer: &mut ::nearcall::raw::Writer) {
-            ::nearcall::raw::Marshal::marshal(&self.bytes, writer);
-        }
-        fn unmarshal(
-            reader: &mut ::nearcall::raw::Reader<'_>,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
-            ::core::result::Result::Ok(Self {
-                bytes: <u64 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-            })
-        }
-    }
+    ::nearcall::plain!(Summary { bytes : u64 });
     /// Calls `streams::Transfers` in the domain that exports it.
     #[derive(Clone, Debug)]
     pub struct TransfersClient {

@@ -509,26 +509,13 @@ pub mod types {
     }
     /// Struct `types::Point`.
     #[derive(Clone, Copy, Debug, PartialEq, Default)]
+    #[repr(C)]
     #[allow(missing_docs)]
     pub struct Point {
         pub x: f64,
         pub y: f64,
     }
-    impl ::nearcall::raw::Marshal for Point {
-        const BYTES_MIN: usize = 16;
-        fn marshal(&self, writer: &mut ::nearcall::raw::Writer) {
-            ::nearcall::raw::Marshal::marshal(&self.x, writer);
-            ::nearcall::raw::Marshal::marshal(&self.y, writer);
-        }
-        fn unmarshal(
-            reader: &mut ::nearcall::raw::Reader<'_>,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
-            ::core::result::Result::Ok(Self {
-                x: <f64 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                y: <f64 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-            })
-        }
-    }
+    ::nearcall::plain!(Point { x : f64, y : f64 });
     /// Struct `types::Empty`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
     pub struct Empty;
@@ -733,28 +720,16 @@ pub mod types {
     }
     /// Struct `types::Big`.
     #[derive(Clone, Copy, Debug, PartialEq)]
+    #[repr(C)]
     #[allow(missing_docs)]
     pub struct Big {
         pub a: [i32; 40],
         pub p: [Point; 30],
     }
-    impl ::nearcall::raw::Marshal for Big {
-        const BYTES_MIN: usize = 640;
-        fn marshal(&self, writer: &mut ::nearcall::raw::Writer) {
-            ::nearcall::raw::Marshal::marshal(&self.a, writer);
-            ::nearcall::raw::Marshal::marshal(&self.p, writer);
-        }
-        fn unmarshal(
-            reader: &mut ::nearcall::raw::Reader<'_>,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
-            ::core::result::Result::Ok(Self {
-                a: <[i32; 40] as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                p: <[Point; 30] as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-            })
-        }
-    }
+    ::nearcall::plain!(Big { a : [i32; 40], p : [Point; 30] });
     /// Struct `types::Many`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+    #[repr(C)]
     #[allow(missing_docs)]
     pub struct Many {
         pub a0: i32,
@@ -823,147 +798,17 @@ pub mod types {
         pub g3: i32,
         pub g4: i32,
     }
-    impl ::nearcall::raw::Marshal for Many {
-        const BYTES_MIN: usize = 260;
-        fn marshal(&self, writer: &mut ::nearcall::raw::Writer) {
-            ::nearcall::raw::Marshal::marshal(&self.a0, writer);
-            ::nearcall::raw::Marshal::marshal(&self.a1, writer);
-            ::nearcall::raw::Marshal::marshal(&self.a2, writer);
-            ::nearcall::raw::Marshal::marshal(&self.a3, writer);
-            ::nearcall::raw::Marshal::marshal(&self.a4, writer);
-            ::nearcall::raw::Marshal::marshal(&self.a5, writer);
-            ::nearcall::raw::Marshal::marshal(&self.a6, writer);
-            ::nearcall::raw::Marshal::marshal(&self.a7, writer);
-            ::nearcall::raw::Marshal::marshal(&self.a8, writer);
-            ::nearcall::raw::Marshal::marshal(&self.a9, writer);
-            ::nearcall::raw::Marshal::marshal(&self.b0, writer);
-            ::nearcall::raw::Marshal::marshal(&self.b1, writer);
-            ::nearcall::raw::Marshal::marshal(&self.b2, writer);
-            ::nearcall::raw::Marshal::marshal(&self.b3, writer);
-            ::nearcall::raw::Marshal::marshal(&self.b4, writer);
-            ::nearcall::raw::Marshal::marshal(&self.b5, writer);
-            ::nearcall::raw::Marshal::marshal(&self.b6, writer);
-            ::nearcall::raw::Marshal::marshal(&self.b7, writer);
-            ::nearcall::raw::Marshal::marshal(&self.b8, writer);
-            ::nearcall::raw::Marshal::marshal(&self.b9, writer);
-            ::nearcall::raw::Marshal::marshal(&self.c0, writer);
-            ::nearcall::raw::Marshal::marshal(&self.c1, writer);
-            ::nearcall::raw::Marshal::marshal(&self.c2, writer);
-            ::nearcall::raw::Marshal::marshal(&self.c3, writer);
-            ::nearcall::raw::Marshal::marshal(&self.c4, writer);
-            ::nearcall::raw::Marshal::marshal(&self.c5, writer);
-            ::nearcall::raw::Marshal::marshal(&self.c6, writer);
-            ::nearcall::raw::Marshal::marshal(&self.c7, writer);
-            ::nearcall::raw::Marshal::marshal(&self.c8, writer);
-            ::nearcall::raw::Marshal::marshal(&self.c9, writer);
-            ::nearcall::raw::Marshal::marshal(&self.d0, writer);
-            ::nearcall::raw::Marshal::marshal(&self.d1, writer);
-            ::nearcall::raw::Marshal::marshal(&self.d2, writer);
-            ::nearcall::raw::Marshal::marshal(&self.d3, writer);
-            ::nearcall::raw::Marshal::marshal(&self.d4, writer);
-            ::nearcall::raw::Marshal::marshal(&self.d5, writer);
-            ::nearcall::raw::Marshal::marshal(&self.d6, writer);
-            ::nearcall::raw::Marshal::marshal(&self.d7, writer);
-            ::nearcall::raw::Marshal::marshal(&self.d8, writer);
-            ::nearcall::raw::Marshal::marshal(&self.d9, writer);
-            ::nearcall::raw::Marshal::marshal(&self.e0, writer);
-            ::nearcall::raw::Marshal::marshal(&self.e1, writer);
-            ::nearcall::raw::Marshal::marshal(&self.e2, writer);
-            ::nearcall::raw::Marshal::marshal(&self.e3, writer);
-            ::nearcall::raw::Marshal::marshal(&self.e4, writer);
-            ::nearcall::raw::Marshal::marshal(&self.e5, writer);
-            ::nearcall::raw::Marshal::marshal(&self.e6, writer);
-            ::nearcall::raw::Marshal::marshal(&self.e7, writer);
-            ::nearcall::raw::Marshal::marshal(&self.e8, writer);
-            ::nearcall::raw::Marshal::marshal(&self.e9, writer);
-            ::nearcall::raw::Marshal::marshal(&self.f0, writer);
-            ::nearcall::raw::Marshal::marshal(&self.f1, writer);
-            ::nearcall::raw::Marshal::marshal(&self.f2, writer);
-            ::nearcall::raw::Marshal::marshal(&self.f3, writer);
-            ::nearcall::raw::Marshal::marshal(&self.f4, writer);
-            ::nearcall::raw::Marshal::marshal(&self.f5, writer);
-            ::nearcall::raw::Marshal::marshal(&self.f6, writer);
-            ::nearcall::raw::Marshal::marshal(&self.f7, writer);
-            ::nearcall::raw::Marshal::marshal(&self.f8, writer);
-            ::nearcall::raw::Marshal::marshal(&self.f9, writer);
-            ::nearcall::raw::Marshal::marshal(&self.g0, writer);
-            ::nearcall::raw::Marshal::marshal(&self.g1, writer);
-            ::nearcall::raw::Marshal::marshal(&self.g2, writer);
-            ::nearcall::raw::Marshal::marshal(&self.g3, writer);
-            ::nearcall::raw::Marshal::marshal(&self.g4, writer);
-        }
-        fn unmarshal(
-            reader: &mut ::nearcall::raw::Reader<'_>,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
-            ::core::result::Result::Ok(Self {
-                a0: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                a1: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                a2: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                a3: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                a4: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                a5: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                a6: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                a7: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                a8: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                a9: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                b0: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                b1: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                b2: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                b3: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                b4: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                b5: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                b6: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                b7: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                b8: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                b9: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                c0: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                c1: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                c2: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                c3: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                c4: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                c5: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                c6: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                c7: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                c8: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                c9: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                d0: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                d1: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                d2: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                d3: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                d4: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                d5: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                d6: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                d7: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                d8: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                d9: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                e0: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                e1: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                e2: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                e3: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                e4: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                e5: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                e6: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                e7: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                e8: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                e9: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                f0: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                f1: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                f2: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                f3: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                f4: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                f5: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                f6: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                f7: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                f8: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                f9: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                g0: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                g1: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                g2: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                g3: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                g4: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-            })
-        }
-    }
+    ::nearcall::plain!(
+        Many { a0 : i32, a1 : i32, a2 : i32, a3 : i32, a4 : i32, a5 : i32, a6 : i32, a7 :
+        i32, a8 : i32, a9 : i32, b0 : i32, b1 : i32, b2 : i32, b3 : i32, b4 : i32, b5 :
+        i32, b6 : i32, b7 : i32, b8 : i32, b9 : i32, c0 : i32, c1 : i32, c2 : i32, c3 :
+        i32, c4 : i32, c5 : i32, c6 : i32, c7 : i32, c8 : i32, c9 : i32, d0 : i32, d1 :
+        i32, d2 : i32, d3 : i32, d4 : i32, d5 : i32, d6 : i32, d7 : i32, d8 : i32, d9 :
+        i32, e0 : i32, e1 : i32, e2 : i32, e3 : i32, e4 : i32, e5 : i32, e6 : i32, e7 :
+        i32, e8 : i32, e9 : i32, f0 : i32, f1 : i32, f2 : i32, f3 : i32, f4 : i32, f5 :
+        i32, f6 : i32, f7 : i32, f8 : i32, f9 : i32, g0 : i32, g1 : i32, g2 : i32, g3 :
+        i32, g4 : i32 }
+    );
     /// Type `types::Nodes`.
     pub type Nodes = ::std::vec::Vec<Node>;
     /// Struct `types::Node`.

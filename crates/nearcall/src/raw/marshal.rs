@@ -41,6 +41,27 @@ pub trait Marshal: Sized {
 
     /// Takes one value off.
     fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed>;
+
+    /// Appends values, one after another.
+    #[inline]
+    fn marshal_all(values: &[Self], writer: &mut Writer) {
+        for value in values {
+            value.marshal(writer);
+        }
+    }
+
+    /// Takes `count` values off, of which [`Marshal::BYTES_MIN`] bytes each are there.
+    #[inline]
+    fn unmarshal_all(reader: &mut Reader<'_>, count: usize) -> Result<Vec<Self>, Malformed> {
+        // Room for what the bytes can hold if each value takes as many as in memory; those that
+        // take fewer make it grow as they come.
+        let room = count.min(reader.rest.len() / size_of::<Self>().max(1));
+        let mut values = Vec::with_capacity(room);
+        for _ in 0..count {
+            values.push(Self::unmarshal(reader)?);
+        }
+        Ok(values)
+    }
 }
 
 /// Collects the bytes of one payload.
@@ -89,9 +110,7 @@ impl Writer {
     /// Appends a list, as `Vec<T>` is marshalled.
     pub fn slice<T: Marshal>(&mut self, items: &[T]) {
         self.count(items.len());
-        for item in items {
-            item.marshal(self);
-        }
+        T::marshal_all(items, self);
     }
 
     pub(super) fn as_bytes(&self) -> &[u8] {
@@ -191,33 +210,22 @@ impl<'p> Reader<'p> {
     }
 
     /// Judges a count by the bytes that so many elements need at the least.
-    fn plausible(&self, count: usize, bytes_min: usize) -> Result<usize, Malformed> {
+    fn plausible(&self, count: usize, bytes_min: usize) -> Result<(), Malformed> {
         let (claimed, limit) = (count as u64 * bytes_min as u64, self.rest.len() as u64);
-        if claimed > limit { Err(Malformed::Length { claimed, limit }) } else { Ok(count) }
+        if claimed > limit { Err(Malformed::Length { claimed, limit }) } else { Ok(()) }
     }
 }
 
-macro_rules! marshal_numbers {
+macro_rules! plain_numbers {
     ($($number:ty),*) => {$(
         impl Marshal for $number {
             const BYTES_MIN: usize = size_of::<$number>();
-
-            #[inline]
-            fn marshal(&self, writer: &mut Writer) {
-                writer.put(&self.to_le_bytes());
-            }
-
-            #[inline]
-            fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
-                let mut bytes = [0; size_of::<$number>()];
-                bytes.copy_from_slice(reader.bytes(size_of::<$number>())?);
-                Ok(<$number>::from_le_bytes(bytes))
-            }
+            crate::plain_marshal!();
         }
     )*};
 }
 
-marshal_numbers!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+plain_numbers!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64, Char, LongDouble);
 
 impl Marshal for bool {
     const BYTES_MIN: usize = 1;
@@ -240,32 +248,6 @@ impl Marshal for char {
 
     fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         super::character(u32::unmarshal(reader)?)
-    }
-}
-
-impl Marshal for Char {
-    const BYTES_MIN: usize = 1;
-
-    fn marshal(&self, writer: &mut Writer) {
-        self.0.marshal(writer);
-    }
-
-    fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
-        u8::unmarshal(reader).map(Char)
-    }
-}
-
-impl Marshal for LongDouble {
-    const BYTES_MIN: usize = 16;
-
-    fn marshal(&self, writer: &mut Writer) {
-        writer.put(&self.0);
-    }
-
-    fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
-        let mut bytes = [0; 16];
-        bytes.copy_from_slice(reader.bytes(16)?);
-        Ok(LongDouble(bytes))
     }
 }
 
@@ -293,17 +275,8 @@ impl<T: Marshal> Marshal for Vec<T> {
 
     fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         let count = reader.count()?;
-        // Room for what the bytes can hold if each element takes as many as in memory; those that
-        // take fewer make it grow as they come.
-        let claimed = reader.plausible(count, T::BYTES_MIN)?;
-        let mut elements =
-            Vec::with_capacity(claimed.min(reader.rest.len() / size_of::<T>().max(1)));
-        reader.nested::<T, _>(|reader| {
-            for _ in 0..count {
-                elements.push(T::unmarshal(reader)?);
-            }
-            Ok(elements)
-        })
+        reader.plausible(count, T::BYTES_MIN)?;
+        reader.nested::<T, _>(|reader| T::unmarshal_all(reader, count))
     }
 }
 
@@ -335,18 +308,13 @@ impl<T: Marshal, const N: usize> Marshal for [T; N] {
     const BYTES_MIN: usize = T::BYTES_MIN * N;
 
     fn marshal(&self, writer: &mut Writer) {
-        for element in self {
-            element.marshal(writer);
-        }
+        T::marshal_all(self, writer);
     }
 
     fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
-        let mut elements = Vec::with_capacity(N);
-        for _ in 0..N {
-            elements.push(T::unmarshal(reader)?);
-        }
+        let elements = T::unmarshal_all(reader, N)?;
         let elements: Result<[T; N], _> = elements.try_into();
-        Ok(elements.unwrap_or_else(|_| unreachable!("exactly N elements were pushed")))
+        Ok(elements.unwrap_or_else(|_| unreachable!("exactly N elements were read")))
     }
 }
 

@@ -87,7 +87,10 @@ impl Rust<'_> {
         let doc = doc(&declaration.doc, &format!("{what} `{}`.", declaration.name));
         let name = ident(self.names.declaration(id));
         let all = members(self.model, id);
-        let derive = self.member_traits(id).derive();
+        let mut derive = self.member_traits(id).derive();
+        if what == "Struct" && self.is_plain(id) {
+            derive.extend(quote!(#[repr(C)]));
+        }
         if all.is_empty() {
             return quote!(#doc #derive pub struct #name;);
         }
