@@ -76,7 +76,12 @@ pub fn run(directory: &Path, name: &str) {
 impl KeeperProcess {
     /// Starts one with the program `testkit-keeper`, and waits until it has exported.
     pub fn start(program: &str, directory: &Path, name: &str) -> KeeperProcess {
-        let mut child = Command::new(program)
+        KeeperProcess::start_as(Command::new(program), directory, name)
+    }
+
+    /// The same by a command that starts the program.
+    pub fn start_as(mut command: Command, directory: &Path, name: &str) -> KeeperProcess {
+        let mut child = command
             .arg(directory)
             .arg(name)
             .stdin(Stdio::piped())

@@ -1,6 +1,7 @@
 //! One deadline bounds a whole call, and the server sees what is left of it (DESIGN 8).
 
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -69,6 +70,46 @@ fn a_procedure_sees_what_is_left_of_its_deadline() {
         assert_eq!(client.time_left().unwrap(), -1);
     }
     assert!(nearcall::current_call().is_none());
+}
+
+/// Starts a program whose monotonic clock is eleven days ahead of ours, and ends with it.
+const AHEAD: [&str; 6] = ["unshare", "--time", "--monotonic", "1000000", "--fork", "--kill-child"];
+
+/// In shared memory a time of one clock would be one of another (T7): what crosses is how much is
+/// left.
+#[test]
+fn a_deadline_is_the_same_where_the_clock_is_another() {
+    let command = || {
+        let mut command = Command::new(AHEAD[0]);
+        command.args(&AHEAD[1..]);
+        command
+    };
+    let tried = command().arg("true").stderr(Stdio::null()).status();
+    if !tried.is_ok_and(|status| status.success()) {
+        println!("skipped: no time namespace can be made here");
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let mut command = command();
+    command.arg(KEEPER);
+    let _keeper = KeeperProcess::start_as(command, directory.path(), "keeper");
+    let domain = Domain::new().expect("a domain");
+    let client = contract::import(&domain, directory.path(), "keeper");
+    for deadline in [SECOND, 70 * SECOND] {
+        let begin = Instant::now();
+        let left_ns = client.with_deadline(deadline).time_left().unwrap();
+        check_left(left_ns, deadline, begin.elapsed());
+    }
+    let hasty = client.with_deadline(Duration::from_millis(50));
+    let begin = Instant::now();
+    let error = hasty.work_until_cancelled(60_000).unwrap_err();
+    assert!(matches!(error, CallError::CallAborted { .. }), "{error}");
+    assert!((Duration::from_millis(50)..10 * SECOND).contains(&begin.elapsed()));
+    // Given up, as its server sees it, and asleep long enough to be woken.
+    while client.seen().unwrap() != (1, 0) {
+        std::thread::yield_now();
+    }
+    assert!(!client.work_until_cancelled(20).unwrap());
 }
 
 #[test]

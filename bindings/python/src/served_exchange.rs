@@ -4,6 +4,7 @@
 //! All exchanges in Python have items of the same types here: what opens one tells it apart.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use nearcall::raw::{Arguments, Finish, Replied, exchange};
 use pyo3::exceptions::{PyBaseException, PyValueError};
@@ -14,6 +15,9 @@ use crate::errors;
 use crate::feed::{Batch, alone, append};
 use crate::serve::{Unserved, attached, reply};
 use crate::table::{Plan, Type};
+
+/// Between two looks whether a signal handler is to run.
+const SIGNALS_SLICE: Duration = Duration::from_millis(50);
 
 /// An item as it is sent.
 type Given = Vec<u8>;
@@ -50,8 +54,8 @@ impl Inlet {
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let mut held = alone(&self.inlet)?;
         let Some(inlet) = held.as_mut() else { return Ok(None) };
-        let item = py.detach(|| inlet.next());
-        item.transpose().map_err(|given_up| errors::of_given_up(py, given_up))
+        wait(py, |slice| inlet.wait(slice))?;
+        inlet.next().transpose().map_err(|given_up| errors::of_given_up(py, given_up))
     }
 
     /// Takes no more items.
@@ -87,8 +91,8 @@ impl Outlet {
         let mut bytes = Vec::new();
         append(item, declared, &self.plan.table, &mut bytes)
             .map_err(|wrong| errors::of_argument(py, wrong, "item"))?;
-        let put = py.detach(|| outlet.put(bytes));
-        put.map_err(|given_up| errors::of_given_up(py, given_up))
+        wait(py, |slice| outlet.wait(slice))?;
+        outlet.put(bytes).map_err(|given_up| errors::of_given_up(py, given_up))
     }
 
     /// There are no more items, and this exception behind them: one that the interface declares, or
@@ -123,6 +127,15 @@ impl Outlet {
             _ => self.close(),
         }
     }
+}
+
+/// Waits, without the interpreter's lock, until `wait` says so; or until a signal handler raises,
+/// after which everything is as it was.
+fn wait(py: Python<'_>, mut wait: impl FnMut(Duration) -> bool + Send) -> PyResult<()> {
+    while !py.detach(|| wait(SIGNALS_SLICE)) {
+        py.check_signals()?;
+    }
+    Ok(())
 }
 
 /// A call of an exchange's procedure.

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import pathlib
+import queue
 import signal
 import subprocess
 import sys
@@ -172,6 +173,33 @@ def test_control_c_interrupts_an_exchange(client: typing.Any) -> None:
     with pytest.raises(KeyboardInterrupt):
         next(feed)
     assert client.let_go() == 1
+
+
+def test_control_c_interrupts_a_server_s_ends(talking: Talking) -> None:
+    ends: queue.Queue[typing.Any] = queue.Queue()
+
+    class Keeping(talking.TalkingServer):  # type: ignore[misc, name-defined]
+        def kept(self, inlet: typing.Any, outlet: typing.Any) -> None:
+            ends.put((inlet, outlet))
+
+    own = threading.main_thread().ident
+    assert own is not None
+    with nearcall.export("keeping", Keeping()):
+        sink, feed = talking.TalkingClient.import_("keeping").kept()
+        inlet, outlet = ends.get(timeout=10)
+        threading.Timer(0.2, signal.pthread_kill, (own, signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            next(inlet)
+        sink.put("there is one")
+        sink.flush()
+        assert next(inlet) == "there is one"
+        threading.Timer(0.2, signal.pthread_kill, (own, signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            while True:
+                outlet.put("more than it asks for")
+        assert next(feed) == "more than it asks for"
+        inlet.close()
+        outlet.close()
 
 
 def test_as_many_exchanges_as_a_binding_may_have(client: typing.Any) -> None:

@@ -19,6 +19,7 @@ use std::future::{Future, poll_fn};
 use std::panic::resume_unwind;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use super::binding::ServerBinding;
 use super::current;
@@ -104,8 +105,12 @@ pub fn exchange<A, B, E>(kind: u32, limit: usize) -> (Ends<A, B, E>, Inlet<A>, O
 impl<T> Inlet<T> {
     /// Whether asking for the next one will not wait.
     pub fn is_ready(&self) -> bool {
-        let state = self.way.state();
-        !self.batch.is_empty() || !state.items.is_empty() || state.last.is_some()
+        self.wait(Duration::ZERO)
+    }
+
+    /// Waits until asking for the next one will not wait, at most so long. True if it will not.
+    pub fn wait(&self, timeout: Duration) -> bool {
+        !self.batch.is_empty() || self.way.wait_at_most(timeout, Way::has_none)
     }
 }
 
@@ -114,8 +119,7 @@ impl<T> Iterator for Inlet<T> {
 
     fn next(&mut self) -> Option<Result<T, GivenUp>> {
         if self.batch.is_empty() && !self.is_over {
-            let mut state =
-                self.way.wait_while(|state| state.items.is_empty() && state.last.is_none());
+            let mut state = self.way.wait_while(Way::has_none);
             self.batch = std::mem::take(&mut state.items);
             self.is_over = self.batch.is_empty();
             let is_given_up = matches!(state.last, Some(Last::GivenUp));
@@ -134,9 +138,7 @@ impl<T, E> Outlet<T, E> {
     ///
     /// # Errors: [`GivenUp`]: nobody wants it.
     pub fn put(&mut self, item: T) -> Result<(), GivenUp> {
-        let limit = self.way.limit;
-        let mut state =
-            self.way.wait_while(|state| state.items.len() >= limit && !state.is_unwanted);
+        let mut state = self.way.wait_while(Way::has_no_room);
         if state.is_unwanted {
             return Err(GivenUp);
         }
@@ -147,8 +149,12 @@ impl<T, E> Outlet<T, E> {
 
     /// Whether [`Outlet::put`] will not wait.
     pub fn is_ready(&self) -> bool {
-        let state = self.way.state();
-        state.items.len() < self.way.limit || state.is_unwanted
+        self.wait(Duration::ZERO)
+    }
+
+    /// Waits until [`Outlet::put`] will not wait, at most so long. True if it will not.
+    pub fn wait(&self, timeout: Duration) -> bool {
+        self.way.wait_at_most(timeout, Way::has_no_room)
     }
 
     /// Raises an exception behind the items: the feed is over.
@@ -222,9 +228,27 @@ impl<T, E> Way<T, E> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait_while(&self, is_so: impl Fn(&State<T, E>) -> bool) -> MutexGuard<'_, State<T, E>> {
-        let waited = self.changed.wait_while(self.state(), |state| is_so(state));
+    /// There is no item, and one may come.
+    fn has_none(&self, state: &State<T, E>) -> bool {
+        state.items.is_empty() && state.last.is_none()
+    }
+
+    /// There is no room for an item that is wanted.
+    fn has_no_room(&self, state: &State<T, E>) -> bool {
+        state.items.len() >= self.limit && !state.is_unwanted
+    }
+
+    fn wait_while(&self, is_so: fn(&Self, &State<T, E>) -> bool) -> MutexGuard<'_, State<T, E>> {
+        let waited = self.changed.wait_while(self.state(), |state| is_so(self, state));
         waited.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same, at most so long. True: it is not so.
+    fn wait_at_most(&self, timeout: Duration, is_so: fn(&Self, &State<T, E>) -> bool) -> bool {
+        let is_so = |state: &mut State<T, E>| is_so(self, state);
+        let waited = self.changed.wait_timeout_while(self.state(), timeout, is_so);
+        let (_state, wait) = waited.unwrap_or_else(PoisonError::into_inner);
+        !wait.timed_out()
     }
 
     /// Wakes the call that waits, outside of the lock.
@@ -425,6 +449,20 @@ mod tests {
         let items = at_way.poll_next(&context);
         assert!(matches!(&items, Poll::Ready(Some(Ok((items, false)))) if *items == [7]));
         assert!(matches!(at_way.poll_next(&context), Poll::Ready(None)));
+    }
+
+    #[test]
+    fn a_wait_ends_with_what_it_is_for_and_with_its_time() {
+        let (ends, inlet, mut outlet) = exchange::<u32, u32, Infallible>(0, 1);
+        let brief = Duration::from_millis(1);
+        assert!(outlet.wait(brief) && outlet.is_ready());
+        outlet.put(7).unwrap();
+        assert!(!outlet.wait(brief) && !outlet.is_ready());
+        assert!(!inlet.wait(brief) && !inlet.is_ready());
+        let gives_up = std::thread::spawn(move || drop(ends));
+        assert!(outlet.wait(Duration::MAX) && inlet.wait(Duration::MAX));
+        gives_up.join().unwrap();
+        assert_eq!(outlet.put(8), Err(GivenUp));
     }
 
     #[test]
