@@ -273,8 +273,6 @@ fn end<T>(thread: &'static Thread) -> ! {
     if thread.is_rare.get() {
         end_rare::<T>(thread);
     }
-    // Relaxed: tells no more than itself.
-    thread.run.store(0, Ordering::Relaxed);
     match thread.join.end_alone() {
         End::Keep => {}
         End::Wake(joiner) => wake_joiner(processor, joiner),
@@ -285,6 +283,8 @@ fn end<T>(thread: &'static Thread) -> ! {
             processor.stacks.give(thread);
         }
     }
+    // Relaxed: tells no more than itself.
+    thread.run.store(0, Ordering::Relaxed);
     processor.end()
 }
 
@@ -303,40 +303,64 @@ fn end_rare<T>(thread: &'static Thread) -> ! {
     // Its values may wait when they are dropped.
     thread.asked.raise_shield();
     local::drop_all(thread);
-    thread.is_rare.set(false);
-    thread.rare.take();
-    thread.asked.forget();
     match here() {
         Some(processor) if !processor.is_alone() => end_among_others::<T>(processor, thread),
-        _ => end::<T>(thread),
+        _ => {
+            forget_rare(thread);
+            end::<T>(thread)
+        }
     }
 }
 
-/// The end of a thread whose result another processor may take.
+/// Nothing of what most threads have not is left for the next one that has the record.
+fn forget_rare(thread: &Thread) {
+    thread.is_rare.set(false);
+    thread.rare.take();
+    thread.asked.forget();
+}
+
+/// The end of a thread whose result another processor may take. Its record is its own until its
+/// processor has left its stack.
 fn end_among_others<T>(processor: &Processor, thread: &'static Thread) -> ! {
-    thread.home.leave();
-    // Relaxed: tells no more than itself.
-    thread.run.store(0, Ordering::Relaxed);
     match thread.join.end() {
         End::Keep => {}
         End::Wake(joiner) => wake_joiner(processor, joiner),
         End::Drop => {
-            // SAFETY: the result is in place, and nobody else has or will have it.
-            drop_unwanted(unsafe { take::<T>(thread) });
+            // SAFETY: S1: the result is in place, and nobody else has or will have it.
+            unsafe { drop_own::<T>(thread) };
             let is_left = thread.join.take();
             debug_assert!(!is_left, "the stack is in use");
         }
     }
+    forget_rare(thread);
+    thread.home.leave();
+    // Relaxed: tells no more than itself.
+    thread.run.store(0, Ordering::Relaxed);
     processor.end_among_others(thread)
 }
 
 /// The end of a thread that nobody joins, and whose result has something to drop.
 #[cold]
 fn end_dropping<T>(processor: &Processor, thread: &'static Thread) -> ! {
-    // SAFETY: the result is in place, and nobody else has or will have it.
-    drop_unwanted(unsafe { take::<T>(thread) });
+    // SAFETY: S1: the result is in place, and nobody else has or will have it.
+    unsafe { drop_own::<T>(thread) };
+    forget_rare(thread);
+    // Relaxed: tells no more than itself.
+    thread.run.store(0, Ordering::Relaxed);
     processor.stacks.give(thread);
     processor.end()
+}
+
+/// A thread drops its own result, and the locals that this makes. It is still one of its
+/// processor's, because either may wait.
+///
+/// # Safety
+///
+/// - S1 ended: as for [`take`].
+unsafe fn drop_own<T>(thread: &Thread) {
+    // SAFETY: S1.
+    drop_unwanted(unsafe { take::<T>(thread) });
+    local::drop_all(thread);
 }
 
 /// Whether a thread that has ended did so by a panic.

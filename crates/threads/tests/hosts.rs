@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use nearcall_threads::{
     Guest, Host, Hosts, Local, Mutex, STACK_BYTES_MAX, Semaphore, block, fork, is_fastthread,
-    is_hosted, run, sleep, yield_now,
+    is_hosted, report, run, sleep, yield_now,
 };
 
 const STACK_BYTES: usize = 192 << 10;
@@ -362,6 +362,54 @@ fn a_guest_finds_no_local_of_the_one_before_it() {
         assert_eq!(on.host.counts(), (1, 1), "one E-stack for all of them");
     }
     assert_eq!(dropped.get(), 1 + 2 + 3);
+}
+
+#[test]
+fn a_result_that_nobody_wants_may_wait_while_it_is_dropped() {
+    static DROPPED: AtomicU32 = AtomicU32::new(0);
+    struct Waits(Arc<Mutex<()>>);
+    impl Drop for Waits {
+        fn drop(&mut self) {
+            drop(self.0.lock());
+            DROPPED.fetch_add(1, SeqCst);
+        }
+    }
+    let on = Loop::new();
+    on.begin(|| {
+        let lock = Arc::new(Mutex::new(()));
+        let result = Waits(Arc::clone(&lock));
+        let _ours = lock.lock().unwrap();
+        drop(fork(|| result));
+        // It ends, and waits for the lock.
+        yield_now();
+        assert_eq!(DROPPED.load(SeqCst), 0);
+        let threads = report();
+        let waits = threads.threads()[1].waits_for.as_deref();
+        assert_eq!(waits, Some("a mutex that FastThread 1 has"));
+        1
+    });
+    on.finish();
+    assert_eq!(DROPPED.load(SeqCst), 1);
+}
+
+#[test]
+fn a_local_that_a_result_makes_while_it_is_dropped_is_not_the_next_thread_s() {
+    static COUNT: Local<Cell<u32>> = Local::new(|| Cell::new(0));
+    struct Uses;
+    impl Drop for Uses {
+        fn drop(&mut self) {
+            COUNT.with(|count| count.set(5));
+        }
+    }
+    let on = Loop::new();
+    on.begin(|| {
+        drop(fork(|| Uses));
+        yield_now();
+        // The stack that was used last is the next one's.
+        fork(|| COUNT.with(Cell::get)).unwrap().join().unwrap()
+    });
+    on.finish();
+    assert_eq!(finished(&on), ["1 finishes with 0"]);
 }
 
 #[test]

@@ -136,3 +136,36 @@ fn a_chore_is_done_at_each_switch_until_it_is_over() {
         }
     });
 }
+
+#[test]
+fn a_local_that_a_result_makes_while_it_is_dropped_is_not_the_next_thread_s() {
+    static COUNT: Local<Counts> = Local::new(|| Counts(Cell::new(0)));
+    static DROPPED: AtomicU32 = AtomicU32::new(0);
+    struct Counts(Cell<u32>);
+    impl Drop for Counts {
+        fn drop(&mut self) {
+            DROPPED.fetch_add(1, Relaxed);
+        }
+    }
+    struct Uses;
+    impl Drop for Uses {
+        fn drop(&mut self) {
+            COUNT.with(|count| count.0.set(5));
+        }
+    }
+    for panics in [false, true] {
+        check(move || {
+            let result = move || match panics {
+                true => std::panic::resume_unwind(Box::new(Uses)),
+                false => Uses,
+            };
+            drop(fork(result));
+            yield_now();
+            assert_eq!(DROPPED.swap(0, Relaxed), 1);
+            // The stack that was used last is the next one's.
+            let next = fork(|| COUNT.with(|count| count.0.get()));
+            assert_eq!(next.unwrap().join().unwrap(), 0);
+            DROPPED.store(0, Relaxed);
+        });
+    }
+}

@@ -362,12 +362,12 @@ impl Processor {
     }
 
     fn end(&self, thread: usize) -> Next {
-        self.world.records[thread].home.leave();
         match self.world.joins[thread].end() {
             End::Keep => {}
             End::Wake(joiner) => self.make_ready(joiner - FIRST),
             End::Drop => assert!(!self.world.joins[thread].take(), "the stack is in use"),
         }
+        self.world.records[thread].home.leave();
         Next::Ended
     }
 }
