@@ -432,8 +432,7 @@ fn live<G: Guest>(estack: &EStack<G>) {
             let guest = estack.guest.borrow();
             let Some(guest) = &*guest else { return };
             let output = guest.run();
-            // What one guest has made is not there for the next one.
-            local::drop_all(here_for("an E-stack").running());
+            drop_locals();
             if estack.has_waited.get() {
                 guest.finish(output);
             } else {
@@ -441,9 +440,15 @@ fn live<G: Guest>(estack: &EStack<G>) {
             }
         }
         drop(estack.guest.take());
+        drop_locals();
         estack.is_free.set(true);
         here_for("an E-stack").block(&NextGuest);
     }
+}
+
+/// What one guest has made is not there for the next one, nor what its end has made.
+fn drop_locals() {
+    local::drop_all(here_for("an E-stack").running());
 }
 
 impl<G: Guest> Drop for Host<G> {

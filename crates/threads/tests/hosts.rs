@@ -413,6 +413,38 @@ fn a_local_that_a_result_makes_while_it_is_dropped_is_not_the_next_thread_s() {
 }
 
 #[test]
+fn what_a_guest_s_own_end_makes_of_locals_is_not_the_next_one_s() {
+    static COUNT: Local<Cell<u32>> = Local::new(|| Cell::new(0));
+    struct Uses;
+    impl Guest for Uses {
+        type Output = u32;
+        fn name(&self) -> &'static str {
+            "guest"
+        }
+        fn run(&self) -> u32 {
+            yield_now();
+            COUNT.with(Cell::get)
+        }
+        fn resume(&self) {}
+        fn suspend(&self) {}
+        fn finish(&self, output: u32) {
+            assert_eq!(output, 0);
+            COUNT.with(|count| count.set(5));
+        }
+    }
+    impl Drop for Uses {
+        fn drop(&mut self) {
+            COUNT.with(|count| count.set(count.get() + 1));
+        }
+    }
+    let host = Hosts::new(2, STACK_BYTES).unwrap().enter(9).unwrap();
+    for _ in 0..2 {
+        assert_eq!(host.begin(Uses), None);
+        assert!(host.run_ready(1, there_is_time));
+    }
+}
+
+#[test]
 fn a_place_is_taken_again_when_its_kernel_thread_has_left() {
     let hosts = Hosts::new(2, STACK_BYTES).unwrap();
     for _ in 0..10 {
