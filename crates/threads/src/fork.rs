@@ -144,7 +144,8 @@ where
     Ok(thread)
 }
 
-/// Has another processor of the run run a thread that nobody joins. It is one of that processor's.
+/// Has another processor of the run run a thread that nobody joins. It is one of that processor's,
+/// and never begins if that is a host's and has ended: see `Processor::forget_told`.
 pub(crate) fn fork_elsewhere<F>(
     processor: &'static Processor,
     at: u16,
@@ -153,6 +154,7 @@ pub(crate) fn fork_elsewhere<F>(
 where
     F: FnOnce() + Send + 'static,
 {
+    const { assert!(!mem::needs_drop::<F>(), "nobody drops what never begins") };
     let thread = prepare_detached(processor, move || {
         let there = here_for("a thread that was forked elsewhere");
         there.number(there.running());

@@ -80,10 +80,12 @@ struct Places {
     vacant: Vec<Vacant>,
 }
 
-/// A processor that no kernel thread is.
+/// A processor that no kernel thread is. All that may be left there is what others have told it of
+/// threads that have ended: who takes it hears that.
 struct Vacant(&'static Processor);
 
-// SAFETY: it has no threads, and nobody but whoever takes it out of the list touches it.
+// SAFETY: it has no threads that have begun, and nobody but whoever takes it out of the list touches
+// it.
 unsafe impl Send for Vacant {}
 
 /// One of them, on its kernel thread.
@@ -183,16 +185,16 @@ impl Hosts {
 
 impl Drop for Hosts {
     fn drop(&mut self) {
+        let places = self.places();
         // Where a host has left threads behind, its place is gone, and the run goes on for ever.
-        let is_over = {
-            let places = self.places();
-            places.vacant.len() == places.used
-        };
-        if is_over {
-            let stacks = Stacks::new(self.stack_bytes);
-            runs::end(self.team.number(), &stacks);
-            stacks.return_all();
+        if places.vacant.len() < places.used {
+            return;
         }
+        let stacks = Stacks::new(self.stack_bytes);
+        places.vacant.iter().for_each(|Vacant(processor)| processor.forget_told(&stacks));
+        drop(places);
+        runs::end(self.team.number(), &stacks);
+        stacks.return_all();
     }
 }
 
@@ -271,11 +273,13 @@ impl<G: Guest> Host<G> {
         !self.queue.borrow().is_empty() && has_room()
     }
 
-    /// Whether a guest has begun and not ended, or is to begin, or a thread that one has forked.
+    /// Whether a guest has begun and not ended, or is to begin, or a thread that one has forked; or
+    /// another host has told it something that it has not heard.
     pub fn is_busy(&self) -> bool {
         let tally = self.processor.tally();
         let live = tally.forked - tally.ended;
-        live != self.free.borrow().len() as u64 || !self.queue.borrow().is_empty()
+        let is_told = self.processor.has_some();
+        is_told || live != self.free.borrow().len() as u64 || !self.queue.borrow().is_empty()
     }
 
     /// Whether a guest waits for something from outside that wakes nobody.

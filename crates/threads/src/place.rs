@@ -34,6 +34,18 @@ impl Place {
         self.team.deliver(self.at.into(), thread.address(), link).map(wake);
     }
 
+    /// Takes what was delivered, on this processor: the first one, which links to the next.
+    pub fn take_delivered(&self) -> Option<&'static Thread> {
+        // SAFETY: S1: 0, or a thread that was delivered here, by its address.
+        let mut last = unsafe { Thread::at(self.member().inbox.take()) };
+        let mut first = None;
+        while let Some(thread) = last {
+            last = thread.next.replace(first);
+            first = Some(thread);
+        }
+        first
+    }
+
     /// A thread is to begin on this processor or another one.
     pub fn fork(&self, entry: Entry<NotBegun>) {
         self.team.fork(self.at.into(), entry).map(wake);

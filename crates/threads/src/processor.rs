@@ -365,17 +365,7 @@ impl Processor {
         {
             self.at_each_switch(chore);
         }
-        // SAFETY: S1: 0, or a thread that was delivered here, by its address.
-        let mut last = unsafe { Thread::at(self.place.member().inbox.take()) };
-        let mut first = None;
-        while let Some(thread) = last {
-            last = thread.next.replace(first);
-            first = Some(thread);
-        }
-        while let Some(thread) = first {
-            first = thread.next.get();
-            self.ready.push(thread);
-        }
+        self.accept();
         if !self.is_alone() {
             self.stacks.share();
         }
@@ -391,6 +381,15 @@ impl Processor {
                 }
                 self.ready.push(thread);
             }
+        }
+    }
+
+    /// Makes those ready that were delivered here.
+    fn accept(&self) {
+        let mut next = self.place.take_delivered();
+        while let Some(thread) = next {
+            next = thread.next.get();
+            self.ready.push(thread);
         }
     }
 

@@ -1,11 +1,15 @@
 //! What ends a process, or needs all of one: each in a process of its own, which is this program
 //! once more.
 
+use std::cell::Cell;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
+use std::rc::Rc;
 use std::time::Duration;
 
-use nearcall_threads::{Guest, Host, Hosts, Mutex, Setup, fork, named, run, sleep, yield_now};
+use nearcall_threads::{
+    Forked, Guest, Host, Hosts, Mutex, Setup, fork, named, run, sleep, yield_now,
+};
 
 /// Tells this program that it is the child.
 const VARIABLE: &str = "NEARCALL_THREADS_ENDING";
@@ -288,4 +292,49 @@ fn a_processor_without_a_stack_for_the_news_says_so_and_tells_it_later() {
     let said = String::from_utf8_lossy(&output.stdout);
     let is_refused = said.contains("refused: (\"no memory for a stack of 1099511627776 bytes: ");
     assert!(is_refused && said.contains("\"the FastThread was cancelled\""), "{output:?}");
+}
+
+struct Calls(Box<dyn Fn()>);
+
+impl Guest for Calls {
+    type Output = ();
+    fn name(&self) -> &'static str {
+        "guest"
+    }
+    fn run(&self) {
+        (self.0)();
+    }
+    fn resume(&self) {}
+    fn suspend(&self) {}
+    fn finish(&self, (): ()) {}
+}
+
+/// Two hosts, of which the second one ends before it has heard what the first one tells it: that a
+/// thread is cancelled, which has ended. False: there was no stack.
+fn end_before_the_news() -> bool {
+    let hosts = Hosts::new(2, 1 << 40).unwrap();
+    let [first, second]: [Host<Calls>; 2] = [9; 2].map(|estacks| hosts.enter(estacks).unwrap());
+    let forked = Rc::new(Cell::new(None::<Forked<()>>));
+    let theirs = Rc::clone(&forked);
+    let forks = Calls(Box::new(move || theirs.set(fork(yield_now).ok())));
+    let has_forked = second.begin(forks).is_some();
+    second.run_ready(1, || true);
+    let is_told = Rc::new(Cell::new(false));
+    let theirs = Rc::clone(&is_told);
+    let cancels = move || theirs.set(forked.take().is_some_and(|forked| forked.cancel().is_ok()));
+    let has_cancelled = first.begin(Calls(Box::new(cancels))).is_some();
+    second.run_ready(1, || true);
+    has_forked && has_cancelled && is_told.get()
+}
+
+#[test]
+fn news_for_a_host_that_has_ended_keeps_no_stack() {
+    in_child(|| {
+        // There is address space for some hundred stacks.
+        let rounds = (0..300).take_while(|_| end_before_the_news()).count();
+        println!("rounds: {rounds}");
+    });
+    let output = child("news_for_a_host_that_has_ended_keeps_no_stack");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("rounds: 300"), "{output:?}");
 }

@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use nearcall_threads::{
-    Guest, Host, Hosts, Local, Mutex, STACK_BYTES_MAX, Semaphore, block, fork, is_fastthread,
-    is_hosted, report, run, sleep, yield_now,
+    Forked, Guest, Host, Hosts, Local, Mutex, STACK_BYTES_MAX, Semaphore, block, fork,
+    is_fastthread, is_hosted, report, run, sleep, yield_now,
 };
 
 const STACK_BYTES: usize = 192 << 10;
@@ -452,6 +452,38 @@ fn a_place_is_taken_again_when_its_kernel_thread_has_left() {
         assert!(hosts.enter::<Noted>(9).is_none(), "there are two places");
         assert_eq!((first.begin(|| 1), second.begin(|| 2)), (Some(1), Some(2)));
     }
+}
+
+/// Two hosts of one kernel thread: a thread of the second one ends before that one hears that the
+/// first one has cancelled it.
+fn tell_late(hosts: &Arc<Hosts>) -> [Loop; 2] {
+    let [first, second] = [9; 2].map(|estacks| Loop::with_estacks(hosts, estacks));
+    let forked = Rc::new(Cell::new(None::<Forked<()>>));
+    let theirs = Rc::clone(&forked);
+    let forks = move || (theirs.set(Some(fork(yield_now).unwrap())), 0).1;
+    assert_eq!(second.begin(forks), Some(0));
+    assert!(second.host.run_ready(1, there_is_time), "it begins, and yields");
+    let cancels = move || (forked.take().unwrap().cancel().unwrap(), 0).1;
+    assert_eq!(first.begin(cancels), Some(0));
+    assert!(second.host.run_ready(1, there_is_time), "it ends");
+    [first, second]
+}
+
+#[test]
+fn a_host_is_busy_until_it_has_heard_what_it_was_told() {
+    let [first, second] = tell_late(&Hosts::new(2, STACK_BYTES).unwrap());
+    assert!(!first.host.is_busy() && second.host.is_busy());
+    second.finish();
+    assert!(!second.host.is_busy());
+}
+
+#[test]
+fn who_takes_a_place_hears_what_was_told_there_before() {
+    let hosts = Hosts::new(2, STACK_BYTES).unwrap();
+    drop(tell_late(&hosts));
+    let on = [9; 2].map(|estacks| Loop::with_estacks(&hosts, estacks));
+    assert!(on.iter().any(|on| on.host.is_busy()));
+    on.iter().for_each(Loop::finish);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::{HERE, Processor, here};
 use crate::place::Place;
+use crate::stacks::Stacks;
 use crate::thread::Thread;
 
 impl Processor {
@@ -37,9 +38,21 @@ impl Processor {
         self.ready.pop_hosted()
     }
 
-    /// Whether a thread is ready here, or may begin.
+    /// Whether a thread is ready here, may begin, or was delivered.
     pub fn has_some(&self) -> bool {
-        !self.ready.is_empty() || self.place.member().unbegun.hint().count > 0
+        let member = self.place.member();
+        !self.ready.is_empty() || member.unbegun.hint().count > 0 || member.inbox.has_some()
+    }
+
+    /// No kernel thread will be this processor any more, and all of its threads have ended: gives
+    /// the stacks of those away that were to tell it of one.
+    pub fn forget_told(&self, stacks: &Stacks) {
+        self.accept();
+        while let Some(teller) = self.ready.pop_hosted() {
+            teller.is_rare.set(false);
+            teller.home.leave();
+            stacks.give(teller);
+        }
     }
 
     /// Whether a thread waits for what is to be looked at: something from outside, or a time.
