@@ -82,18 +82,28 @@ impl Caller {
 }
 
 /// The kernel threads, and what they are to do.
-struct Standins {
+pub struct Standins {
     jobs: VecDeque<Job>,
     count: usize,
     idle: usize,
 }
 
-static STANDINS: Mutex<Standins> =
-    Mutex::new(Standins { jobs: VecDeque::new(), count: 0, idle: 0 });
+impl Standins {
+    const fn new() -> Standins {
+        Standins { jobs: VecDeque::new(), count: 0, idle: 0 }
+    }
+
+    /// In the child of a fork(2), which has none of them. What they were to do is the parent's.
+    pub fn forget(&mut self) {
+        mem::forget(mem::replace(self, Standins::new()));
+    }
+}
+
+static STANDINS: Mutex<Standins> = Mutex::new(Standins::new());
 
 static WORK: Condvar = Condvar::new();
 
-fn standins() -> MutexGuard<'static, Standins> {
+pub(crate) fn standins() -> MutexGuard<'static, Standins> {
     STANDINS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,12 +1,32 @@
 //! fork(2) of the process: its child has one kernel thread and a copy of every record, and no
-//! FastThread goes on there.
+//! FastThread goes on there. It may begin runs of its own.
+//!
+//! What kernel threads share beyond a run is behind three locks. Who forks has them meanwhile, so
+//! that no other kernel thread, which the child has not, is in the middle of something there.
 
-use std::sync::Once;
+use std::cell::Cell;
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{MutexGuard, Once};
 
+use crate::block::{self, Standins};
 use crate::processor;
+use crate::runs::{self, Runs};
+use crate::stacks::{self, Pool};
 
 static IS_CHILD: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    /// Without a destructor, so that a thread that forks allocates nothing for it.
+    static HELD: Cell<Option<ManuallyDrop<Held>>> = const { Cell::new(None) };
+}
+
+/// The locks, each of which is taken without another one elsewhere.
+struct Held {
+    standins: MutexGuard<'static, Standins>,
+    _runs: MutexGuard<'static, Runs>,
+    _pool: MutexGuard<'static, Pool>,
+}
 
 /// Whether this process was made by fork(2) from one that had FastThreads.
 pub fn is_child() -> bool {
@@ -14,15 +34,30 @@ pub fn is_child() -> bool {
     IS_CHILD.load(Ordering::Relaxed)
 }
 
-/// Has every fork(2) of this process noticed in the child.
+/// Has every fork(2) of this process noticed.
 pub fn watch() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: the function touches an atomic and a thread-local without a destructor, which is
-        // allowed between fork and exec.
-        let outcome = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+        // SAFETY: the function for the child touches atomics and a thread-local without a
+        // destructor and frees nothing, which is allowed between fork and exec.
+        let outcome = unsafe { libc::pthread_atfork(Some(hold), Some(let_go), Some(in_child)) };
         assert_eq!(outcome, 0, "no memory to notice fork(2)");
     });
+}
+
+/// # Safety
+///
+/// - S1 before: called by fork(2), which calls one of the others after it.
+unsafe extern "C" fn hold() {
+    let (standins, _runs, _pool) = (block::standins(), runs::runs(), stacks::pool());
+    HELD.set(Some(ManuallyDrop::new(Held { standins, _runs, _pool })));
+}
+
+/// # Safety
+///
+/// - S1 after: called by fork(2), on the kernel thread that calls it.
+unsafe extern "C" fn let_go() {
+    drop(HELD.take().map(ManuallyDrop::into_inner));
 }
 
 /// # Safety
@@ -32,4 +67,8 @@ unsafe extern "C" fn in_child() {
     // Relaxed: the child has one thread.
     IS_CHILD.store(true, Ordering::Relaxed);
     processor::forget_here();
+    if let Some(held) = HELD.take() {
+        let mut held = ManuallyDrop::into_inner(held);
+        held.standins.forget();
+    }
 }

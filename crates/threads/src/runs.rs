@@ -7,7 +7,8 @@ use crate::latch::INSIDE;
 use crate::stacks::Stacks;
 use crate::thread::Thread;
 
-struct Runs {
+/// All of them.
+pub struct Runs {
     last: u32,
     /// Those that are not over. One that ended in a deadlock never is: its threads are still there.
     live: BTreeSet<u32>,
@@ -29,7 +30,7 @@ unsafe impl Send for Orphan {}
 
 static RUNS: Mutex<Runs> = Mutex::new(Runs { last: 0, live: BTreeSet::new(), orphans: Vec::new() });
 
-fn runs() -> MutexGuard<'static, Runs> {
+pub fn runs() -> MutexGuard<'static, Runs> {
     RUNS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -31,7 +31,7 @@ struct Free(&'static Thread);
 unsafe impl Send for Free {}
 
 /// Every record that there is, and the free ones that no processor has, by bytes of their stacks.
-struct Pool {
+pub struct Pool {
     slabs: Vec<&'static [Shared]>,
     free: BTreeMap<usize, Vec<Free>>,
 }
@@ -48,7 +48,7 @@ unsafe impl Sync for Shared {}
 // SAFETY: as above.
 unsafe impl Send for Shared {}
 
-fn pool() -> MutexGuard<'static, Pool> {
+pub fn pool() -> MutexGuard<'static, Pool> {
     POOL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

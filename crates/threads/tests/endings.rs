@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use nearcall_threads::{
-    Forked, Guest, Host, Hosts, Mutex, Setup, fork, named, run, sleep, yield_now,
+    Forked, Guest, Host, Hosts, Mutex, Setup, block, fork, named, run, sleep, yield_now,
 };
 
 /// Tells this program that it is the child.
@@ -113,21 +113,56 @@ fn refused_in_child() -> i32 {
 fn threads_do_not_go_on_in_the_child_of_a_fork_of_the_process() {
     let code = run(|| {
         let other = fork(|| ()).unwrap();
-        // SAFETY: the child calls what allocates, which glibc allows after a fork.
-        let child = unsafe { libc::fork() };
-        if child == 0 {
-            let code = refused_in_child();
-            // SAFETY: ends the child without what the parent would do at its end.
-            unsafe { libc::_exit(code) };
-        }
-        let mut status = 0;
-        // SAFETY: waits for a child of ours.
-        let waited = unsafe { libc::waitpid(child, &mut status, 0) };
-        assert_eq!(waited, child);
+        let code = in_copy(refused_in_child);
         other.join().unwrap();
-        libc::WEXITSTATUS(status)
+        code
     });
-    assert_eq!(code.unwrap(), 0);
+    assert_eq!(code.unwrap(), Some(0));
+}
+
+/// What `main` comes to in the child of a fork(2) of this process; nothing if it does not end.
+fn in_copy(main: impl Fn() -> i32) -> Option<i32> {
+    // SAFETY: the child calls what allocates, which glibc allows after a fork.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: ends the child if it waits for ever.
+        unsafe { libc::alarm(10) };
+        let code = main();
+        // SAFETY: ends the child without what the parent would do at its end.
+        unsafe { libc::_exit(code) };
+    }
+    let mut status = 0;
+    // SAFETY: waits for a child of ours.
+    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+    libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status))
+}
+
+#[test]
+fn a_run_in_the_child_of_a_fork_of_the_process_blocks_elsewhere() {
+    in_child(|| {
+        let blocks = || run(|| block(|| 7).unwrap()).unwrap();
+        // A kernel thread stays that waits for the next call, here and not in the child.
+        assert_eq!(blocks(), 7);
+        println!("code: {:?}", in_copy(blocks));
+    });
+    let output = child("a_run_in_the_child_of_a_fork_of_the_process_blocks_elsewhere");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("code: Some(7)\n"), "{output:?}");
+}
+
+#[test]
+fn a_run_in_the_child_of_a_fork_of_the_process_finds_what_others_were_at() {
+    in_child(|| {
+        // Each has stacks of its own size, which are mapped while others are to keep off.
+        let run_of = |steps: usize| Setup::default().stack_bytes((64 << 10) + steps * (8 << 10));
+        let others = move || (0..).for_each(|steps| run_of(steps % 400).run(|| ()).unwrap());
+        std::thread::spawn(others);
+        let codes = (0..50).map(|_| in_copy(|| run_of(401).run(|| 7).unwrap()));
+        println!("good: {}", codes.take_while(|code| *code == Some(7)).count());
+    });
+    let output = child("a_run_in_the_child_of_a_fork_of_the_process_finds_what_others_were_at");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("good: 50\n"), "{output:?}");
 }
 
 /// As many threads as there is address space for stacks of 1 TiB, and why there was no further one.
