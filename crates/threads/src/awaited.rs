@@ -25,7 +25,7 @@ use crate::thread::Thread;
 /// Something that comes from outside.
 ///
 /// Everything is asked on the waiting thread's processor, on any of its FastThreads' stacks, so
-/// nothing of it may wait for FastThreads or panic.
+/// nothing of it may wait for FastThreads or panic: that ends the process.
 pub trait Awaited {
     /// Whether it is there, so that who waits for it goes on. Asked often.
     fn is_over(&self) -> bool;
@@ -126,7 +126,7 @@ pub fn wait_for(awaited: &dyn Awaited, until: Option<Instant>) -> WaitEnd {
 
 /// Has the processor of this FastThread call `chore` each time that it goes on with another thread,
 /// or with none, until it says that there is no more to do. One that was to be called before is
-/// forgotten. It may not wait for FastThreads or panic.
+/// forgotten. It may not wait for FastThreads or panic: that ends the process.
 ///
 /// # Panics
 ///

@@ -28,7 +28,7 @@ use crate::fork_process;
 use crate::local;
 use crate::overflow;
 use crate::place::Place;
-use crate::processor::{AbortOnUnwind, Processor, here_for};
+use crate::processor::{Processor, here_for};
 use crate::report::Waited;
 use crate::run::PROCESSORS_MAX;
 use crate::runs;
@@ -36,6 +36,7 @@ use crate::stack::{STACK_BYTES_MAX, STACK_BYTES_MIN, STACK_BYTES_STEP};
 use crate::stacks::Stacks;
 use crate::team::Team;
 use crate::thread::{NotBegun, Thread};
+use crate::whole::or_abort;
 
 /// A processor that sleeps keeps so many free E-stacks.
 const KEPT: usize = 32;
@@ -356,7 +357,7 @@ impl<G: Guest> Host<G> {
             output: Cell::new(None),
         });
         let theirs = Rc::clone(&estack);
-        let Ok(thread) = fork_guest(self.processor, move || live(&theirs)) else {
+        let Ok(thread) = fork_guest(self.processor, move || or_abort(|| live(&theirs))) else {
             self.vacant.borrow_mut().extend(vacant);
             self.refused_until.set(Some(Instant::now() + RETRY));
             return None;
@@ -430,7 +431,6 @@ impl<G: Guest> Host<G> {
 /// The life of an E-stack: it begins when it has its first guest, and ends when it is gone on with
 /// and has none.
 fn live<G: Guest>(estack: &EStack<G>) {
-    let _others_wait = AbortOnUnwind;
     loop {
         {
             let guest = estack.guest.borrow();

@@ -11,6 +11,7 @@
 //!     ├── awaited                        what comes from outside, such as replies
 //!     └── cancel ── home                 who is to end where it waits
 //!  switch                                from one stack to another
+//!  whole                                 what a panic must not leave in the middle
 //!  stacks ── stack overflow              where stacks come from, and what ends them
 //! ```
 //!
@@ -52,6 +53,7 @@ mod team;
 mod thief;
 mod thread;
 mod unbegun;
+mod whole;
 
 mod fork_process;
 mod overflow;

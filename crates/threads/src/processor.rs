@@ -33,6 +33,7 @@ use crate::stacks::{self, Stacks};
 use crate::switch::{leave, switch};
 use crate::thief::LATE;
 use crate::thread::Thread;
+use crate::whole::or_abort;
 
 mod cancelling;
 mod hosting;
@@ -177,14 +178,15 @@ impl Processor {
     /// Makes the calling kernel thread this processor, and runs what is ready and what that makes
     /// ready, until nothing on any processor of the run can make anything ready.
     pub fn run(&'static self) -> Tally {
-        let _others_wait = (!self.is_alone()).then_some(AbortOnUnwind);
         HERE.set(Some(self));
-        loop {
-            self.go_on(self.root, self.next());
-            if !self.give_left() {
-                break;
+        or_abort(|| {
+            loop {
+                self.go_on(self.root, self.next());
+                if !self.give_left() {
+                    break;
+                }
             }
-        }
+        });
         HERE.set(None);
         self.tally()
     }
@@ -359,6 +361,10 @@ impl Processor {
     /// Makes those ready whom other kernel threads or the clock have made ready.
     #[cold]
     pub fn look(&self) {
+        or_abort(|| self.look_at_all());
+    }
+
+    fn look_at_all(&self) {
         self.until_look.set(SWITCHES_PER_LOOK);
         if let Some(chore) = self.chore.take()
             && chore()
@@ -449,9 +455,10 @@ impl Processor {
     /// be the next.
     #[cold]
     fn idle(&self) -> &'static Thread {
-        if self.is_hosted {
-            return self.root;
-        }
+        if self.is_hosted { self.root } else { or_abort(|| self.wait_for_next()) }
+    }
+
+    fn wait_for_next(&self) -> &'static Thread {
         let mut seeks = 0;
         loop {
             self.look();
@@ -579,18 +586,5 @@ impl Tally {
     pub fn add(self, other: Tally) -> Tally {
         let Tally { forked, ended, late } = other;
         Tally { forked: self.forked + forked, ended: self.ended + ended, late: self.late + late }
-    }
-}
-
-/// A processor that unwinds, because a policy panics where no thread is, leaves the others of the
-/// run to wait for ever.
-pub struct AbortOnUnwind;
-
-impl Drop for AbortOnUnwind {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            eprintln!("a processor of FastThreads panics while others go on: aborting");
-            std::process::abort();
-        }
     }
 }

@@ -14,11 +14,12 @@ use crate::place::Place;
 use crate::thief::Thief;
 use crate::thread::{Fifo, NotBegun, Thread};
 use crate::unbegun::Entry;
+use crate::whole::or_abort;
 
 /// Which thread runs next on a processor, decided by the application.
 ///
 /// Is asked between two threads, on the stack of one of them: it should decide soon, and must not
-/// itself yield or wait.
+/// itself yield or wait. One that panics ends the process.
 ///
 /// ```
 /// use nearcall_threads::{Policy, Ready, Setup, fork};
@@ -157,11 +158,22 @@ impl ReadyList {
 
     #[inline(never)]
     fn add(&self, thread: &'static Thread) {
-        if let Some(policy) = &mut *self.policy.borrow_mut() {
+        if !or_abort(|| self.add_by_policy(thread)) {
+            self.add_in_turn(thread);
+        }
+    }
+
+    /// False: there is no policy.
+    fn add_by_policy(&self, thread: &'static Thread) -> bool {
+        let mut policy = self.policy.borrow_mut();
+        if let Some(policy) = &mut *policy {
             policy.add(Ready(thread));
             self.may_have.set(true);
-            return;
         }
+        policy.is_some()
+    }
+
+    fn add_in_turn(&self, thread: &'static Thread) {
         thread.turn.set(self.common.as_ref().map_or(0, Common::turn));
         self.fifo.push(thread);
     }
@@ -202,7 +214,7 @@ impl ReadyList {
     }
 
     fn next_by_policy(&self) -> Option<&'static Thread> {
-        let next = self.policy.borrow_mut().as_mut()?.next();
+        let next = or_abort(|| self.policy.borrow_mut().as_mut()?.next());
         self.may_have.set(next.is_some());
         next.map(|Ready(thread)| thread)
     }

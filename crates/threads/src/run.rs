@@ -9,12 +9,13 @@ use crate::fork::fork_on;
 use crate::fork_process;
 use crate::overflow;
 use crate::place::Place;
-use crate::processor::{AbortOnUnwind, Processor, Tally, here};
+use crate::processor::{Processor, Tally, here};
 use crate::ready::Policy;
 use crate::runs;
 use crate::stack::{STACK_BYTES_MAX, STACK_BYTES_MIN, STACK_BYTES_STEP};
 use crate::team::Team;
 use crate::thread::NotBegun;
+use crate::whole::or_abort;
 
 /// Most processors of a run.
 pub const PROCESSORS_MAX: usize = 1024;
@@ -166,12 +167,13 @@ impl Setup {
     }
 
     fn run_other(&self, place: Place) -> Tally {
-        let _others_wait = AbortOnUnwind;
         let _overflow = overflow::watch();
-        let processor = self.processor(place);
-        let tally = processor.run();
-        processor.stacks.return_all();
-        tally
+        or_abort(|| {
+            let processor = self.processor(place);
+            let tally = processor.run();
+            processor.stacks.return_all();
+            tally
+        })
     }
 }
 

@@ -2,13 +2,15 @@
 //! once more.
 
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
 use std::rc::Rc;
 use std::time::Duration;
 
 use nearcall_threads::{
-    Forked, Guest, Host, Hosts, Mutex, Setup, block, fork, named, run, sleep, yield_now,
+    Awaited, Forked, Guest, Host, Hosts, Idle, Mutex, Policy, Ready, Setup, Word, block, fork,
+    named, run, sleep, wait_for, yield_now,
 };
 
 /// Tells this program that it is the child.
@@ -372,4 +374,68 @@ fn news_for_a_host_that_has_ended_keeps_no_stack() {
     let output = child("news_for_a_host_that_has_ended_keeps_no_stack");
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("rounds: 300"), "{output:?}");
+}
+
+#[test]
+fn a_policy_that_panics_ends_the_process() {
+    /// Whom it would unwind waits already, and is made ready or goes on all the same.
+    #[derive(Default)]
+    struct Panics(VecDeque<Ready>, u32);
+    impl Policy for Panics {
+        fn add(&mut self, thread: Ready) {
+            self.0.push_back(thread);
+        }
+        fn next(&mut self) -> Option<Ready> {
+            self.1 += 1;
+            assert_ne!(self.1, 2, "on purpose");
+            self.0.pop_front()
+        }
+    }
+    in_child(|| {
+        let outcome = Setup::default().policy(Panics::default).run(|| {
+            drop(fork(|| ()));
+            yield_now();
+        });
+        drop(outcome);
+    });
+    aborts("a_policy_that_panics_ends_the_process", "a processor of FastThreads panics");
+}
+
+#[test]
+fn something_awaited_that_panics_ends_the_process() {
+    struct Panics;
+    impl Awaited for Panics {
+        fn is_over(&self) -> bool {
+            panic!("on purpose")
+        }
+        fn idle(&self, idle: &Idle<'_>) {
+            idle.look();
+        }
+        fn fall_asleep(&self) -> Option<Word<'_>> {
+            None
+        }
+        fn wake_up(&self, _is_late: bool) {}
+        fn describe(&self) -> String {
+            "what panics".to_owned()
+        }
+    }
+    in_child(|| drop(run(|| wait_for(&Panics, None))));
+    let test = "something_awaited_that_panics_ends_the_process";
+    aborts(test, "a processor of FastThreads panics");
+}
+
+#[test]
+fn a_loop_that_panics_ends_its_free_estacks_and_not_the_process() {
+    in_child(|| {
+        let caught = std::panic::catch_unwind(|| {
+            let hosts = Hosts::new(2, 192 << 10).unwrap();
+            let host: Host<Calls> = hosts.enter(1).unwrap();
+            host.begin(Calls(Box::new(|| ())));
+            panic!("on purpose");
+        });
+        println!("is caught: {}", caught.is_err());
+    });
+    let output = child("a_loop_that_panics_ends_its_free_estacks_and_not_the_process");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("is caught: true"), "{output:?}");
 }
