@@ -143,7 +143,7 @@ impl Hosts {
         fork_process::watch();
         // With two there are always others: what one host alone would spare is not worth a case.
         let count = count.max(2);
-        let team = Box::leak(Box::new(Team::new(runs::begin(), count)));
+        let team = Box::leak(Box::new(Team::new(runs::begin(false), count)));
         let stack_bytes = stack_bytes.next_multiple_of(STACK_BYTES_STEP);
         let places = Mutex::new(Places { used: 0, vacant: Vec::new() });
         Ok(Arc::new(Hosts { team, stack_bytes, places }))

@@ -121,7 +121,7 @@ impl Setup {
         }
         fork_process::watch();
         let _overflow = overflow::watch();
-        let run = runs::begin();
+        let run = runs::begin(self.processors == 1);
         let team: &'static Team<NotBegun> = Box::leak(Box::new(Team::new(run, self.processors)));
         let processor = self.processor(Place { team, at: 0 });
         let (others, outcome) = self.begin_others(team);

@@ -1,6 +1,6 @@
 //! The runs of this process: which ones are not over, and what was left to them from outside.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::latch::INSIDE;
@@ -10,8 +10,10 @@ use crate::thread::Thread;
 /// All of them.
 pub struct Runs {
     last: u32,
-    /// Those that are not over. One that ended in a deadlock never is: its threads are still there.
-    live: BTreeSet<u32>,
+    /// Those that are not over, and whether each has one processor only. One that ended in a deadlock
+    /// never is over: its threads are still there.
+    live: BTreeMap<u32, bool>,
+    /// Of those with one processor.
     orphans: Vec<Orphan>,
 }
 
@@ -28,19 +30,19 @@ pub type Detach = fn(&Stacks, &'static Thread, bool);
 // SAFETY: only the thread's own processor takes it out of the list, or whoever finds the run over.
 unsafe impl Send for Orphan {}
 
-static RUNS: Mutex<Runs> = Mutex::new(Runs { last: 0, live: BTreeSet::new(), orphans: Vec::new() });
+static RUNS: Mutex<Runs> = Mutex::new(Runs { last: 0, live: BTreeMap::new(), orphans: Vec::new() });
 
 pub fn runs() -> MutexGuard<'static, Runs> {
     RUNS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A run begins. Its number, from 1; no other run has it.
-pub fn begin() -> u32 {
+/// A run begins, with one processor or several. Its number, from 1; no other run has it.
+pub fn begin(is_alone: bool) -> u32 {
     let mut runs = runs();
     runs.last += 1;
     let run = runs.last;
     assert!(run < INSIDE, "a process has fewer than two thousand million runs");
-    runs.live.insert(run);
+    runs.live.insert(run, is_alone);
     run
 }
 
@@ -62,15 +64,16 @@ pub fn end(run: u32, stacks: &Stacks) {
 
 /// Whether a run is over: each of its threads has ended.
 pub fn is_over(run: u32) -> bool {
-    !runs().live.contains(&run)
+    !runs().live.contains_key(&run)
 }
 
-/// A thread's `Forked` is dropped where the run is not. While the run goes on, its processor sees
-/// to it at the end; after it, the thread has ended and is nobody's but the caller's.
+/// A thread's `Forked` is dropped where the run is not. While a run with one processor goes on, that
+/// one sees to it at the end; after it, the thread has ended and is nobody's but the caller's. With
+/// several processors the join word says whose it is, at any time.
 #[cold]
 pub fn detach_from_outside(run: u32, thread: &'static Thread, detach: Detach) {
     let mut runs = runs();
-    if runs.live.contains(&run) {
+    if runs.live.get(&run) == Some(&true) {
         runs.orphans.push(Orphan { run, thread, detach });
         return;
     }

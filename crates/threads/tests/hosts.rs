@@ -393,6 +393,31 @@ fn a_result_that_nobody_wants_may_wait_while_it_is_dropped() {
 }
 
 #[test]
+fn what_nobody_joins_is_dropped_when_that_is_known_and_not_with_the_last_host() {
+    static DROPPED: AtomicU32 = AtomicU32::new(0);
+    struct Counts;
+    impl Drop for Counts {
+        fn drop(&mut self) {
+            DROPPED.fetch_add(1, SeqCst);
+        }
+    }
+    let on = Loop::new();
+    let forked = Rc::new(Cell::new(None));
+    for has_ended in [true, false] {
+        let theirs = Rc::clone(&forked);
+        on.begin(move || (theirs.set(Some(fork(|| Counts).unwrap())), 0).1);
+        if has_ended {
+            on.finish();
+        }
+        assert_eq!(DROPPED.load(SeqCst), 0);
+        // By a kernel thread.
+        drop(forked.take());
+        on.finish();
+        assert_eq!(DROPPED.swap(0, SeqCst), 1);
+    }
+}
+
+#[test]
 fn a_local_that_a_result_makes_while_it_is_dropped_is_not_the_next_thread_s() {
     static COUNT: Local<Cell<u32>> = Local::new(|| Cell::new(0));
     struct Uses;
