@@ -157,11 +157,9 @@ where
     const { assert!(!mem::needs_drop::<F>(), "nobody drops what never begins") };
     let thread = prepare_detached(processor, move || {
         let there = here_for("a thread that was forked elsewhere");
-        there.number(there.running());
+        there.admit(there.running());
         body();
     })?;
-    thread.is_rare.set(true);
-    thread.settle(at);
     Place { at, ..processor.place() }.deliver(thread);
     Ok(())
 }

@@ -16,18 +16,25 @@
 //! | Q4 | a processor to ENDED | that processor | Relaxed | nothing | - |
 //! | Q5 | load | any processor | Relaxed | nothing | - |
 //!
-//! The word tells no more than itself: who cancels and finds a processor there tells that one by
-//! its inbox (N1).
+//! A processor is said by its run and its place there: a record may pass to another run between
+//! two looks at it. So who finds itself there knows that the thread is its own, until it ends. The
+//! word tells no more than that: who cancels and finds a processor there tells that one by its
+//! inbox (N1).
 
-use crate::sync::{AtomicU32, ord};
+use crate::sync::{AtomicU64, ord};
 
-const UNBEGUN: u32 = u32::MAX;
-const CANCELLED: u32 = u32::MAX - 1;
-const ENDED: u32 = u32::MAX - 2;
+const UNBEGUN: u64 = u64::MAX;
+const CANCELLED: u64 = u64::MAX - 1;
+const ENDED: u64 = u64::MAX - 2;
+
+/// No run's number is so high that this were one of the others.
+fn processor(run: u32, at: u16) -> u64 {
+    u64::from(run) << 32 | u64::from(at)
+}
 
 /// The word.
 #[derive(Debug)]
-pub struct Home(AtomicU32);
+pub struct Home(AtomicU64);
 
 /// What whoever cancels a thread has to do yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +48,7 @@ pub enum Cancel {
 impl Home {
     /// Of a thread that there is not yet.
     pub fn new() -> Home {
-        Home(AtomicU32::new(ENDED))
+        Home(AtomicU64::new(ENDED))
     }
 
     /// A thread is forked, of which nobody else knows yet.
@@ -54,13 +61,13 @@ impl Home {
         let order = ord!("Q2", Relaxed);
         match self.0.compare_exchange(UNBEGUN, CANCELLED, order, order) {
             Ok(_) | Err(CANCELLED | ENDED) => Cancel::Done,
-            Err(at) => Cancel::Tell(at as u16),
+            Err(processor) => Cancel::Tell(processor as u16),
         }
     }
 
     /// It begins on this processor, and stays there. True: it was cancelled before.
-    pub fn settle(&self, at: u16) -> bool {
-        self.0.swap(at.into(), ord!("Q3", Relaxed)) == CANCELLED
+    pub fn settle(&self, run: u32, at: u16) -> bool {
+        self.0.swap(processor(run, at), ord!("Q3", Relaxed)) == CANCELLED
     }
 
     /// It has ended.
@@ -69,8 +76,8 @@ impl Home {
     }
 
     /// Whether it has begun on this processor, and not ended.
-    pub fn is(&self, at: u16) -> bool {
-        self.0.load(ord!("Q5", Relaxed)) == at.into()
+    pub fn is(&self, run: u32, at: u16) -> bool {
+        self.0.load(ord!("Q5", Relaxed)) == processor(run, at)
     }
 
     /// The processor of a thread that has begun and not ended.

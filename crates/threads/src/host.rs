@@ -85,8 +85,8 @@ struct Places {
 /// threads that have ended: who takes it hears that.
 struct Vacant(&'static Processor);
 
-// SAFETY: it has no threads that have begun, and nobody but whoever takes it out of the list touches
-// it.
+// SAFETY: it has no threads that have begun, and nobody touches it but whoever takes it out of the
+// list.
 unsafe impl Send for Vacant {}
 
 /// One of them, on its kernel thread.

@@ -232,7 +232,7 @@ impl Processor {
 
     /// Whether this thread of the run began here.
     pub fn is_home_of(&self, thread: &Thread) -> bool {
-        self.is_alone() || thread.home.is(self.place.at)
+        self.is_alone() || thread.home.is(self.run, self.place.at)
     }
 
     /// The thread that runs.
@@ -254,8 +254,8 @@ impl Processor {
         let number = self.next_number.get();
         self.next_number.set(number + self.number_step);
         thread.number.set(number);
-        // Release: with the load in `cancel_own`.
-        thread.run.store(self.run, Ordering::Release);
+        // Relaxed: tells no more than itself.
+        thread.run.store(self.run, Ordering::Relaxed);
     }
 
     /// Lets every ready thread run before the caller goes on.

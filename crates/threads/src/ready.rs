@@ -97,7 +97,7 @@ impl Common {
     /// The oldest thread that has not begun, if its turn is before this one.
     fn begin_before(&self, turn: u64) -> Option<&'static Thread> {
         let NotBegun(thread) = self.place.member().unbegun.pop_before(turn)?;
-        thread.settle(self.place.at);
+        thread.settle(self.place);
         Some(thread)
     }
 }
@@ -146,7 +146,7 @@ impl ReadyList {
     pub fn settle(&self, thread: &'static Thread) {
         if let Some(common) = &self.common {
             thread.is_rare.set(true);
-            thread.settle(common.place.at);
+            thread.settle(common.place);
         }
     }
 

@@ -10,8 +10,8 @@ use crate::thread::Thread;
 /// All of them.
 pub struct Runs {
     last: u32,
-    /// Those that are not over, and whether each has one processor only. One that ended in a deadlock
-    /// never is over: its threads are still there.
+    /// Those that are not over, and whether each has one processor only. One that ended in a
+    /// deadlock never is over: its threads are still there.
     live: BTreeMap<u32, bool>,
     /// Of those with one processor.
     orphans: Vec<Orphan>,
@@ -67,9 +67,9 @@ pub fn is_over(run: u32) -> bool {
     !runs().live.contains_key(&run)
 }
 
-/// A thread's `Forked` is dropped where the run is not. While a run with one processor goes on, that
-/// one sees to it at the end; after it, the thread has ended and is nobody's but the caller's. With
-/// several processors the join word says whose it is, at any time.
+/// A thread's `Forked` is dropped where the run is not. While a run with one processor goes on,
+/// that one sees to it at the end; after it, the thread has ended and is nobody's but the caller's.
+/// With several processors the join word says whose it is, at any time.
 #[cold]
 pub fn detach_from_outside(run: u32, thread: &'static Thread, detach: Detach) {
     let mut runs = runs();

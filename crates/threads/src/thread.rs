@@ -13,6 +13,7 @@ use crate::cancel::Asked;
 use crate::home::Home;
 use crate::join::JoinWord;
 use crate::local::Value;
+use crate::place::Place;
 use crate::processor::here;
 use crate::report::Waited;
 use crate::sleep::Key;
@@ -35,14 +36,14 @@ pub struct Thread {
     pub number: Cell<u64>,
     /// The run that it is a thread of; 0 when it has ended. Every processor may read it.
     pub run: AtomicU32,
-    /// The processor that it began on, in a run with several.
-    pub home: Home,
     /// Whether there is something in `rare`, or its run has several processors.
     pub is_rare: Cell<bool>,
     /// Whether its stack has been used since it was given back to the system.
     pub is_touched: Cell<bool>,
     /// Whether it is to end where it waits.
     pub asked: Asked,
+    /// The processor that it began on, in a run with several.
+    pub home: Home,
     /// What it waits for, while it does and is not cancelled.
     pub waits_for: Cell<Option<NonNull<dyn Waited>>>,
     /// What comes from outside that it waits for, as long as it has not come.
@@ -92,10 +93,10 @@ impl Thread {
             payload: Cell::new(ptr::null_mut()),
             number: Cell::new(0),
             run: AtomicU32::new(0),
-            home: Home::new(),
             is_rare: Cell::new(false),
             is_touched: Cell::new(false),
             asked: Asked::default(),
+            home: Home::new(),
             waits_for: Cell::new(None),
             awaits: Cell::new(None),
             before: Cell::new(None),
@@ -111,8 +112,8 @@ impl Thread {
     }
 
     /// It is to begin on this processor, the caller's, and stays there.
-    pub fn settle(&self, home: u16) {
-        if self.home.settle(home) {
+    pub fn settle(&self, place: Place) {
+        if self.home.settle(place.team.number(), place.at) {
             self.asked.ask();
         }
     }

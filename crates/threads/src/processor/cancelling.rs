@@ -71,9 +71,10 @@ impl Processor {
     /// The same for a thread that is at home here, if it has not ended meanwhile.
     fn cancel_own(&self, target: &Target) {
         let Target { thread, number } = *target;
-        // Acquire: with the store in `number`. If the record has become another thread's of this
-        // run, what it was before that is not seen any more: so `home` says whose it is now.
-        let is_ours = thread.run.load(Ordering::Acquire) == self.run_number()
+        // The record may have become another thread's, of this run or another one: nothing but
+        // these two words is looked at then.
+        // Relaxed: where the run is alone it was written here, and else `home` says enough.
+        let is_ours = thread.run.load(Ordering::Relaxed) == self.run_number()
             && self.is_home_of(thread)
             && thread.number.get() == number;
         if !is_ours {

@@ -22,7 +22,8 @@ impl Processor {
         self.give_left();
     }
 
-    /// A prepared thread is to begin when the host says so, by [`Processor::let_run`].
+    /// A prepared thread is one of this processor's, which begins it by [`Processor::let_run`] or
+    /// has begun it.
     pub fn admit(&self, thread: &'static Thread) {
         self.number(thread);
         self.ready.settle(thread);
@@ -49,8 +50,6 @@ impl Processor {
     pub fn forget_told(&self, stacks: &Stacks) {
         self.accept();
         while let Some(teller) = self.ready.pop_hosted() {
-            teller.is_rare.set(false);
-            teller.home.leave();
             stacks.give(teller);
         }
     }

@@ -26,14 +26,30 @@ pub fn begin() {
         let home = Arc::new(Home::new());
         home.fork();
         let theirs = Arc::clone(&home);
-        let begins = thread::spawn(move || theirs.settle(AT));
+        let begins = thread::spawn(move || theirs.settle(RUN, AT));
         let cancelled = home.cancel();
         let never_begins = begins.join().unwrap();
         let wanted = if never_begins { Cancel::Done } else { Cancel::Tell(AT) };
         assert_eq!(cancelled, wanted, "both of them, or nobody, take it for cancelled");
-        assert!(home.is(AT));
+        assert!(home.is(RUN, AT));
         home.leave();
         assert_eq!(home.cancel(), Cancel::Done);
+    });
+}
+
+/// A record that was a thread's of this run, on a third processor, becomes one of another run's, on
+/// a processor of the same number as the one that asks whether the thread is its own.
+pub fn pass_on() {
+    loom::model(|| {
+        let home = Arc::new(Home::new());
+        home.settle(RUN, AT + 1);
+        let theirs = Arc::clone(&home);
+        let passes = thread::spawn(move || {
+            theirs.leave();
+            theirs.settle(RUN + 1, AT);
+        });
+        assert!(!home.is(RUN, AT), "it was never on this processor");
+        passes.join().unwrap();
     });
 }
 
@@ -116,6 +132,11 @@ pub fn join() {
 #[test]
 fn who_begins_a_thread_and_who_cancels_it_agree() {
     begin();
+}
+
+#[test]
+fn who_asks_whose_a_record_is_is_told_by_one_word() {
+    pass_on();
 }
 
 #[test]

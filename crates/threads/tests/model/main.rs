@@ -155,6 +155,7 @@ const MODELS: &[Model] = &[
     model("joining::a_result_is_read_when_it_is_there", "J"),
     model("joining::one_side_gives_the_stack_back", "J"),
     model("cancelling::who_begins_a_thread_and_who_cancels_it_agree", "Q"),
+    model("cancelling::who_asks_whose_a_record_is_is_told_by_one_word", "Q"),
     model("cancelling::a_waiter_is_woken_or_cancelled", "HN"),
     model("cancelling::a_joiner_is_woken_or_cancelled", "J"),
     model("processors::what_is_stolen_is_not_popped", "P"),

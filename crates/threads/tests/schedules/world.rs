@@ -19,6 +19,8 @@ use crate::unbegun::{Entry, LOOT_MAX};
 /// Threads are a tree; this many.
 pub const THREADS: usize = 15;
 
+const RUN: u32 = 1;
+
 /// A thread's number in words that have other states, too.
 const FIRST: usize = 64;
 
@@ -106,7 +108,7 @@ struct Processor {
 /// Plays a run on so many processors.
 pub fn play(processors: usize, play: Play) -> Outcome {
     let world = Arc::new(World {
-        team: Team::new(1, processors),
+        team: Team::new(RUN, processors),
         records: (0..2 * THREADS).map(|_| Record::new()).collect(),
         joins: (0..THREADS).map(|_| JoinWord::new()).collect(),
         play,
@@ -243,7 +245,7 @@ impl Processor {
     fn settle(&self, thread: usize) {
         let record = &self.world.records[thread];
         record.begun_on.store(self.at, Relaxed);
-        if record.home.settle(self.at as u16) {
+        if record.home.settle(RUN, self.at as u16) {
             record.asked.store(true, Relaxed);
         }
     }
@@ -283,7 +285,7 @@ impl Processor {
 
     fn cancel_own(&self, thread: usize) {
         let record = &self.world.records[thread];
-        if !record.home.is(self.at as u16) {
+        if !record.home.is(RUN, self.at as u16) {
             return;
         }
         record.asked.store(true, Relaxed);
