@@ -10,10 +10,7 @@ pub mod descriptors {
         pub holder: i32,
     }
     impl ::core::fmt::Display for Busy {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+        fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             formatter.debug_struct("Busy").field("holder", &self.holder).finish()
         }
     }
@@ -25,10 +22,7 @@ pub mod descriptors {
         Busy(Busy),
     }
     impl ::core::fmt::Display for VaultOpenException {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+        fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             match self {
                 Self::Busy(raised) => ::core::fmt::Display::fmt(raised, formatter),
             }
@@ -55,9 +49,7 @@ pub mod descriptors {
         }
         /// Calls through a binding. Panics if it is a binding of another interface.
         pub fn new(binding: ::nearcall::Binding) -> Self {
-            Self {
-                client: ::nearcall::raw::Client::new(binding, &VAULT),
-            }
+            Self { client: ::nearcall::raw::Client::new(binding, &VAULT) }
         }
         /// The binding.
         pub fn binding(&self) -> &::nearcall::Binding {
@@ -65,21 +57,15 @@ pub mod descriptors {
         }
         /// The same, but every call waits at most this long.
         pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
-            Self {
-                client: self.client.with_deadline(deadline),
-            }
+            Self { client: self.client.with_deadline(deadline) }
         }
         /// The operations, each posted now and collected later: several calls at once.
         pub fn posting(&self) -> VaultPosting<'_> {
-            VaultPosting {
-                client: &self.client,
-            }
+            VaultPosting { client: &self.client }
         }
         /// The operations, each awaited, on any executor.
         pub fn awaiting(&self) -> VaultAwaiting<'_> {
-            VaultAwaiting {
-                client: &self.client,
-            }
+            VaultAwaiting { client: &self.client }
         }
         /// Opens a file and its lock.
         pub fn open(
@@ -92,30 +78,24 @@ pub mod descriptors {
         > {
             let mut call = self.client.claim::<1>(0)?;
             call.put_u32::<0>(path.len() as u32);
-            let mut variable = call
-                .variable::<8>((path.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<8>((path.len() as u64).next_multiple_of(8))?;
             variable.put(path.as_bytes());
             call.expect_descriptors();
-            call.put_descriptors([
-                ("log", ::nearcall::raw::DescriptorKind::Socket, log),
-            ])?;
+            call.put_descriptors([("log", ::nearcall::raw::DescriptorKind::Socket, log)])?;
             let reply = call.post(4)?;
             match reply.raised() {
                 0 => {
-                    let [returned, lock_] = reply
-                        .descriptors([
-                            ::nearcall::raw::DescriptorKind::File,
-                            ::nearcall::raw::DescriptorKind::Any,
-                        ])?;
+                    let [returned, lock_] = reply.descriptors([
+                        ::nearcall::raw::DescriptorKind::File,
+                        ::nearcall::raw::DescriptorKind::Any,
+                    ])?;
                     ::core::result::Result::Ok((returned, lock_))
                 }
                 1 => {
                     let holder = reply.get_u32::<0>() as i32;
-                    ::core::result::Result::Err(
-                        ::nearcall::Error::Exception(
-                            VaultOpenException::Busy(Busy { holder }),
-                        ),
-                    )
+                    ::core::result::Result::Err(::nearcall::Error::Exception(
+                        VaultOpenException::Busy(Busy { holder }),
+                    ))
                 }
                 _ => ::core::result::Result::Err(reply.unknown_exception().into()),
             }
@@ -125,21 +105,23 @@ pub mod descriptors {
             &self,
             segment: ::std::os::fd::BorrowedFd<'_>,
         ) -> ::core::result::Result<u32, ::nearcall::CallError> {
-            self.client
-                .twice_if_need_be(|
-                    client: &::nearcall::raw::Client,
-                | -> ::core::result::Result<u32, ::nearcall::CallError> {
+            self.client.twice_if_need_be(
+                |client: &::nearcall::raw::Client| -> ::core::result::Result<
+                    u32,
+                    ::nearcall::CallError,
+                > {
                     let mut call = client.claim::<0>(1)?;
-                    call.put_descriptors([
-                        ("segment", ::nearcall::raw::DescriptorKind::Segment, segment),
-                    ])?;
+                    call.put_descriptors(
+                        [("segment", ::nearcall::raw::DescriptorKind::Segment, segment)],
+                    )?;
                     let reply = call.post(0)?;
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
                     let returned = reply.get_u32::<0>();
                     ::core::result::Result::Ok(returned)
-                })
+                },
+            )
         }
         /// Closes one.
         pub fn close(
@@ -147,9 +129,7 @@ pub mod descriptors {
             given: ::std::os::fd::BorrowedFd<'_>,
         ) -> ::core::result::Result<(), ::nearcall::CallError> {
             let mut call = self.client.claim::<0>(2)?;
-            call.put_descriptors([
-                ("given", ::nearcall::raw::DescriptorKind::Any, given),
-            ])?;
+            call.put_descriptors([("given", ::nearcall::raw::DescriptorKind::Any, given)])?;
             call.post_oneway(0)?;
             ::core::result::Result::Ok(())
         }
@@ -175,35 +155,27 @@ pub mod descriptors {
         > {
             let mut call = self.client.claim::<1>(0)?;
             call.put_u32::<0>(path.len() as u32);
-            let mut variable = call
-                .variable::<8>((path.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<8>((path.len() as u64).next_multiple_of(8))?;
             variable.put(path.as_bytes());
             call.expect_descriptors();
-            call.put_descriptors([
-                ("log", ::nearcall::raw::DescriptorKind::Socket, log),
-            ])?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            call.put_descriptors([("log", ::nearcall::raw::DescriptorKind::Socket, log)])?;
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (::std::os::fd::OwnedFd, ::std::os::fd::OwnedFd),
                 ::nearcall::Error<VaultOpenException>,
             > {
                 match reply.raised() {
                     0 => {
-                        let [returned, lock_] = reply
-                            .descriptors([
-                                ::nearcall::raw::DescriptorKind::File,
-                                ::nearcall::raw::DescriptorKind::Any,
-                            ])?;
+                        let [returned, lock_] = reply.descriptors([
+                            ::nearcall::raw::DescriptorKind::File,
+                            ::nearcall::raw::DescriptorKind::Any,
+                        ])?;
                         ::core::result::Result::Ok((returned, lock_))
                     }
                     1 => {
                         let holder = reply.get_u32::<0>() as i32;
-                        ::core::result::Result::Err(
-                            ::nearcall::Error::Exception(
-                                VaultOpenException::Busy(Busy { holder }),
-                            ),
-                        )
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            VaultOpenException::Busy(Busy { holder }),
+                        ))
                     }
                     _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
@@ -214,17 +186,13 @@ pub mod descriptors {
         pub fn sum(
             &self,
             segment: ::std::os::fd::BorrowedFd<'_>,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, u32>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, u32>, ::nearcall::CallError> {
             let mut call = self.client.claim::<0>(1)?;
-            call.put_descriptors([
-                ("segment", ::nearcall::raw::DescriptorKind::Segment, segment),
-            ])?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<u32, ::nearcall::CallError> {
+            call.put_descriptors([("segment", ::nearcall::raw::DescriptorKind::Segment, segment)])?;
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                u32,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -252,39 +220,29 @@ pub mod descriptors {
             let awaited = {
                 let mut call = self.client.claim_awaited::<1>(0).await?;
                 call.put_u32::<0>(path.len() as u32);
-                let mut variable = call
-                    .variable::<8>((path.len() as u64).next_multiple_of(8))?;
+                let mut variable = call.variable::<8>((path.len() as u64).next_multiple_of(8))?;
                 variable.put(path.as_bytes());
                 call.expect_descriptors();
-                call.put_descriptors([
-                    ("log", ::nearcall::raw::DescriptorKind::Socket, log),
-                ])?;
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                call.put_descriptors([("log", ::nearcall::raw::DescriptorKind::Socket, log)])?;
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (::std::os::fd::OwnedFd, ::std::os::fd::OwnedFd),
                     ::nearcall::Error<VaultOpenException>,
                 > {
                     match reply.raised() {
                         0 => {
-                            let [returned, lock_] = reply
-                                .descriptors([
-                                    ::nearcall::raw::DescriptorKind::File,
-                                    ::nearcall::raw::DescriptorKind::Any,
-                                ])?;
+                            let [returned, lock_] = reply.descriptors([
+                                ::nearcall::raw::DescriptorKind::File,
+                                ::nearcall::raw::DescriptorKind::Any,
+                            ])?;
                             ::core::result::Result::Ok((returned, lock_))
                         }
                         1 => {
                             let holder = reply.get_u32::<0>() as i32;
-                            ::core::result::Result::Err(
-                                ::nearcall::Error::Exception(
-                                    VaultOpenException::Busy(Busy { holder }),
-                                ),
-                            )
+                            ::core::result::Result::Err(::nearcall::Error::Exception(
+                                VaultOpenException::Busy(Busy { holder }),
+                            ))
                         }
-                        _ => {
-                            ::core::result::Result::Err(reply.unknown_exception().into())
-                        }
+                        _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                     }
                 };
                 self.client.post_awaited(call, 4, collect)?
@@ -298,12 +256,13 @@ pub mod descriptors {
         ) -> ::core::result::Result<u32, ::nearcall::CallError> {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(1).await?;
-                call.put_descriptors([
-                    ("segment", ::nearcall::raw::DescriptorKind::Segment, segment),
-                ])?;
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<u32, ::nearcall::CallError> {
+                call.put_descriptors(
+                    [("segment", ::nearcall::raw::DescriptorKind::Segment, segment)],
+                )?;
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    u32,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -320,9 +279,7 @@ pub mod descriptors {
             given: ::std::os::fd::BorrowedFd<'_>,
         ) -> ::core::result::Result<(), ::nearcall::CallError> {
             let mut call = self.client.claim_awaited::<0>(2).await?;
-            call.put_descriptors([
-                ("given", ::nearcall::raw::DescriptorKind::Any, given),
-            ])?;
+            call.put_descriptors([("given", ::nearcall::raw::DescriptorKind::Any, given)])?;
             call.post_oneway(0)?;
             ::core::result::Result::Ok(())
         }
@@ -347,14 +304,8 @@ pub mod descriptors {
     #[derive(Clone, Debug)]
     pub struct VaultEntries<S>(S);
     impl<S: VaultServer> VaultEntries<S> {
-        const STUBS: &'static [fn(
-            &S,
-            ::nearcall::raw::Arguments<'_>,
-        ) -> ::nearcall::raw::Outcome] = &[
-            Self::stub_open,
-            Self::stub_sum,
-            Self::stub_close,
-        ];
+        const STUBS: &'static [fn(&S, ::nearcall::raw::Arguments<'_>) -> ::nearcall::raw::Outcome] =
+            &[Self::stub_open, Self::stub_sum, Self::stub_close];
         /// Entry stubs that run the procedures of `server`.
         pub fn new(server: S) -> Self {
             Self(server)
@@ -363,25 +314,20 @@ pub mod descriptors {
             server: &S,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
-            let [log] = arguments
-                .descriptors([::nearcall::raw::DescriptorKind::Socket])?;
+            let [log] = arguments.descriptors([::nearcall::raw::DescriptorKind::Socket])?;
             let path_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
             let path = incoming.text(path_length, ::nearcall::raw::UNBOUNDED)?;
             match <S as VaultServer>::open(server, &path, log) {
                 ::core::result::Result::Ok((returned, lock)) => {
                     let mut results = arguments.results();
-                    results
-                        .put_descriptors([
-                            (
-                                ::nearcall::raw::DescriptorKind::File,
-                                ::std::os::fd::AsFd::as_fd(&returned),
-                            ),
-                            (
-                                ::nearcall::raw::DescriptorKind::Any,
-                                ::std::os::fd::AsFd::as_fd(&lock),
-                            ),
-                        ])?;
+                    results.put_descriptors([
+                        (
+                            ::nearcall::raw::DescriptorKind::File,
+                            ::std::os::fd::AsFd::as_fd(&returned),
+                        ),
+                        (::nearcall::raw::DescriptorKind::Any, ::std::os::fd::AsFd::as_fd(&lock)),
+                    ])?;
                     results.reply(0)
                 }
                 ::core::result::Result::Err(VaultOpenException::Busy(raised)) => {
@@ -395,8 +341,7 @@ pub mod descriptors {
             server: &S,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
-            let [segment] = arguments
-                .descriptors([::nearcall::raw::DescriptorKind::Segment])?;
+            let [segment] = arguments.descriptors([::nearcall::raw::DescriptorKind::Segment])?;
             let returned = <S as VaultServer>::sum(server, segment);
             let mut results = arguments.results();
             results.put_u32::<0>(returned);
@@ -424,9 +369,10 @@ pub mod descriptors {
             (Self::STUBS[procedure])(&self.0, arguments)
         }
     }
-    /** What a domain that exports `descriptors::Vault` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
-
-Those with `@opaque` parameters and feeds are not awaited.*/
+    /// What a domain that exports `descriptors::Vault` does, if its procedures are awaited:
+    /// one that has to wait leaves its processor to other calls.
+    ///
+    /// Those with `@opaque` parameters and feeds are not awaited.
     pub trait VaultAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// Opens a file and its lock.
         fn open(
@@ -457,11 +403,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         const STUBS: &'static [fn(
             &::std::sync::Arc<S>,
             ::nearcall::raw::Arguments<'_>,
-        ) -> ::nearcall::raw::Outcome] = &[
-            Self::stub_open,
-            Self::stub_sum,
-            Self::stub_close,
-        ];
+        ) -> ::nearcall::raw::Outcome] = &[Self::stub_open, Self::stub_sum, Self::stub_close];
         /// Entry stubs that run the procedures of `server`.
         pub fn new(server: S) -> Self {
             Self(::std::sync::Arc::new(server))
@@ -470,67 +412,59 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
-            let [log] = arguments
-                .descriptors([::nearcall::raw::DescriptorKind::Socket])?;
+            let [log] = arguments.descriptors([::nearcall::raw::DescriptorKind::Socket])?;
             let path_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
             let path = incoming.text(path_length, ::nearcall::raw::UNBOUNDED)?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as VaultAsyncServer>::open(&server, &path, log)
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as VaultAsyncServer>::open(&server, &path, log).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         match outcome {
                             ::core::result::Result::Ok((returned, lock)) => {
                                 let mut results = arguments.results();
-                                results
-                                    .put_descriptors([
-                                        (
-                                            ::nearcall::raw::DescriptorKind::File,
-                                            ::std::os::fd::AsFd::as_fd(&returned),
-                                        ),
-                                        (
-                                            ::nearcall::raw::DescriptorKind::Any,
-                                            ::std::os::fd::AsFd::as_fd(&lock),
-                                        ),
-                                    ])?;
+                                results.put_descriptors([
+                                    (
+                                        ::nearcall::raw::DescriptorKind::File,
+                                        ::std::os::fd::AsFd::as_fd(&returned),
+                                    ),
+                                    (
+                                        ::nearcall::raw::DescriptorKind::Any,
+                                        ::std::os::fd::AsFd::as_fd(&lock),
+                                    ),
+                                ])?;
                                 results.reply(0)
                             }
-                            ::core::result::Result::Err(
-                                VaultOpenException::Busy(raised),
-                            ) => {
+                            ::core::result::Result::Err(VaultOpenException::Busy(raised)) => {
                                 let mut results = arguments.exception();
                                 results.put_u32::<0>(raised.holder as u32);
                                 results.raise(1, 4)
                             }
                         }
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_sum(
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
-            let [segment] = arguments
-                .descriptors([::nearcall::raw::DescriptorKind::Segment])?;
+            let [segment] = arguments.descriptors([::nearcall::raw::DescriptorKind::Segment])?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as VaultAsyncServer>::sum(&server, segment).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as VaultAsyncServer>::sum(&server, segment).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned);
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_close(
             server: &::std::sync::Arc<S>,
@@ -538,17 +472,16 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let [given] = arguments.descriptors([::nearcall::raw::DescriptorKind::Any])?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    <S as VaultAsyncServer>::close(&server, given).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                <S as VaultAsyncServer>::close(&server, given).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let results = arguments.results();
                         results.reply(0)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
     }
     impl<S: VaultAsyncServer> ::nearcall::raw::Entries for VaultAsyncEntries<S> {
@@ -570,15 +503,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
     pub static VAULT: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
         name: "descriptors::Vault",
         hash: [
-            0x0e, 0x43, 0xff, 0xc1, 0xe9, 0x5c, 0xda, 0x7b, 0xdf, 0xc5, 0xe5, 0x70, 0xbc,
-            0xe4, 0x9f, 0x2d,
+            0x0e, 0x43, 0xff, 0xc1, 0xe9, 0x5c, 0xda, 0x7b, 0xdf, 0xc5, 0xe5, 0x70, 0xbc, 0xe4,
+            0x9f, 0x2d,
         ],
         procedures: &[
             ::nearcall::ProcedureDescriptor {
                 name: "open",
                 hash: [
-                    0x3c, 0x72, 0x44, 0x42, 0x28, 0xb8, 0x05, 0x41, 0x42, 0xd9, 0x66,
-                    0xbf, 0x2f, 0x13, 0xd4, 0x72,
+                    0x3c, 0x72, 0x44, 0x42, 0x28, 0xb8, 0x05, 0x41, 0x42, 0xd9, 0x66, 0xbf, 0x2f,
+                    0x13, 0xd4, 0x72,
                 ],
                 class: 1,
                 is_oneway: false,
@@ -588,8 +521,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "sum",
                 hash: [
-                    0x5f, 0xe3, 0x91, 0x1c, 0x2d, 0x50, 0x3b, 0x6e, 0x86, 0x6d, 0x95,
-                    0xe9, 0x03, 0x5a, 0x2f, 0xea,
+                    0x5f, 0xe3, 0x91, 0x1c, 0x2d, 0x50, 0x3b, 0x6e, 0x86, 0x6d, 0x95, 0xe9, 0x03,
+                    0x5a, 0x2f, 0xea,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -599,8 +532,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "close",
                 hash: [
-                    0x7b, 0xa3, 0xc3, 0x5c, 0x6b, 0x3a, 0x8a, 0x39, 0xd9, 0x7a, 0x74,
-                    0xf9, 0x86, 0x7a, 0x51, 0x6d,
+                    0x7b, 0xa3, 0xc3, 0x5c, 0x6b, 0x3a, 0x8a, 0x39, 0xd9, 0x7a, 0x74, 0xf9, 0x86,
+                    0x7a, 0x51, 0x6d,
                 ],
                 class: 0,
                 is_oneway: true,
@@ -609,14 +542,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             },
         ],
         classes: &[
-            ::nearcall::AStackClass {
-                block_bytes: 0,
-                count: 5,
-            },
-            ::nearcall::AStackClass {
-                block_bytes: 2048,
-                count: 5,
-            },
+            ::nearcall::AStackClass { block_bytes: 0, count: 5 },
+            ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
         ],
     };
 }

@@ -18,9 +18,7 @@ pub mod exchanges {
             reader: &mut ::nearcall::raw::Reader<'_>,
         ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             ::core::result::Result::Ok(Self {
-                text: <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(
-                    reader,
-                )?,
+                text: <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(reader)?,
             })
         }
     }
@@ -39,9 +37,7 @@ pub mod exchanges {
         }
         /// Calls through a binding. Panics if it is a binding of another interface.
         pub fn new(binding: ::nearcall::Binding) -> Self {
-            Self {
-                client: ::nearcall::raw::Client::new(binding, &TALKS),
-            }
+            Self { client: ::nearcall::raw::Client::new(binding, &TALKS) }
         }
         /// The binding.
         pub fn binding(&self) -> &::nearcall::Binding {
@@ -49,21 +45,15 @@ pub mod exchanges {
         }
         /// The same, but every call waits at most this long.
         pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
-            Self {
-                client: self.client.with_deadline(deadline),
-            }
+            Self { client: self.client.with_deadline(deadline) }
         }
         /// The operations, each posted now and collected later: several calls at once.
         pub fn posting(&self) -> TalksPosting<'_> {
-            TalksPosting {
-                client: &self.client,
-            }
+            TalksPosting { client: &self.client }
         }
         /// The operations, each awaited, on any executor.
         pub fn awaiting(&self) -> TalksAwaiting<'_> {
-            TalksAwaiting {
-                client: &self.client,
-            }
+            TalksAwaiting { client: &self.client }
         }
         /// Lines of a room, and those of others.
         #[allow(clippy::type_complexity)]
@@ -72,10 +62,7 @@ pub mod exchanges {
         ) -> ::core::result::Result<
             (
                 ::nearcall::Unbegun<'_, ::nearcall::Sink<'_, Line, ()>>,
-                ::nearcall::Unbegun<
-                    '_,
-                    ::nearcall::Feed<'_, Line, ::nearcall::CallError>,
-                >,
+                ::nearcall::Unbegun<'_, ::nearcall::Feed<'_, Line, ::nearcall::CallError>>,
             ),
             ::nearcall::CallError,
         > {
@@ -92,44 +79,27 @@ pub mod exchanges {
             ::core::result::Result::Ok({
                 let (feed, sink) = open()?;
                 (
-                    ::nearcall::Unbegun::new(
-                        &self.client,
-                        sink,
-                        |client, sink| {
-                            ::nearcall::Sink::new(
-                                client,
-                                sink,
-                                31,
-                                |client, feed, number, items| {
-                                    TalksPosting { client }.put_talk(feed, number, items)
-                                },
-                                |client, feed| {
-                                    TalksPosting { client }.end_talk(feed)?.collect()
-                                },
-                            )
-                        },
-                    ),
-                    ::nearcall::Unbegun::new(
-                        &self.client,
-                        feed,
-                        |client, feed| {
-                            ::nearcall::Feed::new(
-                                client,
-                                feed,
-                                |client, feed, number| {
-                                    TalksPosting { client }.next_talk(feed, number)
-                                },
-                            )
-                        },
-                    ),
+                    ::nearcall::Unbegun::new(&self.client, sink, |client, sink| {
+                        ::nearcall::Sink::new(
+                            client,
+                            sink,
+                            31,
+                            |client, feed, number, items| TalksPosting { client }.put_talk(
+                                feed, number, items,
+                            ),
+                            |client, feed| TalksPosting { client }.end_talk(feed)?.collect(),
+                        )
+                    }),
+                    ::nearcall::Unbegun::new(&self.client, feed, |client, feed| {
+                        ::nearcall::Feed::new(client, feed, |client, feed, number| {
+                            TalksPosting { client }.next_talk(feed, number)
+                        })
+                    }),
                 )
             })
         }
         /// Nothing of it streams.
-        pub fn count(
-            &self,
-            request: &Line,
-        ) -> ::core::result::Result<Line, ::nearcall::CallError> {
+        pub fn count(&self, request: &Line) -> ::core::result::Result<Line, ::nearcall::CallError> {
             let request_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
                 ::nearcall::raw::Marshal::marshal(request, &mut writer);
@@ -137,8 +107,8 @@ pub mod exchanges {
             };
             let mut call = self.client.claim::<3>(4)?;
             call.put_u32::<0>(request_bytes.len() as u32);
-            let mut variable = call
-                .variable::<8>((request_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable =
+                call.variable::<8>((request_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&request_bytes);
             let reply = call.post(4)?;
             if reply.raised() != 0 {
@@ -170,9 +140,7 @@ pub mod exchanges {
             let mut call = self.client.claim::<1>(1)?;
             call.put_u64::<0>(feed);
             call.put_u32::<8>(number);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (::std::vec::Vec<Line>, bool),
                 ::nearcall::CallError,
             > {
@@ -209,12 +177,12 @@ pub mod exchanges {
             call.put_u64::<0>(feed);
             call.put_u32::<8>(number);
             call.put_u32::<12>(items_bytes.len() as u32);
-            let mut variable = call
-                .variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&items_bytes);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -229,9 +197,10 @@ pub mod exchanges {
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
             let mut call = self.client.claim::<0>(3)?;
             call.put_u64::<0>(feed);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -243,10 +212,7 @@ pub mod exchanges {
         pub fn count(
             &self,
             request: &Line,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, Line>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, Line>, ::nearcall::CallError> {
             let request_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
                 ::nearcall::raw::Marshal::marshal(request, &mut writer);
@@ -254,12 +220,13 @@ pub mod exchanges {
             };
             let mut call = self.client.claim::<3>(4)?;
             call.put_u32::<0>(request_bytes.len() as u32);
-            let mut variable = call
-                .variable::<8>((request_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable =
+                call.variable::<8>((request_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&request_bytes);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<Line, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                Line,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -292,12 +259,13 @@ pub mod exchanges {
                 };
                 let mut call = self.client.claim_awaited::<3>(4).await?;
                 call.put_u32::<0>(request_bytes.len() as u32);
-                let mut variable = call
-                    .variable::<8>((request_bytes.len() as u64).next_multiple_of(8))?;
+                let mut variable =
+                    call.variable::<8>((request_bytes.len() as u64).next_multiple_of(8))?;
                 variable.put(&request_bytes);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<Line, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    Line,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -342,11 +310,8 @@ pub mod exchanges {
             server: &S,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
-            let (ends, inlet, outlet) = ::nearcall::raw::exchange::<
-                Line,
-                Line,
-                ::core::convert::Infallible,
-            >(0, 31);
+            let (ends, inlet, outlet) =
+                ::nearcall::raw::exchange::<Line, Line, ::core::convert::Infallible>(0, 31);
             <S as TalksServer>::talk(server, inlet, outlet);
             let (returned, sink) = arguments.open_exchange(ends)?;
             let mut results = arguments.results();
@@ -360,14 +325,12 @@ pub mod exchanges {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let awaited = arguments
-                .next_of_exchange::<Line, ::core::convert::Infallible>(0, feed, number)?;
-            arguments
-                .run_awaited(async move {
-                    let outcome = awaited.await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            let awaited =
+                arguments.next_of_exchange::<Line, ::core::convert::Infallible>(0, feed, number)?;
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let ::core::result::Result::Ok((returned, is_last)) = outcome?;
                         let returned_bytes = {
                             let mut writer = ::nearcall::raw::Writer::new();
@@ -378,15 +341,15 @@ pub mod exchanges {
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned_bytes.len() as u32);
                         results.put_u8::<4>(u8::from(is_last));
-                        let mut variable = results
-                            .variable::<
-                                8,
-                            >((returned_bytes.len() as u64).next_multiple_of(8))?;
+                        let mut variable = results.variable::<8>(
+                            (returned_bytes.len() as u64).next_multiple_of(8),
+                        )?;
                         variable.put(&returned_bytes);
                         results.reply(5)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_put_talk(
             _server: &S,
@@ -399,18 +362,17 @@ pub mod exchanges {
             let items = incoming.unmarshal::<::std::vec::Vec<Line>>(items_length)?;
             ::nearcall::raw::check_received(items.len(), 31)?;
             let awaited = arguments.put_to_exchange::<Line>(0, feed, number, items)?;
-            arguments
-                .run_awaited(async move {
-                    let outcome = awaited.await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         outcome?;
                         let results = arguments.results();
                         results.reply(0)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_end_talk(
             _server: &S,
@@ -436,8 +398,8 @@ pub mod exchanges {
             };
             let mut results = arguments.results();
             results.put_u32::<0>(returned_bytes.len() as u32);
-            let mut variable = results
-                .variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable =
+                results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&returned_bytes);
             results.reply(4)
         }
@@ -457,9 +419,10 @@ pub mod exchanges {
             true
         }
     }
-    /** What a domain that exports `exchanges::Talks` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
-
-Those with `@opaque` parameters and feeds are not awaited.*/
+    /// What a domain that exports `exchanges::Talks` does, if its procedures are awaited:
+    /// one that has to wait leaves its processor to other calls.
+    ///
+    /// Those with `@opaque` parameters and feeds are not awaited.
     pub trait TalksAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// Lines of a room, and those of others.
         fn talk(&self, inlet: ::nearcall::Inlet<Line>, outlet: ::nearcall::Outlet<Line>);
@@ -491,11 +454,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
-            let (ends, inlet, outlet) = ::nearcall::raw::exchange::<
-                Line,
-                Line,
-                ::core::convert::Infallible,
-            >(0, 31);
+            let (ends, inlet, outlet) =
+                ::nearcall::raw::exchange::<Line, Line, ::core::convert::Infallible>(0, 31);
             <S as TalksAsyncServer>::talk(server, inlet, outlet);
             let (returned, sink) = arguments.open_exchange(ends)?;
             let mut results = arguments.results();
@@ -509,14 +469,12 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let awaited = arguments
-                .next_of_exchange::<Line, ::core::convert::Infallible>(0, feed, number)?;
-            arguments
-                .run_awaited(async move {
-                    let outcome = awaited.await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            let awaited =
+                arguments.next_of_exchange::<Line, ::core::convert::Infallible>(0, feed, number)?;
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let ::core::result::Result::Ok((returned, is_last)) = outcome?;
                         let returned_bytes = {
                             let mut writer = ::nearcall::raw::Writer::new();
@@ -527,15 +485,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned_bytes.len() as u32);
                         results.put_u8::<4>(u8::from(is_last));
-                        let mut variable = results
-                            .variable::<
-                                8,
-                            >((returned_bytes.len() as u64).next_multiple_of(8))?;
+                        let mut variable = results.variable::<8>(
+                            (returned_bytes.len() as u64).next_multiple_of(8),
+                        )?;
                         variable.put(&returned_bytes);
                         results.reply(5)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_put_talk(
             _server: &::std::sync::Arc<S>,
@@ -548,18 +506,17 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let items = incoming.unmarshal::<::std::vec::Vec<Line>>(items_length)?;
             ::nearcall::raw::check_received(items.len(), 31)?;
             let awaited = arguments.put_to_exchange::<Line>(0, feed, number, items)?;
-            arguments
-                .run_awaited(async move {
-                    let outcome = awaited.await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         outcome?;
                         let results = arguments.results();
                         results.reply(0)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_end_talk(
             _server: &::std::sync::Arc<S>,
@@ -578,13 +535,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut incoming = arguments.variable::<8>()?;
             let request = incoming.unmarshal::<Line>(request_length)?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as TalksAsyncServer>::count(&server, &request)
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as TalksAsyncServer>::count(&server, &request).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let returned_bytes = {
                             let mut writer = ::nearcall::raw::Writer::new();
@@ -593,15 +547,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         };
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned_bytes.len() as u32);
-                        let mut variable = results
-                            .variable::<
-                                8,
-                            >((returned_bytes.len() as u64).next_multiple_of(8))?;
+                        let mut variable = results.variable::<8>(
+                            (returned_bytes.len() as u64).next_multiple_of(8),
+                        )?;
                         variable.put(&returned_bytes);
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
     }
     impl<S: TalksAsyncServer> ::nearcall::raw::Entries for TalksAsyncEntries<S> {
@@ -623,15 +577,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
     pub static TALKS: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
         name: "exchanges::Talks",
         hash: [
-            0x9d, 0x94, 0xb3, 0x27, 0x48, 0x6b, 0xe3, 0xf4, 0x90, 0x5f, 0x48, 0x61, 0x4a,
-            0x28, 0x6c, 0x46,
+            0x9d, 0x94, 0xb3, 0x27, 0x48, 0x6b, 0xe3, 0xf4, 0x90, 0x5f, 0x48, 0x61, 0x4a, 0x28,
+            0x6c, 0x46,
         ],
         procedures: &[
             ::nearcall::ProcedureDescriptor {
                 name: "Talk",
                 hash: [
-                    0xd2, 0x0b, 0x91, 0xc6, 0x6f, 0x44, 0xef, 0xf2, 0x36, 0x15, 0x5f,
-                    0xa3, 0x13, 0x7c, 0x5d, 0x69,
+                    0xd2, 0x0b, 0x91, 0xc6, 0x6f, 0x44, 0xef, 0xf2, 0x36, 0x15, 0x5f, 0xa3, 0x13,
+                    0x7c, 0x5d, 0x69,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -641,8 +595,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_next_Talk",
                 hash: [
-                    0x3b, 0x41, 0xea, 0x9d, 0x5f, 0x77, 0x02, 0x1f, 0x5b, 0xf8, 0xae,
-                    0x5c, 0x3e, 0x6c, 0xc8, 0x15,
+                    0x3b, 0x41, 0xea, 0x9d, 0x5f, 0x77, 0x02, 0x1f, 0x5b, 0xf8, 0xae, 0x5c, 0x3e,
+                    0x6c, 0xc8, 0x15,
                 ],
                 class: 1,
                 is_oneway: false,
@@ -652,8 +606,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_put_Talk",
                 hash: [
-                    0x16, 0x36, 0x56, 0xf9, 0x15, 0xa8, 0x8f, 0x9b, 0x33, 0xf8, 0x30,
-                    0x89, 0x99, 0x75, 0xf8, 0xfb,
+                    0x16, 0x36, 0x56, 0xf9, 0x15, 0xa8, 0x8f, 0x9b, 0x33, 0xf8, 0x30, 0x89, 0x99,
+                    0x75, 0xf8, 0xfb,
                 ],
                 class: 2,
                 is_oneway: false,
@@ -663,8 +617,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_end_Talk",
                 hash: [
-                    0x97, 0x0c, 0x76, 0x65, 0xaa, 0x76, 0xce, 0xcd, 0x04, 0xb1, 0x0a,
-                    0xf0, 0x10, 0xaa, 0x0a, 0x2c,
+                    0x97, 0x0c, 0x76, 0x65, 0xaa, 0x76, 0xce, 0xcd, 0x04, 0xb1, 0x0a, 0xf0, 0x10,
+                    0xaa, 0x0a, 0x2c,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -674,8 +628,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "Count",
                 hash: [
-                    0x9f, 0x9b, 0x39, 0x39, 0xdb, 0x46, 0xe7, 0x3c, 0xba, 0xc7, 0xa0,
-                    0xc4, 0x90, 0x8f, 0x7b, 0xb5,
+                    0x9f, 0x9b, 0x39, 0x39, 0xdb, 0x46, 0xe7, 0x3c, 0xba, 0xc7, 0xa0, 0xc4, 0x90,
+                    0x8f, 0x7b, 0xb5,
                 ],
                 class: 3,
                 is_oneway: false,
@@ -684,22 +638,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             },
         ],
         classes: &[
-            ::nearcall::AStackClass {
-                block_bytes: 0,
-                count: 5,
-            },
-            ::nearcall::AStackClass {
-                block_bytes: 2048,
-                count: 5,
-            },
-            ::nearcall::AStackClass {
-                block_bytes: 2048,
-                count: 5,
-            },
-            ::nearcall::AStackClass {
-                block_bytes: 2048,
-                count: 5,
-            },
+            ::nearcall::AStackClass { block_bytes: 0, count: 5 },
+            ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
+            ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
+            ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
         ],
     };
 }

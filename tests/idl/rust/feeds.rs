@@ -10,10 +10,7 @@ pub mod feeds {
         pub code: i32,
     }
     impl ::core::fmt::Display for Refused {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+        fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             formatter.debug_struct("Refused").field("code", &self.code).finish()
         }
     }
@@ -75,15 +72,13 @@ pub mod feeds {
             let discriminator: i32 = ::nearcall::raw::Marshal::unmarshal(reader)?;
             match discriminator {
                 1 => {
-                    let value = <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(
-                        reader,
-                    )?;
+                    let value =
+                        <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(reader)?;
                     ::core::result::Result::Ok(Self::Text(value))
                 }
                 2 => {
-                    let value = <::std::vec::Vec<
-                        u8,
-                    > as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+                    let value =
+                        <::std::vec::Vec<u8> as ::nearcall::raw::Marshal>::unmarshal(reader)?;
                     ::core::result::Result::Ok(Self::Bytes(value))
                 }
                 _ => ::core::result::Result::Ok(Self::Other(discriminator)),
@@ -97,10 +92,7 @@ pub mod feeds {
         Refused(Refused),
     }
     impl ::core::fmt::Display for LedgerRowsException {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+        fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             match self {
                 Self::Refused(raised) => ::core::fmt::Display::fmt(raised, formatter),
             }
@@ -119,10 +111,7 @@ pub mod feeds {
         Refused(Refused),
     }
     impl ::core::fmt::Display for LedgerLoadException {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+        fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             match self {
                 Self::Refused(raised) => ::core::fmt::Display::fmt(raised, formatter),
             }
@@ -149,9 +138,7 @@ pub mod feeds {
         }
         /// Calls through a binding. Panics if it is a binding of another interface.
         pub fn new(binding: ::nearcall::Binding) -> Self {
-            Self {
-                client: ::nearcall::raw::Client::new(binding, &LEDGER),
-            }
+            Self { client: ::nearcall::raw::Client::new(binding, &LEDGER) }
         }
         /// The binding.
         pub fn binding(&self) -> &::nearcall::Binding {
@@ -159,21 +146,15 @@ pub mod feeds {
         }
         /// The same, but every call waits at most this long.
         pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
-            Self {
-                client: self.client.with_deadline(deadline),
-            }
+            Self { client: self.client.with_deadline(deadline) }
         }
         /// The operations, each posted now and collected later: several calls at once.
         pub fn posting(&self) -> LedgerPosting<'_> {
-            LedgerPosting {
-                client: &self.client,
-            }
+            LedgerPosting { client: &self.client }
         }
         /// The operations, each awaited, on any executor.
         pub fn awaiting(&self) -> LedgerAwaiting<'_> {
-            LedgerAwaiting {
-                client: &self.client,
-            }
+            LedgerAwaiting { client: &self.client }
         }
         /// The rows of a table.
         pub fn rows(
@@ -183,14 +164,10 @@ pub mod feeds {
             ::nearcall::Feed<'_, Row, ::nearcall::Error<LedgerRowsException>>,
             ::nearcall::Error<LedgerRowsException>,
         > {
-            let open = || -> ::core::result::Result<
-                u64,
-                ::nearcall::Error<LedgerRowsException>,
-            > {
+            let open = || -> ::core::result::Result<u64, ::nearcall::Error<LedgerRowsException>> {
                 let mut call = self.client.claim::<2>(0)?;
                 call.put_u32::<0>(table.len() as u32);
-                let mut variable = call
-                    .variable::<8>((table.len() as u64).next_multiple_of(8))?;
+                let mut variable = call.variable::<8>((table.len() as u64).next_multiple_of(8))?;
                 variable.put(table.as_bytes());
                 let reply = call.post(4)?;
                 match reply.raised() {
@@ -200,24 +177,20 @@ pub mod feeds {
                     }
                     1 => {
                         let code = reply.get_u32::<0>() as i32;
-                        ::core::result::Result::Err(
-                            ::nearcall::Error::Exception(
-                                LedgerRowsException::Refused(Refused { code }),
-                            ),
-                        )
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            LedgerRowsException::Refused(Refused { code }),
+                        ))
                     }
                     _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
             };
-            ::core::result::Result::Ok(
-                ::nearcall::Feed::new(
-                    &self.client,
-                    open()?,
-                    |client, feed, number| {
-                        LedgerPosting { client }.next_rows(feed, number)
-                    },
-                ),
-            )
+            ::core::result::Result::Ok(::nearcall::Feed::new(
+                &self.client,
+                open()?,
+                |client, feed, number| {
+                    LedgerPosting { client }.next_rows(feed, number)
+                },
+            ))
         }
         /// The octets of a file.
         pub fn octets(
@@ -237,15 +210,13 @@ pub mod feeds {
                 let returned = reply.get_u64::<0>();
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(
-                ::nearcall::Feed::new(
-                    &self.client,
-                    open()?,
-                    |client, feed, number| {
-                        LedgerPosting { client }.next_octets(feed, number)
-                    },
-                ),
-            )
+            ::core::result::Result::Ok(::nearcall::Feed::new(
+                &self.client,
+                open()?,
+                |client, feed, number| {
+                    LedgerPosting { client }.next_octets(feed, number)
+                },
+            ))
         }
         /// Loads rows, and says how many.
         pub fn load(
@@ -255,14 +226,10 @@ pub mod feeds {
             ::nearcall::Sink<'_, Row, u32, ::nearcall::Error<LedgerLoadException>>,
             ::nearcall::Error<LedgerLoadException>,
         > {
-            let open = || -> ::core::result::Result<
-                u64,
-                ::nearcall::Error<LedgerLoadException>,
-            > {
+            let open = || -> ::core::result::Result<u64, ::nearcall::Error<LedgerLoadException>> {
                 let mut call = self.client.claim::<2>(4)?;
                 call.put_u32::<0>(table.len() as u32);
-                let mut variable = call
-                    .variable::<8>((table.len() as u64).next_multiple_of(8))?;
+                let mut variable = call.variable::<8>((table.len() as u64).next_multiple_of(8))?;
                 variable.put(table.as_bytes());
                 let reply = call.post(4)?;
                 match reply.raised() {
@@ -272,26 +239,22 @@ pub mod feeds {
                     }
                     1 => {
                         let code = reply.get_u32::<0>() as i32;
-                        ::core::result::Result::Err(
-                            ::nearcall::Error::Exception(
-                                LedgerLoadException::Refused(Refused { code }),
-                            ),
-                        )
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            LedgerLoadException::Refused(Refused { code }),
+                        ))
                     }
                     _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
             };
-            ::core::result::Result::Ok(
-                ::nearcall::Sink::new(
-                    &self.client,
-                    open()?,
-                    165,
-                    |client, feed, number, items| {
-                        LedgerPosting { client }.put_load(feed, number, items)
-                    },
-                    |client, feed| LedgerPosting { client }.end_load(feed)?.collect(),
+            ::core::result::Result::Ok(::nearcall::Sink::new(
+                &self.client,
+                open()?,
+                165,
+                |client, feed, number, items| LedgerPosting { client }.put_load(
+                    feed, number, items,
                 ),
-            )
+                |client, feed| LedgerPosting { client }.end_load(feed)?.collect(),
+            ))
         }
         /// Appends octets.
         pub fn append(
@@ -309,17 +272,15 @@ pub mod feeds {
                 let returned = reply.get_u64::<0>();
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(
-                ::nearcall::Sink::new(
-                    &self.client,
-                    open()?,
-                    1024,
-                    |client, feed, number, items| {
-                        LedgerPosting { client }.put_append(feed, number, items)
-                    },
-                    |client, feed| LedgerPosting { client }.end_append(feed)?.collect(),
+            ::core::result::Result::Ok(::nearcall::Sink::new(
+                &self.client,
+                open()?,
+                1024,
+                |client, feed, number, items| LedgerPosting { client }.put_append(
+                    feed, number, items,
                 ),
-            )
+                |client, feed| LedgerPosting { client }.end_append(feed)?.collect(),
+            ))
         }
         /// Cells of a recursive kind, from a name that stubs use themselves.
         pub fn cells(
@@ -343,15 +304,13 @@ pub mod feeds {
                 let returned = reply.get_u64::<0>();
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(
-                ::nearcall::Feed::new(
-                    &self.client,
-                    open()?,
-                    |client, feed, number| {
-                        LedgerPosting { client }.next_cells(feed, number)
-                    },
-                ),
-            )
+            ::core::result::Result::Ok(::nearcall::Feed::new(
+                &self.client,
+                open()?,
+                |client, feed, number| {
+                    LedgerPosting { client }.next_cells(feed, number)
+                },
+            ))
         }
         /// Not a feed.
         pub fn count(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
@@ -387,9 +346,7 @@ pub mod feeds {
             let mut call = self.client.claim::<2>(1)?;
             call.put_u64::<0>(feed);
             call.put_u32::<8>(number);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (::std::vec::Vec<Row>, bool),
                 ::nearcall::Error<LedgerRowsException>,
             > {
@@ -408,11 +365,9 @@ pub mod feeds {
                     }
                     1 => {
                         let code = reply.get_u32::<0>() as i32;
-                        ::core::result::Result::Err(
-                            ::nearcall::Error::Exception(
-                                LedgerRowsException::Refused(Refused { code }),
-                            ),
-                        )
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            LedgerRowsException::Refused(Refused { code }),
+                        ))
                     }
                     _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
@@ -431,9 +386,7 @@ pub mod feeds {
             let mut call = self.client.claim::<1>(3)?;
             call.put_u64::<0>(feed);
             call.put_u32::<8>(number);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (::std::vec::Vec<u8>, bool),
                 ::nearcall::CallError,
             > {
@@ -471,21 +424,21 @@ pub mod feeds {
             call.put_u64::<0>(feed);
             call.put_u32::<8>(number);
             call.put_u32::<12>(items_bytes.len() as u32);
-            let mut variable = call
-                .variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&items_bytes);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(), ::nearcall::Error<LedgerLoadException>> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (),
+                ::nearcall::Error<LedgerLoadException>,
+            > {
                 match reply.raised() {
-                    0 => ::core::result::Result::Ok(()),
+                    0 => {
+                        ::core::result::Result::Ok(())
+                    }
                     1 => {
                         let code = reply.get_u32::<0>() as i32;
-                        ::core::result::Result::Err(
-                            ::nearcall::Error::Exception(
-                                LedgerLoadException::Refused(Refused { code }),
-                            ),
-                        )
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            LedgerLoadException::Refused(Refused { code }),
+                        ))
                     }
                     _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
@@ -502,9 +455,10 @@ pub mod feeds {
         > {
             let mut call = self.client.claim::<0>(6)?;
             call.put_u64::<0>(feed);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<u32, ::nearcall::Error<LedgerLoadException>> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                u32,
+                ::nearcall::Error<LedgerLoadException>,
+            > {
                 match reply.raised() {
                     0 => {
                         let returned = reply.get_u32::<0>();
@@ -512,11 +466,9 @@ pub mod feeds {
                     }
                     1 => {
                         let code = reply.get_u32::<0>() as i32;
-                        ::core::result::Result::Err(
-                            ::nearcall::Error::Exception(
-                                LedgerLoadException::Refused(Refused { code }),
-                            ),
-                        )
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            LedgerLoadException::Refused(Refused { code }),
+                        ))
                     }
                     _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
@@ -535,12 +487,12 @@ pub mod feeds {
             call.put_u64::<0>(feed);
             call.put_u32::<8>(number);
             call.put_u32::<12>(items.len() as u32);
-            let mut variable = call
-                .variable::<16>((items.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<16>((items.len() as u64).next_multiple_of(8))?;
             variable.put(items);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -555,9 +507,10 @@ pub mod feeds {
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
             let mut call = self.client.claim::<0>(9)?;
             call.put_u64::<0>(feed);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -577,9 +530,7 @@ pub mod feeds {
             let mut call = self.client.claim::<2>(11)?;
             call.put_u64::<0>(feed);
             call.put_u32::<8>(number);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (::std::vec::Vec<Cell>, bool),
                 ::nearcall::CallError,
             > {
@@ -602,14 +553,12 @@ pub mod feeds {
         /// Not a feed.
         pub fn count(
             &self,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, i32>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
             let call = self.client.claim::<0>(12)?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                i32,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -629,9 +578,10 @@ pub mod feeds {
         pub async fn count(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(12).await?;
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    i32,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -723,8 +673,7 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            match arguments.next_of_feed::<Row, LedgerRowsException>(feed, number, 165)?
-            {
+            match arguments.next_of_feed::<Row, LedgerRowsException>(feed, number, 165)? {
                 ::core::result::Result::Ok((returned, is_last)) => {
                     let returned_bytes = {
                         let mut writer = ::nearcall::raw::Writer::new();
@@ -735,10 +684,8 @@ pub mod feeds {
                     let mut results = arguments.results();
                     results.put_u32::<0>(returned_bytes.len() as u32);
                     results.put_u8::<4>(u8::from(is_last));
-                    let mut variable = results
-                        .variable::<
-                            8,
-                        >((returned_bytes.len() as u64).next_multiple_of(8))?;
+                    let mut variable =
+                        results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
                     variable.put(&returned_bytes);
                     results.reply(5)
                 }
@@ -755,15 +702,9 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let offset = arguments.get_u64::<0>();
             let returned = <S as LedgerServer>::octets(server, offset);
-            let returned = arguments
-                .open_source(
-                    ::std::boxed::Box::new(
-                        returned
-                            .map(
-                                ::core::result::Result::<_, ::core::convert::Infallible>::Ok,
-                            ),
-                    ),
-                )?;
+            let returned = arguments.open_source(::std::boxed::Box::new(
+                returned.map(::core::result::Result::<_, ::core::convert::Infallible>::Ok),
+            ))?;
             let mut results = arguments.results();
             results.put_u64::<0>(returned);
             results.reply(8)
@@ -774,14 +715,13 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((returned, is_last)) = arguments
-                .next_of_feed::<u8, ::core::convert::Infallible>(feed, number, 1024)?;
+            let ::core::result::Result::Ok((returned, is_last)) =
+                arguments.next_of_feed::<u8, ::core::convert::Infallible>(feed, number, 1024)?;
             ::nearcall::raw::check_result("returned", returned.len(), 1024)?;
             let mut results = arguments.results();
             results.put_u32::<0>(returned.len() as u32);
             results.put_u8::<4>(u8::from(is_last));
-            let mut variable = results
-                .variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+            let mut variable = results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
             variable.put(&returned);
             results.reply(5)
         }
@@ -816,9 +756,7 @@ pub mod feeds {
             let mut incoming = arguments.variable::<16>()?;
             let items = incoming.unmarshal::<::std::vec::Vec<Row>>(items_length)?;
             ::nearcall::raw::check_received(items.len(), 165)?;
-            match arguments
-                .put_to_feed::<Row, u32, LedgerLoadException>(feed, number, items)?
-            {
+            match arguments.put_to_feed::<Row, u32, LedgerLoadException>(feed, number, items)? {
                 ::core::result::Result::Ok(()) => {
                     let results = arguments.results();
                     results.reply(0)
@@ -867,12 +805,13 @@ pub mod feeds {
             let items_length = arguments.get_u32::<12>();
             let mut incoming = arguments.variable::<16>()?;
             let items = incoming.bytes(items_length, 1024)?;
-            let ::core::result::Result::Ok(()) = arguments
-                .put_to_feed::<
-                    u8,
-                    (),
-                    ::core::convert::Infallible,
-                >(feed, number, items.to_vec())?;
+            let ::core::result::Result::Ok(
+                (),
+            ) = arguments.put_to_feed::<u8, (), ::core::convert::Infallible>(
+                feed,
+                number,
+                items.to_vec(),
+            )?;
             let results = arguments.results();
             results.reply(0)
         }
@@ -881,8 +820,8 @@ pub mod feeds {
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
-            let ::core::result::Result::Ok(()) = arguments
-                .end_of_feed::<u8, (), ::core::convert::Infallible>(feed)?;
+            let ::core::result::Result::Ok(()) =
+                arguments.end_of_feed::<u8, (), ::core::convert::Infallible>(feed)?;
             let results = arguments.results();
             results.reply(0)
         }
@@ -894,15 +833,9 @@ pub mod feeds {
             let client = arguments.get_u32::<4>() as i32;
             let feed = arguments.get_u32::<8>() as i32;
             let returned = <S as LedgerServer>::cells(server, open, client, feed);
-            let returned = arguments
-                .open_source(
-                    ::std::boxed::Box::new(
-                        returned
-                            .map(
-                                ::core::result::Result::<_, ::core::convert::Infallible>::Ok,
-                            ),
-                    ),
-                )?;
+            let returned = arguments.open_source(::std::boxed::Box::new(
+                returned.map(::core::result::Result::<_, ::core::convert::Infallible>::Ok),
+            ))?;
             let mut results = arguments.results();
             results.put_u64::<0>(returned);
             results.reply(8)
@@ -913,8 +846,8 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((returned, is_last)) = arguments
-                .next_of_feed::<Cell, ::core::convert::Infallible>(feed, number, 31)?;
+            let ::core::result::Result::Ok((returned, is_last)) =
+                arguments.next_of_feed::<Cell, ::core::convert::Infallible>(feed, number, 31)?;
             let returned_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
                 writer.bound("returned", returned.len(), 31);
@@ -924,8 +857,8 @@ pub mod feeds {
             let mut results = arguments.results();
             results.put_u32::<0>(returned_bytes.len() as u32);
             results.put_u8::<4>(u8::from(is_last));
-            let mut variable = results
-                .variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable =
+                results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&returned_bytes);
             results.reply(5)
         }
@@ -951,9 +884,10 @@ pub mod feeds {
             (Self::STUBS[procedure])(&self.0, arguments)
         }
     }
-    /** What a domain that exports `feeds::Ledger` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
-
-Those with `@opaque` parameters and feeds are not awaited.*/
+    /// What a domain that exports `feeds::Ledger` does, if its procedures are awaited:
+    /// one that has to wait leaves its processor to other calls.
+    ///
+    /// Those with `@opaque` parameters and feeds are not awaited.
     pub trait LedgerAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The rows of a table.
         fn rows(
@@ -978,9 +912,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         /// Cells of a recursive kind, from a name that stubs use themselves.
         fn cells(&self, open: i32, client: i32, feed: i32) -> ::nearcall::Items<Cell>;
         /// Not a feed.
-        fn count(
-            &self,
-        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        fn count(&self) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
     }
     /// Entry stubs for a `LedgerAsyncServer`.
     #[derive(Debug)]
@@ -1035,8 +967,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            match arguments.next_of_feed::<Row, LedgerRowsException>(feed, number, 165)?
-            {
+            match arguments.next_of_feed::<Row, LedgerRowsException>(feed, number, 165)? {
                 ::core::result::Result::Ok((returned, is_last)) => {
                     let returned_bytes = {
                         let mut writer = ::nearcall::raw::Writer::new();
@@ -1047,10 +978,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     let mut results = arguments.results();
                     results.put_u32::<0>(returned_bytes.len() as u32);
                     results.put_u8::<4>(u8::from(is_last));
-                    let mut variable = results
-                        .variable::<
-                            8,
-                        >((returned_bytes.len() as u64).next_multiple_of(8))?;
+                    let mut variable =
+                        results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
                     variable.put(&returned_bytes);
                     results.reply(5)
                 }
@@ -1067,15 +996,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let offset = arguments.get_u64::<0>();
             let returned = <S as LedgerAsyncServer>::octets(server, offset);
-            let returned = arguments
-                .open_source(
-                    ::std::boxed::Box::new(
-                        returned
-                            .map(
-                                ::core::result::Result::<_, ::core::convert::Infallible>::Ok,
-                            ),
-                    ),
-                )?;
+            let returned = arguments.open_source(::std::boxed::Box::new(
+                returned.map(::core::result::Result::<_, ::core::convert::Infallible>::Ok),
+            ))?;
             let mut results = arguments.results();
             results.put_u64::<0>(returned);
             results.reply(8)
@@ -1086,14 +1009,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((returned, is_last)) = arguments
-                .next_of_feed::<u8, ::core::convert::Infallible>(feed, number, 1024)?;
+            let ::core::result::Result::Ok((returned, is_last)) =
+                arguments.next_of_feed::<u8, ::core::convert::Infallible>(feed, number, 1024)?;
             ::nearcall::raw::check_result("returned", returned.len(), 1024)?;
             let mut results = arguments.results();
             results.put_u32::<0>(returned.len() as u32);
             results.put_u8::<4>(u8::from(is_last));
-            let mut variable = results
-                .variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+            let mut variable = results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
             variable.put(&returned);
             results.reply(5)
         }
@@ -1128,9 +1050,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut incoming = arguments.variable::<16>()?;
             let items = incoming.unmarshal::<::std::vec::Vec<Row>>(items_length)?;
             ::nearcall::raw::check_received(items.len(), 165)?;
-            match arguments
-                .put_to_feed::<Row, u32, LedgerLoadException>(feed, number, items)?
-            {
+            match arguments.put_to_feed::<Row, u32, LedgerLoadException>(feed, number, items)? {
                 ::core::result::Result::Ok(()) => {
                     let results = arguments.results();
                     results.reply(0)
@@ -1179,12 +1099,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let items_length = arguments.get_u32::<12>();
             let mut incoming = arguments.variable::<16>()?;
             let items = incoming.bytes(items_length, 1024)?;
-            let ::core::result::Result::Ok(()) = arguments
-                .put_to_feed::<
-                    u8,
-                    (),
-                    ::core::convert::Infallible,
-                >(feed, number, items.to_vec())?;
+            let ::core::result::Result::Ok(
+                (),
+            ) = arguments.put_to_feed::<u8, (), ::core::convert::Infallible>(
+                feed,
+                number,
+                items.to_vec(),
+            )?;
             let results = arguments.results();
             results.reply(0)
         }
@@ -1193,8 +1114,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
-            let ::core::result::Result::Ok(()) = arguments
-                .end_of_feed::<u8, (), ::core::convert::Infallible>(feed)?;
+            let ::core::result::Result::Ok(()) =
+                arguments.end_of_feed::<u8, (), ::core::convert::Infallible>(feed)?;
             let results = arguments.results();
             results.reply(0)
         }
@@ -1206,15 +1127,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let client = arguments.get_u32::<4>() as i32;
             let feed = arguments.get_u32::<8>() as i32;
             let returned = <S as LedgerAsyncServer>::cells(server, open, client, feed);
-            let returned = arguments
-                .open_source(
-                    ::std::boxed::Box::new(
-                        returned
-                            .map(
-                                ::core::result::Result::<_, ::core::convert::Infallible>::Ok,
-                            ),
-                    ),
-                )?;
+            let returned = arguments.open_source(::std::boxed::Box::new(
+                returned.map(::core::result::Result::<_, ::core::convert::Infallible>::Ok),
+            ))?;
             let mut results = arguments.results();
             results.put_u64::<0>(returned);
             results.reply(8)
@@ -1225,8 +1140,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((returned, is_last)) = arguments
-                .next_of_feed::<Cell, ::core::convert::Infallible>(feed, number, 31)?;
+            let ::core::result::Result::Ok((returned, is_last)) =
+                arguments.next_of_feed::<Cell, ::core::convert::Infallible>(feed, number, 31)?;
             let returned_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
                 writer.bound("returned", returned.len(), 31);
@@ -1236,8 +1151,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut results = arguments.results();
             results.put_u32::<0>(returned_bytes.len() as u32);
             results.put_u8::<4>(u8::from(is_last));
-            let mut variable = results
-                .variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable =
+                results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&returned_bytes);
             results.reply(5)
         }
@@ -1246,19 +1161,18 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as LedgerAsyncServer>::count(&server).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as LedgerAsyncServer>::count(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned as u32);
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
     }
     impl<S: LedgerAsyncServer> ::nearcall::raw::Entries for LedgerAsyncEntries<S> {
@@ -1280,15 +1194,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
     pub static LEDGER: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
         name: "feeds::Ledger",
         hash: [
-            0x5d, 0x02, 0x0e, 0x8a, 0x90, 0xe3, 0x70, 0x8f, 0x90, 0x4d, 0x24, 0x98, 0xdc,
-            0x17, 0x82, 0x71,
+            0x5d, 0x02, 0x0e, 0x8a, 0x90, 0xe3, 0x70, 0x8f, 0x90, 0x4d, 0x24, 0x98, 0xdc, 0x17,
+            0x82, 0x71,
         ],
         procedures: &[
             ::nearcall::ProcedureDescriptor {
                 name: "rows",
                 hash: [
-                    0xab, 0x63, 0xf2, 0xd3, 0xad, 0xea, 0x9f, 0x08, 0x91, 0x9e, 0xd0,
-                    0x5f, 0x95, 0xef, 0x96, 0x19,
+                    0xab, 0x63, 0xf2, 0xd3, 0xad, 0xea, 0x9f, 0x08, 0x91, 0x9e, 0xd0, 0x5f, 0x95,
+                    0xef, 0x96, 0x19,
                 ],
                 class: 2,
                 is_oneway: false,
@@ -1298,8 +1212,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_next_rows",
                 hash: [
-                    0x10, 0xf9, 0x52, 0x46, 0x0f, 0x47, 0x98, 0x52, 0xf6, 0x13, 0x8a,
-                    0x3a, 0xdc, 0x83, 0x7d, 0xc9,
+                    0x10, 0xf9, 0x52, 0x46, 0x0f, 0x47, 0x98, 0x52, 0xf6, 0x13, 0x8a, 0x3a, 0xdc,
+                    0x83, 0x7d, 0xc9,
                 ],
                 class: 2,
                 is_oneway: false,
@@ -1309,8 +1223,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "octets",
                 hash: [
-                    0x30, 0xca, 0x76, 0xea, 0x68, 0x94, 0xa2, 0xec, 0x8a, 0x80, 0x29,
-                    0x38, 0x17, 0x41, 0xf7, 0xd1,
+                    0x30, 0xca, 0x76, 0xea, 0x68, 0x94, 0xa2, 0xec, 0x8a, 0x80, 0x29, 0x38, 0x17,
+                    0x41, 0xf7, 0xd1,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -1320,8 +1234,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_next_octets",
                 hash: [
-                    0x2f, 0xf5, 0xd5, 0x80, 0x39, 0xaf, 0xca, 0x94, 0xdc, 0xf9, 0xcb,
-                    0xf4, 0x7c, 0x88, 0x0d, 0xfa,
+                    0x2f, 0xf5, 0xd5, 0x80, 0x39, 0xaf, 0xca, 0x94, 0xdc, 0xf9, 0xcb, 0xf4, 0x7c,
+                    0x88, 0x0d, 0xfa,
                 ],
                 class: 1,
                 is_oneway: false,
@@ -1331,8 +1245,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "load",
                 hash: [
-                    0xab, 0x63, 0xf2, 0xd3, 0xad, 0xea, 0x9f, 0x08, 0x91, 0x9e, 0xd0,
-                    0x5f, 0x95, 0xef, 0x96, 0x19,
+                    0xab, 0x63, 0xf2, 0xd3, 0xad, 0xea, 0x9f, 0x08, 0x91, 0x9e, 0xd0, 0x5f, 0x95,
+                    0xef, 0x96, 0x19,
                 ],
                 class: 2,
                 is_oneway: false,
@@ -1342,8 +1256,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_put_load",
                 hash: [
-                    0x82, 0x9f, 0x12, 0x9b, 0x50, 0x23, 0xc8, 0x8b, 0xd5, 0x27, 0xc7,
-                    0x11, 0x51, 0x58, 0x85, 0xc5,
+                    0x82, 0x9f, 0x12, 0x9b, 0x50, 0x23, 0xc8, 0x8b, 0xd5, 0x27, 0xc7, 0x11, 0x51,
+                    0x58, 0x85, 0xc5,
                 ],
                 class: 2,
                 is_oneway: false,
@@ -1353,8 +1267,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_end_load",
                 hash: [
-                    0x18, 0x73, 0xd0, 0xcf, 0xd8, 0xf9, 0x64, 0x25, 0x62, 0x4f, 0xf9,
-                    0xa9, 0x69, 0x41, 0xd9, 0x5b,
+                    0x18, 0x73, 0xd0, 0xcf, 0xd8, 0xf9, 0x64, 0x25, 0x62, 0x4f, 0xf9, 0xa9, 0x69,
+                    0x41, 0xd9, 0x5b,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -1364,8 +1278,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "append",
                 hash: [
-                    0x02, 0x8f, 0xd3, 0x3c, 0x28, 0xa1, 0x96, 0x1e, 0x70, 0x02, 0xa8,
-                    0x9d, 0x54, 0x9e, 0x5a, 0x9f,
+                    0x02, 0x8f, 0xd3, 0x3c, 0x28, 0xa1, 0x96, 0x1e, 0x70, 0x02, 0xa8, 0x9d, 0x54,
+                    0x9e, 0x5a, 0x9f,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -1375,8 +1289,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_put_append",
                 hash: [
-                    0x68, 0x02, 0xf0, 0x6b, 0xce, 0xb4, 0xeb, 0xfc, 0x67, 0x6a, 0x9c,
-                    0x78, 0x51, 0xc4, 0x75, 0xce,
+                    0x68, 0x02, 0xf0, 0x6b, 0xce, 0xb4, 0xeb, 0xfc, 0x67, 0x6a, 0x9c, 0x78, 0x51,
+                    0xc4, 0x75, 0xce,
                 ],
                 class: 1,
                 is_oneway: false,
@@ -1386,8 +1300,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_end_append",
                 hash: [
-                    0x97, 0x0c, 0x76, 0x65, 0xaa, 0x76, 0xce, 0xcd, 0x04, 0xb1, 0x0a,
-                    0xf0, 0x10, 0xaa, 0x0a, 0x2c,
+                    0x97, 0x0c, 0x76, 0x65, 0xaa, 0x76, 0xce, 0xcd, 0x04, 0xb1, 0x0a, 0xf0, 0x10,
+                    0xaa, 0x0a, 0x2c,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -1397,8 +1311,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "cells",
                 hash: [
-                    0xfa, 0x54, 0x6f, 0x0d, 0xdb, 0x4b, 0x1b, 0xc6, 0x44, 0x79, 0x01,
-                    0xa3, 0x10, 0x7f, 0xa9, 0x85,
+                    0xfa, 0x54, 0x6f, 0x0d, 0xdb, 0x4b, 0x1b, 0xc6, 0x44, 0x79, 0x01, 0xa3, 0x10,
+                    0x7f, 0xa9, 0x85,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -1408,8 +1322,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_next_cells",
                 hash: [
-                    0x2d, 0x7e, 0xab, 0x7f, 0x6f, 0x42, 0x87, 0x3d, 0x25, 0x8b, 0xa5,
-                    0x91, 0x0b, 0x40, 0xf7, 0x71,
+                    0x2d, 0x7e, 0xab, 0x7f, 0x6f, 0x42, 0x87, 0x3d, 0x25, 0x8b, 0xa5, 0x91, 0x0b,
+                    0x40, 0xf7, 0x71,
                 ],
                 class: 2,
                 is_oneway: false,
@@ -1419,8 +1333,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "count",
                 hash: [
-                    0x00, 0xec, 0x7a, 0xa3, 0x7e, 0x96, 0x91, 0x87, 0x94, 0x77, 0x42,
-                    0x8b, 0xfb, 0xc1, 0xf1, 0x10,
+                    0x00, 0xec, 0x7a, 0xa3, 0x7e, 0x96, 0x91, 0x87, 0x94, 0x77, 0x42, 0x8b, 0xfb,
+                    0xc1, 0xf1, 0x10,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -1429,18 +1343,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             },
         ],
         classes: &[
-            ::nearcall::AStackClass {
-                block_bytes: 0,
-                count: 5,
-            },
-            ::nearcall::AStackClass {
-                block_bytes: 1024,
-                count: 5,
-            },
-            ::nearcall::AStackClass {
-                block_bytes: 2048,
-                count: 5,
-            },
+            ::nearcall::AStackClass { block_bytes: 0, count: 5 },
+            ::nearcall::AStackClass { block_bytes: 1024, count: 5 },
+            ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
         ],
     };
     /// Has them again.
@@ -1458,9 +1363,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         }
         /// Calls through a binding. Panics if it is a binding of another interface.
         pub fn new(binding: ::nearcall::Binding) -> Self {
-            Self {
-                client: ::nearcall::raw::Client::new(binding, &ARCHIVE),
-            }
+            Self { client: ::nearcall::raw::Client::new(binding, &ARCHIVE) }
         }
         /// The binding.
         pub fn binding(&self) -> &::nearcall::Binding {
@@ -1468,21 +1371,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         }
         /// The same, but every call waits at most this long.
         pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
-            Self {
-                client: self.client.with_deadline(deadline),
-            }
+            Self { client: self.client.with_deadline(deadline) }
         }
         /// The operations, each posted now and collected later: several calls at once.
         pub fn posting(&self) -> ArchivePosting<'_> {
-            ArchivePosting {
-                client: &self.client,
-            }
+            ArchivePosting { client: &self.client }
         }
         /// The operations, each awaited, on any executor.
         pub fn awaiting(&self) -> ArchiveAwaiting<'_> {
-            ArchiveAwaiting {
-                client: &self.client,
-            }
+            ArchiveAwaiting { client: &self.client }
         }
         /// The rows of a table.
         pub fn rows(
@@ -1492,14 +1389,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::Feed<'_, Row, ::nearcall::Error<LedgerRowsException>>,
             ::nearcall::Error<LedgerRowsException>,
         > {
-            let open = || -> ::core::result::Result<
-                u64,
-                ::nearcall::Error<LedgerRowsException>,
-            > {
+            let open = || -> ::core::result::Result<u64, ::nearcall::Error<LedgerRowsException>> {
                 let mut call = self.client.claim::<2>(0)?;
                 call.put_u32::<0>(table.len() as u32);
-                let mut variable = call
-                    .variable::<8>((table.len() as u64).next_multiple_of(8))?;
+                let mut variable = call.variable::<8>((table.len() as u64).next_multiple_of(8))?;
                 variable.put(table.as_bytes());
                 let reply = call.post(4)?;
                 match reply.raised() {
@@ -1509,24 +1402,20 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     }
                     1 => {
                         let code = reply.get_u32::<0>() as i32;
-                        ::core::result::Result::Err(
-                            ::nearcall::Error::Exception(
-                                LedgerRowsException::Refused(Refused { code }),
-                            ),
-                        )
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            LedgerRowsException::Refused(Refused { code }),
+                        ))
                     }
                     _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
             };
-            ::core::result::Result::Ok(
-                ::nearcall::Feed::new(
-                    &self.client,
-                    open()?,
-                    |client, feed, number| {
-                        ArchivePosting { client }.next_rows(feed, number)
-                    },
-                ),
-            )
+            ::core::result::Result::Ok(::nearcall::Feed::new(
+                &self.client,
+                open()?,
+                |client, feed, number| {
+                    ArchivePosting { client }.next_rows(feed, number)
+                },
+            ))
         }
         /// The octets of a file.
         pub fn octets(
@@ -1546,15 +1435,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 let returned = reply.get_u64::<0>();
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(
-                ::nearcall::Feed::new(
-                    &self.client,
-                    open()?,
-                    |client, feed, number| {
-                        ArchivePosting { client }.next_octets(feed, number)
-                    },
-                ),
-            )
+            ::core::result::Result::Ok(::nearcall::Feed::new(
+                &self.client,
+                open()?,
+                |client, feed, number| {
+                    ArchivePosting { client }.next_octets(feed, number)
+                },
+            ))
         }
         /// Loads rows, and says how many.
         pub fn load(
@@ -1564,14 +1451,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::Sink<'_, Row, u32, ::nearcall::Error<LedgerLoadException>>,
             ::nearcall::Error<LedgerLoadException>,
         > {
-            let open = || -> ::core::result::Result<
-                u64,
-                ::nearcall::Error<LedgerLoadException>,
-            > {
+            let open = || -> ::core::result::Result<u64, ::nearcall::Error<LedgerLoadException>> {
                 let mut call = self.client.claim::<2>(4)?;
                 call.put_u32::<0>(table.len() as u32);
-                let mut variable = call
-                    .variable::<8>((table.len() as u64).next_multiple_of(8))?;
+                let mut variable = call.variable::<8>((table.len() as u64).next_multiple_of(8))?;
                 variable.put(table.as_bytes());
                 let reply = call.post(4)?;
                 match reply.raised() {
@@ -1581,26 +1464,22 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     }
                     1 => {
                         let code = reply.get_u32::<0>() as i32;
-                        ::core::result::Result::Err(
-                            ::nearcall::Error::Exception(
-                                LedgerLoadException::Refused(Refused { code }),
-                            ),
-                        )
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            LedgerLoadException::Refused(Refused { code }),
+                        ))
                     }
                     _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
             };
-            ::core::result::Result::Ok(
-                ::nearcall::Sink::new(
-                    &self.client,
-                    open()?,
-                    165,
-                    |client, feed, number, items| {
-                        ArchivePosting { client }.put_load(feed, number, items)
-                    },
-                    |client, feed| ArchivePosting { client }.end_load(feed)?.collect(),
+            ::core::result::Result::Ok(::nearcall::Sink::new(
+                &self.client,
+                open()?,
+                165,
+                |client, feed, number, items| ArchivePosting { client }.put_load(
+                    feed, number, items,
                 ),
-            )
+                |client, feed| ArchivePosting { client }.end_load(feed)?.collect(),
+            ))
         }
         /// Appends octets.
         pub fn append(
@@ -1618,17 +1497,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 let returned = reply.get_u64::<0>();
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(
-                ::nearcall::Sink::new(
-                    &self.client,
-                    open()?,
-                    1024,
-                    |client, feed, number, items| {
-                        ArchivePosting { client }.put_append(feed, number, items)
-                    },
-                    |client, feed| ArchivePosting { client }.end_append(feed)?.collect(),
+            ::core::result::Result::Ok(::nearcall::Sink::new(
+                &self.client,
+                open()?,
+                1024,
+                |client, feed, number, items| ArchivePosting { client }.put_append(
+                    feed, number, items,
                 ),
-            )
+                |client, feed| ArchivePosting { client }.end_append(feed)?.collect(),
+            ))
         }
         /// Cells of a recursive kind, from a name that stubs use themselves.
         pub fn cells(
@@ -1652,15 +1529,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 let returned = reply.get_u64::<0>();
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(
-                ::nearcall::Feed::new(
-                    &self.client,
-                    open()?,
-                    |client, feed, number| {
-                        ArchivePosting { client }.next_cells(feed, number)
-                    },
-                ),
-            )
+            ::core::result::Result::Ok(::nearcall::Feed::new(
+                &self.client,
+                open()?,
+                |client, feed, number| {
+                    ArchivePosting { client }.next_cells(feed, number)
+                },
+            ))
         }
         /// Not a feed.
         pub fn count(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
@@ -1705,9 +1580,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut call = self.client.claim::<2>(1)?;
             call.put_u64::<0>(feed);
             call.put_u32::<8>(number);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (::std::vec::Vec<Row>, bool),
                 ::nearcall::Error<LedgerRowsException>,
             > {
@@ -1726,11 +1599,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     }
                     1 => {
                         let code = reply.get_u32::<0>() as i32;
-                        ::core::result::Result::Err(
-                            ::nearcall::Error::Exception(
-                                LedgerRowsException::Refused(Refused { code }),
-                            ),
-                        )
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            LedgerRowsException::Refused(Refused { code }),
+                        ))
                     }
                     _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
@@ -1749,9 +1620,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut call = self.client.claim::<1>(3)?;
             call.put_u64::<0>(feed);
             call.put_u32::<8>(number);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (::std::vec::Vec<u8>, bool),
                 ::nearcall::CallError,
             > {
@@ -1789,21 +1658,21 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u64::<0>(feed);
             call.put_u32::<8>(number);
             call.put_u32::<12>(items_bytes.len() as u32);
-            let mut variable = call
-                .variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&items_bytes);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(), ::nearcall::Error<LedgerLoadException>> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (),
+                ::nearcall::Error<LedgerLoadException>,
+            > {
                 match reply.raised() {
-                    0 => ::core::result::Result::Ok(()),
+                    0 => {
+                        ::core::result::Result::Ok(())
+                    }
                     1 => {
                         let code = reply.get_u32::<0>() as i32;
-                        ::core::result::Result::Err(
-                            ::nearcall::Error::Exception(
-                                LedgerLoadException::Refused(Refused { code }),
-                            ),
-                        )
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            LedgerLoadException::Refused(Refused { code }),
+                        ))
                     }
                     _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
@@ -1820,9 +1689,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         > {
             let mut call = self.client.claim::<0>(6)?;
             call.put_u64::<0>(feed);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<u32, ::nearcall::Error<LedgerLoadException>> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                u32,
+                ::nearcall::Error<LedgerLoadException>,
+            > {
                 match reply.raised() {
                     0 => {
                         let returned = reply.get_u32::<0>();
@@ -1830,11 +1700,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     }
                     1 => {
                         let code = reply.get_u32::<0>() as i32;
-                        ::core::result::Result::Err(
-                            ::nearcall::Error::Exception(
-                                LedgerLoadException::Refused(Refused { code }),
-                            ),
-                        )
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            LedgerLoadException::Refused(Refused { code }),
+                        ))
                     }
                     _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
@@ -1853,12 +1721,12 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u64::<0>(feed);
             call.put_u32::<8>(number);
             call.put_u32::<12>(items.len() as u32);
-            let mut variable = call
-                .variable::<16>((items.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<16>((items.len() as u64).next_multiple_of(8))?;
             variable.put(items);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -1873,9 +1741,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
             let mut call = self.client.claim::<0>(9)?;
             call.put_u64::<0>(feed);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -1895,9 +1764,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut call = self.client.claim::<2>(11)?;
             call.put_u64::<0>(feed);
             call.put_u32::<8>(number);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (::std::vec::Vec<Cell>, bool),
                 ::nearcall::CallError,
             > {
@@ -1920,14 +1787,12 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         /// Not a feed.
         pub fn count(
             &self,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, i32>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
             let call = self.client.claim::<0>(12)?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                i32,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -1941,9 +1806,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             &self,
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
             let call = self.client.claim::<0>(13)?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -1962,9 +1828,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         pub async fn count(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(12).await?;
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    i32,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -1979,9 +1846,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         pub async fn close(self) -> ::core::result::Result<(), ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(13).await?;
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<(), ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (),
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -2075,8 +1943,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            match arguments.next_of_feed::<Row, LedgerRowsException>(feed, number, 165)?
-            {
+            match arguments.next_of_feed::<Row, LedgerRowsException>(feed, number, 165)? {
                 ::core::result::Result::Ok((returned, is_last)) => {
                     let returned_bytes = {
                         let mut writer = ::nearcall::raw::Writer::new();
@@ -2087,10 +1954,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     let mut results = arguments.results();
                     results.put_u32::<0>(returned_bytes.len() as u32);
                     results.put_u8::<4>(u8::from(is_last));
-                    let mut variable = results
-                        .variable::<
-                            8,
-                        >((returned_bytes.len() as u64).next_multiple_of(8))?;
+                    let mut variable =
+                        results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
                     variable.put(&returned_bytes);
                     results.reply(5)
                 }
@@ -2107,15 +1972,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let offset = arguments.get_u64::<0>();
             let returned = <S as ArchiveServer>::octets(server, offset);
-            let returned = arguments
-                .open_source(
-                    ::std::boxed::Box::new(
-                        returned
-                            .map(
-                                ::core::result::Result::<_, ::core::convert::Infallible>::Ok,
-                            ),
-                    ),
-                )?;
+            let returned = arguments.open_source(::std::boxed::Box::new(
+                returned.map(::core::result::Result::<_, ::core::convert::Infallible>::Ok),
+            ))?;
             let mut results = arguments.results();
             results.put_u64::<0>(returned);
             results.reply(8)
@@ -2126,14 +1985,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((returned, is_last)) = arguments
-                .next_of_feed::<u8, ::core::convert::Infallible>(feed, number, 1024)?;
+            let ::core::result::Result::Ok((returned, is_last)) =
+                arguments.next_of_feed::<u8, ::core::convert::Infallible>(feed, number, 1024)?;
             ::nearcall::raw::check_result("returned", returned.len(), 1024)?;
             let mut results = arguments.results();
             results.put_u32::<0>(returned.len() as u32);
             results.put_u8::<4>(u8::from(is_last));
-            let mut variable = results
-                .variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+            let mut variable = results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
             variable.put(&returned);
             results.reply(5)
         }
@@ -2168,9 +2026,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut incoming = arguments.variable::<16>()?;
             let items = incoming.unmarshal::<::std::vec::Vec<Row>>(items_length)?;
             ::nearcall::raw::check_received(items.len(), 165)?;
-            match arguments
-                .put_to_feed::<Row, u32, LedgerLoadException>(feed, number, items)?
-            {
+            match arguments.put_to_feed::<Row, u32, LedgerLoadException>(feed, number, items)? {
                 ::core::result::Result::Ok(()) => {
                     let results = arguments.results();
                     results.reply(0)
@@ -2219,12 +2075,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let items_length = arguments.get_u32::<12>();
             let mut incoming = arguments.variable::<16>()?;
             let items = incoming.bytes(items_length, 1024)?;
-            let ::core::result::Result::Ok(()) = arguments
-                .put_to_feed::<
-                    u8,
-                    (),
-                    ::core::convert::Infallible,
-                >(feed, number, items.to_vec())?;
+            let ::core::result::Result::Ok(
+                (),
+            ) = arguments.put_to_feed::<u8, (), ::core::convert::Infallible>(
+                feed,
+                number,
+                items.to_vec(),
+            )?;
             let results = arguments.results();
             results.reply(0)
         }
@@ -2233,8 +2090,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
-            let ::core::result::Result::Ok(()) = arguments
-                .end_of_feed::<u8, (), ::core::convert::Infallible>(feed)?;
+            let ::core::result::Result::Ok(()) =
+                arguments.end_of_feed::<u8, (), ::core::convert::Infallible>(feed)?;
             let results = arguments.results();
             results.reply(0)
         }
@@ -2246,15 +2103,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let client = arguments.get_u32::<4>() as i32;
             let feed = arguments.get_u32::<8>() as i32;
             let returned = <S as ArchiveServer>::cells(server, open, client, feed);
-            let returned = arguments
-                .open_source(
-                    ::std::boxed::Box::new(
-                        returned
-                            .map(
-                                ::core::result::Result::<_, ::core::convert::Infallible>::Ok,
-                            ),
-                    ),
-                )?;
+            let returned = arguments.open_source(::std::boxed::Box::new(
+                returned.map(::core::result::Result::<_, ::core::convert::Infallible>::Ok),
+            ))?;
             let mut results = arguments.results();
             results.put_u64::<0>(returned);
             results.reply(8)
@@ -2265,8 +2116,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((returned, is_last)) = arguments
-                .next_of_feed::<Cell, ::core::convert::Infallible>(feed, number, 31)?;
+            let ::core::result::Result::Ok((returned, is_last)) =
+                arguments.next_of_feed::<Cell, ::core::convert::Infallible>(feed, number, 31)?;
             let returned_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
                 writer.bound("returned", returned.len(), 31);
@@ -2276,8 +2127,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut results = arguments.results();
             results.put_u32::<0>(returned_bytes.len() as u32);
             results.put_u8::<4>(u8::from(is_last));
-            let mut variable = results
-                .variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable =
+                results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&returned_bytes);
             results.reply(5)
         }
@@ -2311,9 +2162,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             (Self::STUBS[procedure])(&self.0, arguments)
         }
     }
-    /** What a domain that exports `feeds::Archive` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
-
-Those with `@opaque` parameters and feeds are not awaited.*/
+    /// What a domain that exports `feeds::Archive` does, if its procedures are awaited:
+    /// one that has to wait leaves its processor to other calls.
+    ///
+    /// Those with `@opaque` parameters and feeds are not awaited.
     pub trait ArchiveAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The rows of a table.
         fn rows(
@@ -2338,13 +2190,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         /// Cells of a recursive kind, from a name that stubs use themselves.
         fn cells(&self, open: i32, client: i32, feed: i32) -> ::nearcall::Items<Cell>;
         /// Not a feed.
-        fn count(
-            &self,
-        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        fn count(&self) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
         /// The procedure `close`.
-        fn close(
-            &self,
-        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
+        fn close(&self) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
     }
     /// Entry stubs for a `ArchiveAsyncServer`.
     #[derive(Debug)]
@@ -2400,8 +2248,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            match arguments.next_of_feed::<Row, LedgerRowsException>(feed, number, 165)?
-            {
+            match arguments.next_of_feed::<Row, LedgerRowsException>(feed, number, 165)? {
                 ::core::result::Result::Ok((returned, is_last)) => {
                     let returned_bytes = {
                         let mut writer = ::nearcall::raw::Writer::new();
@@ -2412,10 +2259,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     let mut results = arguments.results();
                     results.put_u32::<0>(returned_bytes.len() as u32);
                     results.put_u8::<4>(u8::from(is_last));
-                    let mut variable = results
-                        .variable::<
-                            8,
-                        >((returned_bytes.len() as u64).next_multiple_of(8))?;
+                    let mut variable =
+                        results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
                     variable.put(&returned_bytes);
                     results.reply(5)
                 }
@@ -2432,15 +2277,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let offset = arguments.get_u64::<0>();
             let returned = <S as ArchiveAsyncServer>::octets(server, offset);
-            let returned = arguments
-                .open_source(
-                    ::std::boxed::Box::new(
-                        returned
-                            .map(
-                                ::core::result::Result::<_, ::core::convert::Infallible>::Ok,
-                            ),
-                    ),
-                )?;
+            let returned = arguments.open_source(::std::boxed::Box::new(
+                returned.map(::core::result::Result::<_, ::core::convert::Infallible>::Ok),
+            ))?;
             let mut results = arguments.results();
             results.put_u64::<0>(returned);
             results.reply(8)
@@ -2451,14 +2290,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((returned, is_last)) = arguments
-                .next_of_feed::<u8, ::core::convert::Infallible>(feed, number, 1024)?;
+            let ::core::result::Result::Ok((returned, is_last)) =
+                arguments.next_of_feed::<u8, ::core::convert::Infallible>(feed, number, 1024)?;
             ::nearcall::raw::check_result("returned", returned.len(), 1024)?;
             let mut results = arguments.results();
             results.put_u32::<0>(returned.len() as u32);
             results.put_u8::<4>(u8::from(is_last));
-            let mut variable = results
-                .variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+            let mut variable = results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
             variable.put(&returned);
             results.reply(5)
         }
@@ -2493,9 +2331,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut incoming = arguments.variable::<16>()?;
             let items = incoming.unmarshal::<::std::vec::Vec<Row>>(items_length)?;
             ::nearcall::raw::check_received(items.len(), 165)?;
-            match arguments
-                .put_to_feed::<Row, u32, LedgerLoadException>(feed, number, items)?
-            {
+            match arguments.put_to_feed::<Row, u32, LedgerLoadException>(feed, number, items)? {
                 ::core::result::Result::Ok(()) => {
                     let results = arguments.results();
                     results.reply(0)
@@ -2544,12 +2380,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let items_length = arguments.get_u32::<12>();
             let mut incoming = arguments.variable::<16>()?;
             let items = incoming.bytes(items_length, 1024)?;
-            let ::core::result::Result::Ok(()) = arguments
-                .put_to_feed::<
-                    u8,
-                    (),
-                    ::core::convert::Infallible,
-                >(feed, number, items.to_vec())?;
+            let ::core::result::Result::Ok(
+                (),
+            ) = arguments.put_to_feed::<u8, (), ::core::convert::Infallible>(
+                feed,
+                number,
+                items.to_vec(),
+            )?;
             let results = arguments.results();
             results.reply(0)
         }
@@ -2558,8 +2395,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
-            let ::core::result::Result::Ok(()) = arguments
-                .end_of_feed::<u8, (), ::core::convert::Infallible>(feed)?;
+            let ::core::result::Result::Ok(()) =
+                arguments.end_of_feed::<u8, (), ::core::convert::Infallible>(feed)?;
             let results = arguments.results();
             results.reply(0)
         }
@@ -2571,15 +2408,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let client = arguments.get_u32::<4>() as i32;
             let feed = arguments.get_u32::<8>() as i32;
             let returned = <S as ArchiveAsyncServer>::cells(server, open, client, feed);
-            let returned = arguments
-                .open_source(
-                    ::std::boxed::Box::new(
-                        returned
-                            .map(
-                                ::core::result::Result::<_, ::core::convert::Infallible>::Ok,
-                            ),
-                    ),
-                )?;
+            let returned = arguments.open_source(::std::boxed::Box::new(
+                returned.map(::core::result::Result::<_, ::core::convert::Infallible>::Ok),
+            ))?;
             let mut results = arguments.results();
             results.put_u64::<0>(returned);
             results.reply(8)
@@ -2590,8 +2421,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((returned, is_last)) = arguments
-                .next_of_feed::<Cell, ::core::convert::Infallible>(feed, number, 31)?;
+            let ::core::result::Result::Ok((returned, is_last)) =
+                arguments.next_of_feed::<Cell, ::core::convert::Infallible>(feed, number, 31)?;
             let returned_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
                 writer.bound("returned", returned.len(), 31);
@@ -2601,8 +2432,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut results = arguments.results();
             results.put_u32::<0>(returned_bytes.len() as u32);
             results.put_u8::<4>(u8::from(is_last));
-            let mut variable = results
-                .variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable =
+                results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&returned_bytes);
             results.reply(5)
         }
@@ -2611,36 +2442,34 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as ArchiveAsyncServer>::count(&server).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as ArchiveAsyncServer>::count(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned as u32);
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_close(
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    <S as ArchiveAsyncServer>::close(&server).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                <S as ArchiveAsyncServer>::close(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let results = arguments.results();
                         results.reply(0)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
     }
     impl<S: ArchiveAsyncServer> ::nearcall::raw::Entries for ArchiveAsyncEntries<S> {
@@ -2662,15 +2491,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
     pub static ARCHIVE: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
         name: "feeds::Archive",
         hash: [
-            0x60, 0x5a, 0x9a, 0xe9, 0x77, 0xbc, 0x24, 0x77, 0xcb, 0xe9, 0xa6, 0xc5, 0xa1,
-            0x1d, 0x39, 0x72,
+            0x60, 0x5a, 0x9a, 0xe9, 0x77, 0xbc, 0x24, 0x77, 0xcb, 0xe9, 0xa6, 0xc5, 0xa1, 0x1d,
+            0x39, 0x72,
         ],
         procedures: &[
             ::nearcall::ProcedureDescriptor {
                 name: "rows",
                 hash: [
-                    0xab, 0x63, 0xf2, 0xd3, 0xad, 0xea, 0x9f, 0x08, 0x91, 0x9e, 0xd0,
-                    0x5f, 0x95, 0xef, 0x96, 0x19,
+                    0xab, 0x63, 0xf2, 0xd3, 0xad, 0xea, 0x9f, 0x08, 0x91, 0x9e, 0xd0, 0x5f, 0x95,
+                    0xef, 0x96, 0x19,
                 ],
                 class: 2,
                 is_oneway: false,
@@ -2680,8 +2509,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_next_rows",
                 hash: [
-                    0x10, 0xf9, 0x52, 0x46, 0x0f, 0x47, 0x98, 0x52, 0xf6, 0x13, 0x8a,
-                    0x3a, 0xdc, 0x83, 0x7d, 0xc9,
+                    0x10, 0xf9, 0x52, 0x46, 0x0f, 0x47, 0x98, 0x52, 0xf6, 0x13, 0x8a, 0x3a, 0xdc,
+                    0x83, 0x7d, 0xc9,
                 ],
                 class: 2,
                 is_oneway: false,
@@ -2691,8 +2520,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "octets",
                 hash: [
-                    0x30, 0xca, 0x76, 0xea, 0x68, 0x94, 0xa2, 0xec, 0x8a, 0x80, 0x29,
-                    0x38, 0x17, 0x41, 0xf7, 0xd1,
+                    0x30, 0xca, 0x76, 0xea, 0x68, 0x94, 0xa2, 0xec, 0x8a, 0x80, 0x29, 0x38, 0x17,
+                    0x41, 0xf7, 0xd1,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -2702,8 +2531,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_next_octets",
                 hash: [
-                    0x2f, 0xf5, 0xd5, 0x80, 0x39, 0xaf, 0xca, 0x94, 0xdc, 0xf9, 0xcb,
-                    0xf4, 0x7c, 0x88, 0x0d, 0xfa,
+                    0x2f, 0xf5, 0xd5, 0x80, 0x39, 0xaf, 0xca, 0x94, 0xdc, 0xf9, 0xcb, 0xf4, 0x7c,
+                    0x88, 0x0d, 0xfa,
                 ],
                 class: 1,
                 is_oneway: false,
@@ -2713,8 +2542,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "load",
                 hash: [
-                    0xab, 0x63, 0xf2, 0xd3, 0xad, 0xea, 0x9f, 0x08, 0x91, 0x9e, 0xd0,
-                    0x5f, 0x95, 0xef, 0x96, 0x19,
+                    0xab, 0x63, 0xf2, 0xd3, 0xad, 0xea, 0x9f, 0x08, 0x91, 0x9e, 0xd0, 0x5f, 0x95,
+                    0xef, 0x96, 0x19,
                 ],
                 class: 2,
                 is_oneway: false,
@@ -2724,8 +2553,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_put_load",
                 hash: [
-                    0x82, 0x9f, 0x12, 0x9b, 0x50, 0x23, 0xc8, 0x8b, 0xd5, 0x27, 0xc7,
-                    0x11, 0x51, 0x58, 0x85, 0xc5,
+                    0x82, 0x9f, 0x12, 0x9b, 0x50, 0x23, 0xc8, 0x8b, 0xd5, 0x27, 0xc7, 0x11, 0x51,
+                    0x58, 0x85, 0xc5,
                 ],
                 class: 2,
                 is_oneway: false,
@@ -2735,8 +2564,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_end_load",
                 hash: [
-                    0x18, 0x73, 0xd0, 0xcf, 0xd8, 0xf9, 0x64, 0x25, 0x62, 0x4f, 0xf9,
-                    0xa9, 0x69, 0x41, 0xd9, 0x5b,
+                    0x18, 0x73, 0xd0, 0xcf, 0xd8, 0xf9, 0x64, 0x25, 0x62, 0x4f, 0xf9, 0xa9, 0x69,
+                    0x41, 0xd9, 0x5b,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -2746,8 +2575,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "append",
                 hash: [
-                    0x02, 0x8f, 0xd3, 0x3c, 0x28, 0xa1, 0x96, 0x1e, 0x70, 0x02, 0xa8,
-                    0x9d, 0x54, 0x9e, 0x5a, 0x9f,
+                    0x02, 0x8f, 0xd3, 0x3c, 0x28, 0xa1, 0x96, 0x1e, 0x70, 0x02, 0xa8, 0x9d, 0x54,
+                    0x9e, 0x5a, 0x9f,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -2757,8 +2586,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_put_append",
                 hash: [
-                    0x68, 0x02, 0xf0, 0x6b, 0xce, 0xb4, 0xeb, 0xfc, 0x67, 0x6a, 0x9c,
-                    0x78, 0x51, 0xc4, 0x75, 0xce,
+                    0x68, 0x02, 0xf0, 0x6b, 0xce, 0xb4, 0xeb, 0xfc, 0x67, 0x6a, 0x9c, 0x78, 0x51,
+                    0xc4, 0x75, 0xce,
                 ],
                 class: 1,
                 is_oneway: false,
@@ -2768,8 +2597,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_end_append",
                 hash: [
-                    0x97, 0x0c, 0x76, 0x65, 0xaa, 0x76, 0xce, 0xcd, 0x04, 0xb1, 0x0a,
-                    0xf0, 0x10, 0xaa, 0x0a, 0x2c,
+                    0x97, 0x0c, 0x76, 0x65, 0xaa, 0x76, 0xce, 0xcd, 0x04, 0xb1, 0x0a, 0xf0, 0x10,
+                    0xaa, 0x0a, 0x2c,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -2779,8 +2608,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "cells",
                 hash: [
-                    0xfa, 0x54, 0x6f, 0x0d, 0xdb, 0x4b, 0x1b, 0xc6, 0x44, 0x79, 0x01,
-                    0xa3, 0x10, 0x7f, 0xa9, 0x85,
+                    0xfa, 0x54, 0x6f, 0x0d, 0xdb, 0x4b, 0x1b, 0xc6, 0x44, 0x79, 0x01, 0xa3, 0x10,
+                    0x7f, 0xa9, 0x85,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -2790,8 +2619,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_next_cells",
                 hash: [
-                    0x2d, 0x7e, 0xab, 0x7f, 0x6f, 0x42, 0x87, 0x3d, 0x25, 0x8b, 0xa5,
-                    0x91, 0x0b, 0x40, 0xf7, 0x71,
+                    0x2d, 0x7e, 0xab, 0x7f, 0x6f, 0x42, 0x87, 0x3d, 0x25, 0x8b, 0xa5, 0x91, 0x0b,
+                    0x40, 0xf7, 0x71,
                 ],
                 class: 2,
                 is_oneway: false,
@@ -2801,8 +2630,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "count",
                 hash: [
-                    0x00, 0xec, 0x7a, 0xa3, 0x7e, 0x96, 0x91, 0x87, 0x94, 0x77, 0x42,
-                    0x8b, 0xfb, 0xc1, 0xf1, 0x10,
+                    0x00, 0xec, 0x7a, 0xa3, 0x7e, 0x96, 0x91, 0x87, 0x94, 0x77, 0x42, 0x8b, 0xfb,
+                    0xc1, 0xf1, 0x10,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -2812,8 +2641,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "close",
                 hash: [
-                    0x7c, 0x47, 0xdd, 0x2e, 0x3d, 0xe9, 0xc3, 0x4b, 0xba, 0x5f, 0x5a,
-                    0x83, 0xa9, 0x69, 0xa3, 0xd7,
+                    0x7c, 0x47, 0xdd, 0x2e, 0x3d, 0xe9, 0xc3, 0x4b, 0xba, 0x5f, 0x5a, 0x83, 0xa9,
+                    0x69, 0xa3, 0xd7,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -2822,18 +2651,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             },
         ],
         classes: &[
-            ::nearcall::AStackClass {
-                block_bytes: 0,
-                count: 5,
-            },
-            ::nearcall::AStackClass {
-                block_bytes: 1024,
-                count: 5,
-            },
-            ::nearcall::AStackClass {
-                block_bytes: 2048,
-                count: 5,
-            },
+            ::nearcall::AStackClass { block_bytes: 0, count: 5 },
+            ::nearcall::AStackClass { block_bytes: 1024, count: 5 },
+            ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
         ],
     };
 }

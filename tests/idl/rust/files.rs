@@ -19,9 +19,7 @@ impl Mode {
     }
     #[doc(hidden)]
     #[inline]
-    pub fn from_wire(
-        word: u32,
-    ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+    pub fn from_wire(word: u32) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
         match word {
             0 => ::core::result::Result::Ok(Self::Read),
             1 => ::core::result::Result::Ok(Self::Write),
@@ -117,9 +115,7 @@ impl FilesClient {
     }
     /// Calls through a binding. Panics if it is a binding of another interface.
     pub fn new(binding: ::nearcall::Binding) -> Self {
-        Self {
-            client: ::nearcall::raw::Client::new(binding, &FILES),
-        }
+        Self { client: ::nearcall::raw::Client::new(binding, &FILES) }
     }
     /// The binding.
     pub fn binding(&self) -> &::nearcall::Binding {
@@ -127,21 +123,15 @@ impl FilesClient {
     }
     /// The same, but every call waits at most this long.
     pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
-        Self {
-            client: self.client.with_deadline(deadline),
-        }
+        Self { client: self.client.with_deadline(deadline) }
     }
     /// The operations, each posted now and collected later: several calls at once.
     pub fn posting(&self) -> FilesPosting<'_> {
-        FilesPosting {
-            client: &self.client,
-        }
+        FilesPosting { client: &self.client }
     }
     /// The operations, each awaited, on any executor.
     pub fn awaiting(&self) -> FilesAwaiting<'_> {
-        FilesAwaiting {
-            client: &self.client,
-        }
+        FilesAwaiting { client: &self.client }
     }
     /// Opens a file.
     pub fn open(
@@ -167,20 +157,14 @@ impl FilesClient {
                 let path_ = incoming
                     .string(path_length, 255)
                     .map_err(|malformed| reply.malformed(malformed))?;
-                ::core::result::Result::Err(
-                    ::nearcall::Error::Exception(
-                        FilesOpenException::NotFound(self::files::NotFound {
-                            path: path_,
-                        }),
-                    ),
-                )
+                ::core::result::Result::Err(::nearcall::Error::Exception(
+                    FilesOpenException::NotFound(self::files::NotFound { path: path_ }),
+                ))
             }
             2 => {
-                ::core::result::Result::Err(
-                    ::nearcall::Error::Exception(
-                        FilesOpenException::Denied(self::files::Denied),
-                    ),
-                )
+                ::core::result::Result::Err(::nearcall::Error::Exception(
+                    FilesOpenException::Denied(self::files::Denied),
+                ))
             }
             _ => ::core::result::Result::Err(reply.unknown_exception().into()),
         }
@@ -211,11 +195,9 @@ impl FilesClient {
                 let path = incoming
                     .string(path_length, 255)
                     .map_err(|malformed| reply.malformed(malformed))?;
-                ::core::result::Result::Err(
-                    ::nearcall::Error::Exception(
-                        FilesWriteException::NotFound(self::files::NotFound { path }),
-                    ),
-                )
+                ::core::result::Result::Err(::nearcall::Error::Exception(
+                    FilesWriteException::NotFound(self::files::NotFound { path }),
+                ))
             }
             _ => ::core::result::Result::Err(reply.unknown_exception().into()),
         }
@@ -244,11 +226,7 @@ impl FilesClient {
         ::core::result::Result::Ok(())
     }
     /// Calls `add`.
-    pub fn add(
-        &self,
-        a: i32,
-        b: i32,
-    ) -> ::core::result::Result<i32, ::nearcall::CallError> {
+    pub fn add(&self, a: i32, b: i32) -> ::core::result::Result<i32, ::nearcall::CallError> {
         let mut call = self.client.claim::<0>(3)?;
         call.put_u32::<0>(a as u32);
         call.put_u32::<4>(b as u32);
@@ -285,9 +263,7 @@ impl FilesClient {
         ::core::result::Result::Ok(returned)
     }
     /// Reads `label`.
-    pub fn label(
-        &self,
-    ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
+    pub fn label(&self) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
         let call = self.client.claim::<0>(7)?;
         let reply = call.post(0)?;
         if reply.raised() != 0 {
@@ -295,16 +271,12 @@ impl FilesClient {
         }
         let returned_length = reply.get_u32::<0>();
         let mut incoming = reply.variable::<8>()?;
-        let returned = incoming
-            .string(returned_length, 10)
-            .map_err(|malformed| reply.malformed(malformed))?;
+        let returned =
+            incoming.string(returned_length, 10).map_err(|malformed| reply.malformed(malformed))?;
         ::core::result::Result::Ok(returned)
     }
     /// Writes `label`.
-    pub fn set_label(
-        &self,
-        value: &str,
-    ) -> ::core::result::Result<(), ::nearcall::CallError> {
+    pub fn set_label(&self, value: &str) -> ::core::result::Result<(), ::nearcall::CallError> {
         ::nearcall::raw::check_bound("value", value.len(), 10)?;
         let mut call = self.client.claim::<0>(8)?;
         call.put_u32::<0>(value.len() as u32);
@@ -340,9 +312,10 @@ impl<'b> FilesPosting<'b> {
         call.put_u32::<4>(mode.to_wire());
         let mut variable = call.variable::<8>((path.len() as u64).next_multiple_of(8))?;
         variable.put(path.as_bytes());
-        let collect = |
-            reply: ::nearcall::raw::Reply<'_>,
-        | -> ::core::result::Result<u32, ::nearcall::Error<FilesOpenException>> {
+        let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            u32,
+            ::nearcall::Error<FilesOpenException>,
+        > {
             match reply.raised() {
                 0 => {
                     let returned = reply.get_u32::<0>();
@@ -354,20 +327,14 @@ impl<'b> FilesPosting<'b> {
                     let path_ = incoming
                         .string(path_length, 255)
                         .map_err(|malformed| reply.malformed(malformed))?;
-                    ::core::result::Result::Err(
-                        ::nearcall::Error::Exception(
-                            FilesOpenException::NotFound(self::files::NotFound {
-                                path: path_,
-                            }),
-                        ),
-                    )
+                    ::core::result::Result::Err(::nearcall::Error::Exception(
+                        FilesOpenException::NotFound(self::files::NotFound { path: path_ }),
+                    ))
                 }
                 2 => {
-                    ::core::result::Result::Err(
-                        ::nearcall::Error::Exception(
-                            FilesOpenException::Denied(self::files::Denied),
-                        ),
-                    )
+                    ::core::result::Result::Err(::nearcall::Error::Exception(
+                        FilesOpenException::Denied(self::files::Denied),
+                    ))
                 }
                 _ => ::core::result::Result::Err(reply.unknown_exception().into()),
             }
@@ -391,9 +358,10 @@ impl<'b> FilesPosting<'b> {
         call.put_u32::<12>(data.length_word());
         let mut variable = call.variable::<48>(data.payload_bytes())?;
         variable.put_opaque(data);
-        let collect = |
-            reply: ::nearcall::raw::Reply<'_>,
-        | -> ::core::result::Result<u32, ::nearcall::Error<FilesWriteException>> {
+        let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            u32,
+            ::nearcall::Error<FilesWriteException>,
+        > {
             match reply.raised() {
                 0 => {
                     let returned = reply.get_u32::<0>();
@@ -405,11 +373,9 @@ impl<'b> FilesPosting<'b> {
                     let path = incoming
                         .string(path_length, 255)
                         .map_err(|malformed| reply.malformed(malformed))?;
-                    ::core::result::Result::Err(
-                        ::nearcall::Error::Exception(
-                            FilesWriteException::NotFound(self::files::NotFound { path }),
-                        ),
-                    )
+                    ::core::result::Result::Err(::nearcall::Error::Exception(
+                        FilesWriteException::NotFound(self::files::NotFound { path }),
+                    ))
                 }
                 _ => ::core::result::Result::Err(reply.unknown_exception().into()),
             }
@@ -430,17 +396,17 @@ impl<'b> FilesPosting<'b> {
         call.put_u64::<0>(offset);
         call.put_u32::<8>(file);
         call.put_u32::<12>(bytes);
-        let collect = |
-            reply: ::nearcall::raw::Reply<'_>,
-        | -> ::core::result::Result<::std::vec::Vec<u8>, ::nearcall::CallError> {
+        let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            ::std::vec::Vec<u8>,
+            ::nearcall::CallError,
+        > {
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
             }
             let data_length = reply.get_u32::<0>();
             let mut incoming = reply.variable::<48>()?;
-            let data_ = incoming
-                .vec(data_length, 65536)
-                .map_err(|malformed| reply.malformed(malformed))?;
+            let data_ =
+                incoming.vec(data_length, 65536).map_err(|malformed| reply.malformed(malformed))?;
             ::core::result::Result::Ok(data_)
         };
         ::core::result::Result::Ok(call.post_pending(16, collect)?)
@@ -454,9 +420,10 @@ impl<'b> FilesPosting<'b> {
         let mut call = self.client.claim::<0>(3)?;
         call.put_u32::<0>(a as u32);
         call.put_u32::<4>(b as u32);
-        let collect = |
-            reply: ::nearcall::raw::Reply<'_>,
-        | -> ::core::result::Result<i32, ::nearcall::CallError> {
+        let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            i32,
+            ::nearcall::CallError,
+        > {
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
             }
@@ -470,9 +437,10 @@ impl<'b> FilesPosting<'b> {
         &self,
     ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
         let call = self.client.claim::<0>(4)?;
-        let collect = |
-            reply: ::nearcall::raw::Reply<'_>,
-        | -> ::core::result::Result<(), ::nearcall::CallError> {
+        let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            (),
+            ::nearcall::CallError,
+        > {
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
             }
@@ -485,9 +453,10 @@ impl<'b> FilesPosting<'b> {
         &self,
     ) -> ::core::result::Result<::nearcall::Pending<'b, u64>, ::nearcall::CallError> {
         let call = self.client.claim::<0>(6)?;
-        let collect = |
-            reply: ::nearcall::raw::Reply<'_>,
-        | -> ::core::result::Result<u64, ::nearcall::CallError> {
+        let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            u64,
+            ::nearcall::CallError,
+        > {
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
             }
@@ -504,9 +473,10 @@ impl<'b> FilesPosting<'b> {
         ::nearcall::CallError,
     > {
         let call = self.client.claim::<0>(7)?;
-        let collect = |
-            reply: ::nearcall::raw::Reply<'_>,
-        | -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
+        let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            ::std::string::String,
+            ::nearcall::CallError,
+        > {
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
             }
@@ -529,9 +499,10 @@ impl<'b> FilesPosting<'b> {
         call.put_u32::<0>(value.len() as u32);
         let mut variable = call.variable::<8>((value.len() as u64).next_multiple_of(8))?;
         variable.put(value.as_bytes());
-        let collect = |
-            reply: ::nearcall::raw::Reply<'_>,
-        | -> ::core::result::Result<(), ::nearcall::CallError> {
+        let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            (),
+            ::nearcall::CallError,
+        > {
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
             }
@@ -559,12 +530,12 @@ impl<'b> FilesAwaiting<'b> {
             let mut call = self.client.claim_awaited::<1>(0).await?;
             call.put_u32::<0>(path.len() as u32);
             call.put_u32::<4>(mode.to_wire());
-            let mut variable = call
-                .variable::<8>((path.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<8>((path.len() as u64).next_multiple_of(8))?;
             variable.put(path.as_bytes());
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<u32, ::nearcall::Error<FilesOpenException>> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                u32,
+                ::nearcall::Error<FilesOpenException>,
+            > {
                 match reply.raised() {
                     0 => {
                         let returned = reply.get_u32::<0>();
@@ -576,20 +547,14 @@ impl<'b> FilesAwaiting<'b> {
                         let path_ = incoming
                             .string(path_length, 255)
                             .map_err(|malformed| reply.malformed(malformed))?;
-                        ::core::result::Result::Err(
-                            ::nearcall::Error::Exception(
-                                FilesOpenException::NotFound(self::files::NotFound {
-                                    path: path_,
-                                }),
-                            ),
-                        )
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            FilesOpenException::NotFound(self::files::NotFound { path: path_ }),
+                        ))
                     }
                     2 => {
-                        ::core::result::Result::Err(
-                            ::nearcall::Error::Exception(
-                                FilesOpenException::Denied(self::files::Denied),
-                            ),
-                        )
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            FilesOpenException::Denied(self::files::Denied),
+                        ))
                     }
                     _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
@@ -613,9 +578,10 @@ impl<'b> FilesAwaiting<'b> {
             call.put_u32::<12>(data.length_word());
             let mut variable = call.variable::<48>(data.payload_bytes())?;
             variable.put_opaque(data);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<u32, ::nearcall::Error<FilesWriteException>> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                u32,
+                ::nearcall::Error<FilesWriteException>,
+            > {
                 match reply.raised() {
                     0 => {
                         let returned = reply.get_u32::<0>();
@@ -627,13 +593,9 @@ impl<'b> FilesAwaiting<'b> {
                         let path = incoming
                             .string(path_length, 255)
                             .map_err(|malformed| reply.malformed(malformed))?;
-                        ::core::result::Result::Err(
-                            ::nearcall::Error::Exception(
-                                FilesWriteException::NotFound(self::files::NotFound {
-                                    path,
-                                }),
-                            ),
-                        )
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            FilesWriteException::NotFound(self::files::NotFound { path }),
+                        ))
                     }
                     _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
@@ -654,9 +616,10 @@ impl<'b> FilesAwaiting<'b> {
             call.put_u64::<0>(offset);
             call.put_u32::<8>(file);
             call.put_u32::<12>(bytes);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<::std::vec::Vec<u8>, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                ::std::vec::Vec<u8>,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -672,18 +635,15 @@ impl<'b> FilesAwaiting<'b> {
         awaited.await
     }
     /// Calls `add`.
-    pub async fn add(
-        self,
-        a: i32,
-        b: i32,
-    ) -> ::core::result::Result<i32, ::nearcall::CallError> {
+    pub async fn add(self, a: i32, b: i32) -> ::core::result::Result<i32, ::nearcall::CallError> {
         let awaited = {
             let mut call = self.client.claim_awaited::<0>(3).await?;
             call.put_u32::<0>(a as u32);
             call.put_u32::<4>(b as u32);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                i32,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -698,9 +658,10 @@ impl<'b> FilesAwaiting<'b> {
     pub async fn null(self) -> ::core::result::Result<(), ::nearcall::CallError> {
         let awaited = {
             let call = self.client.claim_awaited::<0>(4).await?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -720,9 +681,10 @@ impl<'b> FilesAwaiting<'b> {
     pub async fn size(self) -> ::core::result::Result<u64, ::nearcall::CallError> {
         let awaited = {
             let call = self.client.claim_awaited::<0>(6).await?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<u64, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                u64,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -739,9 +701,10 @@ impl<'b> FilesAwaiting<'b> {
     ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
         let awaited = {
             let call = self.client.claim_awaited::<0>(7).await?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                ::std::string::String,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -757,20 +720,17 @@ impl<'b> FilesAwaiting<'b> {
         awaited.await
     }
     /// Writes `label`.
-    pub async fn set_label(
-        self,
-        value: &str,
-    ) -> ::core::result::Result<(), ::nearcall::CallError> {
+    pub async fn set_label(self, value: &str) -> ::core::result::Result<(), ::nearcall::CallError> {
         let awaited = {
             ::nearcall::raw::check_bound("value", value.len(), 10)?;
             let mut call = self.client.claim_awaited::<0>(8).await?;
             call.put_u32::<0>(value.len() as u32);
-            let mut variable = call
-                .variable::<8>((value.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<8>((value.len() as u64).next_multiple_of(8))?;
             variable.put(value.as_bytes());
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -785,11 +745,7 @@ impl<'b> FilesAwaiting<'b> {
 #[allow(dead_code)]
 pub trait FilesServer: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// Opens a file.
-    fn open(
-        &self,
-        path: &str,
-        mode: Mode,
-    ) -> ::core::result::Result<u32, FilesOpenException>;
+    fn open(&self, path: &str, mode: Mode) -> ::core::result::Result<u32, FilesOpenException>;
     /// The procedure `write`.
     fn write(
         &self,
@@ -818,10 +774,7 @@ pub trait FilesServer: ::core::marker::Send + ::core::marker::Sync + 'static {
 pub struct FilesEntries<S>(S);
 #[allow(dead_code)]
 impl<S: FilesServer> FilesEntries<S> {
-    const STUBS: &'static [fn(
-        &S,
-        ::nearcall::raw::Arguments<'_>,
-    ) -> ::nearcall::raw::Outcome] = &[
+    const STUBS: &'static [fn(&S, ::nearcall::raw::Arguments<'_>) -> ::nearcall::raw::Outcome] = &[
         Self::stub_open,
         Self::stub_write,
         Self::stub_read,
@@ -854,8 +807,8 @@ impl<S: FilesServer> FilesEntries<S> {
                 ::nearcall::raw::check_result("path", raised.path.len(), 255)?;
                 let mut results = arguments.exception();
                 results.put_u32::<0>(raised.path.len() as u32);
-                let mut variable = results
-                    .variable::<8>((raised.path.len() as u64).next_multiple_of(8))?;
+                let mut variable =
+                    results.variable::<8>((raised.path.len() as u64).next_multiple_of(8))?;
                 variable.put(raised.path.as_bytes());
                 results.raise(1, 4)
             }
@@ -884,8 +837,8 @@ impl<S: FilesServer> FilesEntries<S> {
                 ::nearcall::raw::check_result("path", raised.path.len(), 255)?;
                 let mut results = arguments.exception();
                 results.put_u32::<0>(raised.path.len() as u32);
-                let mut variable = results
-                    .variable::<8>((raised.path.len() as u64).next_multiple_of(8))?;
+                let mut variable =
+                    results.variable::<8>((raised.path.len() as u64).next_multiple_of(8))?;
                 variable.put(raised.path.as_bytes());
                 results.raise(1, 4)
             }
@@ -905,10 +858,7 @@ impl<S: FilesServer> FilesEntries<S> {
         results.put_u32::<0>(lent_bytes);
         results.reply(4)
     }
-    fn stub_add(
-        server: &S,
-        arguments: ::nearcall::raw::Arguments<'_>,
-    ) -> ::nearcall::raw::Outcome {
+    fn stub_add(server: &S, arguments: ::nearcall::raw::Arguments<'_>) -> ::nearcall::raw::Outcome {
         let a = arguments.get_u32::<0>() as i32;
         let b = arguments.get_u32::<4>() as i32;
         let returned = <S as FilesServer>::add(server, a, b);
@@ -949,8 +899,7 @@ impl<S: FilesServer> FilesEntries<S> {
         ::nearcall::raw::check_result("returned", returned.len(), 10)?;
         let mut results = arguments.results();
         results.put_u32::<0>(returned.len() as u32);
-        let mut variable = results
-            .variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+        let mut variable = results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
         variable.put(returned.as_bytes());
         results.reply(4)
     }
@@ -978,9 +927,10 @@ impl<S: FilesServer> ::nearcall::raw::Entries for FilesEntries<S> {
         (Self::STUBS[procedure])(&self.0, arguments)
     }
 }
-/** What a domain that exports `Files` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
-
-Those with `@opaque` parameters and feeds are not awaited.*/
+/// What a domain that exports `Files` does, if its procedures are awaited:
+/// one that has to wait leaves its processor to other calls.
+///
+/// Those with `@opaque` parameters and feeds are not awaited.
 #[allow(dead_code)]
 pub trait FilesAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// Opens a file.
@@ -1015,9 +965,7 @@ pub trait FilesAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'stati
     /// The procedure `_get_label`.
     fn label(
         &self,
-    ) -> impl ::core::future::Future<
-        Output = ::std::string::String,
-    > + ::core::marker::Send;
+    ) -> impl ::core::future::Future<Output = ::std::string::String> + ::core::marker::Send;
     /// The procedure `_set_label`.
     fn set_label(
         &self,
@@ -1057,32 +1005,23 @@ impl<S: FilesAsyncServer> FilesAsyncEntries<S> {
         let mut incoming = arguments.variable::<8>()?;
         let path = incoming.text(path_length, 4096)?;
         let server = ::std::sync::Arc::clone(server);
-        arguments
-            .run_awaited(async move {
-                let outcome = <S as FilesAsyncServer>::open(&server, &path, mode).await;
-                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                    arguments: ::nearcall::raw::Arguments<'_>|
-                {
+        arguments.run_awaited(async move {
+            let outcome = <S as FilesAsyncServer>::open(&server, &path, mode).await;
+            let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                move |arguments: ::nearcall::raw::Arguments<'_>| {
                     match outcome {
                         ::core::result::Result::Ok(returned) => {
                             let mut results = arguments.results();
                             results.put_u32::<0>(returned);
                             results.reply(4)
                         }
-                        ::core::result::Result::Err(
-                            FilesOpenException::NotFound(raised),
-                        ) => {
-                            ::nearcall::raw::check_result(
-                                "path",
-                                raised.path.len(),
-                                255,
-                            )?;
+                        ::core::result::Result::Err(FilesOpenException::NotFound(raised)) => {
+                            ::nearcall::raw::check_result("path", raised.path.len(), 255)?;
                             let mut results = arguments.exception();
                             results.put_u32::<0>(raised.path.len() as u32);
-                            let mut variable = results
-                                .variable::<
-                                    8,
-                                >((raised.path.len() as u64).next_multiple_of(8))?;
+                            let mut variable = results.variable::<8>(
+                                (raised.path.len() as u64).next_multiple_of(8),
+                            )?;
                             variable.put(raised.path.as_bytes());
                             results.raise(1, 4)
                         }
@@ -1091,9 +1030,10 @@ impl<S: FilesAsyncServer> FilesAsyncEntries<S> {
                             results.raise(2, 0)
                         }
                     }
-                });
-                finish
-            })
+                },
+            );
+            finish
+        })
     }
     fn stub_write(
         server: &::std::sync::Arc<S>,
@@ -1114,8 +1054,8 @@ impl<S: FilesAsyncServer> FilesAsyncEntries<S> {
                 ::nearcall::raw::check_result("path", raised.path.len(), 255)?;
                 let mut results = arguments.exception();
                 results.put_u32::<0>(raised.path.len() as u32);
-                let mut variable = results
-                    .variable::<8>((raised.path.len() as u64).next_multiple_of(8))?;
+                let mut variable =
+                    results.variable::<8>((raised.path.len() as u64).next_multiple_of(8))?;
                 variable.put(raised.path.as_bytes());
                 results.raise(1, 4)
             }
@@ -1142,95 +1082,90 @@ impl<S: FilesAsyncServer> FilesAsyncEntries<S> {
         let a = arguments.get_u32::<0>() as i32;
         let b = arguments.get_u32::<4>() as i32;
         let server = ::std::sync::Arc::clone(server);
-        arguments
-            .run_awaited(async move {
-                let outcome = <S as FilesAsyncServer>::add(&server, a, b).await;
-                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                    arguments: ::nearcall::raw::Arguments<'_>|
-                {
+        arguments.run_awaited(async move {
+            let outcome = <S as FilesAsyncServer>::add(&server, a, b).await;
+            let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                move |arguments: ::nearcall::raw::Arguments<'_>| {
                     let returned = outcome;
                     let mut results = arguments.results();
                     results.put_u32::<0>(returned as u32);
                     results.reply(4)
-                });
-                finish
-            })
+                },
+            );
+            finish
+        })
     }
     fn stub_null(
         server: &::std::sync::Arc<S>,
         arguments: ::nearcall::raw::Arguments<'_>,
     ) -> ::nearcall::raw::Outcome {
         let server = ::std::sync::Arc::clone(server);
-        arguments
-            .run_awaited(async move {
-                <S as FilesAsyncServer>::null(&server).await;
-                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                    arguments: ::nearcall::raw::Arguments<'_>|
-                {
+        arguments.run_awaited(async move {
+            <S as FilesAsyncServer>::null(&server).await;
+            let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                move |arguments: ::nearcall::raw::Arguments<'_>| {
                     let results = arguments.results();
                     results.reply(0)
-                });
-                finish
-            })
+                },
+            );
+            finish
+        })
     }
     fn stub_sync(
         server: &::std::sync::Arc<S>,
         arguments: ::nearcall::raw::Arguments<'_>,
     ) -> ::nearcall::raw::Outcome {
         let server = ::std::sync::Arc::clone(server);
-        arguments
-            .run_awaited(async move {
-                <S as FilesAsyncServer>::sync(&server).await;
-                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                    arguments: ::nearcall::raw::Arguments<'_>|
-                {
+        arguments.run_awaited(async move {
+            <S as FilesAsyncServer>::sync(&server).await;
+            let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                move |arguments: ::nearcall::raw::Arguments<'_>| {
                     let results = arguments.results();
                     results.reply(0)
-                });
-                finish
-            })
+                },
+            );
+            finish
+        })
     }
     fn stub_size(
         server: &::std::sync::Arc<S>,
         arguments: ::nearcall::raw::Arguments<'_>,
     ) -> ::nearcall::raw::Outcome {
         let server = ::std::sync::Arc::clone(server);
-        arguments
-            .run_awaited(async move {
-                let outcome = <S as FilesAsyncServer>::size(&server).await;
-                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                    arguments: ::nearcall::raw::Arguments<'_>|
-                {
+        arguments.run_awaited(async move {
+            let outcome = <S as FilesAsyncServer>::size(&server).await;
+            let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                move |arguments: ::nearcall::raw::Arguments<'_>| {
                     let returned = outcome;
                     let mut results = arguments.results();
                     results.put_u64::<0>(returned);
                     results.reply(8)
-                });
-                finish
-            })
+                },
+            );
+            finish
+        })
     }
     fn stub_label(
         server: &::std::sync::Arc<S>,
         arguments: ::nearcall::raw::Arguments<'_>,
     ) -> ::nearcall::raw::Outcome {
         let server = ::std::sync::Arc::clone(server);
-        arguments
-            .run_awaited(async move {
-                let outcome = <S as FilesAsyncServer>::label(&server).await;
-                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                    arguments: ::nearcall::raw::Arguments<'_>|
-                {
+        arguments.run_awaited(async move {
+            let outcome = <S as FilesAsyncServer>::label(&server).await;
+            let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                move |arguments: ::nearcall::raw::Arguments<'_>| {
                     let returned = outcome;
                     ::nearcall::raw::check_result("returned", returned.len(), 10)?;
                     let mut results = arguments.results();
                     results.put_u32::<0>(returned.len() as u32);
-                    let mut variable = results
-                        .variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+                    let mut variable =
+                        results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
                     variable.put(returned.as_bytes());
                     results.reply(4)
-                });
-                finish
-            })
+                },
+            );
+            finish
+        })
     }
     fn stub_set_label(
         server: &::std::sync::Arc<S>,
@@ -1240,17 +1175,16 @@ impl<S: FilesAsyncServer> FilesAsyncEntries<S> {
         let mut incoming = arguments.variable::<8>()?;
         let value = incoming.text(value_length, 10)?;
         let server = ::std::sync::Arc::clone(server);
-        arguments
-            .run_awaited(async move {
-                <S as FilesAsyncServer>::set_label(&server, &value).await;
-                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                    arguments: ::nearcall::raw::Arguments<'_>|
-                {
+        arguments.run_awaited(async move {
+            <S as FilesAsyncServer>::set_label(&server, &value).await;
+            let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                move |arguments: ::nearcall::raw::Arguments<'_>| {
                     let results = arguments.results();
                     results.reply(0)
-                });
-                finish
-            })
+                },
+            );
+            finish
+        })
     }
 }
 impl<S: FilesAsyncServer> ::nearcall::raw::Entries for FilesAsyncEntries<S> {
@@ -1273,15 +1207,15 @@ impl<S: FilesAsyncServer> ::nearcall::raw::Entries for FilesAsyncEntries<S> {
 pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
     name: "Files",
     hash: [
-        0xd1, 0xd3, 0x49, 0x78, 0x21, 0x52, 0xea, 0x60, 0xc9, 0x69, 0xb6, 0x04, 0x83,
-        0xcb, 0xc3, 0x51,
+        0xd1, 0xd3, 0x49, 0x78, 0x21, 0x52, 0xea, 0x60, 0xc9, 0x69, 0xb6, 0x04, 0x83, 0xcb, 0xc3,
+        0x51,
     ],
     procedures: &[
         ::nearcall::ProcedureDescriptor {
             name: "open",
             hash: [
-                0x76, 0x4e, 0x74, 0xb2, 0x97, 0x6b, 0x43, 0xef, 0x90, 0xf3, 0xaf, 0xfa,
-                0xa0, 0xa8, 0xd0, 0xd1,
+                0x76, 0x4e, 0x74, 0xb2, 0x97, 0x6b, 0x43, 0xef, 0x90, 0xf3, 0xaf, 0xfa, 0xa0, 0xa8,
+                0xd0, 0xd1,
             ],
             class: 1,
             is_oneway: false,
@@ -1291,8 +1225,8 @@ pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescrip
         ::nearcall::ProcedureDescriptor {
             name: "write",
             hash: [
-                0x46, 0xf5, 0x74, 0xcd, 0x30, 0xe8, 0x14, 0x2f, 0x36, 0xc3, 0x79, 0xb2,
-                0xbb, 0x18, 0x4f, 0xde,
+                0x46, 0xf5, 0x74, 0xcd, 0x30, 0xe8, 0x14, 0x2f, 0x36, 0xc3, 0x79, 0xb2, 0xbb, 0x18,
+                0x4f, 0xde,
             ],
             class: 1,
             is_oneway: false,
@@ -1302,8 +1236,8 @@ pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescrip
         ::nearcall::ProcedureDescriptor {
             name: "read",
             hash: [
-                0xfd, 0xa3, 0xe8, 0x8d, 0x65, 0x7d, 0x81, 0xfc, 0x23, 0x32, 0xc5, 0xeb,
-                0xef, 0xd0, 0xa4, 0xd3,
+                0xfd, 0xa3, 0xe8, 0x8d, 0x65, 0x7d, 0x81, 0xfc, 0x23, 0x32, 0xc5, 0xeb, 0xef, 0xd0,
+                0xa4, 0xd3,
             ],
             class: 1,
             is_oneway: false,
@@ -1313,8 +1247,8 @@ pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescrip
         ::nearcall::ProcedureDescriptor {
             name: "add",
             hash: [
-                0x35, 0xce, 0xc7, 0xcc, 0x20, 0x70, 0x72, 0x0c, 0x82, 0x41, 0x3b, 0xe4,
-                0xb4, 0x9e, 0xdf, 0x65,
+                0x35, 0xce, 0xc7, 0xcc, 0x20, 0x70, 0x72, 0x0c, 0x82, 0x41, 0x3b, 0xe4, 0xb4, 0x9e,
+                0xdf, 0x65,
             ],
             class: 0,
             is_oneway: false,
@@ -1324,8 +1258,8 @@ pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescrip
         ::nearcall::ProcedureDescriptor {
             name: "null",
             hash: [
-                0x7c, 0x47, 0xdd, 0x2e, 0x3d, 0xe9, 0xc3, 0x4b, 0xba, 0x5f, 0x5a, 0x83,
-                0xa9, 0x69, 0xa3, 0xd7,
+                0x7c, 0x47, 0xdd, 0x2e, 0x3d, 0xe9, 0xc3, 0x4b, 0xba, 0x5f, 0x5a, 0x83, 0xa9, 0x69,
+                0xa3, 0xd7,
             ],
             class: 0,
             is_oneway: false,
@@ -1335,8 +1269,8 @@ pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescrip
         ::nearcall::ProcedureDescriptor {
             name: "sync",
             hash: [
-                0xf2, 0x35, 0xab, 0x3d, 0x90, 0xce, 0x69, 0x1f, 0x28, 0x7d, 0xfa, 0x6c,
-                0x75, 0x2d, 0x4b, 0x44,
+                0xf2, 0x35, 0xab, 0x3d, 0x90, 0xce, 0x69, 0x1f, 0x28, 0x7d, 0xfa, 0x6c, 0x75, 0x2d,
+                0x4b, 0x44,
             ],
             class: 0,
             is_oneway: true,
@@ -1346,8 +1280,8 @@ pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescrip
         ::nearcall::ProcedureDescriptor {
             name: "_get_size",
             hash: [
-                0x02, 0x8f, 0xd3, 0x3c, 0x28, 0xa1, 0x96, 0x1e, 0x70, 0x02, 0xa8, 0x9d,
-                0x54, 0x9e, 0x5a, 0x9f,
+                0x02, 0x8f, 0xd3, 0x3c, 0x28, 0xa1, 0x96, 0x1e, 0x70, 0x02, 0xa8, 0x9d, 0x54, 0x9e,
+                0x5a, 0x9f,
             ],
             class: 0,
             is_oneway: false,
@@ -1357,8 +1291,8 @@ pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescrip
         ::nearcall::ProcedureDescriptor {
             name: "_get_label",
             hash: [
-                0x9a, 0xd5, 0x83, 0xfb, 0x94, 0x89, 0x8c, 0xb2, 0x7e, 0xfd, 0x5d, 0x11,
-                0xe9, 0x8a, 0x23, 0x2f,
+                0x9a, 0xd5, 0x83, 0xfb, 0x94, 0x89, 0x8c, 0xb2, 0x7e, 0xfd, 0x5d, 0x11, 0xe9, 0x8a,
+                0x23, 0x2f,
             ],
             class: 0,
             is_oneway: false,
@@ -1368,8 +1302,8 @@ pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescrip
         ::nearcall::ProcedureDescriptor {
             name: "_set_label",
             hash: [
-                0xcd, 0x0d, 0x1e, 0xb6, 0x66, 0x56, 0x6b, 0xa1, 0x0d, 0x03, 0xc8, 0x52,
-                0xd6, 0x68, 0x01, 0x6b,
+                0xcd, 0x0d, 0x1e, 0xb6, 0x66, 0x56, 0x6b, 0xa1, 0x0d, 0x03, 0xc8, 0x52, 0xd6, 0x68,
+                0x01, 0x6b,
             ],
             class: 0,
             is_oneway: false,
@@ -1378,14 +1312,8 @@ pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescrip
         },
     ],
     classes: &[
-        ::nearcall::AStackClass {
-            block_bytes: 0,
-            count: 5,
-        },
-        ::nearcall::AStackClass {
-            block_bytes: 2048,
-            count: 5,
-        },
+        ::nearcall::AStackClass { block_bytes: 0, count: 5 },
+        ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
     ],
 };
 /// Scope `files`.
@@ -1399,10 +1327,7 @@ pub mod files {
         pub path: ::std::string::String,
     }
     impl ::core::fmt::Display for NotFound {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+        fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             let cut = |text: &str| {
                 let mut shown: ::std::string::String = text.chars().take(80).collect();
                 if shown.len() < text.len() {
@@ -1418,10 +1343,7 @@ pub mod files {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
     pub struct Denied;
     impl ::core::fmt::Display for Denied {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+        fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             formatter.debug_struct("Denied").finish()
         }
     }

@@ -10,10 +10,7 @@ pub mod again {
         pub which: i32,
     }
     impl ::core::fmt::Display for Gone {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+        fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             formatter.debug_struct("Gone").field("which", &self.which).finish()
         }
     }
@@ -25,10 +22,7 @@ pub mod again {
         Gone(Gone),
     }
     impl ::core::fmt::Display for AgainLookException {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+        fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             match self {
                 Self::Gone(raised) => ::core::fmt::Display::fmt(raised, formatter),
             }
@@ -55,9 +49,7 @@ pub mod again {
         }
         /// Calls through a binding. Panics if it is a binding of another interface.
         pub fn new(binding: ::nearcall::Binding) -> Self {
-            Self {
-                client: ::nearcall::raw::Client::new(binding, &AGAIN),
-            }
+            Self { client: ::nearcall::raw::Client::new(binding, &AGAIN) }
         }
         /// The binding.
         pub fn binding(&self) -> &::nearcall::Binding {
@@ -65,31 +57,23 @@ pub mod again {
         }
         /// The same, but every call waits at most this long.
         pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
-            Self {
-                client: self.client.with_deadline(deadline),
-            }
+            Self { client: self.client.with_deadline(deadline) }
         }
         /// The operations, each posted now and collected later: several calls at once.
         pub fn posting(&self) -> AgainPosting<'_> {
-            AgainPosting {
-                client: &self.client,
-            }
+            AgainPosting { client: &self.client }
         }
         /// The operations, each awaited, on any executor.
         pub fn awaiting(&self) -> AgainAwaiting<'_> {
-            AgainAwaiting {
-                client: &self.client,
-            }
+            AgainAwaiting { client: &self.client }
         }
         /// Calls `ask`.
-        pub fn ask(
-            &self,
-            client: i32,
-        ) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            self.client
-                .twice_if_need_be(|
-                    client_: &::nearcall::raw::Client,
-                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+        pub fn ask(&self, client: i32) -> ::core::result::Result<i32, ::nearcall::CallError> {
+            self.client.twice_if_need_be(
+                |client_: &::nearcall::raw::Client| -> ::core::result::Result<
+                    i32,
+                    ::nearcall::CallError,
+                > {
                     let mut call = client_.claim::<0>(0)?;
                     call.put_u32::<0>(client as u32);
                     let reply = call.post(4)?;
@@ -98,7 +82,8 @@ pub mod again {
                     }
                     let returned = reply.get_u32::<0>() as i32;
                     ::core::result::Result::Ok(returned)
-                })
+                },
+            )
         }
         /// Calls `look`.
         pub fn look<'d>(
@@ -108,22 +93,19 @@ pub mod again {
             content: &mut ::std::vec::Vec<u8>,
         ) -> ::core::result::Result<u8, ::nearcall::Error<AgainLookException>> {
             let wanted: ::nearcall::OpaqueIn<'d> = wanted.into();
-            self.client
-                .twice_if_need_be(|
-                    client: &::nearcall::raw::Client,
-                | -> ::core::result::Result<u8, ::nearcall::Error<AgainLookException>> {
+            self.client.twice_if_need_be(
+                |client: &::nearcall::raw::Client| -> ::core::result::Result<
+                    u8,
+                    ::nearcall::Error<AgainLookException>,
+                > {
                     let wanted = client.opaque(wanted)?;
                     ::nearcall::raw::check_bound("mark", mark.len(), 8)?;
                     let mut call = client.claim::<1>(1)?;
                     call.put_u32::<0>(mark.len() as u32);
                     call.put_u32::<4>(wanted.length_word());
-                    let mut variable = call
-                        .variable::<
-                            48,
-                        >(
-                            wanted.payload_bytes()
-                                + (mark.len() as u64).next_multiple_of(8),
-                        )?;
+                    let mut variable = call.variable::<48>(
+                        wanted.payload_bytes() + (mark.len() as u64).next_multiple_of(8),
+                    )?;
                     variable.put_opaque(wanted);
                     variable.put(mark.as_bytes());
                     let reply = call.post(8)?;
@@ -134,11 +116,7 @@ pub mod again {
                             let returned = reply.get_u8::<8>();
                             let mut incoming = reply.variable::<48>()?;
                             incoming
-                                .vec_into(
-                                    content_length,
-                                    ::nearcall::raw::UNBOUNDED,
-                                    content,
-                                )
+                                .vec_into(content_length, ::nearcall::raw::UNBOUNDED, content)
                                 .map_err(|malformed| reply.malformed(malformed))?;
                             let mark_ = incoming
                                 .string(mark_length, 8)
@@ -148,17 +126,14 @@ pub mod again {
                         }
                         1 => {
                             let which = reply.get_u32::<0>() as i32;
-                            ::core::result::Result::Err(
-                                ::nearcall::Error::Exception(
-                                    AgainLookException::Gone(Gone { which }),
-                                ),
-                            )
+                            ::core::result::Result::Err(::nearcall::Error::Exception(
+                                AgainLookException::Gone(Gone { which }),
+                            ))
                         }
-                        _ => {
-                            ::core::result::Result::Err(reply.unknown_exception().into())
-                        }
+                        _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                     }
-                })
+                },
+            )
         }
         /// Calls `once`.
         pub fn once(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
@@ -171,10 +146,7 @@ pub mod again {
             ::core::result::Result::Ok(returned)
         }
         /// Calls `note`.
-        pub fn note(
-            &self,
-            which: i32,
-        ) -> ::core::result::Result<(), ::nearcall::CallError> {
+        pub fn note(&self, which: i32) -> ::core::result::Result<(), ::nearcall::CallError> {
             let mut call = self.client.claim::<0>(3)?;
             call.put_u32::<0>(which as u32);
             call.post_oneway(4)?;
@@ -191,15 +163,13 @@ pub mod again {
         pub fn ask(
             &self,
             client: i32,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, i32>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
             let mut call = self.client.claim::<0>(0)?;
             call.put_u32::<0>(client as u32);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                i32,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -227,15 +197,12 @@ pub mod again {
             let mut call = self.client.claim::<1>(1)?;
             call.put_u32::<0>(mark.len() as u32);
             call.put_u32::<4>(wanted.length_word());
-            let mut variable = call
-                .variable::<
-                    48,
-                >(wanted.payload_bytes() + (mark.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<48>(
+                wanted.payload_bytes() + (mark.len() as u64).next_multiple_of(8),
+            )?;
             variable.put_opaque(wanted);
             variable.put(mark.as_bytes());
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (u8, ::std::string::String, ::std::vec::Vec<u8>),
                 ::nearcall::Error<AgainLookException>,
             > {
@@ -255,11 +222,9 @@ pub mod again {
                     }
                     1 => {
                         let which = reply.get_u32::<0>() as i32;
-                        ::core::result::Result::Err(
-                            ::nearcall::Error::Exception(
-                                AgainLookException::Gone(Gone { which }),
-                            ),
-                        )
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            AgainLookException::Gone(Gone { which }),
+                        ))
                     }
                     _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
@@ -269,14 +234,12 @@ pub mod again {
         /// Calls `once`.
         pub fn once(
             &self,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, i32>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
             let call = self.client.claim::<0>(2)?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                i32,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -293,16 +256,14 @@ pub mod again {
     }
     impl<'b> AgainAwaiting<'b> {
         /// Calls `ask`.
-        pub async fn ask(
-            self,
-            client: i32,
-        ) -> ::core::result::Result<i32, ::nearcall::CallError> {
+        pub async fn ask(self, client: i32) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(0).await?;
                 call.put_u32::<0>(client as u32);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    i32,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -328,15 +289,12 @@ pub mod again {
                 let mut call = self.client.claim_awaited::<1>(1).await?;
                 call.put_u32::<0>(mark.len() as u32);
                 call.put_u32::<4>(wanted.length_word());
-                let mut variable = call
-                    .variable::<
-                        48,
-                    >(wanted.payload_bytes() + (mark.len() as u64).next_multiple_of(8))?;
+                let mut variable = call.variable::<48>(
+                    wanted.payload_bytes() + (mark.len() as u64).next_multiple_of(8),
+                )?;
                 variable.put_opaque(wanted);
                 variable.put(mark.as_bytes());
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (u8, ::std::string::String, ::std::vec::Vec<u8>),
                     ::nearcall::Error<AgainLookException>,
                 > {
@@ -356,15 +314,11 @@ pub mod again {
                         }
                         1 => {
                             let which = reply.get_u32::<0>() as i32;
-                            ::core::result::Result::Err(
-                                ::nearcall::Error::Exception(
-                                    AgainLookException::Gone(Gone { which }),
-                                ),
-                            )
+                            ::core::result::Result::Err(::nearcall::Error::Exception(
+                                AgainLookException::Gone(Gone { which }),
+                            ))
                         }
-                        _ => {
-                            ::core::result::Result::Err(reply.unknown_exception().into())
-                        }
+                        _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                     }
                 };
                 self.client.post_awaited(call, 8, collect)?
@@ -375,9 +329,10 @@ pub mod again {
         pub async fn once(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(2).await?;
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    i32,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -389,10 +344,7 @@ pub mod again {
             awaited.await
         }
         /// Calls `note`.
-        pub async fn note(
-            self,
-            which: i32,
-        ) -> ::core::result::Result<(), ::nearcall::CallError> {
+        pub async fn note(self, which: i32) -> ::core::result::Result<(), ::nearcall::CallError> {
             let mut call = self.client.claim_awaited::<0>(3).await?;
             call.put_u32::<0>(which as u32);
             call.post_oneway(4)?;
@@ -419,15 +371,8 @@ pub mod again {
     #[derive(Clone, Debug)]
     pub struct AgainEntries<S>(S);
     impl<S: AgainServer> AgainEntries<S> {
-        const STUBS: &'static [fn(
-            &S,
-            ::nearcall::raw::Arguments<'_>,
-        ) -> ::nearcall::raw::Outcome] = &[
-            Self::stub_ask,
-            Self::stub_look,
-            Self::stub_once,
-            Self::stub_note,
-        ];
+        const STUBS: &'static [fn(&S, ::nearcall::raw::Arguments<'_>) -> ::nearcall::raw::Outcome] =
+            &[Self::stub_ask, Self::stub_look, Self::stub_once, Self::stub_note];
         /// Entry stubs that run the procedures of `server`.
         pub fn new(server: S) -> Self {
             Self(server)
@@ -460,8 +405,8 @@ pub mod again {
                     let lent_bytes = results.lent_bytes();
                     results.put_u32::<4>(lent_bytes);
                     results.put_u8::<8>(returned);
-                    let mut variable = results
-                        .variable::<48>((mark.len() as u64).next_multiple_of(8))?;
+                    let mut variable =
+                        results.variable::<48>((mark.len() as u64).next_multiple_of(8))?;
                     variable.put(mark.as_bytes());
                     results.reply(9)
                 }
@@ -503,9 +448,10 @@ pub mod again {
             (Self::STUBS[procedure])(&self.0, arguments)
         }
     }
-    /** What a domain that exports `again::Again` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
-
-Those with `@opaque` parameters and feeds are not awaited.*/
+    /// What a domain that exports `again::Again` does, if its procedures are awaited:
+    /// one that has to wait leaves its processor to other calls.
+    ///
+    /// Those with `@opaque` parameters and feeds are not awaited.
     pub trait AgainAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The procedure `ask`.
         fn ask(
@@ -520,9 +466,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             content: ::nearcall::OpaqueOut<'_>,
         ) -> ::core::result::Result<u8, AgainLookException>;
         /// The procedure `once`.
-        fn once(
-            &self,
-        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        fn once(&self) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
         /// The procedure `note`.
         fn note(
             &self,
@@ -536,12 +480,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         const STUBS: &'static [fn(
             &::std::sync::Arc<S>,
             ::nearcall::raw::Arguments<'_>,
-        ) -> ::nearcall::raw::Outcome] = &[
-            Self::stub_ask,
-            Self::stub_look,
-            Self::stub_once,
-            Self::stub_note,
-        ];
+        ) -> ::nearcall::raw::Outcome] =
+            &[Self::stub_ask, Self::stub_look, Self::stub_once, Self::stub_note];
         /// Entry stubs that run the procedures of `server`.
         pub fn new(server: S) -> Self {
             Self(::std::sync::Arc::new(server))
@@ -552,19 +492,18 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let client = arguments.get_u32::<0>() as i32;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as AgainAsyncServer>::ask(&server, client).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as AgainAsyncServer>::ask(&server, client).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned as u32);
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_look(
             server: &::std::sync::Arc<S>,
@@ -584,8 +523,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     let lent_bytes = results.lent_bytes();
                     results.put_u32::<4>(lent_bytes);
                     results.put_u8::<8>(returned);
-                    let mut variable = results
-                        .variable::<48>((mark.len() as u64).next_multiple_of(8))?;
+                    let mut variable =
+                        results.variable::<48>((mark.len() as u64).next_multiple_of(8))?;
                     variable.put(mark.as_bytes());
                     results.reply(9)
                 }
@@ -601,19 +540,18 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as AgainAsyncServer>::once(&server).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as AgainAsyncServer>::once(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned as u32);
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_note(
             server: &::std::sync::Arc<S>,
@@ -621,17 +559,16 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let which = arguments.get_u32::<0>() as i32;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    <S as AgainAsyncServer>::note(&server, which).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                <S as AgainAsyncServer>::note(&server, which).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let results = arguments.results();
                         results.reply(0)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
     }
     impl<S: AgainAsyncServer> ::nearcall::raw::Entries for AgainAsyncEntries<S> {
@@ -653,15 +590,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
     pub static AGAIN: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
         name: "again::Again",
         hash: [
-            0x01, 0x3a, 0x50, 0x90, 0x49, 0x02, 0xc3, 0x6d, 0x54, 0xcd, 0x5d, 0x44, 0x8d,
-            0x2a, 0x59, 0x28,
+            0x01, 0x3a, 0x50, 0x90, 0x49, 0x02, 0xc3, 0x6d, 0x54, 0xcd, 0x5d, 0x44, 0x8d, 0x2a,
+            0x59, 0x28,
         ],
         procedures: &[
             ::nearcall::ProcedureDescriptor {
                 name: "ask",
                 hash: [
-                    0x75, 0x12, 0xef, 0x96, 0x88, 0xb2, 0x83, 0x2c, 0x7a, 0xe0, 0x80,
-                    0x50, 0x05, 0xd8, 0xbc, 0xc6,
+                    0x75, 0x12, 0xef, 0x96, 0x88, 0xb2, 0x83, 0x2c, 0x7a, 0xe0, 0x80, 0x50, 0x05,
+                    0xd8, 0xbc, 0xc6,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -671,8 +608,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "look",
                 hash: [
-                    0xcb, 0x1a, 0x18, 0x00, 0x2f, 0x3e, 0xfc, 0x4d, 0xf4, 0x1b, 0xba,
-                    0x1e, 0x88, 0xda, 0xe8, 0xaa,
+                    0xcb, 0x1a, 0x18, 0x00, 0x2f, 0x3e, 0xfc, 0x4d, 0xf4, 0x1b, 0xba, 0x1e, 0x88,
+                    0xda, 0xe8, 0xaa,
                 ],
                 class: 1,
                 is_oneway: false,
@@ -682,8 +619,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "once",
                 hash: [
-                    0x00, 0xec, 0x7a, 0xa3, 0x7e, 0x96, 0x91, 0x87, 0x94, 0x77, 0x42,
-                    0x8b, 0xfb, 0xc1, 0xf1, 0x10,
+                    0x00, 0xec, 0x7a, 0xa3, 0x7e, 0x96, 0x91, 0x87, 0x94, 0x77, 0x42, 0x8b, 0xfb,
+                    0xc1, 0xf1, 0x10,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -693,8 +630,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "note",
                 hash: [
-                    0xbc, 0x13, 0xd3, 0x3e, 0x9a, 0x02, 0xae, 0xef, 0xf2, 0x45, 0x2a,
-                    0x7b, 0xf7, 0xd7, 0xe4, 0xda,
+                    0xbc, 0x13, 0xd3, 0x3e, 0x9a, 0x02, 0xae, 0xef, 0xf2, 0x45, 0x2a, 0x7b, 0xf7,
+                    0xd7, 0xe4, 0xda,
                 ],
                 class: 0,
                 is_oneway: true,
@@ -703,14 +640,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             },
         ],
         classes: &[
-            ::nearcall::AStackClass {
-                block_bytes: 0,
-                count: 5,
-            },
-            ::nearcall::AStackClass {
-                block_bytes: 2048,
-                count: 5,
-            },
+            ::nearcall::AStackClass { block_bytes: 0, count: 5 },
+            ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
         ],
     };
 }

@@ -36,9 +36,7 @@ impl FilesClient_ {
     }
     /// Calls through a binding. Panics if it is a binding of another interface.
     pub fn new(binding: ::nearcall::Binding) -> Self {
-        Self {
-            client: ::nearcall::raw::Client::new(binding, &FILES),
-        }
+        Self { client: ::nearcall::raw::Client::new(binding, &FILES) }
     }
     /// The binding.
     pub fn binding(&self) -> &::nearcall::Binding {
@@ -46,21 +44,15 @@ impl FilesClient_ {
     }
     /// The same, but every call waits at most this long.
     pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
-        Self {
-            client: self.client.with_deadline(deadline),
-        }
+        Self { client: self.client.with_deadline(deadline) }
     }
     /// The operations, each posted now and collected later: several calls at once.
     pub fn posting(&self) -> FilesPosting<'_> {
-        FilesPosting {
-            client: &self.client,
-        }
+        FilesPosting { client: &self.client }
     }
     /// The operations, each awaited, on any executor.
     pub fn awaiting(&self) -> FilesAwaiting<'_> {
-        FilesAwaiting {
-            client: &self.client,
-        }
+        FilesAwaiting { client: &self.client }
     }
     /// Calls `remove`.
     pub fn remove(
@@ -73,13 +65,13 @@ impl FilesClient_ {
         variable.put(path.as_bytes());
         let reply = call.post(4)?;
         match reply.raised() {
-            0 => ::core::result::Result::Ok(()),
+            0 => {
+                ::core::result::Result::Ok(())
+            }
             1 => {
-                ::core::result::Result::Err(
-                    ::nearcall::Error::Exception(
-                        FilesRemoveException_::Ok(self::files::Ok),
-                    ),
-                )
+                ::core::result::Result::Err(::nearcall::Error::Exception(FilesRemoveException_::Ok(
+                    self::files::Ok,
+                )))
             }
             _ => ::core::result::Result::Err(reply.unknown_exception().into()),
         }
@@ -105,17 +97,18 @@ impl<'b> FilesPosting<'b> {
         call.put_u32::<0>(path.len() as u32);
         let mut variable = call.variable::<8>((path.len() as u64).next_multiple_of(8))?;
         variable.put(path.as_bytes());
-        let collect = |
-            reply: ::nearcall::raw::Reply<'_>,
-        | -> ::core::result::Result<(), ::nearcall::Error<FilesRemoveException_>> {
+        let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            (),
+            ::nearcall::Error<FilesRemoveException_>,
+        > {
             match reply.raised() {
-                0 => ::core::result::Result::Ok(()),
+                0 => {
+                    ::core::result::Result::Ok(())
+                }
                 1 => {
-                    ::core::result::Result::Err(
-                        ::nearcall::Error::Exception(
-                            FilesRemoveException_::Ok(self::files::Ok),
-                        ),
-                    )
+                    ::core::result::Result::Err(::nearcall::Error::Exception(
+                        FilesRemoveException_::Ok(self::files::Ok),
+                    ))
                 }
                 _ => ::core::result::Result::Err(reply.unknown_exception().into()),
             }
@@ -139,20 +132,20 @@ impl<'b> FilesAwaiting<'b> {
         let awaited = {
             let mut call = self.client.claim_awaited::<0>(0).await?;
             call.put_u32::<0>(path.len() as u32);
-            let mut variable = call
-                .variable::<8>((path.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<8>((path.len() as u64).next_multiple_of(8))?;
             variable.put(path.as_bytes());
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(), ::nearcall::Error<FilesRemoveException_>> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (),
+                ::nearcall::Error<FilesRemoveException_>,
+            > {
                 match reply.raised() {
-                    0 => ::core::result::Result::Ok(()),
+                    0 => {
+                        ::core::result::Result::Ok(())
+                    }
                     1 => {
-                        ::core::result::Result::Err(
-                            ::nearcall::Error::Exception(
-                                FilesRemoveException_::Ok(self::files::Ok),
-                            ),
-                        )
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            FilesRemoveException_::Ok(self::files::Ok),
+                        ))
                     }
                     _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
@@ -174,10 +167,8 @@ pub trait FilesServer_: ::core::marker::Send + ::core::marker::Sync + 'static {
 pub struct FilesEntries_<S_>(S_);
 #[allow(dead_code)]
 impl<S_: FilesServer_> FilesEntries_<S_> {
-    const STUBS: &'static [fn(
-        &S_,
-        ::nearcall::raw::Arguments<'_>,
-    ) -> ::nearcall::raw::Outcome] = &[Self::stub_remove];
+    const STUBS: &'static [fn(&S_, ::nearcall::raw::Arguments<'_>) -> ::nearcall::raw::Outcome] =
+        &[Self::stub_remove];
     /// Entry stubs that run the procedures of `server`.
     pub fn new(server: S_) -> Self {
         Self(server)
@@ -213,9 +204,10 @@ impl<S_: FilesServer_> ::nearcall::raw::Entries for FilesEntries_<S_> {
         (Self::STUBS[procedure])(&self.0, arguments)
     }
 }
-/** What a domain that exports `Files` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
-
-Those with `@opaque` parameters and feeds are not awaited.*/
+/// What a domain that exports `Files` does, if its procedures are awaited:
+/// one that has to wait leaves its processor to other calls.
+///
+/// Those with `@opaque` parameters and feeds are not awaited.
 #[allow(dead_code)]
 pub trait FilesAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// The procedure `remove`.
@@ -248,12 +240,10 @@ impl<S_: FilesAsyncServer> FilesAsyncEntries<S_> {
         let mut incoming = arguments.variable::<8>()?;
         let path = incoming.text(path_length, ::nearcall::raw::UNBOUNDED)?;
         let server = ::std::sync::Arc::clone(server);
-        arguments
-            .run_awaited(async move {
-                let outcome = <S_ as FilesAsyncServer>::remove(&server, &path).await;
-                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                    arguments: ::nearcall::raw::Arguments<'_>|
-                {
+        arguments.run_awaited(async move {
+            let outcome = <S_ as FilesAsyncServer>::remove(&server, &path).await;
+            let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                move |arguments: ::nearcall::raw::Arguments<'_>| {
                     match outcome {
                         ::core::result::Result::Ok(()) => {
                             let results = arguments.results();
@@ -264,9 +254,10 @@ impl<S_: FilesAsyncServer> FilesAsyncEntries<S_> {
                             results.raise(1, 0)
                         }
                     }
-                });
-                finish
-            })
+                },
+            );
+            finish
+        })
     }
 }
 impl<S_: FilesAsyncServer> ::nearcall::raw::Entries for FilesAsyncEntries<S_> {
@@ -289,28 +280,21 @@ impl<S_: FilesAsyncServer> ::nearcall::raw::Entries for FilesAsyncEntries<S_> {
 pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
     name: "Files",
     hash: [
-        0xd6, 0xd8, 0xd4, 0xd8, 0xe5, 0xd0, 0x83, 0x31, 0x06, 0xb1, 0x24, 0xe1, 0x56,
-        0x53, 0x74, 0xcf,
+        0xd6, 0xd8, 0xd4, 0xd8, 0xe5, 0xd0, 0x83, 0x31, 0x06, 0xb1, 0x24, 0xe1, 0x56, 0x53, 0x74,
+        0xcf,
     ],
-    procedures: &[
-        ::nearcall::ProcedureDescriptor {
-            name: "remove",
-            hash: [
-                0x23, 0xbb, 0x9e, 0xae, 0xdb, 0xc0, 0x38, 0xb3, 0xe7, 0x81, 0x9f, 0xe8,
-                0x0d, 0x8f, 0xc9, 0xec,
-            ],
-            class: 0,
-            is_oneway: false,
-            is_idempotent: false,
-            is_leaf: false,
-        },
-    ],
-    classes: &[
-        ::nearcall::AStackClass {
-            block_bytes: 2048,
-            count: 5,
-        },
-    ],
+    procedures: &[::nearcall::ProcedureDescriptor {
+        name: "remove",
+        hash: [
+            0x23, 0xbb, 0x9e, 0xae, 0xdb, 0xc0, 0x38, 0xb3, 0xe7, 0x81, 0x9f, 0xe8, 0x0d, 0x8f,
+            0xc9, 0xec,
+        ],
+        class: 0,
+        is_oneway: false,
+        is_idempotent: false,
+        is_leaf: false,
+    }],
+    classes: &[::nearcall::AStackClass { block_bytes: 2048, count: 5 }],
 };
 /// Struct `FilesClient`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -320,7 +304,7 @@ pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescrip
 pub struct FilesClient {
     pub x: i32,
 }
-::nearcall::plain!(FilesClient { x : i32 });
+::nearcall::plain!(FilesClient { x: i32 });
 /// Struct `FilesServer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[repr(C)]
@@ -329,7 +313,7 @@ pub struct FilesClient {
 pub struct FilesServer {
     pub x: i32,
 }
-::nearcall::plain!(FilesServer { x : i32 });
+::nearcall::plain!(FilesServer { x: i32 });
 /// Enum `FilesEntries`.
 #[allow(missing_docs)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -349,9 +333,7 @@ impl FilesEntries {
     }
     #[doc(hidden)]
     #[inline]
-    pub fn from_wire(
-        word: u32,
-    ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+    pub fn from_wire(word: u32) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
         match word {
             0 => ::core::result::Result::Ok(Self::FilesA),
             1 => ::core::result::Result::Ok(Self::FilesB),
@@ -399,7 +381,7 @@ impl ::core::error::Error for FilesRemoveException {}
 pub struct S {
     pub t: i32,
 }
-::nearcall::plain!(S { t : i32 });
+::nearcall::plain!(S { t: i32 });
 /// Calls `Generic` in the domain that exports it.
 #[derive(Clone, Debug)]
 #[allow(dead_code)]
@@ -417,9 +399,7 @@ impl GenericClient {
     }
     /// Calls through a binding. Panics if it is a binding of another interface.
     pub fn new(binding: ::nearcall::Binding) -> Self {
-        Self {
-            client: ::nearcall::raw::Client::new(binding, &GENERIC),
-        }
+        Self { client: ::nearcall::raw::Client::new(binding, &GENERIC) }
     }
     /// The binding.
     pub fn binding(&self) -> &::nearcall::Binding {
@@ -427,21 +407,15 @@ impl GenericClient {
     }
     /// The same, but every call waits at most this long.
     pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
-        Self {
-            client: self.client.with_deadline(deadline),
-        }
+        Self { client: self.client.with_deadline(deadline) }
     }
     /// The operations, each posted now and collected later: several calls at once.
     pub fn posting(&self) -> GenericPosting<'_> {
-        GenericPosting {
-            client: &self.client,
-        }
+        GenericPosting { client: &self.client }
     }
     /// The operations, each awaited, on any executor.
     pub fn awaiting(&self) -> GenericAwaiting<'_> {
-        GenericAwaiting {
-            client: &self.client,
-        }
+        GenericAwaiting { client: &self.client }
     }
     /// Calls `pass`.
     pub fn pass(&self, s2: &S) -> ::core::result::Result<S, ::nearcall::CallError> {
@@ -471,9 +445,10 @@ impl<'b> GenericPosting<'b> {
     ) -> ::core::result::Result<::nearcall::Pending<'b, S>, ::nearcall::CallError> {
         let mut call = self.client.claim::<0>(0)?;
         call.put_u32::<0>(s2.t as u32);
-        let collect = |
-            reply: ::nearcall::raw::Reply<'_>,
-        | -> ::core::result::Result<S, ::nearcall::CallError> {
+        let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            S,
+            ::nearcall::CallError,
+        > {
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
             }
@@ -497,9 +472,10 @@ impl<'b> GenericAwaiting<'b> {
         let awaited = {
             let mut call = self.client.claim_awaited::<0>(0).await?;
             call.put_u32::<0>(s2.t as u32);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<S, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                S,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -524,10 +500,8 @@ pub trait GenericServer: ::core::marker::Send + ::core::marker::Sync + 'static {
 pub struct GenericEntries<S_>(S_);
 #[allow(dead_code)]
 impl<S_: GenericServer> GenericEntries<S_> {
-    const STUBS: &'static [fn(
-        &S_,
-        ::nearcall::raw::Arguments<'_>,
-    ) -> ::nearcall::raw::Outcome] = &[Self::stub_pass];
+    const STUBS: &'static [fn(&S_, ::nearcall::raw::Arguments<'_>) -> ::nearcall::raw::Outcome] =
+        &[Self::stub_pass];
     /// Entry stubs that run the procedures of `server`.
     pub fn new(server: S_) -> Self {
         Self(server)
@@ -556,16 +530,14 @@ impl<S_: GenericServer> ::nearcall::raw::Entries for GenericEntries<S_> {
         (Self::STUBS[procedure])(&self.0, arguments)
     }
 }
-/** What a domain that exports `Generic` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
-
-Those with `@opaque` parameters and feeds are not awaited.*/
+/// What a domain that exports `Generic` does, if its procedures are awaited:
+/// one that has to wait leaves its processor to other calls.
+///
+/// Those with `@opaque` parameters and feeds are not awaited.
 #[allow(dead_code)]
 pub trait GenericAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// The procedure `pass`.
-    fn pass(
-        &self,
-        s2: &S,
-    ) -> impl ::core::future::Future<Output = S> + ::core::marker::Send;
+    fn pass(&self, s2: &S) -> impl ::core::future::Future<Output = S> + ::core::marker::Send;
 }
 /// Entry stubs for a `GenericAsyncServer`.
 #[derive(Debug)]
@@ -588,19 +560,18 @@ impl<S_: GenericAsyncServer> GenericAsyncEntries<S_> {
         let s2_t = arguments.get_u32::<0>() as i32;
         let s2 = S { t: s2_t };
         let server = ::std::sync::Arc::clone(server);
-        arguments
-            .run_awaited(async move {
-                let outcome = <S_ as GenericAsyncServer>::pass(&server, &s2).await;
-                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                    arguments: ::nearcall::raw::Arguments<'_>|
-                {
+        arguments.run_awaited(async move {
+            let outcome = <S_ as GenericAsyncServer>::pass(&server, &s2).await;
+            let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                move |arguments: ::nearcall::raw::Arguments<'_>| {
                     let returned = outcome;
                     let mut results = arguments.results();
                     results.put_u32::<0>(returned.t as u32);
                     results.reply(4)
-                });
-                finish
-            })
+                },
+            );
+            finish
+        })
     }
 }
 impl<S_: GenericAsyncServer> ::nearcall::raw::Entries for GenericAsyncEntries<S_> {
@@ -623,28 +594,21 @@ impl<S_: GenericAsyncServer> ::nearcall::raw::Entries for GenericAsyncEntries<S_
 pub static GENERIC: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
     name: "Generic",
     hash: [
-        0xb6, 0xf1, 0x53, 0x19, 0x6d, 0x30, 0xff, 0x9b, 0x4a, 0x0f, 0x35, 0x6b, 0x8a,
-        0x1a, 0xcd, 0x05,
+        0xb6, 0xf1, 0x53, 0x19, 0x6d, 0x30, 0xff, 0x9b, 0x4a, 0x0f, 0x35, 0x6b, 0x8a, 0x1a, 0xcd,
+        0x05,
     ],
-    procedures: &[
-        ::nearcall::ProcedureDescriptor {
-            name: "pass",
-            hash: [
-                0x12, 0xff, 0xdd, 0x18, 0xf1, 0xc0, 0x07, 0x2b, 0x39, 0x63, 0xdd, 0x6a,
-                0x2c, 0xf1, 0x99, 0x4d,
-            ],
-            class: 0,
-            is_oneway: false,
-            is_idempotent: false,
-            is_leaf: false,
-        },
-    ],
-    classes: &[
-        ::nearcall::AStackClass {
-            block_bytes: 0,
-            count: 5,
-        },
-    ],
+    procedures: &[::nearcall::ProcedureDescriptor {
+        name: "pass",
+        hash: [
+            0x12, 0xff, 0xdd, 0x18, 0xf1, 0xc0, 0x07, 0x2b, 0x39, 0x63, 0xdd, 0x6a, 0x2c, 0xf1,
+            0x99, 0x4d,
+        ],
+        class: 0,
+        is_oneway: false,
+        is_idempotent: false,
+        is_leaf: false,
+    }],
+    classes: &[::nearcall::AStackClass { block_bytes: 0, count: 5 }],
 };
 /// Scope `async`.
 #[allow(clippy::module_inception)]
@@ -667,9 +631,7 @@ pub mod r#async {
         }
         #[doc(hidden)]
         #[inline]
-        pub fn from_wire(
-            word: u32,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        pub fn from_wire(word: u32) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             match word {
                 4294967294 => ::core::result::Result::Ok(Self::Below),
                 3 => ::core::result::Result::Ok(Self::Above),
@@ -684,9 +646,7 @@ pub mod r#async {
     }
     impl ::core::convert::TryFrom<u32> for Signed {
         type Error = ::nearcall::raw::Malformed;
-        fn try_from(
-            word: u32,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        fn try_from(word: u32) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             Self::from_wire(word)
         }
     }
@@ -713,19 +673,12 @@ pub mod r#async {
         fn marshal(&self, writer: &mut ::nearcall::raw::Writer) {
             match self {
                 Self::Error(value) => {
-                    <Signed as ::nearcall::raw::Marshal>::marshal(
-                        &Signed::Below,
-                        writer,
-                    );
+                    <Signed as ::nearcall::raw::Marshal>::marshal(&Signed::Below, writer);
                     ::nearcall::raw::Marshal::marshal(value, writer);
                 }
                 Self::Self_(discriminator, value) => {
                     if let Signed::Below = *discriminator {
-                        writer
-                            .range(
-                                "self",
-                                ::core::convert::Into::into(discriminator.to_wire()),
-                            );
+                        writer.range("self", ::core::convert::Into::into(discriminator.to_wire()));
                     }
                     ::nearcall::raw::Marshal::marshal(discriminator, writer);
                     ::nearcall::raw::Marshal::marshal(value, writer);
@@ -738,9 +691,8 @@ pub mod r#async {
             let discriminator: Signed = ::nearcall::raw::Marshal::unmarshal(reader)?;
             match discriminator {
                 Signed::Below => {
-                    let value = <self::r#type::Outcome as ::nearcall::raw::Marshal>::unmarshal(
-                        reader,
-                    )?;
+                    let value =
+                        <self::r#type::Outcome as ::nearcall::raw::Marshal>::unmarshal(reader)?;
                     ::core::result::Result::Ok(Self::Error(value))
                 }
                 _ => {
@@ -757,10 +709,7 @@ pub mod r#async {
         Err(super::nearcall::client::Err),
     }
     impl ::core::fmt::Display for GenTryException {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+        fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             match self {
                 Self::Err(raised) => ::core::fmt::Display::fmt(raised, formatter),
             }
@@ -787,9 +736,7 @@ pub mod r#async {
         }
         /// Calls through a binding. Panics if it is a binding of another interface.
         pub fn new(binding: ::nearcall::Binding) -> Self {
-            Self {
-                client: ::nearcall::raw::Client::new(binding, &GEN),
-            }
+            Self { client: ::nearcall::raw::Client::new(binding, &GEN) }
         }
         /// The binding.
         pub fn binding(&self) -> &::nearcall::Binding {
@@ -797,9 +744,7 @@ pub mod r#async {
         }
         /// The same, but every call waits at most this long.
         pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
-            Self {
-                client: self.client.with_deadline(deadline),
-            }
+            Self { client: self.client.with_deadline(deadline) }
         }
         /// The operations, each posted now and collected later: several calls at once.
         pub fn posting(&self) -> GenPosting<'_> {
@@ -807,19 +752,14 @@ pub mod r#async {
         }
         /// The operations, each awaited, on any executor.
         pub fn awaiting(&self) -> GenAwaiting<'_> {
-            GenAwaiting {
-                client: &self.client,
-            }
+            GenAwaiting { client: &self.client }
         }
         /// Calls `try`.
         pub fn r#try(
             &self,
             r#match: Signed,
             r#ref: &Either,
-        ) -> ::core::result::Result<
-            self::r#type::Outcome,
-            ::nearcall::Error<GenTryException>,
-        > {
+        ) -> ::core::result::Result<self::r#type::Outcome, ::nearcall::Error<GenTryException>> {
             let ref_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
                 ::nearcall::raw::Marshal::marshal(r#ref, &mut writer);
@@ -828,8 +768,7 @@ pub mod r#async {
             let mut call = self.client.claim::<0>(0)?;
             call.put_u32::<0>(r#match.to_wire());
             call.put_u32::<4>(ref_bytes.len() as u32);
-            let mut variable = call
-                .variable::<8>((ref_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<8>((ref_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&ref_bytes);
             let reply = call.post(8)?;
             match reply.raised() {
@@ -842,17 +781,10 @@ pub mod r#async {
                     let error = super::core::Err::from_wire(reply.get_u32::<0>())
                         .map_err(|malformed| reply.malformed(malformed))?;
                     let s_self2 = reply.get_u32::<4>() as i32;
-                    let s = super::nearcall::crate_::super_::self_::S {
-                        self2: s_self2,
-                    };
-                    ::core::result::Result::Err(
-                        ::nearcall::Error::Exception(
-                            GenTryException::Err(super::nearcall::client::Err {
-                                error,
-                                s,
-                            }),
-                        ),
-                    )
+                    let s = super::nearcall::crate_::super_::self_::S { self2: s_self2 };
+                    ::core::result::Result::Err(::nearcall::Error::Exception(GenTryException::Err(
+                        super::nearcall::client::Err { error, s },
+                    )))
                 }
                 _ => ::core::result::Result::Err(reply.unknown_exception().into()),
             }
@@ -870,11 +802,7 @@ pub mod r#async {
             r#match: Signed,
             r#ref: &Either,
         ) -> ::core::result::Result<
-            ::nearcall::Pending<
-                'b,
-                self::r#type::Outcome,
-                ::nearcall::Error<GenTryException>,
-            >,
+            ::nearcall::Pending<'b, self::r#type::Outcome, ::nearcall::Error<GenTryException>>,
             ::nearcall::CallError,
         > {
             let ref_bytes = {
@@ -885,20 +813,15 @@ pub mod r#async {
             let mut call = self.client.claim::<0>(0)?;
             call.put_u32::<0>(r#match.to_wire());
             call.put_u32::<4>(ref_bytes.len() as u32);
-            let mut variable = call
-                .variable::<8>((ref_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<8>((ref_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&ref_bytes);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 self::r#type::Outcome,
                 ::nearcall::Error<GenTryException>,
             > {
                 match reply.raised() {
                     0 => {
-                        let returned = self::r#type::Outcome::from_wire(
-                                reply.get_u32::<0>(),
-                            )
+                        let returned = self::r#type::Outcome::from_wire(reply.get_u32::<0>())
                             .map_err(|malformed| reply.malformed(malformed))?;
                         ::core::result::Result::Ok(returned)
                     }
@@ -906,17 +829,10 @@ pub mod r#async {
                         let error = super::core::Err::from_wire(reply.get_u32::<0>())
                             .map_err(|malformed| reply.malformed(malformed))?;
                         let s_self2 = reply.get_u32::<4>() as i32;
-                        let s = super::nearcall::crate_::super_::self_::S {
-                            self2: s_self2,
-                        };
-                        ::core::result::Result::Err(
-                            ::nearcall::Error::Exception(
-                                GenTryException::Err(super::nearcall::client::Err {
-                                    error,
-                                    s,
-                                }),
-                            ),
-                        )
+                        let s = super::nearcall::crate_::super_::self_::S { self2: s_self2 };
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            GenTryException::Err(super::nearcall::client::Err { error, s }),
+                        ))
                     }
                     _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
@@ -935,10 +851,7 @@ pub mod r#async {
             self,
             r#match: Signed,
             r#ref: &Either,
-        ) -> ::core::result::Result<
-            self::r#type::Outcome,
-            ::nearcall::Error<GenTryException>,
-        > {
+        ) -> ::core::result::Result<self::r#type::Outcome, ::nearcall::Error<GenTryException>> {
             let awaited = {
                 let ref_bytes = {
                     let mut writer = ::nearcall::raw::Writer::new();
@@ -948,20 +861,16 @@ pub mod r#async {
                 let mut call = self.client.claim_awaited::<0>(0).await?;
                 call.put_u32::<0>(r#match.to_wire());
                 call.put_u32::<4>(ref_bytes.len() as u32);
-                let mut variable = call
-                    .variable::<8>((ref_bytes.len() as u64).next_multiple_of(8))?;
+                let mut variable =
+                    call.variable::<8>((ref_bytes.len() as u64).next_multiple_of(8))?;
                 variable.put(&ref_bytes);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     self::r#type::Outcome,
                     ::nearcall::Error<GenTryException>,
                 > {
                     match reply.raised() {
                         0 => {
-                            let returned = self::r#type::Outcome::from_wire(
-                                    reply.get_u32::<0>(),
-                                )
+                            let returned = self::r#type::Outcome::from_wire(reply.get_u32::<0>())
                                 .map_err(|malformed| reply.malformed(malformed))?;
                             ::core::result::Result::Ok(returned)
                         }
@@ -969,21 +878,12 @@ pub mod r#async {
                             let error = super::core::Err::from_wire(reply.get_u32::<0>())
                                 .map_err(|malformed| reply.malformed(malformed))?;
                             let s_self2 = reply.get_u32::<4>() as i32;
-                            let s = super::nearcall::crate_::super_::self_::S {
-                                self2: s_self2,
-                            };
-                            ::core::result::Result::Err(
-                                ::nearcall::Error::Exception(
-                                    GenTryException::Err(super::nearcall::client::Err {
-                                        error,
-                                        s,
-                                    }),
-                                ),
-                            )
+                            let s = super::nearcall::crate_::super_::self_::S { self2: s_self2 };
+                            ::core::result::Result::Err(::nearcall::Error::Exception(
+                                GenTryException::Err(super::nearcall::client::Err { error, s }),
+                            ))
                         }
-                        _ => {
-                            ::core::result::Result::Err(reply.unknown_exception().into())
-                        }
+                        _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                     }
                 };
                 self.client.post_awaited(call, 8, collect)?
@@ -1004,10 +904,8 @@ pub mod r#async {
     #[derive(Clone, Debug)]
     pub struct GenEntries<S>(S);
     impl<S: GenServer> GenEntries<S> {
-        const STUBS: &'static [fn(
-            &S,
-            ::nearcall::raw::Arguments<'_>,
-        ) -> ::nearcall::raw::Outcome] = &[Self::stub_try];
+        const STUBS: &'static [fn(&S, ::nearcall::raw::Arguments<'_>) -> ::nearcall::raw::Outcome] =
+            &[Self::stub_try];
         /// Entry stubs that run the procedures of `server`.
         pub fn new(server: S) -> Self {
             Self(server)
@@ -1047,9 +945,10 @@ pub mod r#async {
             (Self::STUBS[procedure])(&self.0, arguments)
         }
     }
-    /** What a domain that exports `async::gen` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
-
-Those with `@opaque` parameters and feeds are not awaited.*/
+    /// What a domain that exports `async::gen` does, if its procedures are awaited:
+    /// one that has to wait leaves its processor to other calls.
+    ///
+    /// Those with `@opaque` parameters and feeds are not awaited.
     pub trait GenAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The procedure `try`.
         fn r#try(
@@ -1081,31 +980,27 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut incoming = arguments.variable::<8>()?;
             let r#ref = incoming.unmarshal::<Either>(ref_length)?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as GenAsyncServer>::r#try(&server, r#match, &r#ref)
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as GenAsyncServer>::r#try(&server, r#match, &r#ref).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         match outcome {
                             ::core::result::Result::Ok(returned) => {
                                 let mut results = arguments.results();
                                 results.put_u32::<0>(returned.to_wire());
                                 results.reply(4)
                             }
-                            ::core::result::Result::Err(
-                                GenTryException::Err(raised),
-                            ) => {
+                            ::core::result::Result::Err(GenTryException::Err(raised)) => {
                                 let mut results = arguments.exception();
                                 results.put_u32::<0>(raised.error.to_wire());
                                 results.put_u32::<4>(raised.s.self2 as u32);
                                 results.raise(1, 8)
                             }
                         }
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
     }
     impl<S: GenAsyncServer> ::nearcall::raw::Entries for GenAsyncEntries<S> {
@@ -1127,28 +1022,21 @@ Those with `@opaque` parameters and feeds are not awaited.*/
     pub static GEN: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
         name: "async::gen",
         hash: [
-            0x80, 0x53, 0x66, 0xdd, 0x80, 0x63, 0x67, 0x57, 0x59, 0x30, 0x03, 0x11, 0x0b,
-            0x7a, 0xc2, 0xa5,
+            0x80, 0x53, 0x66, 0xdd, 0x80, 0x63, 0x67, 0x57, 0x59, 0x30, 0x03, 0x11, 0x0b, 0x7a,
+            0xc2, 0xa5,
         ],
-        procedures: &[
-            ::nearcall::ProcedureDescriptor {
-                name: "try",
-                hash: [
-                    0x31, 0x62, 0x11, 0x97, 0xc7, 0x8c, 0xb7, 0x85, 0x0b, 0x57, 0xdc,
-                    0x22, 0xa8, 0x30, 0x21, 0xd6,
-                ],
-                class: 0,
-                is_oneway: false,
-                is_idempotent: false,
-                is_leaf: false,
-            },
-        ],
-        classes: &[
-            ::nearcall::AStackClass {
-                block_bytes: 0,
-                count: 5,
-            },
-        ],
+        procedures: &[::nearcall::ProcedureDescriptor {
+            name: "try",
+            hash: [
+                0x31, 0x62, 0x11, 0x97, 0xc7, 0x8c, 0xb7, 0x85, 0x0b, 0x57, 0xdc, 0x22, 0xa8, 0x30,
+                0x21, 0xd6,
+            ],
+            class: 0,
+            is_oneway: false,
+            is_idempotent: false,
+            is_leaf: false,
+        }],
+        classes: &[::nearcall::AStackClass { block_bytes: 0, count: 5 }],
     };
     /// Scope `type`.
     pub mod r#type {
@@ -1177,11 +1065,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     0 => ::core::result::Result::Ok(Self::Error),
                     1 => ::core::result::Result::Ok(Self::Output),
                     2 => ::core::result::Result::Ok(Self::Target),
-                    _ => {
-                        ::core::result::Result::Err(
-                            ::nearcall::raw::Malformed::range(word),
-                        )
-                    }
+                    _ => ::core::result::Result::Err(::nearcall::raw::Malformed::range(word)),
                 }
             }
         }
@@ -1192,9 +1076,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         }
         impl ::core::convert::TryFrom<u32> for Outcome {
             type Error = ::nearcall::raw::Malformed;
-            fn try_from(
-                word: u32,
-            ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+            fn try_from(word: u32) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
                 Self::from_wire(word)
             }
         }
@@ -1219,10 +1101,7 @@ pub mod files {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
     pub struct Ok;
     impl ::core::fmt::Display for Ok {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+        fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             formatter.debug_struct("Ok").finish()
         }
     }
@@ -1239,10 +1118,7 @@ pub mod nearcall {
         Err(self::client::Err),
     }
     impl ::core::fmt::Display for ClientCallException {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+        fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             match self {
                 Self::Err(raised) => ::core::fmt::Display::fmt(raised, formatter),
             }
@@ -1261,10 +1137,7 @@ pub mod nearcall {
         Err(self::client::Err),
     }
     impl ::core::fmt::Display for ClientIntoItException {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+        fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             match self {
                 Self::Err(raised) => ::core::fmt::Display::fmt(raised, formatter),
             }
@@ -1292,9 +1165,7 @@ pub mod nearcall {
         }
         /// Calls through a binding. Panics if it is a binding of another interface.
         pub fn new(binding: ::nearcall::Binding) -> Self {
-            Self {
-                client: ::nearcall::raw::Client::new(binding, &CLIENT),
-            }
+            Self { client: ::nearcall::raw::Client::new(binding, &CLIENT) }
         }
         /// The binding.
         pub fn binding(&self) -> &::nearcall::Binding {
@@ -1302,21 +1173,15 @@ pub mod nearcall {
         }
         /// The same, but every call waits at most this long.
         pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
-            Self {
-                client: self.client.with_deadline(deadline),
-            }
+            Self { client: self.client.with_deadline(deadline) }
         }
         /// The operations, each posted now and collected later: several calls at once.
         pub fn posting(&self) -> ClientPosting<'_> {
-            ClientPosting {
-                client: &self.client,
-            }
+            ClientPosting { client: &self.client }
         }
         /// The operations, each awaited, on any executor.
         pub fn awaiting(&self) -> ClientAwaiting<'_> {
-            ClientAwaiting {
-                client: &self.client,
-            }
+            ClientAwaiting { client: &self.client }
         }
         /// Calls `call`.
         pub fn call(
@@ -1385,9 +1250,7 @@ pub mod nearcall {
                         ok: results_ok,
                     };
                     let arguments_ = super::std::U32 {
-                        r#box: super::core::std::Box {
-                            inner: arguments_box_inner,
-                        },
+                        r#box: super::core::std::Box { inner: arguments_box_inner },
                         str: arguments_str,
                     };
                     *results = results_;
@@ -1397,14 +1260,10 @@ pub mod nearcall {
                     let error = super::core::Err::from_wire(reply_.get_u32::<0>())
                         .map_err(|malformed| reply_.malformed(malformed))?;
                     let s_self2 = reply_.get_u32::<4>() as i32;
-                    let s = self::crate_::super_::self_::S {
-                        self2: s_self2,
-                    };
-                    ::core::result::Result::Err(
-                        ::nearcall::Error::Exception(
-                            ClientCallException::Err(self::client::Err { error, s }),
-                        ),
-                    )
+                    let s = self::crate_::super_::self_::S { self2: s_self2 };
+                    ::core::result::Result::Err(::nearcall::Error::Exception(
+                        ClientCallException::Err(self::client::Err { error, s }),
+                    ))
                 }
                 _ => ::core::result::Result::Err(reply_.unknown_exception().into()),
             }
@@ -1464,15 +1323,12 @@ pub mod nearcall {
             call_.put_u32::<4>(call.len() as u32);
             call_.put_u32::<8>(writer_bytes.len() as u32);
             call_.put_u32::<12>(reply.len() as u32);
-            let mut variable = call_
-                .variable::<
-                    16,
-                >(
-                    (call.len() as u64).next_multiple_of(8)
-                        + (writer_bytes.len() as u64).next_multiple_of(8)
-                        + (reply.len() as u64).next_multiple_of(8)
-                        + (item_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call_.variable::<16>(
+                (call.len() as u64).next_multiple_of(8)
+                    + (writer_bytes.len() as u64).next_multiple_of(8)
+                    + (reply.len() as u64).next_multiple_of(8)
+                    + (item_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(call.as_bytes());
             variable.put(&writer_bytes);
             variable.put(reply.as_bytes());
@@ -1528,13 +1384,10 @@ pub mod nearcall {
             let mut call = self.client.claim::<2>(6)?;
             call.put_u32::<0>(server.len() as u32);
             call.put_u32::<4>(lent.len() as u32);
-            let mut variable = call
-                .variable::<
-                    8,
-                >(
-                    (server.len() as u64).next_multiple_of(8)
-                        + (lent.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<8>(
+                (server.len() as u64).next_multiple_of(8)
+                    + (lent.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(server.as_bytes());
             variable.put(lent);
             let reply = call.post(8)?;
@@ -1562,24 +1415,17 @@ pub mod nearcall {
                     let error = super::core::Err::from_wire(reply.get_u32::<0>())
                         .map_err(|malformed| reply.malformed(malformed))?;
                     let s_self2 = reply.get_u32::<4>() as i32;
-                    let s = self::crate_::super_::self_::S {
-                        self2: s_self2,
-                    };
-                    ::core::result::Result::Err(
-                        ::nearcall::Error::Exception(
-                            ClientIntoItException::Err(self::client::Err { error, s }),
-                        ),
-                    )
+                    let s = self::crate_::super_::self_::S { self2: s_self2 };
+                    ::core::result::Result::Err(::nearcall::Error::Exception(
+                        ClientIntoItException::Err(self::client::Err { error, s }),
+                    ))
                 }
                 _ => ::core::result::Result::Err(reply.unknown_exception().into()),
             }
         }
         /// Calls `cmp`.
         #[allow(clippy::should_implement_trait)]
-        pub fn cmp(
-            &self,
-            other: i32,
-        ) -> ::core::result::Result<i32, ::nearcall::CallError> {
+        pub fn cmp(&self, other: i32) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let mut call = self.client.claim::<0>(8)?;
             call.put_u32::<0>(other as u32);
             let reply = call.post(4)?;
@@ -1638,10 +1484,7 @@ pub mod nearcall {
             ::core::result::Result::Ok(returned)
         }
         /// Writes `set_x`.
-        pub fn set_set_x(
-            &self,
-            value: i32,
-        ) -> ::core::result::Result<(), ::nearcall::CallError> {
+        pub fn set_set_x(&self, value: i32) -> ::core::result::Result<(), ::nearcall::CallError> {
             let mut call = self.client.claim::<0>(13)?;
             call.put_u32::<0>(value as u32);
             let reply = call.post(4)?;
@@ -1651,9 +1494,7 @@ pub mod nearcall {
             ::core::result::Result::Ok(())
         }
         /// Reads `with_deadline`.
-        pub fn with_deadline_(
-            &self,
-        ) -> ::core::result::Result<i32, ::nearcall::CallError> {
+        pub fn with_deadline_(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let call = self.client.claim::<0>(14)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
@@ -1728,9 +1569,7 @@ pub mod nearcall {
             call.put_u32::<48>(reply.r#type as u32);
             call.put_u32::<52>(reply.r#gen as u32);
             call.put_u32::<56>(reply.r#async as u32);
-            let collect = |
-                reply_: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            let collect = |reply_: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (super::core::Result, super::core::Option, super::std::U32),
                 ::nearcall::Error<ClientCallException>,
             > {
@@ -1775,9 +1614,7 @@ pub mod nearcall {
                             ok: results_ok,
                         };
                         let arguments_ = super::std::U32 {
-                            r#box: super::core::std::Box {
-                                inner: arguments_box_inner,
-                            },
+                            r#box: super::core::std::Box { inner: arguments_box_inner },
                             str: arguments_str,
                         };
                         ::core::result::Result::Ok((returned, results_, arguments_))
@@ -1786,14 +1623,10 @@ pub mod nearcall {
                         let error = super::core::Err::from_wire(reply_.get_u32::<0>())
                             .map_err(|malformed| reply_.malformed(malformed))?;
                         let s_self2 = reply_.get_u32::<4>() as i32;
-                        let s = self::crate_::super_::self_::S {
-                            self2: s_self2,
-                        };
-                        ::core::result::Result::Err(
-                            ::nearcall::Error::Exception(
-                                ClientCallException::Err(self::client::Err { error, s }),
-                            ),
-                        )
+                        let s = self::crate_::super_::self_::S { self2: s_self2 };
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            ClientCallException::Err(self::client::Err { error, s }),
+                        ))
                     }
                     _ => ::core::result::Result::Err(reply_.unknown_exception().into()),
                 }
@@ -1803,14 +1636,12 @@ pub mod nearcall {
         /// Calls `clone`.
         pub fn clone_(
             &self,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, i32>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
             let call = self.client.claim::<0>(1)?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                i32,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -1827,19 +1658,17 @@ pub mod nearcall {
             variable: i32,
             writer: i32,
             incoming: i32,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, i32>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
             let mut call_ = self.client.claim::<0>(2)?;
             call_.put_u32::<0>(call as u32);
             call_.put_u32::<4>(reply as u32);
             call_.put_u32::<8>(variable as u32);
             call_.put_u32::<12>(writer as u32);
             call_.put_u32::<16>(incoming as u32);
-            let collect = |
-                reply_: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let collect = |reply_: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                i32,
+                ::nearcall::CallError,
+            > {
                 if reply_.raised() != 0 {
                     return ::core::result::Result::Err(reply_.unknown_exception());
                 }
@@ -1874,22 +1703,20 @@ pub mod nearcall {
             call_.put_u32::<4>(call.len() as u32);
             call_.put_u32::<8>(writer_bytes.len() as u32);
             call_.put_u32::<12>(reply.len() as u32);
-            let mut variable = call_
-                .variable::<
-                    16,
-                >(
-                    (call.len() as u64).next_multiple_of(8)
-                        + (writer_bytes.len() as u64).next_multiple_of(8)
-                        + (reply.len() as u64).next_multiple_of(8)
-                        + (item_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call_.variable::<16>(
+                (call.len() as u64).next_multiple_of(8)
+                    + (writer_bytes.len() as u64).next_multiple_of(8)
+                    + (reply.len() as u64).next_multiple_of(8)
+                    + (item_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(call.as_bytes());
             variable.put(&writer_bytes);
             variable.put(reply.as_bytes());
             variable.put(&item_bytes);
-            let collect = |
-                reply_: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(i32, super::core::Vec), ::nearcall::CallError> {
+            let collect = |reply_: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (i32, super::core::Vec),
+                ::nearcall::CallError,
+            > {
                 if reply_.raised() != 0 {
                     return ::core::result::Result::Err(reply_.unknown_exception());
                 }
@@ -1906,14 +1733,12 @@ pub mod nearcall {
         /// Calls `len`.
         pub fn len(
             &self,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, i32>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
             let call = self.client.claim::<0>(4)?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                i32,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -1927,16 +1752,14 @@ pub mod nearcall {
             &self,
             raised: super::std::u64_::Usize,
             server: i32,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, (i32, i32)>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, (i32, i32)>, ::nearcall::CallError> {
             let mut call = self.client.claim::<0>(5)?;
             call.put_u32::<0>(server as u32);
             call.put_u64::<8>(raised);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(i32, i32), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (i32, i32),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -1952,25 +1775,20 @@ pub mod nearcall {
             &self,
             server: &str,
             lent: &[u8],
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, i32>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
             let mut call = self.client.claim::<2>(6)?;
             call.put_u32::<0>(server.len() as u32);
             call.put_u32::<4>(lent.len() as u32);
-            let mut variable = call
-                .variable::<
-                    8,
-                >(
-                    (server.len() as u64).next_multiple_of(8)
-                        + (lent.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<8>(
+                (server.len() as u64).next_multiple_of(8)
+                    + (lent.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(server.as_bytes());
             variable.put(lent);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                i32,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -1990,9 +1808,10 @@ pub mod nearcall {
         > {
             let mut call = self.client.claim::<0>(7)?;
             call.put_u8::<0>(u8::from(returned));
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<i32, ::nearcall::Error<ClientIntoItException>> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                i32,
+                ::nearcall::Error<ClientIntoItException>,
+            > {
                 match reply.raised() {
                     0 => {
                         let returned_ = reply.get_u32::<0>() as i32;
@@ -2002,14 +1821,10 @@ pub mod nearcall {
                         let error = super::core::Err::from_wire(reply.get_u32::<0>())
                             .map_err(|malformed| reply.malformed(malformed))?;
                         let s_self2 = reply.get_u32::<4>() as i32;
-                        let s = self::crate_::super_::self_::S {
-                            self2: s_self2,
-                        };
-                        ::core::result::Result::Err(
-                            ::nearcall::Error::Exception(
-                                ClientIntoItException::Err(self::client::Err { error, s }),
-                            ),
-                        )
+                        let s = self::crate_::super_::self_::S { self2: s_self2 };
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            ClientIntoItException::Err(self::client::Err { error, s }),
+                        ))
                     }
                     _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
@@ -2021,15 +1836,13 @@ pub mod nearcall {
         pub fn cmp(
             &self,
             other: i32,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, i32>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
             let mut call = self.client.claim::<0>(8)?;
             call.put_u32::<0>(other as u32);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                i32,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2041,14 +1854,12 @@ pub mod nearcall {
         /// Calls `drop`.
         pub fn drop(
             &self,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, i32>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
             let call = self.client.claim::<0>(9)?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                i32,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2060,14 +1871,12 @@ pub mod nearcall {
         /// Calls `as_ref`.
         pub fn as_ref(
             &self,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, i32>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
             let call = self.client.claim::<0>(10)?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                i32,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2082,17 +1891,15 @@ pub mod nearcall {
             r#fn: i32,
             r#dyn: i32,
             r#await: i32,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, i32>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
             let mut call = self.client.claim::<0>(11)?;
             call.put_u32::<0>(r#fn as u32);
             call.put_u32::<4>(r#dyn as u32);
             call.put_u32::<8>(r#await as u32);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                i32,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2104,14 +1911,12 @@ pub mod nearcall {
         /// Reads `set_x`.
         pub fn set_x(
             &self,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, i32>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
             let call = self.client.claim::<0>(12)?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                i32,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2127,9 +1932,10 @@ pub mod nearcall {
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
             let mut call = self.client.claim::<0>(13)?;
             call.put_u32::<0>(value as u32);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2140,14 +1946,12 @@ pub mod nearcall {
         /// Reads `with_deadline`.
         pub fn with_deadline_(
             &self,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, i32>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
             let call = self.client.claim::<0>(14)?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                i32,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2163,9 +1967,10 @@ pub mod nearcall {
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
             let mut call = self.client.claim::<0>(15)?;
             call.put_u32::<0>(value as u32);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2183,9 +1988,10 @@ pub mod nearcall {
         > {
             let mut call = self.client.claim::<0>(16)?;
             call.put_u32::<0>(s.t as u32);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<self::client::S, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                self::client::S,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2229,9 +2035,7 @@ pub mod nearcall {
                 call.put_u32::<48>(reply.r#type as u32);
                 call.put_u32::<52>(reply.r#gen as u32);
                 call.put_u32::<56>(reply.r#async as u32);
-                let collect = |
-                    reply_: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply_: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (super::core::Result, super::core::Option, super::std::U32),
                     ::nearcall::Error<ClientCallException>,
                 > {
@@ -2276,33 +2080,21 @@ pub mod nearcall {
                                 ok: results_ok,
                             };
                             let arguments_ = super::std::U32 {
-                                r#box: super::core::std::Box {
-                                    inner: arguments_box_inner,
-                                },
+                                r#box: super::core::std::Box { inner: arguments_box_inner },
                                 str: arguments_str,
                             };
                             ::core::result::Result::Ok((returned, results_, arguments_))
                         }
                         1 => {
-                            let error = super::core::Err::from_wire(
-                                    reply_.get_u32::<0>(),
-                                )
+                            let error = super::core::Err::from_wire(reply_.get_u32::<0>())
                                 .map_err(|malformed| reply_.malformed(malformed))?;
                             let s_self2 = reply_.get_u32::<4>() as i32;
-                            let s = self::crate_::super_::self_::S {
-                                self2: s_self2,
-                            };
-                            ::core::result::Result::Err(
-                                ::nearcall::Error::Exception(
-                                    ClientCallException::Err(self::client::Err { error, s }),
-                                ),
-                            )
+                            let s = self::crate_::super_::self_::S { self2: s_self2 };
+                            ::core::result::Result::Err(::nearcall::Error::Exception(
+                                ClientCallException::Err(self::client::Err { error, s }),
+                            ))
                         }
-                        _ => {
-                            ::core::result::Result::Err(
-                                reply_.unknown_exception().into(),
-                            )
-                        }
+                        _ => ::core::result::Result::Err(reply_.unknown_exception().into()),
                     }
                 };
                 self.client.post_awaited(call, 60, collect)?
@@ -2313,9 +2105,10 @@ pub mod nearcall {
         pub async fn clone_(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(1).await?;
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    i32,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -2342,9 +2135,10 @@ pub mod nearcall {
                 call_.put_u32::<8>(variable as u32);
                 call_.put_u32::<12>(writer as u32);
                 call_.put_u32::<16>(incoming as u32);
-                let collect = |
-                    reply_: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                let collect = |reply_: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    i32,
+                    ::nearcall::CallError,
+                > {
                     if reply_.raised() != 0 {
                         return ::core::result::Result::Err(reply_.unknown_exception());
                     }
@@ -2379,22 +2173,17 @@ pub mod nearcall {
                 call_.put_u32::<4>(call.len() as u32);
                 call_.put_u32::<8>(writer_bytes.len() as u32);
                 call_.put_u32::<12>(reply.len() as u32);
-                let mut variable = call_
-                    .variable::<
-                        16,
-                    >(
-                        (call.len() as u64).next_multiple_of(8)
-                            + (writer_bytes.len() as u64).next_multiple_of(8)
-                            + (reply.len() as u64).next_multiple_of(8)
-                            + (item_bytes.len() as u64).next_multiple_of(8),
-                    )?;
+                let mut variable = call_.variable::<16>(
+                    (call.len() as u64).next_multiple_of(8)
+                        + (writer_bytes.len() as u64).next_multiple_of(8)
+                        + (reply.len() as u64).next_multiple_of(8)
+                        + (item_bytes.len() as u64).next_multiple_of(8),
+                )?;
                 variable.put(call.as_bytes());
                 variable.put(&writer_bytes);
                 variable.put(reply.as_bytes());
                 variable.put(&item_bytes);
-                let collect = |
-                    reply_: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply_: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (i32, super::core::Vec),
                     ::nearcall::CallError,
                 > {
@@ -2417,9 +2206,10 @@ pub mod nearcall {
         pub async fn len(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(4).await?;
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    i32,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -2440,9 +2230,10 @@ pub mod nearcall {
                 let mut call = self.client.claim_awaited::<0>(5).await?;
                 call.put_u32::<0>(server as u32);
                 call.put_u64::<8>(raised);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<(i32, i32), ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (i32, i32),
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -2465,18 +2256,16 @@ pub mod nearcall {
                 let mut call = self.client.claim_awaited::<2>(6).await?;
                 call.put_u32::<0>(server.len() as u32);
                 call.put_u32::<4>(lent.len() as u32);
-                let mut variable = call
-                    .variable::<
-                        8,
-                    >(
-                        (server.len() as u64).next_multiple_of(8)
-                            + (lent.len() as u64).next_multiple_of(8),
-                    )?;
+                let mut variable = call.variable::<8>(
+                    (server.len() as u64).next_multiple_of(8)
+                        + (lent.len() as u64).next_multiple_of(8),
+                )?;
                 variable.put(server.as_bytes());
                 variable.put(lent);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    i32,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -2496,9 +2285,7 @@ pub mod nearcall {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(7).await?;
                 call.put_u8::<0>(u8::from(returned));
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::Error<ClientIntoItException>,
                 > {
@@ -2511,18 +2298,12 @@ pub mod nearcall {
                             let error = super::core::Err::from_wire(reply.get_u32::<0>())
                                 .map_err(|malformed| reply.malformed(malformed))?;
                             let s_self2 = reply.get_u32::<4>() as i32;
-                            let s = self::crate_::super_::self_::S {
-                                self2: s_self2,
-                            };
-                            ::core::result::Result::Err(
-                                ::nearcall::Error::Exception(
-                                    ClientIntoItException::Err(self::client::Err { error, s }),
-                                ),
-                            )
+                            let s = self::crate_::super_::self_::S { self2: s_self2 };
+                            ::core::result::Result::Err(::nearcall::Error::Exception(
+                                ClientIntoItException::Err(self::client::Err { error, s }),
+                            ))
                         }
-                        _ => {
-                            ::core::result::Result::Err(reply.unknown_exception().into())
-                        }
+                        _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                     }
                 };
                 self.client.post_awaited(call, 1, collect)?
@@ -2531,16 +2312,14 @@ pub mod nearcall {
         }
         /// Calls `cmp`.
         #[allow(clippy::should_implement_trait)]
-        pub async fn cmp(
-            self,
-            other: i32,
-        ) -> ::core::result::Result<i32, ::nearcall::CallError> {
+        pub async fn cmp(self, other: i32) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(8).await?;
                 call.put_u32::<0>(other as u32);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    i32,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -2555,9 +2334,10 @@ pub mod nearcall {
         pub async fn drop(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(9).await?;
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    i32,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -2573,9 +2353,10 @@ pub mod nearcall {
         pub async fn as_ref(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(10).await?;
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    i32,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -2598,9 +2379,10 @@ pub mod nearcall {
                 call.put_u32::<0>(r#fn as u32);
                 call.put_u32::<4>(r#dyn as u32);
                 call.put_u32::<8>(r#await as u32);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    i32,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -2615,9 +2397,10 @@ pub mod nearcall {
         pub async fn set_x(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(12).await?;
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    i32,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -2636,9 +2419,10 @@ pub mod nearcall {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(13).await?;
                 call.put_u32::<0>(value as u32);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<(), ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (),
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -2649,14 +2433,13 @@ pub mod nearcall {
             awaited.await
         }
         /// Reads `with_deadline`.
-        pub async fn with_deadline_(
-            self,
-        ) -> ::core::result::Result<i32, ::nearcall::CallError> {
+        pub async fn with_deadline_(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(14).await?;
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    i32,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -2675,9 +2458,10 @@ pub mod nearcall {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(15).await?;
                 call.put_u32::<0>(value as u32);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<(), ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (),
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -2695,9 +2479,10 @@ pub mod nearcall {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(16).await?;
                 call.put_u32::<0>(s.t as u32);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<self::client::S, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    self::client::S,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -2718,21 +2503,11 @@ pub mod nearcall {
             &self,
             reply: &super::core::Result,
             results: &mut super::core::Option,
-        ) -> ::core::result::Result<
-            (super::core::Result, super::std::U32),
-            ClientCallException,
-        >;
+        ) -> ::core::result::Result<(super::core::Result, super::std::U32), ClientCallException>;
         /// The procedure `clone`.
         fn clone_(&self) -> i32;
         /// The procedure `new`.
-        fn new_(
-            &self,
-            call: i32,
-            reply: i32,
-            variable: i32,
-            writer: i32,
-            incoming: i32,
-        ) -> i32;
+        fn new_(&self, call: i32, reply: i32, variable: i32, writer: i32, incoming: i32) -> i32;
         /// The procedure `import`.
         fn import_(
             &self,
@@ -2750,10 +2525,7 @@ pub mod nearcall {
         fn from_it(&self, server: &str, lent: &[u8]) -> i32;
         /// The procedure `into_it`.
         #[allow(clippy::wrong_self_convention)]
-        fn into_it(
-            &self,
-            returned: bool,
-        ) -> ::core::result::Result<i32, ClientIntoItException>;
+        fn into_it(&self, returned: bool) -> ::core::result::Result<i32, ClientIntoItException>;
         /// The procedure `cmp`.
         #[allow(clippy::should_implement_trait)]
         fn cmp(&self, other: i32) -> i32;
@@ -2892,14 +2664,8 @@ pub mod nearcall {
             let variable = arguments.get_u32::<8>() as i32;
             let writer = arguments.get_u32::<12>() as i32;
             let incoming = arguments.get_u32::<16>() as i32;
-            let returned = <S as ClientServer>::new_(
-                server,
-                call,
-                reply,
-                variable,
-                writer,
-                incoming,
-            );
+            let returned =
+                <S as ClientServer>::new_(server, call, reply, variable, writer, incoming);
             let mut results = arguments.results();
             results.put_u32::<0>(returned as u32);
             results.reply(4)
@@ -2917,13 +2683,7 @@ pub mod nearcall {
             let writer = incoming.unmarshal::<super::core::Vec>(writer_length)?;
             let reply = incoming.text(reply_length, ::nearcall::raw::UNBOUNDED)?;
             let mut item = incoming.unmarshal::<super::core::Vec>(item_length)?;
-            let returned = <S as ClientServer>::import_(
-                server,
-                &call,
-                &writer,
-                &reply,
-                &mut item,
-            );
+            let returned = <S as ClientServer>::import_(server, &call, &writer, &reply, &mut item);
             let item_bytes = {
                 let mut writer_ = ::nearcall::raw::Writer::new();
                 ::nearcall::raw::Marshal::marshal(&item, &mut writer_);
@@ -2932,8 +2692,8 @@ pub mod nearcall {
             let mut results = arguments.results();
             results.put_u32::<0>(item_bytes.len() as u32);
             results.put_u32::<4>(returned as u32);
-            let mut variable = results
-                .variable::<8>((item_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable =
+                results.variable::<8>((item_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&item_bytes);
             results.reply(8)
         }
@@ -3091,9 +2851,10 @@ pub mod nearcall {
             (Self::STUBS[procedure])(&self.0, arguments)
         }
     }
-    /** What a domain that exports `nearcall::Client` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
-
-Those with `@opaque` parameters and feeds are not awaited.*/
+    /// What a domain that exports `nearcall::Client` does, if its procedures are awaited:
+    /// one that has to wait leaves its processor to other calls.
+    ///
+    /// Those with `@opaque` parameters and feeds are not awaited.
     #[allow(clippy::len_without_is_empty)]
     pub trait ClientAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The procedure `call`.
@@ -3102,15 +2863,11 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             reply: &super::core::Result,
             results: &mut super::core::Option,
         ) -> impl ::core::future::Future<
-            Output = ::core::result::Result<
-                (super::core::Result, super::std::U32),
-                ClientCallException,
-            >,
+            Output =
+                ::core::result::Result<(super::core::Result, super::std::U32), ClientCallException>,
         > + ::core::marker::Send;
         /// The procedure `clone`.
-        fn clone_(
-            &self,
-        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        fn clone_(&self) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
         /// The procedure `new`.
         fn new_(
             &self,
@@ -3129,9 +2886,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             item: &mut super::core::Vec,
         ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
         /// The procedure `len`.
-        fn len(
-            &self,
-        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        fn len(&self) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
         /// The procedure `binding`.
         fn binding_(
             &self,
@@ -3160,13 +2915,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             other: i32,
         ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
         /// The procedure `drop`.
-        fn drop(
-            &self,
-        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        fn drop(&self) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
         /// The procedure `as_ref`.
-        fn as_ref(
-            &self,
-        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        fn as_ref(&self) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
         /// The procedure `match`.
         fn r#match(
             &self,
@@ -3175,9 +2926,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             r#await: i32,
         ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
         /// The procedure `_get_set_x`.
-        fn set_x(
-            &self,
-        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        fn set_x(&self) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
         /// The procedure `_set_set_x`.
         fn set_set_x(
             &self,
@@ -3196,9 +2945,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         fn pass(
             &self,
             s: &self::client::S,
-        ) -> impl ::core::future::Future<
-            Output = self::client::S,
-        > + ::core::marker::Send;
+        ) -> impl ::core::future::Future<Output = self::client::S> + ::core::marker::Send;
     }
     /// Entry stubs for a `ClientAsyncServer`.
     #[derive(Debug)]
@@ -3271,17 +3018,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 ok: results_ok,
             };
             let server = ::std::sync::Arc::clone(server);
-            arguments_
-                .run_awaited(async move {
-                    let outcome = <S as ClientAsyncServer>::call(
-                            &server,
-                            &reply,
-                            &mut results,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments_: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments_.run_awaited(async move {
+                let outcome = <S as ClientAsyncServer>::call(&server, &reply, &mut results).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments_: ::nearcall::raw::Arguments<'_>| {
                         match outcome {
                             ::core::result::Result::Ok((returned, arguments)) => {
                                 let mut results_ = arguments_.results();
@@ -3304,37 +3044,35 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                                 results_.put_u32::<64>(arguments.str);
                                 results_.reply(68)
                             }
-                            ::core::result::Result::Err(
-                                ClientCallException::Err(raised),
-                            ) => {
+                            ::core::result::Result::Err(ClientCallException::Err(raised)) => {
                                 let mut results_ = arguments_.exception();
                                 results_.put_u32::<0>(raised.error.to_wire());
                                 results_.put_u32::<4>(raised.s.self2 as u32);
                                 results_.raise(1, 8)
                             }
                         }
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_clone_(
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as ClientAsyncServer>::clone_(&server).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as ClientAsyncServer>::clone_(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned as u32);
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_new_(
             server: &::std::sync::Arc<S>,
@@ -3346,27 +3084,25 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let writer = arguments.get_u32::<12>() as i32;
             let incoming = arguments.get_u32::<16>() as i32;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as ClientAsyncServer>::new_(
-                            &server,
-                            call,
-                            reply,
-                            variable,
-                            writer,
-                            incoming,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as ClientAsyncServer>::new_(
+                    &server,
+                    call,
+                    reply,
+                    variable,
+                    writer,
+                    incoming,
+                ).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned as u32);
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_import_(
             server: &::std::sync::Arc<S>,
@@ -3382,19 +3118,16 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let reply = incoming.text(reply_length, ::nearcall::raw::UNBOUNDED)?;
             let mut item = incoming.unmarshal::<super::core::Vec>(item_length)?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as ClientAsyncServer>::import_(
-                            &server,
-                            &call,
-                            &writer,
-                            &reply,
-                            &mut item,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as ClientAsyncServer>::import_(
+                    &server,
+                    &call,
+                    &writer,
+                    &reply,
+                    &mut item,
+                ).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let item_bytes = {
                             let mut writer_ = ::nearcall::raw::Writer::new();
@@ -3404,34 +3137,32 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         let mut results = arguments.results();
                         results.put_u32::<0>(item_bytes.len() as u32);
                         results.put_u32::<4>(returned as u32);
-                        let mut variable = results
-                            .variable::<
-                                8,
-                            >((item_bytes.len() as u64).next_multiple_of(8))?;
+                        let mut variable =
+                            results.variable::<8>((item_bytes.len() as u64).next_multiple_of(8))?;
                         variable.put(&item_bytes);
                         results.reply(8)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_len(
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as ClientAsyncServer>::len(&server).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as ClientAsyncServer>::len(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned as u32);
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_binding_(
             server_: &::std::sync::Arc<S>,
@@ -3440,25 +3171,20 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut server = arguments.get_u32::<0>() as i32;
             let raised = arguments.get_u64::<8>();
             let server_ = ::std::sync::Arc::clone(server_);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as ClientAsyncServer>::binding_(
-                            &server_,
-                            raised,
-                            &mut server,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome =
+                    <S as ClientAsyncServer>::binding_(&server_, raised, &mut server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u32::<0>(server as u32);
                         results.put_u32::<4>(returned as u32);
                         results.reply(8)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_from_it(
             server_: &::std::sync::Arc<S>,
@@ -3470,24 +3196,18 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let server = incoming.text(server_length, ::nearcall::raw::UNBOUNDED)?;
             let lent = incoming.bytes(lent_length, ::nearcall::raw::UNBOUNDED)?;
             let server_ = ::std::sync::Arc::clone(server_);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as ClientAsyncServer>::from_it(
-                            &server_,
-                            &server,
-                            &lent,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as ClientAsyncServer>::from_it(&server_, &server, &lent).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned as u32);
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_into_it(
             server: &::std::sync::Arc<S>,
@@ -3495,31 +3215,27 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let returned = ::nearcall::raw::boolean(arguments.get_u8::<0>())?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as ClientAsyncServer>::into_it(&server, returned)
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as ClientAsyncServer>::into_it(&server, returned).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         match outcome {
                             ::core::result::Result::Ok(returned_) => {
                                 let mut results = arguments.results();
                                 results.put_u32::<0>(returned_ as u32);
                                 results.reply(4)
                             }
-                            ::core::result::Result::Err(
-                                ClientIntoItException::Err(raised),
-                            ) => {
+                            ::core::result::Result::Err(ClientIntoItException::Err(raised)) => {
                                 let mut results = arguments.exception();
                                 results.put_u32::<0>(raised.error.to_wire());
                                 results.put_u32::<4>(raised.s.self2 as u32);
                                 results.raise(1, 8)
                             }
                         }
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_cmp(
             server: &::std::sync::Arc<S>,
@@ -3527,57 +3243,54 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let other = arguments.get_u32::<0>() as i32;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as ClientAsyncServer>::cmp(&server, other).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as ClientAsyncServer>::cmp(&server, other).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned as u32);
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_drop(
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as ClientAsyncServer>::drop(&server).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as ClientAsyncServer>::drop(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned as u32);
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_as_ref(
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as ClientAsyncServer>::as_ref(&server).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as ClientAsyncServer>::as_ref(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned as u32);
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_match(
             server: &::std::sync::Arc<S>,
@@ -3587,44 +3300,37 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let r#dyn = arguments.get_u32::<4>() as i32;
             let r#await = arguments.get_u32::<8>() as i32;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as ClientAsyncServer>::r#match(
-                            &server,
-                            r#fn,
-                            r#dyn,
-                            r#await,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome =
+                    <S as ClientAsyncServer>::r#match(&server, r#fn, r#dyn, r#await).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned as u32);
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_set_x(
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as ClientAsyncServer>::set_x(&server).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as ClientAsyncServer>::set_x(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned as u32);
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_set_set_x(
             server: &::std::sync::Arc<S>,
@@ -3632,37 +3338,34 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let value = arguments.get_u32::<0>() as i32;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    <S as ClientAsyncServer>::set_set_x(&server, value).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                <S as ClientAsyncServer>::set_set_x(&server, value).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let results = arguments.results();
                         results.reply(0)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_with_deadline_(
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as ClientAsyncServer>::with_deadline_(&server)
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as ClientAsyncServer>::with_deadline_(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned as u32);
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_set_with_deadline(
             server: &::std::sync::Arc<S>,
@@ -3670,17 +3373,16 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let value = arguments.get_u32::<0>() as i32;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    <S as ClientAsyncServer>::set_with_deadline(&server, value).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                <S as ClientAsyncServer>::set_with_deadline(&server, value).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let results = arguments.results();
                         results.reply(0)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_pass(
             server: &::std::sync::Arc<S>,
@@ -3689,19 +3391,18 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let s_t = arguments.get_u32::<0>() as i32;
             let s = self::client::S { t: s_t };
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as ClientAsyncServer>::pass(&server, &s).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as ClientAsyncServer>::pass(&server, &s).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned.t as u32);
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
     }
     impl<S: ClientAsyncServer> ::nearcall::raw::Entries for ClientAsyncEntries<S> {
@@ -3723,15 +3424,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
     pub static CLIENT: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
         name: "nearcall::Client",
         hash: [
-            0x97, 0xb9, 0xc4, 0x4e, 0x3c, 0x67, 0x65, 0x0d, 0xef, 0x71, 0x3b, 0xa0, 0x60,
-            0x3a, 0x39, 0x1f,
+            0x97, 0xb9, 0xc4, 0x4e, 0x3c, 0x67, 0x65, 0x0d, 0xef, 0x71, 0x3b, 0xa0, 0x60, 0x3a,
+            0x39, 0x1f,
         ],
         procedures: &[
             ::nearcall::ProcedureDescriptor {
                 name: "call",
                 hash: [
-                    0xc8, 0x9f, 0x1c, 0x58, 0xbe, 0x98, 0xcf, 0x4e, 0xe7, 0xb4, 0x62,
-                    0x71, 0xf5, 0x55, 0x2d, 0x3f,
+                    0xc8, 0x9f, 0x1c, 0x58, 0xbe, 0x98, 0xcf, 0x4e, 0xe7, 0xb4, 0x62, 0x71, 0xf5,
+                    0x55, 0x2d, 0x3f,
                 ],
                 class: 1,
                 is_oneway: false,
@@ -3741,8 +3442,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "clone",
                 hash: [
-                    0x00, 0xec, 0x7a, 0xa3, 0x7e, 0x96, 0x91, 0x87, 0x94, 0x77, 0x42,
-                    0x8b, 0xfb, 0xc1, 0xf1, 0x10,
+                    0x00, 0xec, 0x7a, 0xa3, 0x7e, 0x96, 0x91, 0x87, 0x94, 0x77, 0x42, 0x8b, 0xfb,
+                    0xc1, 0xf1, 0x10,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -3752,8 +3453,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "new",
                 hash: [
-                    0x50, 0xde, 0x9e, 0x75, 0x17, 0x6c, 0x56, 0xda, 0x57, 0x9d, 0x05,
-                    0x31, 0x67, 0xad, 0xe4, 0x57,
+                    0x50, 0xde, 0x9e, 0x75, 0x17, 0x6c, 0x56, 0xda, 0x57, 0x9d, 0x05, 0x31, 0x67,
+                    0xad, 0xe4, 0x57,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -3763,8 +3464,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "import",
                 hash: [
-                    0xe0, 0x42, 0x81, 0xa9, 0x99, 0x91, 0x3a, 0xf4, 0x7d, 0xad, 0x13,
-                    0x00, 0xac, 0x3f, 0xe8, 0xa2,
+                    0xe0, 0x42, 0x81, 0xa9, 0x99, 0x91, 0x3a, 0xf4, 0x7d, 0xad, 0x13, 0x00, 0xac,
+                    0x3f, 0xe8, 0xa2,
                 ],
                 class: 2,
                 is_oneway: false,
@@ -3774,8 +3475,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "len",
                 hash: [
-                    0x00, 0xec, 0x7a, 0xa3, 0x7e, 0x96, 0x91, 0x87, 0x94, 0x77, 0x42,
-                    0x8b, 0xfb, 0xc1, 0xf1, 0x10,
+                    0x00, 0xec, 0x7a, 0xa3, 0x7e, 0x96, 0x91, 0x87, 0x94, 0x77, 0x42, 0x8b, 0xfb,
+                    0xc1, 0xf1, 0x10,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -3785,8 +3486,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "binding",
                 hash: [
-                    0x62, 0xdc, 0xec, 0x53, 0xf0, 0x0d, 0x25, 0x3f, 0x4c, 0x63, 0xae,
-                    0xd4, 0x3d, 0x0e, 0x53, 0xfe,
+                    0x62, 0xdc, 0xec, 0x53, 0xf0, 0x0d, 0x25, 0x3f, 0x4c, 0x63, 0xae, 0xd4, 0x3d,
+                    0x0e, 0x53, 0xfe,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -3796,8 +3497,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "from_it",
                 hash: [
-                    0xf3, 0xb0, 0x24, 0x3c, 0x83, 0x55, 0x68, 0x78, 0xe4, 0xca, 0xb4,
-                    0x70, 0x93, 0xa4, 0x3b, 0x28,
+                    0xf3, 0xb0, 0x24, 0x3c, 0x83, 0x55, 0x68, 0x78, 0xe4, 0xca, 0xb4, 0x70, 0x93,
+                    0xa4, 0x3b, 0x28,
                 ],
                 class: 2,
                 is_oneway: false,
@@ -3807,8 +3508,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "into_it",
                 hash: [
-                    0xea, 0xc4, 0x0c, 0x13, 0x1a, 0xab, 0x0c, 0xc4, 0x8f, 0x78, 0x20,
-                    0x90, 0x2b, 0x54, 0xf1, 0x7e,
+                    0xea, 0xc4, 0x0c, 0x13, 0x1a, 0xab, 0x0c, 0xc4, 0x8f, 0x78, 0x20, 0x90, 0x2b,
+                    0x54, 0xf1, 0x7e,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -3818,8 +3519,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "cmp",
                 hash: [
-                    0x75, 0x12, 0xef, 0x96, 0x88, 0xb2, 0x83, 0x2c, 0x7a, 0xe0, 0x80,
-                    0x50, 0x05, 0xd8, 0xbc, 0xc6,
+                    0x75, 0x12, 0xef, 0x96, 0x88, 0xb2, 0x83, 0x2c, 0x7a, 0xe0, 0x80, 0x50, 0x05,
+                    0xd8, 0xbc, 0xc6,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -3829,8 +3530,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "drop",
                 hash: [
-                    0x00, 0xec, 0x7a, 0xa3, 0x7e, 0x96, 0x91, 0x87, 0x94, 0x77, 0x42,
-                    0x8b, 0xfb, 0xc1, 0xf1, 0x10,
+                    0x00, 0xec, 0x7a, 0xa3, 0x7e, 0x96, 0x91, 0x87, 0x94, 0x77, 0x42, 0x8b, 0xfb,
+                    0xc1, 0xf1, 0x10,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -3840,8 +3541,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "as_ref",
                 hash: [
-                    0x00, 0xec, 0x7a, 0xa3, 0x7e, 0x96, 0x91, 0x87, 0x94, 0x77, 0x42,
-                    0x8b, 0xfb, 0xc1, 0xf1, 0x10,
+                    0x00, 0xec, 0x7a, 0xa3, 0x7e, 0x96, 0x91, 0x87, 0x94, 0x77, 0x42, 0x8b, 0xfb,
+                    0xc1, 0xf1, 0x10,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -3851,8 +3552,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "match",
                 hash: [
-                    0x2c, 0x8e, 0xd6, 0xb6, 0x2f, 0xed, 0x2a, 0x05, 0xda, 0xeb, 0x99,
-                    0x8e, 0x33, 0x36, 0x79, 0x47,
+                    0x2c, 0x8e, 0xd6, 0xb6, 0x2f, 0xed, 0x2a, 0x05, 0xda, 0xeb, 0x99, 0x8e, 0x33,
+                    0x36, 0x79, 0x47,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -3862,8 +3563,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_get_set_x",
                 hash: [
-                    0x00, 0xec, 0x7a, 0xa3, 0x7e, 0x96, 0x91, 0x87, 0x94, 0x77, 0x42,
-                    0x8b, 0xfb, 0xc1, 0xf1, 0x10,
+                    0x00, 0xec, 0x7a, 0xa3, 0x7e, 0x96, 0x91, 0x87, 0x94, 0x77, 0x42, 0x8b, 0xfb,
+                    0xc1, 0xf1, 0x10,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -3873,8 +3574,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_set_set_x",
                 hash: [
-                    0xc1, 0xdc, 0x19, 0x67, 0xf4, 0x89, 0xf2, 0x2f, 0x4d, 0x06, 0x72,
-                    0x5d, 0x23, 0x81, 0xdd, 0x01,
+                    0xc1, 0xdc, 0x19, 0x67, 0xf4, 0x89, 0xf2, 0x2f, 0x4d, 0x06, 0x72, 0x5d, 0x23,
+                    0x81, 0xdd, 0x01,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -3884,8 +3585,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_get_with_deadline",
                 hash: [
-                    0x00, 0xec, 0x7a, 0xa3, 0x7e, 0x96, 0x91, 0x87, 0x94, 0x77, 0x42,
-                    0x8b, 0xfb, 0xc1, 0xf1, 0x10,
+                    0x00, 0xec, 0x7a, 0xa3, 0x7e, 0x96, 0x91, 0x87, 0x94, 0x77, 0x42, 0x8b, 0xfb,
+                    0xc1, 0xf1, 0x10,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -3895,8 +3596,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_set_with_deadline",
                 hash: [
-                    0xc1, 0xdc, 0x19, 0x67, 0xf4, 0x89, 0xf2, 0x2f, 0x4d, 0x06, 0x72,
-                    0x5d, 0x23, 0x81, 0xdd, 0x01,
+                    0xc1, 0xdc, 0x19, 0x67, 0xf4, 0x89, 0xf2, 0x2f, 0x4d, 0x06, 0x72, 0x5d, 0x23,
+                    0x81, 0xdd, 0x01,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -3906,8 +3607,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "pass",
                 hash: [
-                    0x12, 0xff, 0xdd, 0x18, 0xf1, 0xc0, 0x07, 0x2b, 0x39, 0x63, 0xdd,
-                    0x6a, 0x2c, 0xf1, 0x99, 0x4d,
+                    0x12, 0xff, 0xdd, 0x18, 0xf1, 0xc0, 0x07, 0x2b, 0x39, 0x63, 0xdd, 0x6a, 0x2c,
+                    0xf1, 0x99, 0x4d,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -3916,18 +3617,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             },
         ],
         classes: &[
-            ::nearcall::AStackClass {
-                block_bytes: 0,
-                count: 5,
-            },
-            ::nearcall::AStackClass {
-                block_bytes: 64,
-                count: 5,
-            },
-            ::nearcall::AStackClass {
-                block_bytes: 2048,
-                count: 5,
-            },
+            ::nearcall::AStackClass { block_bytes: 0, count: 5 },
+            ::nearcall::AStackClass { block_bytes: 64, count: 5 },
+            ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
         ],
     };
     /// Scope `client`.
@@ -3940,10 +3632,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             pub s: super::crate_::super_::self_::S,
         }
         impl ::core::fmt::Display for Err {
-            fn fmt(
-                &self,
-                formatter: &mut ::core::fmt::Formatter<'_>,
-            ) -> ::core::fmt::Result {
+            fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 formatter
                     .debug_struct("Err")
                     .field("error", &self.error)
@@ -3959,7 +3648,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         pub struct S {
             pub t: i32,
         }
-        ::nearcall::plain!(S { t : i32 });
+        ::nearcall::plain!(S { t: i32 });
     }
     /// Scope `crate_`.
     pub mod crate_ {
@@ -3968,23 +3657,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             /// Scope `self_`.
             pub mod self_ {
                 /// Struct `nearcall::crate::super::self::S`.
-                #[derive(
-                    Clone,
-                    Copy,
-                    Debug,
-                    PartialEq,
-                    Eq,
-                    Hash,
-                    PartialOrd,
-                    Ord,
-                    Default,
-                )]
+                #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
                 #[repr(C)]
                 #[allow(missing_docs)]
                 pub struct S {
                     pub self2: i32,
                 }
-                ::nearcall::plain!(S { self2 : i32 });
+                ::nearcall::plain!(S { self2: i32 });
             }
         }
     }
@@ -4001,7 +3680,7 @@ pub mod std {
         pub r#box: super::core::std::Box,
         pub str: u32,
     }
-    ::nearcall::plain!(U32 { r#box : super::core::std::Box, str : u32 });
+    ::nearcall::plain!(U32 { r#box: super::core::std::Box, str: u32 });
     /// Constant `std::Send`.
     pub const SEND: i32 = 5;
     /// Constant `std::name`.
@@ -4029,10 +3708,15 @@ pub mod core {
         pub r#gen: i32,
         pub r#async: i32,
     }
-    ::nearcall::plain!(
-        Result { self_ : i32, super_ : i32, crate_ : i32, self__ : i32, r#type : i32,
-        r#gen : i32, r#async : i32 }
-    );
+    ::nearcall::plain!(Result {
+        self_: i32,
+        super_: i32,
+        crate_: i32,
+        self__: i32,
+        r#type: i32,
+        r#gen: i32,
+        r#async: i32,
+    });
     /// Struct `core::Option`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
     #[repr(C)]
@@ -4041,7 +3725,7 @@ pub mod core {
         pub result: Result,
         pub ok: i32,
     }
-    ::nearcall::plain!(Option { result : Result, ok : i32 });
+    ::nearcall::plain!(Option { result: Result, ok: i32 });
     /// Enum `core::Err`.
     #[allow(missing_docs)]
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -4063,9 +3747,7 @@ pub mod core {
         }
         #[doc(hidden)]
         #[inline]
-        pub fn from_wire(
-            word: u32,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        pub fn from_wire(word: u32) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             match word {
                 0 => ::core::result::Result::Ok(Self::Ok),
                 1 => ::core::result::Result::Ok(Self::Err2),
@@ -4084,9 +3766,7 @@ pub mod core {
     }
     impl ::core::convert::TryFrom<u32> for Err {
         type Error = ::nearcall::raw::Malformed;
-        fn try_from(
-            word: u32,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        fn try_from(word: u32) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             Self::from_wire(word)
         }
     }
@@ -4119,9 +3799,7 @@ pub mod core {
         }
         #[doc(hidden)]
         #[inline]
-        pub fn from_wire(
-            word: u32,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        pub fn from_wire(word: u32) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             match word {
                 0 => ::core::result::Result::Ok(Self::ColorRed),
                 1 => ::core::result::Result::Ok(Self::ColorGreen),
@@ -4137,9 +3815,7 @@ pub mod core {
     }
     impl ::core::convert::TryFrom<u32> for Color {
         type Error = ::nearcall::raw::Malformed;
-        fn try_from(
-            word: u32,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        fn try_from(word: u32) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             Self::from_wire(word)
         }
     }
@@ -4169,6 +3845,6 @@ pub mod core {
         pub struct Box {
             pub inner: Nearcall,
         }
-        ::nearcall::plain!(Box { inner : Nearcall });
+        ::nearcall::plain!(Box { inner: Nearcall });
     }
 }

@@ -86,9 +86,7 @@ impl PfsClient {
     }
     /// Calls through a binding. Panics if it is a binding of another interface.
     pub fn new(binding: ::nearcall::Binding) -> Self {
-        Self {
-            client: ::nearcall::raw::Client::new(binding, &PFS),
-        }
+        Self { client: ::nearcall::raw::Client::new(binding, &PFS) }
     }
     /// The binding.
     pub fn binding(&self) -> &::nearcall::Binding {
@@ -96,9 +94,7 @@ impl PfsClient {
     }
     /// The same, but every call waits at most this long.
     pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
-        Self {
-            client: self.client.with_deadline(deadline),
-        }
+        Self { client: self.client.with_deadline(deadline) }
     }
     /// The operations, each posted now and collected later: several calls at once.
     pub fn posting(&self) -> PfsPosting<'_> {
@@ -106,9 +102,7 @@ impl PfsClient {
     }
     /// The operations, each awaited, on any executor.
     pub fn awaiting(&self) -> PfsAwaiting<'_> {
-        PfsAwaiting {
-            client: &self.client,
-        }
+        PfsAwaiting { client: &self.client }
     }
     /// Writes `data` behind `pos`, and moves `pos`.
     pub fn pfs_write(
@@ -123,8 +117,7 @@ impl PfsClient {
         call.put_u32::<4>(handle as u32);
         call.put_u32::<8>(len as u32);
         call.put_u32::<12>(data.len() as u32);
-        let mut variable = call
-            .variable::<16>((data.len() as u64 * 4).next_multiple_of(8))?;
+        let mut variable = call.variable::<16>((data.len() as u64 * 4).next_multiple_of(8))?;
         variable.put(::nearcall::raw::element_bytes(data));
         let reply = call.post(16)?;
         if reply.raised() != 0 {
@@ -170,13 +163,9 @@ impl PfsClient {
         let mut call = self.client.claim::<0>(2)?;
         call.put_u32::<0>(name.len() as u32);
         call.put_u32::<4>(mode.len() as u32);
-        let mut variable = call
-            .variable::<
-                8,
-            >(
-                (name.len() as u64).next_multiple_of(8)
-                    + (mode.len() as u64 * 4).next_multiple_of(8),
-            )?;
+        let mut variable = call.variable::<8>(
+            (name.len() as u64).next_multiple_of(8) + (mode.len() as u64 * 4).next_multiple_of(8),
+        )?;
         variable.put(name.as_bytes());
         variable.put(::nearcall::raw::element_bytes(mode));
         let reply = call.post(8)?;
@@ -240,8 +229,7 @@ impl PfsClient {
         let mut call = self.client.claim::<0>(5)?;
         call.put_u32::<0>(handle as u32);
         call.put_u32::<4>(attribute_bytes.len() as u32);
-        let mut variable = call
-            .variable::<8>((attribute_bytes.len() as u64).next_multiple_of(8))?;
+        let mut variable = call.variable::<8>((attribute_bytes.len() as u64).next_multiple_of(8))?;
         variable.put(&attribute_bytes);
         let reply = call.post(8)?;
         if reply.raised() != 0 {
@@ -265,21 +253,18 @@ impl<'b> PfsPosting<'b> {
         pos: i32,
         len: i32,
         data: &[i32],
-    ) -> ::core::result::Result<
-        ::nearcall::Pending<'b, (i32, i32)>,
-        ::nearcall::CallError,
-    > {
+    ) -> ::core::result::Result<::nearcall::Pending<'b, (i32, i32)>, ::nearcall::CallError> {
         let mut call = self.client.claim::<0>(0)?;
         call.put_u32::<0>(pos as u32);
         call.put_u32::<4>(handle as u32);
         call.put_u32::<8>(len as u32);
         call.put_u32::<12>(data.len() as u32);
-        let mut variable = call
-            .variable::<16>((data.len() as u64 * 4).next_multiple_of(8))?;
+        let mut variable = call.variable::<16>((data.len() as u64 * 4).next_multiple_of(8))?;
         variable.put(::nearcall::raw::element_bytes(data));
-        let collect = |
-            reply: ::nearcall::raw::Reply<'_>,
-        | -> ::core::result::Result<(i32, i32), ::nearcall::CallError> {
+        let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            (i32, i32),
+            ::nearcall::CallError,
+        > {
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
             }
@@ -303,9 +288,7 @@ impl<'b> PfsPosting<'b> {
         call.put_u32::<0>(pos as u32);
         call.put_u32::<4>(handle as u32);
         call.put_u32::<8>(room as u32);
-        let collect = |
-            reply: ::nearcall::raw::Reply<'_>,
-        | -> ::core::result::Result<
+        let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
             (i32, i32, ::std::vec::Vec<i32>),
             ::nearcall::CallError,
         > {
@@ -328,26 +311,20 @@ impl<'b> PfsPosting<'b> {
         &self,
         name: &str,
         mode: &[i32],
-    ) -> ::core::result::Result<
-        ::nearcall::Pending<'b, (i32, i32)>,
-        ::nearcall::CallError,
-    > {
+    ) -> ::core::result::Result<::nearcall::Pending<'b, (i32, i32)>, ::nearcall::CallError> {
         ::nearcall::raw::check_bound("mode", mode.len(), 1)?;
         let mut call = self.client.claim::<0>(2)?;
         call.put_u32::<0>(name.len() as u32);
         call.put_u32::<4>(mode.len() as u32);
-        let mut variable = call
-            .variable::<
-                8,
-            >(
-                (name.len() as u64).next_multiple_of(8)
-                    + (mode.len() as u64 * 4).next_multiple_of(8),
-            )?;
+        let mut variable = call.variable::<8>(
+            (name.len() as u64).next_multiple_of(8) + (mode.len() as u64 * 4).next_multiple_of(8),
+        )?;
         variable.put(name.as_bytes());
         variable.put(::nearcall::raw::element_bytes(mode));
-        let collect = |
-            reply: ::nearcall::raw::Reply<'_>,
-        | -> ::core::result::Result<(i32, i32), ::nearcall::CallError> {
+        let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            (i32, i32),
+            ::nearcall::CallError,
+        > {
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
             }
@@ -367,9 +344,7 @@ impl<'b> PfsPosting<'b> {
     > {
         let mut call = self.client.claim::<0>(3)?;
         call.put_u32::<0>(handle as u32);
-        let collect = |
-            reply: ::nearcall::raw::Reply<'_>,
-        | -> ::core::result::Result<
+        let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
             (i32, ::std::vec::Vec<Entry>),
             ::nearcall::CallError,
         > {
@@ -391,16 +366,14 @@ impl<'b> PfsPosting<'b> {
         &self,
         handle: i32,
         which: i32,
-    ) -> ::core::result::Result<
-        ::nearcall::Pending<'b, Attribute>,
-        ::nearcall::CallError,
-    > {
+    ) -> ::core::result::Result<::nearcall::Pending<'b, Attribute>, ::nearcall::CallError> {
         let mut call = self.client.claim::<0>(4)?;
         call.put_u32::<0>(handle as u32);
         call.put_u32::<4>(which as u32);
-        let collect = |
-            reply: ::nearcall::raw::Reply<'_>,
-        | -> ::core::result::Result<Attribute, ::nearcall::CallError> {
+        let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            Attribute,
+            ::nearcall::CallError,
+        > {
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
             }
@@ -427,12 +400,12 @@ impl<'b> PfsPosting<'b> {
         let mut call = self.client.claim::<0>(5)?;
         call.put_u32::<0>(handle as u32);
         call.put_u32::<4>(attribute_bytes.len() as u32);
-        let mut variable = call
-            .variable::<8>((attribute_bytes.len() as u64).next_multiple_of(8))?;
+        let mut variable = call.variable::<8>((attribute_bytes.len() as u64).next_multiple_of(8))?;
         variable.put(&attribute_bytes);
-        let collect = |
-            reply: ::nearcall::raw::Reply<'_>,
-        | -> ::core::result::Result<(), ::nearcall::CallError> {
+        let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            (),
+            ::nearcall::CallError,
+        > {
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
             }
@@ -463,12 +436,12 @@ impl<'b> PfsAwaiting<'b> {
             call.put_u32::<4>(handle as u32);
             call.put_u32::<8>(len as u32);
             call.put_u32::<12>(data.len() as u32);
-            let mut variable = call
-                .variable::<16>((data.len() as u64 * 4).next_multiple_of(8))?;
+            let mut variable = call.variable::<16>((data.len() as u64 * 4).next_multiple_of(8))?;
             variable.put(::nearcall::raw::element_bytes(data));
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(i32, i32), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (i32, i32),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -486,18 +459,13 @@ impl<'b> PfsAwaiting<'b> {
         handle: i32,
         pos: i32,
         room: i32,
-    ) -> ::core::result::Result<
-        (i32, i32, ::std::vec::Vec<i32>),
-        ::nearcall::CallError,
-    > {
+    ) -> ::core::result::Result<(i32, i32, ::std::vec::Vec<i32>), ::nearcall::CallError> {
         let awaited = {
             let mut call = self.client.claim_awaited::<0>(1).await?;
             call.put_u32::<0>(pos as u32);
             call.put_u32::<4>(handle as u32);
             call.put_u32::<8>(room as u32);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (i32, i32, ::std::vec::Vec<i32>),
                 ::nearcall::CallError,
             > {
@@ -528,18 +496,16 @@ impl<'b> PfsAwaiting<'b> {
             let mut call = self.client.claim_awaited::<0>(2).await?;
             call.put_u32::<0>(name.len() as u32);
             call.put_u32::<4>(mode.len() as u32);
-            let mut variable = call
-                .variable::<
-                    8,
-                >(
-                    (name.len() as u64).next_multiple_of(8)
-                        + (mode.len() as u64 * 4).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<8>(
+                (name.len() as u64).next_multiple_of(8)
+                    + (mode.len() as u64 * 4).next_multiple_of(8),
+            )?;
             variable.put(name.as_bytes());
             variable.put(::nearcall::raw::element_bytes(mode));
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(i32, i32), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (i32, i32),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -559,9 +525,7 @@ impl<'b> PfsAwaiting<'b> {
         let awaited = {
             let mut call = self.client.claim_awaited::<0>(3).await?;
             call.put_u32::<0>(handle as u32);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (i32, ::std::vec::Vec<Entry>),
                 ::nearcall::CallError,
             > {
@@ -590,9 +554,10 @@ impl<'b> PfsAwaiting<'b> {
             let mut call = self.client.claim_awaited::<0>(4).await?;
             call.put_u32::<0>(handle as u32);
             call.put_u32::<4>(which as u32);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<Attribute, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                Attribute,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -622,12 +587,13 @@ impl<'b> PfsAwaiting<'b> {
             let mut call = self.client.claim_awaited::<0>(5).await?;
             call.put_u32::<0>(handle as u32);
             call.put_u32::<4>(attribute_bytes.len() as u32);
-            let mut variable = call
-                .variable::<8>((attribute_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable =
+                call.variable::<8>((attribute_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&attribute_bytes);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -644,12 +610,7 @@ pub trait PfsServer: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// Writes `data` behind `pos`, and moves `pos`.
     fn pfs_write(&self, handle: i32, pos: &mut i32, len: i32, data: &[i32]) -> i32;
     /// Reads up to `room` words.
-    fn pfs_read(
-        &self,
-        handle: i32,
-        pos: &mut i32,
-        room: i32,
-    ) -> (i32, ::std::vec::Vec<i32>);
+    fn pfs_read(&self, handle: i32, pos: &mut i32, room: i32) -> (i32, ::std::vec::Vec<i32>);
     /// The procedure `pfs_open`.
     fn pfs_open(&self, name: &str, mode: &[i32]) -> (i32, i32);
     /// The procedure `pfs_get_direntries`.
@@ -665,10 +626,7 @@ pub trait PfsServer: ::core::marker::Send + ::core::marker::Sync + 'static {
 pub struct PfsEntries<S>(S);
 #[allow(dead_code)]
 impl<S: PfsServer> PfsEntries<S> {
-    const STUBS: &'static [fn(
-        &S,
-        ::nearcall::raw::Arguments<'_>,
-    ) -> ::nearcall::raw::Outcome] = &[
+    const STUBS: &'static [fn(&S, ::nearcall::raw::Arguments<'_>) -> ::nearcall::raw::Outcome] = &[
         Self::stub_pfs_write,
         Self::stub_pfs_read,
         Self::stub_pfs_open,
@@ -703,18 +661,12 @@ impl<S: PfsServer> PfsEntries<S> {
         let mut pos = arguments.get_u32::<0>() as i32;
         let handle = arguments.get_u32::<4>() as i32;
         let room = arguments.get_u32::<8>() as i32;
-        let (returned, data) = <S as PfsServer>::pfs_read(
-            server,
-            handle,
-            &mut pos,
-            room,
-        );
+        let (returned, data) = <S as PfsServer>::pfs_read(server, handle, &mut pos, room);
         let mut results = arguments.results();
         results.put_u32::<0>(pos as u32);
         results.put_u32::<4>(returned as u32);
         results.put_u32::<8>(data.len() as u32);
-        let mut variable = results
-            .variable::<16>((data.len() as u64 * 4).next_multiple_of(8))?;
+        let mut variable = results.variable::<16>((data.len() as u64 * 4).next_multiple_of(8))?;
         variable.put(::nearcall::raw::element_bytes(&data));
         results.reply(12)
     }
@@ -747,8 +699,7 @@ impl<S: PfsServer> PfsEntries<S> {
         let mut results = arguments.results();
         results.put_u32::<0>(returned as u32);
         results.put_u32::<4>(entries_bytes.len() as u32);
-        let mut variable = results
-            .variable::<8>((entries_bytes.len() as u64).next_multiple_of(8))?;
+        let mut variable = results.variable::<8>((entries_bytes.len() as u64).next_multiple_of(8))?;
         variable.put(&entries_bytes);
         results.reply(8)
     }
@@ -766,8 +717,8 @@ impl<S: PfsServer> PfsEntries<S> {
         };
         let mut results = arguments.results();
         results.put_u32::<0>(attribute_bytes.len() as u32);
-        let mut variable = results
-            .variable::<8>((attribute_bytes.len() as u64).next_multiple_of(8))?;
+        let mut variable =
+            results.variable::<8>((attribute_bytes.len() as u64).next_multiple_of(8))?;
         variable.put(&attribute_bytes);
         results.reply(4)
     }
@@ -796,9 +747,10 @@ impl<S: PfsServer> ::nearcall::raw::Entries for PfsEntries<S> {
         (Self::STUBS[procedure])(&self.0, arguments)
     }
 }
-/** What a domain that exports `pfs` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
-
-Those with `@opaque` parameters and feeds are not awaited.*/
+/// What a domain that exports `pfs` does, if its procedures are awaited:
+/// one that has to wait leaves its processor to other calls.
+///
+/// Those with `@opaque` parameters and feeds are not awaited.
 #[allow(dead_code)]
 pub trait PfsAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// Writes `data` behind `pos`, and moves `pos`.
@@ -815,9 +767,7 @@ pub trait PfsAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static 
         handle: i32,
         pos: &mut i32,
         room: i32,
-    ) -> impl ::core::future::Future<
-        Output = (i32, ::std::vec::Vec<i32>),
-    > + ::core::marker::Send;
+    ) -> impl ::core::future::Future<Output = (i32, ::std::vec::Vec<i32>)> + ::core::marker::Send;
     /// The procedure `pfs_open`.
     fn pfs_open(
         &self,
@@ -828,9 +778,7 @@ pub trait PfsAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static 
     fn pfs_get_direntries(
         &self,
         handle: i32,
-    ) -> impl ::core::future::Future<
-        Output = (i32, ::std::vec::Vec<Entry>),
-    > + ::core::marker::Send;
+    ) -> impl ::core::future::Future<Output = (i32, ::std::vec::Vec<Entry>)> + ::core::marker::Send;
     /// The procedure `pfs_get_attribute`.
     fn pfs_get_attribute(
         &self,
@@ -876,27 +824,20 @@ impl<S: PfsAsyncServer> PfsAsyncEntries<S> {
         let mut incoming = arguments.variable::<16>()?;
         let data = incoming.elements::<i32>(data_length, ::nearcall::raw::UNBOUNDED)?;
         let server = ::std::sync::Arc::clone(server);
-        arguments
-            .run_awaited(async move {
-                let outcome = <S as PfsAsyncServer>::pfs_write(
-                        &server,
-                        handle,
-                        &mut pos,
-                        len,
-                        &data,
-                    )
-                    .await;
-                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                    arguments: ::nearcall::raw::Arguments<'_>|
-                {
+        arguments.run_awaited(async move {
+            let outcome =
+                <S as PfsAsyncServer>::pfs_write(&server, handle, &mut pos, len, &data).await;
+            let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                move |arguments: ::nearcall::raw::Arguments<'_>| {
                     let returned = outcome;
                     let mut results = arguments.results();
                     results.put_u32::<0>(pos as u32);
                     results.put_u32::<4>(returned as u32);
                     results.reply(8)
-                });
-                finish
-            })
+                },
+            );
+            finish
+        })
     }
     fn stub_pfs_read(
         server: &::std::sync::Arc<S>,
@@ -906,30 +847,23 @@ impl<S: PfsAsyncServer> PfsAsyncEntries<S> {
         let handle = arguments.get_u32::<4>() as i32;
         let room = arguments.get_u32::<8>() as i32;
         let server = ::std::sync::Arc::clone(server);
-        arguments
-            .run_awaited(async move {
-                let outcome = <S as PfsAsyncServer>::pfs_read(
-                        &server,
-                        handle,
-                        &mut pos,
-                        room,
-                    )
-                    .await;
-                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                    arguments: ::nearcall::raw::Arguments<'_>|
-                {
+        arguments.run_awaited(async move {
+            let outcome = <S as PfsAsyncServer>::pfs_read(&server, handle, &mut pos, room).await;
+            let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                move |arguments: ::nearcall::raw::Arguments<'_>| {
                     let (returned, data) = outcome;
                     let mut results = arguments.results();
                     results.put_u32::<0>(pos as u32);
                     results.put_u32::<4>(returned as u32);
                     results.put_u32::<8>(data.len() as u32);
-                    let mut variable = results
-                        .variable::<16>((data.len() as u64 * 4).next_multiple_of(8))?;
+                    let mut variable =
+                        results.variable::<16>((data.len() as u64 * 4).next_multiple_of(8))?;
                     variable.put(::nearcall::raw::element_bytes(&data));
                     results.reply(12)
-                });
-                finish
-            })
+                },
+            );
+            finish
+        })
     }
     fn stub_pfs_open(
         server: &::std::sync::Arc<S>,
@@ -941,21 +875,19 @@ impl<S: PfsAsyncServer> PfsAsyncEntries<S> {
         let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED)?;
         let mode = incoming.elements::<i32>(mode_length, 1)?;
         let server = ::std::sync::Arc::clone(server);
-        arguments
-            .run_awaited(async move {
-                let outcome = <S as PfsAsyncServer>::pfs_open(&server, &name, &mode)
-                    .await;
-                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                    arguments: ::nearcall::raw::Arguments<'_>|
-                {
+        arguments.run_awaited(async move {
+            let outcome = <S as PfsAsyncServer>::pfs_open(&server, &name, &mode).await;
+            let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                move |arguments: ::nearcall::raw::Arguments<'_>| {
                     let (returned, handle) = outcome;
                     let mut results = arguments.results();
                     results.put_u32::<0>(returned as u32);
                     results.put_u32::<4>(handle as u32);
                     results.reply(8)
-                });
-                finish
-            })
+                },
+            );
+            finish
+        })
     }
     fn stub_pfs_get_direntries(
         server: &::std::sync::Arc<S>,
@@ -963,13 +895,10 @@ impl<S: PfsAsyncServer> PfsAsyncEntries<S> {
     ) -> ::nearcall::raw::Outcome {
         let handle = arguments.get_u32::<0>() as i32;
         let server = ::std::sync::Arc::clone(server);
-        arguments
-            .run_awaited(async move {
-                let outcome = <S as PfsAsyncServer>::pfs_get_direntries(&server, handle)
-                    .await;
-                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                    arguments: ::nearcall::raw::Arguments<'_>|
-                {
+        arguments.run_awaited(async move {
+            let outcome = <S as PfsAsyncServer>::pfs_get_direntries(&server, handle).await;
+            let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                move |arguments: ::nearcall::raw::Arguments<'_>| {
                     let (returned, entries) = outcome;
                     let entries_bytes = {
                         let mut writer = ::nearcall::raw::Writer::new();
@@ -979,15 +908,14 @@ impl<S: PfsAsyncServer> PfsAsyncEntries<S> {
                     let mut results = arguments.results();
                     results.put_u32::<0>(returned as u32);
                     results.put_u32::<4>(entries_bytes.len() as u32);
-                    let mut variable = results
-                        .variable::<
-                            8,
-                        >((entries_bytes.len() as u64).next_multiple_of(8))?;
+                    let mut variable =
+                        results.variable::<8>((entries_bytes.len() as u64).next_multiple_of(8))?;
                     variable.put(&entries_bytes);
                     results.reply(8)
-                });
-                finish
-            })
+                },
+            );
+            finish
+        })
     }
     fn stub_pfs_get_attribute(
         server: &::std::sync::Arc<S>,
@@ -996,17 +924,10 @@ impl<S: PfsAsyncServer> PfsAsyncEntries<S> {
         let handle = arguments.get_u32::<0>() as i32;
         let which = arguments.get_u32::<4>() as i32;
         let server = ::std::sync::Arc::clone(server);
-        arguments
-            .run_awaited(async move {
-                let outcome = <S as PfsAsyncServer>::pfs_get_attribute(
-                        &server,
-                        handle,
-                        which,
-                    )
-                    .await;
-                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                    arguments: ::nearcall::raw::Arguments<'_>|
-                {
+        arguments.run_awaited(async move {
+            let outcome = <S as PfsAsyncServer>::pfs_get_attribute(&server, handle, which).await;
+            let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                move |arguments: ::nearcall::raw::Arguments<'_>| {
                     let attribute = outcome;
                     let attribute_bytes = {
                         let mut writer = ::nearcall::raw::Writer::new();
@@ -1015,15 +936,14 @@ impl<S: PfsAsyncServer> PfsAsyncEntries<S> {
                     };
                     let mut results = arguments.results();
                     results.put_u32::<0>(attribute_bytes.len() as u32);
-                    let mut variable = results
-                        .variable::<
-                            8,
-                        >((attribute_bytes.len() as u64).next_multiple_of(8))?;
+                    let mut variable =
+                        results.variable::<8>((attribute_bytes.len() as u64).next_multiple_of(8))?;
                     variable.put(&attribute_bytes);
                     results.reply(4)
-                });
-                finish
-            })
+                },
+            );
+            finish
+        })
     }
     fn stub_pfs_set_attribute(
         server: &::std::sync::Arc<S>,
@@ -1034,18 +954,16 @@ impl<S: PfsAsyncServer> PfsAsyncEntries<S> {
         let mut incoming = arguments.variable::<8>()?;
         let attribute = incoming.unmarshal::<Attribute>(attribute_length)?;
         let server = ::std::sync::Arc::clone(server);
-        arguments
-            .run_awaited(async move {
-                <S as PfsAsyncServer>::pfs_set_attribute(&server, handle, &attribute)
-                    .await;
-                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                    arguments: ::nearcall::raw::Arguments<'_>|
-                {
+        arguments.run_awaited(async move {
+            <S as PfsAsyncServer>::pfs_set_attribute(&server, handle, &attribute).await;
+            let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                move |arguments: ::nearcall::raw::Arguments<'_>| {
                     let results = arguments.results();
                     results.reply(0)
-                });
-                finish
-            })
+                },
+            );
+            finish
+        })
     }
 }
 impl<S: PfsAsyncServer> ::nearcall::raw::Entries for PfsAsyncEntries<S> {
@@ -1068,15 +986,15 @@ impl<S: PfsAsyncServer> ::nearcall::raw::Entries for PfsAsyncEntries<S> {
 pub static PFS: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
     name: "pfs",
     hash: [
-        0xb7, 0x00, 0xc9, 0x56, 0xd5, 0x07, 0x7f, 0xc3, 0x55, 0xa2, 0x9a, 0x9b, 0xd6,
-        0xb4, 0x4b, 0x0e,
+        0xb7, 0x00, 0xc9, 0x56, 0xd5, 0x07, 0x7f, 0xc3, 0x55, 0xa2, 0x9a, 0x9b, 0xd6, 0xb4, 0x4b,
+        0x0e,
     ],
     procedures: &[
         ::nearcall::ProcedureDescriptor {
             name: "pfs_write",
             hash: [
-                0xf8, 0x6e, 0xeb, 0x7f, 0x42, 0x4b, 0x25, 0xe2, 0x87, 0xa6, 0x07, 0x45,
-                0xde, 0xba, 0xe6, 0x0a,
+                0xf8, 0x6e, 0xeb, 0x7f, 0x42, 0x4b, 0x25, 0xe2, 0x87, 0xa6, 0x07, 0x45, 0xde, 0xba,
+                0xe6, 0x0a,
             ],
             class: 0,
             is_oneway: false,
@@ -1086,8 +1004,8 @@ pub static PFS: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescripto
         ::nearcall::ProcedureDescriptor {
             name: "pfs_read",
             hash: [
-                0x43, 0x73, 0xa5, 0xd6, 0x34, 0xb8, 0xca, 0x49, 0x4c, 0x7d, 0xa7, 0x49,
-                0xc8, 0x09, 0x36, 0xbd,
+                0x43, 0x73, 0xa5, 0xd6, 0x34, 0xb8, 0xca, 0x49, 0x4c, 0x7d, 0xa7, 0x49, 0xc8, 0x09,
+                0x36, 0xbd,
             ],
             class: 0,
             is_oneway: false,
@@ -1097,8 +1015,8 @@ pub static PFS: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescripto
         ::nearcall::ProcedureDescriptor {
             name: "pfs_open",
             hash: [
-                0xe6, 0xaf, 0xf0, 0xf8, 0x63, 0xf9, 0xf1, 0x6c, 0xfa, 0x05, 0x79, 0x75,
-                0x98, 0xdd, 0x56, 0x5f,
+                0xe6, 0xaf, 0xf0, 0xf8, 0x63, 0xf9, 0xf1, 0x6c, 0xfa, 0x05, 0x79, 0x75, 0x98, 0xdd,
+                0x56, 0x5f,
             ],
             class: 0,
             is_oneway: false,
@@ -1108,8 +1026,8 @@ pub static PFS: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescripto
         ::nearcall::ProcedureDescriptor {
             name: "pfs_get_direntries",
             hash: [
-                0x37, 0xf7, 0x0d, 0xd5, 0x5d, 0xd3, 0x57, 0x3f, 0x69, 0xd0, 0xda, 0xde,
-                0x4a, 0x24, 0xb3, 0xd6,
+                0x37, 0xf7, 0x0d, 0xd5, 0x5d, 0xd3, 0x57, 0x3f, 0x69, 0xd0, 0xda, 0xde, 0x4a, 0x24,
+                0xb3, 0xd6,
             ],
             class: 0,
             is_oneway: false,
@@ -1119,8 +1037,8 @@ pub static PFS: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescripto
         ::nearcall::ProcedureDescriptor {
             name: "pfs_get_attribute",
             hash: [
-                0x9f, 0xd4, 0xca, 0xac, 0xf3, 0x04, 0x57, 0xeb, 0xf5, 0xc1, 0xd7, 0x24,
-                0x64, 0xd5, 0xe8, 0x99,
+                0x9f, 0xd4, 0xca, 0xac, 0xf3, 0x04, 0x57, 0xeb, 0xf5, 0xc1, 0xd7, 0x24, 0x64, 0xd5,
+                0xe8, 0x99,
             ],
             class: 0,
             is_oneway: false,
@@ -1130,8 +1048,8 @@ pub static PFS: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescripto
         ::nearcall::ProcedureDescriptor {
             name: "pfs_set_attribute",
             hash: [
-                0xda, 0xe5, 0xe7, 0x07, 0x1a, 0x1b, 0xa9, 0xfe, 0x8c, 0x75, 0x51, 0x9f,
-                0xa0, 0xff, 0x57, 0xfe,
+                0xda, 0xe5, 0xe7, 0x07, 0x1a, 0x1b, 0xa9, 0xfe, 0x8c, 0x75, 0x51, 0x9f, 0xa0, 0xff,
+                0x57, 0xfe,
             ],
             class: 0,
             is_oneway: false,
@@ -1139,10 +1057,5 @@ pub static PFS: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescripto
             is_leaf: false,
         },
     ],
-    classes: &[
-        ::nearcall::AStackClass {
-            block_bytes: 2048,
-            count: 5,
-        },
-    ],
+    classes: &[::nearcall::AStackClass { block_bytes: 2048, count: 5 }],
 };

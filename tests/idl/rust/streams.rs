@@ -20,9 +20,7 @@ pub mod streams {
             reader: &mut ::nearcall::raw::Reader<'_>,
         ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             ::core::result::Result::Ok(Self {
-                part: <::std::vec::Vec<
-                    u8,
-                > as ::nearcall::raw::Marshal>::unmarshal(reader)?,
+                part: <::std::vec::Vec<u8> as ::nearcall::raw::Marshal>::unmarshal(reader)?,
                 offset: <u64 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
             })
         }
@@ -34,7 +32,7 @@ pub mod streams {
     pub struct Summary {
         pub bytes: u64,
     }
-    ::nearcall::plain!(Summary { bytes : u64 });
+    ::nearcall::plain!(Summary { bytes: u64 });
     /// Calls `streams::Transfers` in the domain that exports it.
     #[derive(Clone, Debug)]
     pub struct TransfersClient {
@@ -50,9 +48,7 @@ pub mod streams {
         }
         /// Calls through a binding. Panics if it is a binding of another interface.
         pub fn new(binding: ::nearcall::Binding) -> Self {
-            Self {
-                client: ::nearcall::raw::Client::new(binding, &TRANSFERS),
-            }
+            Self { client: ::nearcall::raw::Client::new(binding, &TRANSFERS) }
         }
         /// The binding.
         pub fn binding(&self) -> &::nearcall::Binding {
@@ -60,21 +56,15 @@ pub mod streams {
         }
         /// The same, but every call waits at most this long.
         pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
-            Self {
-                client: self.client.with_deadline(deadline),
-            }
+            Self { client: self.client.with_deadline(deadline) }
         }
         /// The operations, each posted now and collected later: several calls at once.
         pub fn posting(&self) -> TransfersPosting<'_> {
-            TransfersPosting {
-                client: &self.client,
-            }
+            TransfersPosting { client: &self.client }
         }
         /// The operations, each awaited, on any executor.
         pub fn awaiting(&self) -> TransfersAwaiting<'_> {
-            TransfersAwaiting {
-                client: &self.client,
-            }
+            TransfersAwaiting { client: &self.client }
         }
         /// What is there of a name.
         pub fn get(
@@ -94,15 +84,13 @@ pub mod streams {
                 let returned = reply.get_u64::<0>();
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(
-                ::nearcall::Feed::new(
-                    &self.client,
-                    open()?,
-                    |client, feed, number| {
-                        TransfersPosting { client }.next_get(feed, number)
-                    },
-                ),
-            )
+            ::core::result::Result::Ok(::nearcall::Feed::new(
+                &self.client,
+                open()?,
+                |client, feed, number| {
+                    TransfersPosting { client }.next_get(feed, number)
+                },
+            ))
         }
         /// Takes chunks, and says how much that was.
         pub fn put(
@@ -120,17 +108,15 @@ pub mod streams {
                 let returned = reply.get_u64::<0>();
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(
-                ::nearcall::Sink::new(
-                    &self.client,
-                    open()?,
-                    31,
-                    |client, feed, number, items| {
-                        TransfersPosting { client }.put_put(feed, number, items)
-                    },
-                    |client, feed| TransfersPosting { client }.end_put(feed)?.collect(),
+            ::core::result::Result::Ok(::nearcall::Sink::new(
+                &self.client,
+                open()?,
+                31,
+                |client, feed, number, items| TransfersPosting { client }.put_put(
+                    feed, number, items,
                 ),
-            )
+                |client, feed| TransfersPosting { client }.end_put(feed)?.collect(),
+            ))
         }
         /// Calls `Fill`.
         pub fn fill(
@@ -148,17 +134,15 @@ pub mod streams {
                 let returned = reply.get_u64::<0>();
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(
-                ::nearcall::Sink::new(
-                    &self.client,
-                    open()?,
-                    31,
-                    |client, feed, number, items| {
-                        TransfersPosting { client }.put_fill(feed, number, items)
-                    },
-                    |client, feed| TransfersPosting { client }.end_fill(feed)?.collect(),
+            ::core::result::Result::Ok(::nearcall::Sink::new(
+                &self.client,
+                open()?,
+                31,
+                |client, feed, number, items| TransfersPosting { client }.put_fill(
+                    feed, number, items,
                 ),
-            )
+                |client, feed| TransfersPosting { client }.end_fill(feed)?.collect(),
+            ))
         }
         /// Calls `All`.
         pub fn all(
@@ -176,15 +160,13 @@ pub mod streams {
                 let returned = reply.get_u64::<0>();
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(
-                ::nearcall::Feed::new(
-                    &self.client,
-                    open()?,
-                    |client, feed, number| {
-                        TransfersPosting { client }.next_all(feed, number)
-                    },
-                ),
-            )
+            ::core::result::Result::Ok(::nearcall::Feed::new(
+                &self.client,
+                open()?,
+                |client, feed, number| {
+                    TransfersPosting { client }.next_all(feed, number)
+                },
+            ))
         }
     }
     /// Posts calls of `streams::Transfers`; what each function returns collects the results.
@@ -205,9 +187,7 @@ pub mod streams {
             let mut call = self.client.claim::<1>(1)?;
             call.put_u64::<0>(feed);
             call.put_u32::<8>(number);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (::std::vec::Vec<Chunk>, bool),
                 ::nearcall::CallError,
             > {
@@ -244,12 +224,12 @@ pub mod streams {
             call.put_u64::<0>(feed);
             call.put_u32::<8>(number);
             call.put_u32::<12>(items_bytes.len() as u32);
-            let mut variable = call
-                .variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&items_bytes);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -261,15 +241,13 @@ pub mod streams {
         fn end_put(
             &self,
             feed: u64,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, Summary>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, Summary>, ::nearcall::CallError> {
             let mut call = self.client.claim::<0>(4)?;
             call.put_u64::<0>(feed);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<Summary, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                Summary,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -296,12 +274,12 @@ pub mod streams {
             call.put_u64::<0>(feed);
             call.put_u32::<8>(number);
             call.put_u32::<12>(items_bytes.len() as u32);
-            let mut variable = call
-                .variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&items_bytes);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -316,9 +294,10 @@ pub mod streams {
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
             let mut call = self.client.claim::<0>(7)?;
             call.put_u64::<0>(feed);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -338,9 +317,7 @@ pub mod streams {
             let mut call = self.client.claim::<1>(9)?;
             call.put_u64::<0>(feed);
             call.put_u32::<8>(number);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (::std::vec::Vec<Summary>, bool),
                 ::nearcall::CallError,
             > {
@@ -407,15 +384,9 @@ pub mod streams {
             let request_bytes = arguments.get_u64::<0>();
             let request = Summary { bytes: request_bytes };
             let returned = <S as TransfersServer>::get(server, &request);
-            let returned = arguments
-                .open_source(
-                    ::std::boxed::Box::new(
-                        returned
-                            .map(
-                                ::core::result::Result::<_, ::core::convert::Infallible>::Ok,
-                            ),
-                    ),
-                )?;
+            let returned = arguments.open_source(::std::boxed::Box::new(
+                returned.map(::core::result::Result::<_, ::core::convert::Infallible>::Ok),
+            ))?;
             let mut results = arguments.results();
             results.put_u64::<0>(returned);
             results.reply(8)
@@ -426,8 +397,8 @@ pub mod streams {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((returned, is_last)) = arguments
-                .next_of_feed::<Chunk, ::core::convert::Infallible>(feed, number, 31)?;
+            let ::core::result::Result::Ok((returned, is_last)) =
+                arguments.next_of_feed::<Chunk, ::core::convert::Infallible>(feed, number, 31)?;
             let returned_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
                 writer.bound("returned", returned.len(), 31);
@@ -437,8 +408,8 @@ pub mod streams {
             let mut results = arguments.results();
             results.put_u32::<0>(returned_bytes.len() as u32);
             results.put_u8::<4>(u8::from(is_last));
-            let mut variable = results
-                .variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable =
+                results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&returned_bytes);
             results.reply(5)
         }
@@ -462,12 +433,11 @@ pub mod streams {
             let mut incoming = arguments.variable::<16>()?;
             let items = incoming.unmarshal::<::std::vec::Vec<Chunk>>(items_length)?;
             ::nearcall::raw::check_received(items.len(), 31)?;
-            let ::core::result::Result::Ok(()) = arguments
-                .put_to_feed::<
-                    Chunk,
-                    Summary,
-                    ::core::convert::Infallible,
-                >(feed, number, items)?;
+            let ::core::result::Result::Ok(
+                (),
+            ) = arguments.put_to_feed::<Chunk, Summary, ::core::convert::Infallible>(
+                feed, number, items,
+            )?;
             let results = arguments.results();
             results.reply(0)
         }
@@ -476,8 +446,8 @@ pub mod streams {
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
-            let ::core::result::Result::Ok(returned) = arguments
-                .end_of_feed::<Chunk, Summary, ::core::convert::Infallible>(feed)?;
+            let ::core::result::Result::Ok(returned) =
+                arguments.end_of_feed::<Chunk, Summary, ::core::convert::Infallible>(feed)?;
             let mut results = arguments.results();
             results.put_u64::<0>(returned.bytes);
             results.reply(8)
@@ -502,12 +472,11 @@ pub mod streams {
             let mut incoming = arguments.variable::<16>()?;
             let items = incoming.unmarshal::<::std::vec::Vec<Chunk>>(items_length)?;
             ::nearcall::raw::check_received(items.len(), 31)?;
-            let ::core::result::Result::Ok(()) = arguments
-                .put_to_feed::<
-                    Chunk,
-                    (),
-                    ::core::convert::Infallible,
-                >(feed, number, items)?;
+            let ::core::result::Result::Ok(
+                (),
+            ) = arguments.put_to_feed::<Chunk, (), ::core::convert::Infallible>(
+                feed, number, items,
+            )?;
             let results = arguments.results();
             results.reply(0)
         }
@@ -516,8 +485,8 @@ pub mod streams {
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
-            let ::core::result::Result::Ok(()) = arguments
-                .end_of_feed::<Chunk, (), ::core::convert::Infallible>(feed)?;
+            let ::core::result::Result::Ok(()) =
+                arguments.end_of_feed::<Chunk, (), ::core::convert::Infallible>(feed)?;
             let results = arguments.results();
             results.reply(0)
         }
@@ -526,15 +495,9 @@ pub mod streams {
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let returned = <S as TransfersServer>::all(server);
-            let returned = arguments
-                .open_source(
-                    ::std::boxed::Box::new(
-                        returned
-                            .map(
-                                ::core::result::Result::<_, ::core::convert::Infallible>::Ok,
-                            ),
-                    ),
-                )?;
+            let returned = arguments.open_source(::std::boxed::Box::new(
+                returned.map(::core::result::Result::<_, ::core::convert::Infallible>::Ok),
+            ))?;
             let mut results = arguments.results();
             results.put_u64::<0>(returned);
             results.reply(8)
@@ -545,11 +508,8 @@ pub mod streams {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((returned, is_last)) = arguments
-                .next_of_feed::<
-                    Summary,
-                    ::core::convert::Infallible,
-                >(feed, number, 248)?;
+            let ::core::result::Result::Ok((returned, is_last)) =
+                arguments.next_of_feed::<Summary, ::core::convert::Infallible>(feed, number, 248)?;
             let returned_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
                 writer.bound("returned", returned.len(), 248);
@@ -559,8 +519,8 @@ pub mod streams {
             let mut results = arguments.results();
             results.put_u32::<0>(returned_bytes.len() as u32);
             results.put_u8::<4>(u8::from(is_last));
-            let mut variable = results
-                .variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable =
+                results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&returned_bytes);
             results.reply(5)
         }
@@ -577,9 +537,10 @@ pub mod streams {
             (Self::STUBS[procedure])(&self.0, arguments)
         }
     }
-    /** What a domain that exports `streams::Transfers` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
-
-Those with `@opaque` parameters and feeds are not awaited.*/
+    /// What a domain that exports `streams::Transfers` does, if its procedures are awaited:
+    /// one that has to wait leaves its processor to other calls.
+    ///
+    /// Those with `@opaque` parameters and feeds are not awaited.
     pub trait TransfersAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// What is there of a name.
         fn get(&self, request: &Summary) -> ::nearcall::Items<Chunk>;
@@ -620,15 +581,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let request_bytes = arguments.get_u64::<0>();
             let request = Summary { bytes: request_bytes };
             let returned = <S as TransfersAsyncServer>::get(server, &request);
-            let returned = arguments
-                .open_source(
-                    ::std::boxed::Box::new(
-                        returned
-                            .map(
-                                ::core::result::Result::<_, ::core::convert::Infallible>::Ok,
-                            ),
-                    ),
-                )?;
+            let returned = arguments.open_source(::std::boxed::Box::new(
+                returned.map(::core::result::Result::<_, ::core::convert::Infallible>::Ok),
+            ))?;
             let mut results = arguments.results();
             results.put_u64::<0>(returned);
             results.reply(8)
@@ -639,8 +594,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((returned, is_last)) = arguments
-                .next_of_feed::<Chunk, ::core::convert::Infallible>(feed, number, 31)?;
+            let ::core::result::Result::Ok((returned, is_last)) =
+                arguments.next_of_feed::<Chunk, ::core::convert::Infallible>(feed, number, 31)?;
             let returned_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
                 writer.bound("returned", returned.len(), 31);
@@ -650,8 +605,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut results = arguments.results();
             results.put_u32::<0>(returned_bytes.len() as u32);
             results.put_u8::<4>(u8::from(is_last));
-            let mut variable = results
-                .variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable =
+                results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&returned_bytes);
             results.reply(5)
         }
@@ -675,12 +630,11 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut incoming = arguments.variable::<16>()?;
             let items = incoming.unmarshal::<::std::vec::Vec<Chunk>>(items_length)?;
             ::nearcall::raw::check_received(items.len(), 31)?;
-            let ::core::result::Result::Ok(()) = arguments
-                .put_to_feed::<
-                    Chunk,
-                    Summary,
-                    ::core::convert::Infallible,
-                >(feed, number, items)?;
+            let ::core::result::Result::Ok(
+                (),
+            ) = arguments.put_to_feed::<Chunk, Summary, ::core::convert::Infallible>(
+                feed, number, items,
+            )?;
             let results = arguments.results();
             results.reply(0)
         }
@@ -689,8 +643,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
-            let ::core::result::Result::Ok(returned) = arguments
-                .end_of_feed::<Chunk, Summary, ::core::convert::Infallible>(feed)?;
+            let ::core::result::Result::Ok(returned) =
+                arguments.end_of_feed::<Chunk, Summary, ::core::convert::Infallible>(feed)?;
             let mut results = arguments.results();
             results.put_u64::<0>(returned.bytes);
             results.reply(8)
@@ -715,12 +669,11 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut incoming = arguments.variable::<16>()?;
             let items = incoming.unmarshal::<::std::vec::Vec<Chunk>>(items_length)?;
             ::nearcall::raw::check_received(items.len(), 31)?;
-            let ::core::result::Result::Ok(()) = arguments
-                .put_to_feed::<
-                    Chunk,
-                    (),
-                    ::core::convert::Infallible,
-                >(feed, number, items)?;
+            let ::core::result::Result::Ok(
+                (),
+            ) = arguments.put_to_feed::<Chunk, (), ::core::convert::Infallible>(
+                feed, number, items,
+            )?;
             let results = arguments.results();
             results.reply(0)
         }
@@ -729,8 +682,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
-            let ::core::result::Result::Ok(()) = arguments
-                .end_of_feed::<Chunk, (), ::core::convert::Infallible>(feed)?;
+            let ::core::result::Result::Ok(()) =
+                arguments.end_of_feed::<Chunk, (), ::core::convert::Infallible>(feed)?;
             let results = arguments.results();
             results.reply(0)
         }
@@ -739,15 +692,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let returned = <S as TransfersAsyncServer>::all(server);
-            let returned = arguments
-                .open_source(
-                    ::std::boxed::Box::new(
-                        returned
-                            .map(
-                                ::core::result::Result::<_, ::core::convert::Infallible>::Ok,
-                            ),
-                    ),
-                )?;
+            let returned = arguments.open_source(::std::boxed::Box::new(
+                returned.map(::core::result::Result::<_, ::core::convert::Infallible>::Ok),
+            ))?;
             let mut results = arguments.results();
             results.put_u64::<0>(returned);
             results.reply(8)
@@ -758,11 +705,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((returned, is_last)) = arguments
-                .next_of_feed::<
-                    Summary,
-                    ::core::convert::Infallible,
-                >(feed, number, 248)?;
+            let ::core::result::Result::Ok((returned, is_last)) =
+                arguments.next_of_feed::<Summary, ::core::convert::Infallible>(feed, number, 248)?;
             let returned_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
                 writer.bound("returned", returned.len(), 248);
@@ -772,8 +716,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut results = arguments.results();
             results.put_u32::<0>(returned_bytes.len() as u32);
             results.put_u8::<4>(u8::from(is_last));
-            let mut variable = results
-                .variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable =
+                results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&returned_bytes);
             results.reply(5)
         }
@@ -797,15 +741,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
     pub static TRANSFERS: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
         name: "streams::Transfers",
         hash: [
-            0xa4, 0xc6, 0x26, 0xc3, 0x3a, 0x24, 0xd2, 0x73, 0xd9, 0xdd, 0x33, 0x27, 0x96,
-            0xe9, 0xc8, 0x07,
+            0xa4, 0xc6, 0x26, 0xc3, 0x3a, 0x24, 0xd2, 0x73, 0xd9, 0xdd, 0x33, 0x27, 0x96, 0xe9,
+            0xc8, 0x07,
         ],
         procedures: &[
             ::nearcall::ProcedureDescriptor {
                 name: "Get",
                 hash: [
-                    0x89, 0x0a, 0xdc, 0xeb, 0x20, 0x5c, 0x9f, 0x83, 0xff, 0x84, 0x9e,
-                    0x5d, 0x44, 0x8c, 0xb6, 0xeb,
+                    0x89, 0x0a, 0xdc, 0xeb, 0x20, 0x5c, 0x9f, 0x83, 0xff, 0x84, 0x9e, 0x5d, 0x44,
+                    0x8c, 0xb6, 0xeb,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -815,8 +759,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_next_Get",
                 hash: [
-                    0xfd, 0xdc, 0x15, 0x7e, 0x51, 0x08, 0x38, 0x1b, 0xd9, 0xb4, 0xcc,
-                    0xc5, 0x07, 0x1d, 0x47, 0xd3,
+                    0xfd, 0xdc, 0x15, 0x7e, 0x51, 0x08, 0x38, 0x1b, 0xd9, 0xb4, 0xcc, 0xc5, 0x07,
+                    0x1d, 0x47, 0xd3,
                 ],
                 class: 1,
                 is_oneway: false,
@@ -826,8 +770,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "Put",
                 hash: [
-                    0x02, 0x8f, 0xd3, 0x3c, 0x28, 0xa1, 0x96, 0x1e, 0x70, 0x02, 0xa8,
-                    0x9d, 0x54, 0x9e, 0x5a, 0x9f,
+                    0x02, 0x8f, 0xd3, 0x3c, 0x28, 0xa1, 0x96, 0x1e, 0x70, 0x02, 0xa8, 0x9d, 0x54,
+                    0x9e, 0x5a, 0x9f,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -837,8 +781,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_put_Put",
                 hash: [
-                    0xd8, 0x2d, 0x1f, 0x6e, 0xee, 0xac, 0x80, 0xe3, 0x74, 0xca, 0x2b,
-                    0x21, 0xe2, 0x15, 0x16, 0x6e,
+                    0xd8, 0x2d, 0x1f, 0x6e, 0xee, 0xac, 0x80, 0xe3, 0x74, 0xca, 0x2b, 0x21, 0xe2,
+                    0x15, 0x16, 0x6e,
                 ],
                 class: 1,
                 is_oneway: false,
@@ -848,8 +792,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_end_Put",
                 hash: [
-                    0x07, 0x8a, 0x65, 0xcd, 0xb9, 0xf5, 0x54, 0xcc, 0xb1, 0x57, 0x15,
-                    0x88, 0x61, 0xa6, 0xcb, 0x9c,
+                    0x07, 0x8a, 0x65, 0xcd, 0xb9, 0xf5, 0x54, 0xcc, 0xb1, 0x57, 0x15, 0x88, 0x61,
+                    0xa6, 0xcb, 0x9c,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -859,8 +803,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "Fill",
                 hash: [
-                    0x02, 0x8f, 0xd3, 0x3c, 0x28, 0xa1, 0x96, 0x1e, 0x70, 0x02, 0xa8,
-                    0x9d, 0x54, 0x9e, 0x5a, 0x9f,
+                    0x02, 0x8f, 0xd3, 0x3c, 0x28, 0xa1, 0x96, 0x1e, 0x70, 0x02, 0xa8, 0x9d, 0x54,
+                    0x9e, 0x5a, 0x9f,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -870,8 +814,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_put_Fill",
                 hash: [
-                    0xd8, 0x2d, 0x1f, 0x6e, 0xee, 0xac, 0x80, 0xe3, 0x74, 0xca, 0x2b,
-                    0x21, 0xe2, 0x15, 0x16, 0x6e,
+                    0xd8, 0x2d, 0x1f, 0x6e, 0xee, 0xac, 0x80, 0xe3, 0x74, 0xca, 0x2b, 0x21, 0xe2,
+                    0x15, 0x16, 0x6e,
                 ],
                 class: 1,
                 is_oneway: false,
@@ -881,8 +825,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_end_Fill",
                 hash: [
-                    0x97, 0x0c, 0x76, 0x65, 0xaa, 0x76, 0xce, 0xcd, 0x04, 0xb1, 0x0a,
-                    0xf0, 0x10, 0xaa, 0x0a, 0x2c,
+                    0x97, 0x0c, 0x76, 0x65, 0xaa, 0x76, 0xce, 0xcd, 0x04, 0xb1, 0x0a, 0xf0, 0x10,
+                    0xaa, 0x0a, 0x2c,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -892,8 +836,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "All",
                 hash: [
-                    0x02, 0x8f, 0xd3, 0x3c, 0x28, 0xa1, 0x96, 0x1e, 0x70, 0x02, 0xa8,
-                    0x9d, 0x54, 0x9e, 0x5a, 0x9f,
+                    0x02, 0x8f, 0xd3, 0x3c, 0x28, 0xa1, 0x96, 0x1e, 0x70, 0x02, 0xa8, 0x9d, 0x54,
+                    0x9e, 0x5a, 0x9f,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -903,8 +847,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_next_All",
                 hash: [
-                    0x68, 0xa9, 0x8c, 0x11, 0x2e, 0xc6, 0xb7, 0x83, 0x66, 0xa2, 0x8c,
-                    0xdd, 0xa9, 0xd0, 0x16, 0x77,
+                    0x68, 0xa9, 0x8c, 0x11, 0x2e, 0xc6, 0xb7, 0x83, 0x66, 0xa2, 0x8c, 0xdd, 0xa9,
+                    0xd0, 0x16, 0x77,
                 ],
                 class: 1,
                 is_oneway: false,
@@ -913,14 +857,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             },
         ],
         classes: &[
-            ::nearcall::AStackClass {
-                block_bytes: 0,
-                count: 5,
-            },
-            ::nearcall::AStackClass {
-                block_bytes: 2048,
-                count: 5,
-            },
+            ::nearcall::AStackClass { block_bytes: 0, count: 5 },
+            ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
         ],
     };
 }

@@ -27,9 +27,7 @@ pub mod trips {
         }
         #[doc(hidden)]
         #[inline]
-        pub fn from_wire(
-            word: u32,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        pub fn from_wire(word: u32) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             match word {
                 0 => ::core::result::Result::Ok(Self::Low),
                 7 => ::core::result::Result::Ok(Self::Middle),
@@ -45,9 +43,7 @@ pub mod trips {
     }
     impl ::core::convert::TryFrom<u32> for Level {
         type Error = ::nearcall::raw::Malformed;
-        fn try_from(
-            word: u32,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        fn try_from(word: u32) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             Self::from_wire(word)
         }
     }
@@ -118,9 +114,7 @@ pub mod trips {
         }
         #[doc(hidden)]
         #[inline]
-        pub fn from_wire(
-            word: u8,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        pub fn from_wire(word: u8) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             if word & 0x83 == word {
                 ::core::result::Result::Ok(Self(word))
             } else {
@@ -135,9 +129,7 @@ pub mod trips {
     }
     impl ::core::convert::TryFrom<u8> for Rights {
         type Error = ::nearcall::raw::Malformed;
-        fn try_from(
-            word: u8,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        fn try_from(word: u8) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             Self::from_wire(word)
         }
     }
@@ -162,8 +154,7 @@ pub mod trips {
         }
         /// Sets field `low` to the low 3 bits of `value`.
         pub fn set_low(&mut self, value: u8) {
-            self.0 = (self.0 & 0xfffffffffffffff8)
-                | ((value as u64) & 0x0000000000000007);
+            self.0 = (self.0 & 0xfffffffffffffff8) | ((value as u64) & 0x0000000000000007);
         }
         /// Field `on`, 1 bits.
         pub const fn on(self) -> bool {
@@ -171,8 +162,7 @@ pub mod trips {
         }
         /// Sets field `on` to the low 1 bits of `value`.
         pub fn set_on(&mut self, value: bool) {
-            self.0 = (self.0 & 0xfffffffffffffff7)
-                | (((value as u64) & 0x0000000000000001) << 3);
+            self.0 = (self.0 & 0xfffffffffffffff7) | (((value as u64) & 0x0000000000000001) << 3);
         }
         /// Field `sum`, 12 bits.
         pub const fn sum(self) -> i16 {
@@ -180,8 +170,7 @@ pub mod trips {
         }
         /// Sets field `sum` to the low 12 bits of `value`.
         pub fn set_sum(&mut self, value: i16) {
-            self.0 = (self.0 & 0xffffffffffff000f)
-                | (((value as u64) & 0x0000000000000fff) << 4);
+            self.0 = (self.0 & 0xffffffffffff000f) | (((value as u64) & 0x0000000000000fff) << 4);
         }
     }
     impl Packed {
@@ -192,9 +181,7 @@ pub mod trips {
         }
         #[doc(hidden)]
         #[inline]
-        pub fn from_wire(
-            word: u16,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        pub fn from_wire(word: u16) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             ::core::result::Result::Ok(Self(::core::convert::Into::into(word)))
         }
     }
@@ -205,9 +192,7 @@ pub mod trips {
     }
     impl ::core::convert::TryFrom<u16> for Packed {
         type Error = ::nearcall::raw::Malformed;
-        fn try_from(
-            word: u16,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        fn try_from(word: u16) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             Self::from_wire(word)
         }
     }
@@ -266,9 +251,8 @@ pub mod trips {
                     ::core::result::Result::Ok(Self::Number(discriminator, value))
                 }
                 3 => {
-                    let value = <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(
-                        reader,
-                    )?;
+                    let value =
+                        <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(reader)?;
                     reader.bound(value.len(), 5)?;
                     ::core::result::Result::Ok(Self::Text(value))
                 }
@@ -318,9 +302,7 @@ pub mod trips {
         ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             let member_0 = <Tag as ::nearcall::raw::Marshal>::unmarshal(reader)?;
             reader.bound(member_0.len(), 4)?;
-            let member_1 = <::std::vec::Vec<
-                Tag,
-            > as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+            let member_1 = <::std::vec::Vec<Tag> as ::nearcall::raw::Marshal>::unmarshal(reader)?;
             reader.bound(member_1.len(), 2)?;
             for item in member_1.iter() {
                 reader.bound(item.len(), 4)?;
@@ -393,12 +375,8 @@ pub mod trips {
             reader: &mut ::nearcall::raw::Reader<'_>,
         ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             ::core::result::Result::Ok(Self {
-                name: <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(
-                    reader,
-                )?,
-                ends: <::std::vec::Vec<
-                    Node,
-                > as ::nearcall::raw::Marshal>::unmarshal(reader)?,
+                name: <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(reader)?,
+                ends: <::std::vec::Vec<Node> as ::nearcall::raw::Marshal>::unmarshal(reader)?,
             })
         }
     }
@@ -420,9 +398,7 @@ pub mod trips {
         ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             ::core::result::Result::Ok(Self {
                 id: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                edges: <::std::vec::Vec<
-                    Edge,
-                > as ::nearcall::raw::Marshal>::unmarshal(reader)?,
+                edges: <::std::vec::Vec<Edge> as ::nearcall::raw::Marshal>::unmarshal(reader)?,
             })
         }
     }
@@ -562,41 +538,38 @@ pub mod trips {
             {
                 let ranged = &member_0;
                 if !(-273.15..).contains(ranged) {
-                    return ::core::result::Result::Err(
-                        ::nearcall::raw::Malformed::range(ranged.to_bits()),
-                    );
+                    return ::core::result::Result::Err(::nearcall::raw::Malformed::range(
+                        ranged.to_bits(),
+                    ));
                 }
             }
-            let member_1 = <::nearcall::Char as ::nearcall::raw::Marshal>::unmarshal(
-                reader,
-            )?;
+            let member_1 = <::nearcall::Char as ::nearcall::raw::Marshal>::unmarshal(reader)?;
             {
                 let ranged = &member_1;
                 if !(::nearcall::Char(97)..=::nearcall::Char(102)).contains(ranged) {
-                    return ::core::result::Result::Err(
-                        ::nearcall::raw::Malformed::range(u64::from(ranged.0)),
-                    );
+                    return ::core::result::Result::Err(::nearcall::raw::Malformed::range(u64::from(
+                        ranged.0,
+                    )));
                 }
             }
             let member_2 = <Level as ::nearcall::raw::Marshal>::unmarshal(reader)?;
             {
                 let ranged = &member_2;
                 if !(..=Level::Middle).contains(ranged) {
-                    return ::core::result::Result::Err(
-                        ::nearcall::raw::Malformed::range(u64::from(ranged.to_wire())),
-                    );
+                    return ::core::result::Result::Err(::nearcall::raw::Malformed::range(u64::from(
+                        ranged.to_wire(),
+                    )));
                 }
             }
-            let member_3 = <::core::option::Option<
-                Percent,
-            > as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+            let member_3 =
+                <::core::option::Option<Percent> as ::nearcall::raw::Marshal>::unmarshal(reader)?;
             if let ::core::option::Option::Some(item) = member_3.as_ref() {
                 {
                     let ranged = item;
                     if !(0..=100).contains(ranged) {
-                        return ::core::result::Result::Err(
-                            ::nearcall::raw::Malformed::range(*ranged as u64),
-                        );
+                        return ::core::result::Result::Err(::nearcall::raw::Malformed::range(
+                            *ranged as u64,
+                        ));
                     }
                 }
             }
@@ -605,9 +578,9 @@ pub mod trips {
                 {
                     let ranged = item;
                     if !(0..=100).contains(ranged) {
-                        return ::core::result::Result::Err(
-                            ::nearcall::raw::Malformed::range(*ranged as u64),
-                        );
+                        return ::core::result::Result::Err(::nearcall::raw::Malformed::range(
+                            *ranged as u64,
+                        ));
                     }
                 }
             }
@@ -658,15 +631,13 @@ pub mod trips {
             let discriminator: bool = ::nearcall::raw::Marshal::unmarshal(reader)?;
             match discriminator {
                 true => {
-                    let value = <Percent as ::nearcall::raw::Marshal>::unmarshal(
-                        reader,
-                    )?;
+                    let value = <Percent as ::nearcall::raw::Marshal>::unmarshal(reader)?;
                     {
                         let ranged = &value;
                         if !(0..=100).contains(ranged) {
-                            return ::core::result::Result::Err(
-                                ::nearcall::raw::Malformed::range(*ranged as u64),
-                            );
+                            return ::core::result::Result::Err(::nearcall::raw::Malformed::range(
+                                *ranged as u64,
+                            ));
                         }
                     }
                     ::core::result::Result::Ok(Self::Share(value))
@@ -687,10 +658,7 @@ pub mod trips {
         pub choice: Choice,
     }
     impl ::core::fmt::Display for Refused {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+        fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             let cut = |text: &str| {
                 let mut shown: ::std::string::String = text.chars().take(80).collect();
                 if shown.len() < text.len() {
@@ -710,10 +678,7 @@ pub mod trips {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
     pub struct Gone;
     impl ::core::fmt::Display for Gone {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+        fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             formatter.debug_struct("Gone").finish()
         }
     }
@@ -728,10 +693,7 @@ pub mod trips {
         pub depth: ::core::option::Option<i32>,
     }
     impl ::core::fmt::Display for Lost {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+        fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             let cut = |text: &str| {
                 let mut shown: ::std::string::String = text.chars().take(80).collect();
                 if shown.len() < text.len() {
@@ -764,9 +726,7 @@ pub mod trips {
         }
         /// Calls through a binding. Panics if it is a binding of another interface.
         pub fn new(binding: ::nearcall::Binding) -> Self {
-            Self {
-                client: ::nearcall::raw::Client::new(binding, &BASE),
-            }
+            Self { client: ::nearcall::raw::Client::new(binding, &BASE) }
         }
         /// The binding.
         pub fn binding(&self) -> &::nearcall::Binding {
@@ -774,21 +734,15 @@ pub mod trips {
         }
         /// The same, but every call waits at most this long.
         pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
-            Self {
-                client: self.client.with_deadline(deadline),
-            }
+            Self { client: self.client.with_deadline(deadline) }
         }
         /// The operations, each posted now and collected later: several calls at once.
         pub fn posting(&self) -> BasePosting<'_> {
-            BasePosting {
-                client: &self.client,
-            }
+            BasePosting { client: &self.client }
         }
         /// The operations, each awaited, on any executor.
         pub fn awaiting(&self) -> BaseAwaiting<'_> {
-            BaseAwaiting {
-                client: &self.client,
-            }
+            BaseAwaiting { client: &self.client }
         }
         /// Reads `level`.
         pub fn level(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
@@ -801,10 +755,7 @@ pub mod trips {
             ::core::result::Result::Ok(returned)
         }
         /// Writes `level`.
-        pub fn set_level(
-            &self,
-            value: i32,
-        ) -> ::core::result::Result<(), ::nearcall::CallError> {
+        pub fn set_level(&self, value: i32) -> ::core::result::Result<(), ::nearcall::CallError> {
             let mut call = self.client.claim::<0>(1)?;
             call.put_u32::<0>(value as u32);
             let reply = call.post(4)?;
@@ -814,9 +765,7 @@ pub mod trips {
             ::core::result::Result::Ok(())
         }
         /// Reads `name`.
-        pub fn name(
-            &self,
-        ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
+        pub fn name(&self) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
             let call = self.client.claim::<1>(2)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
@@ -836,8 +785,7 @@ pub mod trips {
         ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
             let mut call = self.client.claim::<1>(3)?;
             call.put_u32::<0>(who.len() as u32);
-            let mut variable = call
-                .variable::<8>((who.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<8>((who.len() as u64).next_multiple_of(8))?;
             variable.put(who.as_bytes());
             let reply = call.post(4)?;
             if reply.raised() != 0 {
@@ -860,14 +808,12 @@ pub mod trips {
         /// Reads `level`.
         pub fn level(
             &self,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, i32>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
             let call = self.client.claim::<0>(0)?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                i32,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -883,9 +829,10 @@ pub mod trips {
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
             let mut call = self.client.claim::<0>(1)?;
             call.put_u32::<0>(value as u32);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -901,9 +848,10 @@ pub mod trips {
             ::nearcall::CallError,
         > {
             let call = self.client.claim::<1>(2)?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                ::std::string::String,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -926,12 +874,12 @@ pub mod trips {
         > {
             let mut call = self.client.claim::<1>(3)?;
             call.put_u32::<0>(who.len() as u32);
-            let mut variable = call
-                .variable::<8>((who.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<8>((who.len() as u64).next_multiple_of(8))?;
             variable.put(who.as_bytes());
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                ::std::string::String,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -955,9 +903,10 @@ pub mod trips {
         pub async fn level(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(0).await?;
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    i32,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -976,9 +925,10 @@ pub mod trips {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(1).await?;
                 call.put_u32::<0>(value as u32);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<(), ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (),
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -994,9 +944,7 @@ pub mod trips {
         ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<1>(2).await?;
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     ::std::string::String,
                     ::nearcall::CallError,
                 > {
@@ -1022,12 +970,9 @@ pub mod trips {
             let awaited = {
                 let mut call = self.client.claim_awaited::<1>(3).await?;
                 call.put_u32::<0>(who.len() as u32);
-                let mut variable = call
-                    .variable::<8>((who.len() as u64).next_multiple_of(8))?;
+                let mut variable = call.variable::<8>((who.len() as u64).next_multiple_of(8))?;
                 variable.put(who.as_bytes());
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     ::std::string::String,
                     ::nearcall::CallError,
                 > {
@@ -1061,15 +1006,8 @@ pub mod trips {
     #[derive(Clone, Debug)]
     pub struct BaseEntries<S>(S);
     impl<S: BaseServer> BaseEntries<S> {
-        const STUBS: &'static [fn(
-            &S,
-            ::nearcall::raw::Arguments<'_>,
-        ) -> ::nearcall::raw::Outcome] = &[
-            Self::stub_level,
-            Self::stub_set_level,
-            Self::stub_name,
-            Self::stub_greet,
-        ];
+        const STUBS: &'static [fn(&S, ::nearcall::raw::Arguments<'_>) -> ::nearcall::raw::Outcome] =
+            &[Self::stub_level, Self::stub_set_level, Self::stub_name, Self::stub_greet];
         /// Entry stubs that run the procedures of `server`.
         pub fn new(server: S) -> Self {
             Self(server)
@@ -1099,8 +1037,7 @@ pub mod trips {
             let returned = <S as BaseServer>::name(server);
             let mut results = arguments.results();
             results.put_u32::<0>(returned.len() as u32);
-            let mut variable = results
-                .variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+            let mut variable = results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
             variable.put(returned.as_bytes());
             results.reply(4)
         }
@@ -1114,8 +1051,7 @@ pub mod trips {
             let returned = <S as BaseServer>::greet(server, &who);
             let mut results = arguments.results();
             results.put_u32::<0>(returned.len() as u32);
-            let mut variable = results
-                .variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+            let mut variable = results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
             variable.put(returned.as_bytes());
             results.reply(4)
         }
@@ -1132,14 +1068,13 @@ pub mod trips {
             (Self::STUBS[procedure])(&self.0, arguments)
         }
     }
-    /** What a domain that exports `trips::Base` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
-
-Those with `@opaque` parameters and feeds are not awaited.*/
+    /// What a domain that exports `trips::Base` does, if its procedures are awaited:
+    /// one that has to wait leaves its processor to other calls.
+    ///
+    /// Those with `@opaque` parameters and feeds are not awaited.
     pub trait BaseAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The procedure `_get_level`.
-        fn level(
-            &self,
-        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        fn level(&self) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
         /// The procedure `_set_level`.
         fn set_level(
             &self,
@@ -1148,16 +1083,12 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         /// The procedure `_get_name`.
         fn name(
             &self,
-        ) -> impl ::core::future::Future<
-            Output = ::std::string::String,
-        > + ::core::marker::Send;
+        ) -> impl ::core::future::Future<Output = ::std::string::String> + ::core::marker::Send;
         /// The procedure `greet`.
         fn greet(
             &self,
             who: &str,
-        ) -> impl ::core::future::Future<
-            Output = ::std::string::String,
-        > + ::core::marker::Send;
+        ) -> impl ::core::future::Future<Output = ::std::string::String> + ::core::marker::Send;
     }
     /// Entry stubs for a `BaseAsyncServer`.
     #[derive(Debug)]
@@ -1166,12 +1097,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         const STUBS: &'static [fn(
             &::std::sync::Arc<S>,
             ::nearcall::raw::Arguments<'_>,
-        ) -> ::nearcall::raw::Outcome] = &[
-            Self::stub_level,
-            Self::stub_set_level,
-            Self::stub_name,
-            Self::stub_greet,
-        ];
+        ) -> ::nearcall::raw::Outcome] =
+            &[Self::stub_level, Self::stub_set_level, Self::stub_name, Self::stub_greet];
         /// Entry stubs that run the procedures of `server`.
         pub fn new(server: S) -> Self {
             Self(::std::sync::Arc::new(server))
@@ -1181,19 +1108,18 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as BaseAsyncServer>::level(&server).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as BaseAsyncServer>::level(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned as u32);
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_set_level(
             server: &::std::sync::Arc<S>,
@@ -1201,39 +1127,37 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let value = arguments.get_u32::<0>() as i32;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    <S as BaseAsyncServer>::set_level(&server, value).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                <S as BaseAsyncServer>::set_level(&server, value).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let results = arguments.results();
                         results.reply(0)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_name(
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as BaseAsyncServer>::name(&server).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as BaseAsyncServer>::name(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned.len() as u32);
-                        let mut variable = results
-                            .variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+                        let mut variable =
+                            results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
                         variable.put(returned.as_bytes());
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_greet(
             server: &::std::sync::Arc<S>,
@@ -1243,22 +1167,21 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut incoming = arguments.variable::<8>()?;
             let who = incoming.text(who_length, ::nearcall::raw::UNBOUNDED)?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as BaseAsyncServer>::greet(&server, &who).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as BaseAsyncServer>::greet(&server, &who).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned.len() as u32);
-                        let mut variable = results
-                            .variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+                        let mut variable =
+                            results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
                         variable.put(returned.as_bytes());
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
     }
     impl<S: BaseAsyncServer> ::nearcall::raw::Entries for BaseAsyncEntries<S> {
@@ -1280,15 +1203,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
     pub static BASE: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
         name: "trips::Base",
         hash: [
-            0x74, 0x47, 0xaa, 0x2a, 0xd8, 0xf2, 0x2a, 0xcd, 0xc4, 0xbe, 0xa3, 0xc7, 0x6c,
-            0x4a, 0x4d, 0xfe,
+            0x74, 0x47, 0xaa, 0x2a, 0xd8, 0xf2, 0x2a, 0xcd, 0xc4, 0xbe, 0xa3, 0xc7, 0x6c, 0x4a,
+            0x4d, 0xfe,
         ],
         procedures: &[
             ::nearcall::ProcedureDescriptor {
                 name: "_get_level",
                 hash: [
-                    0x00, 0xec, 0x7a, 0xa3, 0x7e, 0x96, 0x91, 0x87, 0x94, 0x77, 0x42,
-                    0x8b, 0xfb, 0xc1, 0xf1, 0x10,
+                    0x00, 0xec, 0x7a, 0xa3, 0x7e, 0x96, 0x91, 0x87, 0x94, 0x77, 0x42, 0x8b, 0xfb,
+                    0xc1, 0xf1, 0x10,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -1298,8 +1221,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_set_level",
                 hash: [
-                    0xc1, 0xdc, 0x19, 0x67, 0xf4, 0x89, 0xf2, 0x2f, 0x4d, 0x06, 0x72,
-                    0x5d, 0x23, 0x81, 0xdd, 0x01,
+                    0xc1, 0xdc, 0x19, 0x67, 0xf4, 0x89, 0xf2, 0x2f, 0x4d, 0x06, 0x72, 0x5d, 0x23,
+                    0x81, 0xdd, 0x01,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -1309,8 +1232,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_get_name",
                 hash: [
-                    0xd1, 0xde, 0x37, 0x42, 0x1b, 0x5b, 0x96, 0x77, 0xd6, 0x4c, 0x08,
-                    0xcd, 0x25, 0x9f, 0x56, 0x22,
+                    0xd1, 0xde, 0x37, 0x42, 0x1b, 0x5b, 0x96, 0x77, 0xd6, 0x4c, 0x08, 0xcd, 0x25,
+                    0x9f, 0x56, 0x22,
                 ],
                 class: 1,
                 is_oneway: false,
@@ -1320,8 +1243,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "greet",
                 hash: [
-                    0xd9, 0xfe, 0x13, 0xb8, 0xa4, 0xe1, 0x22, 0x6b, 0xb6, 0x80, 0x44,
-                    0x68, 0x78, 0x59, 0xb8, 0x1f,
+                    0xd9, 0xfe, 0x13, 0xb8, 0xa4, 0xe1, 0x22, 0x6b, 0xb6, 0x80, 0x44, 0x68, 0x78,
+                    0x59, 0xb8, 0x1f,
                 ],
                 class: 1,
                 is_oneway: false,
@@ -1330,14 +1253,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             },
         ],
         classes: &[
-            ::nearcall::AStackClass {
-                block_bytes: 0,
-                count: 5,
-            },
-            ::nearcall::AStackClass {
-                block_bytes: 2048,
-                count: 5,
-            },
+            ::nearcall::AStackClass { block_bytes: 0, count: 5 },
+            ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
         ],
     };
     /// What `change` raises.
@@ -1349,10 +1266,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         Gone(Gone),
     }
     impl ::core::fmt::Display for TripsChangeException {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+        fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             match self {
                 Self::Refused(raised) => ::core::fmt::Display::fmt(raised, formatter),
                 Self::Gone(raised) => ::core::fmt::Display::fmt(raised, formatter),
@@ -1385,9 +1299,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         }
         /// Calls through a binding. Panics if it is a binding of another interface.
         pub fn new(binding: ::nearcall::Binding) -> Self {
-            Self {
-                client: ::nearcall::raw::Client::new(binding, &TRIPS),
-            }
+            Self { client: ::nearcall::raw::Client::new(binding, &TRIPS) }
         }
         /// The binding.
         pub fn binding(&self) -> &::nearcall::Binding {
@@ -1395,21 +1307,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         }
         /// The same, but every call waits at most this long.
         pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
-            Self {
-                client: self.client.with_deadline(deadline),
-            }
+            Self { client: self.client.with_deadline(deadline) }
         }
         /// The operations, each posted now and collected later: several calls at once.
         pub fn posting(&self) -> TripsPosting<'_> {
-            TripsPosting {
-                client: &self.client,
-            }
+            TripsPosting { client: &self.client }
         }
         /// The operations, each awaited, on any executor.
         pub fn awaiting(&self) -> TripsAwaiting<'_> {
-            TripsAwaiting {
-                client: &self.client,
-            }
+            TripsAwaiting { client: &self.client }
         }
         /// Reads `level`.
         pub fn level(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
@@ -1422,10 +1328,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::core::result::Result::Ok(returned)
         }
         /// Writes `level`.
-        pub fn set_level(
-            &self,
-            value: i32,
-        ) -> ::core::result::Result<(), ::nearcall::CallError> {
+        pub fn set_level(&self, value: i32) -> ::core::result::Result<(), ::nearcall::CallError> {
             let mut call = self.client.claim::<0>(1)?;
             call.put_u32::<0>(value as u32);
             let reply = call.post(4)?;
@@ -1435,9 +1338,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::core::result::Result::Ok(())
         }
         /// Reads `name`.
-        pub fn name(
-            &self,
-        ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
+        pub fn name(&self) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
             let call = self.client.claim::<3>(2)?;
             let reply = call.post(0)?;
             if reply.raised() != 0 {
@@ -1457,8 +1358,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
             let mut call = self.client.claim::<3>(3)?;
             call.put_u32::<0>(who.len() as u32);
-            let mut variable = call
-                .variable::<8>((who.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<8>((who.len() as u64).next_multiple_of(8))?;
             variable.put(who.as_bytes());
             let reply = call.post(4)?;
             if reply.raised() != 0 {
@@ -1506,17 +1406,14 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u32::<12>(few.len() as u32);
             call.put_u32::<16>(person_bytes.len() as u32);
             call.put_u32::<20>(shorts_bytes.len() as u32);
-            let mut variable = call
-                .variable::<
-                    24,
-                >(
-                    (name.len() as u64).next_multiple_of(8)
-                        + (wide.len() as u64).next_multiple_of(8)
-                        + (numbers.len() as u64 * 4).next_multiple_of(8)
-                        + (few.len() as u64).next_multiple_of(8)
-                        + (person_bytes.len() as u64).next_multiple_of(8)
-                        + (shorts_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<24>(
+                (name.len() as u64).next_multiple_of(8)
+                    + (wide.len() as u64).next_multiple_of(8)
+                    + (numbers.len() as u64 * 4).next_multiple_of(8)
+                    + (few.len() as u64).next_multiple_of(8)
+                    + (person_bytes.len() as u64).next_multiple_of(8)
+                    + (shorts_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(name.as_bytes());
             variable.put(wide.as_bytes());
             variable.put(::nearcall::raw::element_bytes(numbers));
@@ -1603,8 +1500,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             };
             let mut call = self.client.claim::<0>(7)?;
             call.put_u32::<0>(given_bytes.len() as u32);
-            let mut variable = call
-                .variable::<8>((given_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<8>((given_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&given_bytes);
             let reply = call.post(4)?;
             if reply.raised() != 0 {
@@ -1618,10 +1514,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::core::result::Result::Ok(returned)
         }
         /// Calls `grow`.
-        pub fn grow(
-            &self,
-            tree: &Tree,
-        ) -> ::core::result::Result<Tree, ::nearcall::CallError> {
+        pub fn grow(&self, tree: &Tree) -> ::core::result::Result<Tree, ::nearcall::CallError> {
             let tree_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
                 ::nearcall::raw::Marshal::marshal(tree, &mut writer);
@@ -1629,8 +1522,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             };
             let mut call = self.client.claim::<3>(8)?;
             call.put_u32::<0>(tree_bytes.len() as u32);
-            let mut variable = call
-                .variable::<8>((tree_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<8>((tree_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&tree_bytes);
             let reply = call.post(4)?;
             if reply.raised() != 0 {
@@ -1662,13 +1554,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut call = self.client.claim::<3>(9)?;
             call.put_u32::<0>(node_bytes.len() as u32);
             call.put_u32::<4>(edge_bytes.len() as u32);
-            let mut variable = call
-                .variable::<
-                    8,
-                >(
-                    (node_bytes.len() as u64).next_multiple_of(8)
-                        + (edge_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<8>(
+                (node_bytes.len() as u64).next_multiple_of(8)
+                    + (edge_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(&node_bytes);
             variable.put(&edge_bytes);
             let reply = call.post(8)?;
@@ -1694,8 +1583,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             };
             let mut call = self.client.claim::<3>(10)?;
             call.put_u32::<0>(links_bytes.len() as u32);
-            let mut variable = call
-                .variable::<8>((links_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<8>((links_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&links_bytes);
             let reply = call.post(4)?;
             if reply.raised() != 0 {
@@ -1789,15 +1677,12 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u32::<20>(part_bytes.len() as u32);
             call.put_u32::<24>(ratio.to_bits());
             call.put_bytes::<32>(::nearcall::raw::element_bytes(pair));
-            let mut variable = call
-                .variable::<
-                    40,
-                >(
-                    (all.len() as u64 * 4).next_multiple_of(8)
-                        + (reading_bytes.len() as u64).next_multiple_of(8)
-                        + (readings_bytes.len() as u64).next_multiple_of(8)
-                        + (part_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<40>(
+                (all.len() as u64 * 4).next_multiple_of(8)
+                    + (reading_bytes.len() as u64).next_multiple_of(8)
+                    + (readings_bytes.len() as u64).next_multiple_of(8)
+                    + (part_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(::nearcall::raw::element_bytes(all));
             variable.put(&reading_bytes);
             variable.put(&readings_bytes);
@@ -1810,10 +1695,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             {
                 let ranged = &share_;
                 if !(0..=100).contains(ranged) {
-                    ::core::result::Result::<
-                        (),
-                        _,
-                    >::Err(::nearcall::raw::Malformed::range(*ranged as u64))
+                    ::core::result::Result::<(), _>::Err(::nearcall::raw::Malformed::range(
+                        *ranged as u64,
+                    ))
                         .map_err(|malformed| reply.malformed(malformed))?;
                 }
             }
@@ -1821,10 +1705,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             {
                 let ranged = &returned;
                 if !(0..=100).contains(ranged) {
-                    ::core::result::Result::<
-                        (),
-                        _,
-                    >::Err(::nearcall::raw::Malformed::range(*ranged as u64))
+                    ::core::result::Result::<(), _>::Err(::nearcall::raw::Malformed::range(
+                        *ranged as u64,
+                    ))
                         .map_err(|malformed| reply.malformed(malformed))?;
                 }
             }
@@ -1832,10 +1715,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             {
                 let ranged = &answer_;
                 if !(0.0..).contains(ranged) {
-                    ::core::result::Result::<
-                        (),
-                        _,
-                    >::Err(::nearcall::raw::Malformed::range(ranged.to_bits()))
+                    ::core::result::Result::<(), _>::Err(::nearcall::raw::Malformed::range(
+                        ranged.to_bits(),
+                    ))
                         .map_err(|malformed| reply.malformed(malformed))?;
                 }
             }
@@ -1887,25 +1769,20 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     let choice = incoming
                         .unmarshal::<Choice>(choice_length)
                         .map_err(|malformed| reply.malformed(malformed))?;
-                    ::core::result::Result::Err(
-                        ::nearcall::Error::Exception(
-                            TripsChangeException::Refused(Refused { why, code, choice }),
-                        ),
-                    )
+                    ::core::result::Result::Err(::nearcall::Error::Exception(
+                        TripsChangeException::Refused(Refused { why, code, choice }),
+                    ))
                 }
                 2 => {
-                    ::core::result::Result::Err(
-                        ::nearcall::Error::Exception(TripsChangeException::Gone(Gone)),
-                    )
+                    ::core::result::Result::Err(::nearcall::Error::Exception(
+                        TripsChangeException::Gone(Gone),
+                    ))
                 }
                 _ => ::core::result::Result::Err(reply.unknown_exception().into()),
             }
         }
         /// Calls `whole`.
-        pub fn whole(
-            &self,
-            bytes: u32,
-        ) -> ::core::result::Result<Octets, ::nearcall::CallError> {
+        pub fn whole(&self, bytes: u32) -> ::core::result::Result<Octets, ::nearcall::CallError> {
             let mut call = self.client.claim::<3>(13)?;
             call.put_u32::<0>(bytes);
             let reply = call.post(4)?;
@@ -1928,8 +1805,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut call = self.client.claim::<3>(14)?;
             call.put_u32::<0>(data.len() as u32);
             call.put_u32::<4>(*count as u32);
-            let mut variable = call
-                .variable::<48>((data.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<48>((data.len() as u64).next_multiple_of(8))?;
             variable.put(data);
             let reply = call.post(8)?;
             if reply.raised() != 0 {
@@ -1966,10 +1842,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::core::result::Result::Ok(second_)
         }
         /// Calls `post`.
-        pub fn post(
-            &self,
-            number: u32,
-        ) -> ::core::result::Result<(), ::nearcall::CallError> {
+        pub fn post(&self, number: u32) -> ::core::result::Result<(), ::nearcall::CallError> {
             let mut call = self.client.claim::<0>(16)?;
             call.put_u32::<0>(number);
             call.post_oneway(4)?;
@@ -1995,14 +1868,12 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         /// Reads `level`.
         pub fn level(
             &self,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, i32>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
             let call = self.client.claim::<0>(0)?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                i32,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2018,9 +1889,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
             let mut call = self.client.claim::<0>(1)?;
             call.put_u32::<0>(value as u32);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2036,9 +1908,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::CallError,
         > {
             let call = self.client.claim::<3>(2)?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                ::std::string::String,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2061,12 +1934,12 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         > {
             let mut call = self.client.claim::<3>(3)?;
             call.put_u32::<0>(who.len() as u32);
-            let mut variable = call
-                .variable::<8>((who.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<8>((who.len() as u64).next_multiple_of(8))?;
             variable.put(who.as_bytes());
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                ::std::string::String,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2088,10 +1961,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             few: &[u8],
             person: &Person,
             shorts: &[Tag],
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, u32>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, u32>, ::nearcall::CallError> {
             ::nearcall::raw::check_bound("name", name.len(), 4)?;
             ::nearcall::raw::check_bound("wide", wide.chars().count(), 3)?;
             ::nearcall::raw::check_bound("numbers", numbers.len(), 2)?;
@@ -2117,26 +1987,24 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u32::<12>(few.len() as u32);
             call.put_u32::<16>(person_bytes.len() as u32);
             call.put_u32::<20>(shorts_bytes.len() as u32);
-            let mut variable = call
-                .variable::<
-                    24,
-                >(
-                    (name.len() as u64).next_multiple_of(8)
-                        + (wide.len() as u64).next_multiple_of(8)
-                        + (numbers.len() as u64 * 4).next_multiple_of(8)
-                        + (few.len() as u64).next_multiple_of(8)
-                        + (person_bytes.len() as u64).next_multiple_of(8)
-                        + (shorts_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<24>(
+                (name.len() as u64).next_multiple_of(8)
+                    + (wide.len() as u64).next_multiple_of(8)
+                    + (numbers.len() as u64 * 4).next_multiple_of(8)
+                    + (few.len() as u64).next_multiple_of(8)
+                    + (person_bytes.len() as u64).next_multiple_of(8)
+                    + (shorts_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(name.as_bytes());
             variable.put(wide.as_bytes());
             variable.put(::nearcall::raw::element_bytes(numbers));
             variable.put(few);
             variable.put(&person_bytes);
             variable.put(&shorts_bytes);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<u32, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                u32,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2158,9 +2026,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut call = self.client.claim::<1>(5)?;
             call.put_u32::<0>(bytes);
             call.put_u32::<4>(numbers);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (Tag, ::std::vec::Vec<i32>, ::std::vec::Vec<Tag>),
                 ::nearcall::CallError,
             > {
@@ -2204,9 +2070,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u8::<0>(rights.to_wire());
             call.put_u16::<2>(given.to_wire());
             call.put_u32::<4>(level.to_wire());
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(Level, Rights, Packed), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (Level, Rights, Packed),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2224,10 +2091,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         pub fn choose(
             &self,
             given: &Choice,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, Choice>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, Choice>, ::nearcall::CallError> {
             let given_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
                 ::nearcall::raw::Marshal::marshal(given, &mut writer);
@@ -2235,12 +2099,12 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             };
             let mut call = self.client.claim::<0>(7)?;
             call.put_u32::<0>(given_bytes.len() as u32);
-            let mut variable = call
-                .variable::<8>((given_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<8>((given_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&given_bytes);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<Choice, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                Choice,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2257,10 +2121,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         pub fn grow(
             &self,
             tree: &Tree,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, Tree>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, Tree>, ::nearcall::CallError> {
             let tree_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
                 ::nearcall::raw::Marshal::marshal(tree, &mut writer);
@@ -2268,12 +2129,12 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             };
             let mut call = self.client.claim::<3>(8)?;
             call.put_u32::<0>(tree_bytes.len() as u32);
-            let mut variable = call
-                .variable::<8>((tree_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<8>((tree_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&tree_bytes);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<Tree, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                Tree,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2291,10 +2152,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             &self,
             node: &Node,
             edge: &Edge,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, Node>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, Node>, ::nearcall::CallError> {
             let node_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
                 ::nearcall::raw::Marshal::marshal(node, &mut writer);
@@ -2308,18 +2166,16 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut call = self.client.claim::<3>(9)?;
             call.put_u32::<0>(node_bytes.len() as u32);
             call.put_u32::<4>(edge_bytes.len() as u32);
-            let mut variable = call
-                .variable::<
-                    8,
-                >(
-                    (node_bytes.len() as u64).next_multiple_of(8)
-                        + (edge_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<8>(
+                (node_bytes.len() as u64).next_multiple_of(8)
+                    + (edge_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(&node_bytes);
             variable.put(&edge_bytes);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<Node, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                Node,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2336,10 +2192,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         pub fn longer(
             &self,
             links: &Chain,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, Chain>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, Chain>, ::nearcall::CallError> {
             let links_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
                 ::nearcall::raw::Marshal::marshal(links, &mut writer);
@@ -2347,12 +2200,12 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             };
             let mut call = self.client.claim::<3>(10)?;
             call.put_u32::<0>(links_bytes.len() as u32);
-            let mut variable = call
-                .variable::<8>((links_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<8>((links_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&links_bytes);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<Chain, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                Chain,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2449,22 +2302,20 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u32::<20>(part_bytes.len() as u32);
             call.put_u32::<24>(ratio.to_bits());
             call.put_bytes::<32>(::nearcall::raw::element_bytes(pair));
-            let mut variable = call
-                .variable::<
-                    40,
-                >(
-                    (all.len() as u64 * 4).next_multiple_of(8)
-                        + (reading_bytes.len() as u64).next_multiple_of(8)
-                        + (readings_bytes.len() as u64).next_multiple_of(8)
-                        + (part_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<40>(
+                (all.len() as u64 * 4).next_multiple_of(8)
+                    + (reading_bytes.len() as u64).next_multiple_of(8)
+                    + (readings_bytes.len() as u64).next_multiple_of(8)
+                    + (part_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(::nearcall::raw::element_bytes(all));
             variable.put(&reading_bytes);
             variable.put(&readings_bytes);
             variable.put(&part_bytes);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(Percent, Percent, f64), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (Percent, Percent, f64),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2472,10 +2323,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 {
                     let ranged = &share_;
                     if !(0..=100).contains(ranged) {
-                        ::core::result::Result::<
-                            (),
-                            _,
-                        >::Err(::nearcall::raw::Malformed::range(*ranged as u64))
+                        ::core::result::Result::<(), _>::Err(::nearcall::raw::Malformed::range(
+                            *ranged as u64,
+                        ))
                             .map_err(|malformed| reply.malformed(malformed))?;
                     }
                 }
@@ -2483,10 +2333,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 {
                     let ranged = &returned;
                     if !(0..=100).contains(ranged) {
-                        ::core::result::Result::<
-                            (),
-                            _,
-                        >::Err(::nearcall::raw::Malformed::range(*ranged as u64))
+                        ::core::result::Result::<(), _>::Err(::nearcall::raw::Malformed::range(
+                            *ranged as u64,
+                        ))
                             .map_err(|malformed| reply.malformed(malformed))?;
                     }
                 }
@@ -2494,10 +2343,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 {
                     let ranged = &answer_;
                     if !(0.0..).contains(ranged) {
-                        ::core::result::Result::<
-                            (),
-                            _,
-                        >::Err(::nearcall::raw::Malformed::range(ranged.to_bits()))
+                        ::core::result::Result::<(), _>::Err(::nearcall::raw::Malformed::range(
+                            ranged.to_bits(),
+                        ))
                             .map_err(|malformed| reply.malformed(malformed))?;
                     }
                 }
@@ -2525,9 +2373,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u8::<4>(u8::from(refused));
             let mut variable = call.variable::<48>(data.payload_bytes())?;
             variable.put_opaque(data);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (Octets, Octets, ::std::string::String),
                 ::nearcall::Error<TripsChangeException>,
             > {
@@ -2559,18 +2405,14 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         let choice = incoming
                             .unmarshal::<Choice>(choice_length)
                             .map_err(|malformed| reply.malformed(malformed))?;
-                        ::core::result::Result::Err(
-                            ::nearcall::Error::Exception(
-                                TripsChangeException::Refused(Refused { why, code, choice }),
-                            ),
-                        )
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            TripsChangeException::Refused(Refused { why, code, choice }),
+                        ))
                     }
                     2 => {
-                        ::core::result::Result::Err(
-                            ::nearcall::Error::Exception(
-                                TripsChangeException::Gone(Gone),
-                            ),
-                        )
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            TripsChangeException::Gone(Gone),
+                        ))
                     }
                     _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
@@ -2581,15 +2423,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         pub fn whole(
             &self,
             bytes: u32,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, Octets>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, Octets>, ::nearcall::CallError> {
             let mut call = self.client.claim::<3>(13)?;
             call.put_u32::<0>(bytes);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<Octets, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                Octets,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2607,19 +2447,17 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             &self,
             data: &[u8],
             count: i32,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, (Octets, i32)>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, (Octets, i32)>, ::nearcall::CallError> {
             let data = self.client.opaque(data)?;
             let mut call = self.client.claim::<3>(14)?;
             call.put_u32::<0>(data.length_word());
             call.put_u32::<4>(count as u32);
             let mut variable = call.variable::<48>(data.payload_bytes())?;
             variable.put_opaque(data);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(Octets, i32), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (Octets, i32),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2641,9 +2479,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::CallError,
         > {
             let call = self.client.claim::<3>(15)?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(Octets, Octets), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (Octets, Octets),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2663,14 +2502,12 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         /// Calls `posted`.
         pub fn posted(
             &self,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, u64>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, u64>, ::nearcall::CallError> {
             let call = self.client.claim::<0>(17)?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<u64, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                u64,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2690,9 +2527,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         pub async fn level(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(0).await?;
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    i32,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -2711,9 +2549,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(1).await?;
                 call.put_u32::<0>(value as u32);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<(), ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (),
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -2729,9 +2568,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<3>(2).await?;
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     ::std::string::String,
                     ::nearcall::CallError,
                 > {
@@ -2757,12 +2594,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let awaited = {
                 let mut call = self.client.claim_awaited::<3>(3).await?;
                 call.put_u32::<0>(who.len() as u32);
-                let mut variable = call
-                    .variable::<8>((who.len() as u64).next_multiple_of(8))?;
+                let mut variable = call.variable::<8>((who.len() as u64).next_multiple_of(8))?;
                 variable.put(who.as_bytes());
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     ::std::string::String,
                     ::nearcall::CallError,
                 > {
@@ -2816,26 +2650,24 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 call.put_u32::<12>(few.len() as u32);
                 call.put_u32::<16>(person_bytes.len() as u32);
                 call.put_u32::<20>(shorts_bytes.len() as u32);
-                let mut variable = call
-                    .variable::<
-                        24,
-                    >(
-                        (name.len() as u64).next_multiple_of(8)
-                            + (wide.len() as u64).next_multiple_of(8)
-                            + (numbers.len() as u64 * 4).next_multiple_of(8)
-                            + (few.len() as u64).next_multiple_of(8)
-                            + (person_bytes.len() as u64).next_multiple_of(8)
-                            + (shorts_bytes.len() as u64).next_multiple_of(8),
-                    )?;
+                let mut variable = call.variable::<24>(
+                    (name.len() as u64).next_multiple_of(8)
+                        + (wide.len() as u64).next_multiple_of(8)
+                        + (numbers.len() as u64 * 4).next_multiple_of(8)
+                        + (few.len() as u64).next_multiple_of(8)
+                        + (person_bytes.len() as u64).next_multiple_of(8)
+                        + (shorts_bytes.len() as u64).next_multiple_of(8),
+                )?;
                 variable.put(name.as_bytes());
                 variable.put(wide.as_bytes());
                 variable.put(::nearcall::raw::element_bytes(numbers));
                 variable.put(few);
                 variable.put(&person_bytes);
                 variable.put(&shorts_bytes);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<u32, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    u32,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -2859,9 +2691,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 let mut call = self.client.claim_awaited::<1>(5).await?;
                 call.put_u32::<0>(bytes);
                 call.put_u32::<4>(numbers);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (Tag, ::std::vec::Vec<i32>, ::std::vec::Vec<Tag>),
                     ::nearcall::CallError,
                 > {
@@ -2905,9 +2735,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 call.put_u8::<0>(rights.to_wire());
                 call.put_u16::<2>(given.to_wire());
                 call.put_u32::<4>(level.to_wire());
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (Level, Rights, Packed),
                     ::nearcall::CallError,
                 > {
@@ -2939,12 +2767,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 };
                 let mut call = self.client.claim_awaited::<0>(7).await?;
                 call.put_u32::<0>(given_bytes.len() as u32);
-                let mut variable = call
-                    .variable::<8>((given_bytes.len() as u64).next_multiple_of(8))?;
+                let mut variable =
+                    call.variable::<8>((given_bytes.len() as u64).next_multiple_of(8))?;
                 variable.put(&given_bytes);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<Choice, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    Choice,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -2972,12 +2801,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 };
                 let mut call = self.client.claim_awaited::<3>(8).await?;
                 call.put_u32::<0>(tree_bytes.len() as u32);
-                let mut variable = call
-                    .variable::<8>((tree_bytes.len() as u64).next_multiple_of(8))?;
+                let mut variable =
+                    call.variable::<8>((tree_bytes.len() as u64).next_multiple_of(8))?;
                 variable.put(&tree_bytes);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<Tree, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    Tree,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -3012,18 +2842,16 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 let mut call = self.client.claim_awaited::<3>(9).await?;
                 call.put_u32::<0>(node_bytes.len() as u32);
                 call.put_u32::<4>(edge_bytes.len() as u32);
-                let mut variable = call
-                    .variable::<
-                        8,
-                    >(
-                        (node_bytes.len() as u64).next_multiple_of(8)
-                            + (edge_bytes.len() as u64).next_multiple_of(8),
-                    )?;
+                let mut variable = call.variable::<8>(
+                    (node_bytes.len() as u64).next_multiple_of(8)
+                        + (edge_bytes.len() as u64).next_multiple_of(8),
+                )?;
                 variable.put(&node_bytes);
                 variable.put(&edge_bytes);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<Node, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    Node,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -3051,12 +2879,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 };
                 let mut call = self.client.claim_awaited::<3>(10).await?;
                 call.put_u32::<0>(links_bytes.len() as u32);
-                let mut variable = call
-                    .variable::<8>((links_bytes.len() as u64).next_multiple_of(8))?;
+                let mut variable =
+                    call.variable::<8>((links_bytes.len() as u64).next_multiple_of(8))?;
                 variable.put(&links_bytes);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<Chain, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    Chain,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -3153,22 +2982,17 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 call.put_u32::<20>(part_bytes.len() as u32);
                 call.put_u32::<24>(ratio.to_bits());
                 call.put_bytes::<32>(::nearcall::raw::element_bytes(pair));
-                let mut variable = call
-                    .variable::<
-                        40,
-                    >(
-                        (all.len() as u64 * 4).next_multiple_of(8)
-                            + (reading_bytes.len() as u64).next_multiple_of(8)
-                            + (readings_bytes.len() as u64).next_multiple_of(8)
-                            + (part_bytes.len() as u64).next_multiple_of(8),
-                    )?;
+                let mut variable = call.variable::<40>(
+                    (all.len() as u64 * 4).next_multiple_of(8)
+                        + (reading_bytes.len() as u64).next_multiple_of(8)
+                        + (readings_bytes.len() as u64).next_multiple_of(8)
+                        + (part_bytes.len() as u64).next_multiple_of(8),
+                )?;
                 variable.put(::nearcall::raw::element_bytes(all));
                 variable.put(&reading_bytes);
                 variable.put(&readings_bytes);
                 variable.put(&part_bytes);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (Percent, Percent, f64),
                     ::nearcall::CallError,
                 > {
@@ -3179,10 +3003,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     {
                         let ranged = &share_;
                         if !(0..=100).contains(ranged) {
-                            ::core::result::Result::<
-                                (),
-                                _,
-                            >::Err(::nearcall::raw::Malformed::range(*ranged as u64))
+                            ::core::result::Result::<(), _>::Err(::nearcall::raw::Malformed::range(
+                                *ranged as u64,
+                            ))
                                 .map_err(|malformed| reply.malformed(malformed))?;
                         }
                     }
@@ -3190,10 +3013,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     {
                         let ranged = &returned;
                         if !(0..=100).contains(ranged) {
-                            ::core::result::Result::<
-                                (),
-                                _,
-                            >::Err(::nearcall::raw::Malformed::range(*ranged as u64))
+                            ::core::result::Result::<(), _>::Err(::nearcall::raw::Malformed::range(
+                                *ranged as u64,
+                            ))
                                 .map_err(|malformed| reply.malformed(malformed))?;
                         }
                     }
@@ -3201,10 +3023,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     {
                         let ranged = &answer_;
                         if !(0.0..).contains(ranged) {
-                            ::core::result::Result::<
-                                (),
-                                _,
-                            >::Err(::nearcall::raw::Malformed::range(ranged.to_bits()))
+                            ::core::result::Result::<(), _>::Err(::nearcall::raw::Malformed::range(
+                                ranged.to_bits(),
+                            ))
                                 .map_err(|malformed| reply.malformed(malformed))?;
                         }
                     }
@@ -3230,9 +3051,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 call.put_u8::<4>(u8::from(refused));
                 let mut variable = call.variable::<48>(data.payload_bytes())?;
                 variable.put_opaque(data);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (Octets, Octets, ::std::string::String),
                     ::nearcall::Error<TripsChangeException>,
                 > {
@@ -3264,22 +3083,16 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                             let choice = incoming
                                 .unmarshal::<Choice>(choice_length)
                                 .map_err(|malformed| reply.malformed(malformed))?;
-                            ::core::result::Result::Err(
-                                ::nearcall::Error::Exception(
-                                    TripsChangeException::Refused(Refused { why, code, choice }),
-                                ),
-                            )
+                            ::core::result::Result::Err(::nearcall::Error::Exception(
+                                TripsChangeException::Refused(Refused { why, code, choice }),
+                            ))
                         }
                         2 => {
-                            ::core::result::Result::Err(
-                                ::nearcall::Error::Exception(
-                                    TripsChangeException::Gone(Gone),
-                                ),
-                            )
+                            ::core::result::Result::Err(::nearcall::Error::Exception(
+                                TripsChangeException::Gone(Gone),
+                            ))
                         }
-                        _ => {
-                            ::core::result::Result::Err(reply.unknown_exception().into())
-                        }
+                        _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                     }
                 };
                 self.client.post_awaited(call, 5, collect)?
@@ -3294,9 +3107,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let awaited = {
                 let mut call = self.client.claim_awaited::<3>(13).await?;
                 call.put_u32::<0>(bytes);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<Octets, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    Octets,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -3324,9 +3138,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 call.put_u32::<4>(count as u32);
                 let mut variable = call.variable::<48>(data.payload_bytes())?;
                 variable.put_opaque(data);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<(Octets, i32), ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (Octets, i32),
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -3343,14 +3158,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             awaited.await
         }
         /// Calls `two`.
-        pub async fn two(
-            self,
-        ) -> ::core::result::Result<(Octets, Octets), ::nearcall::CallError> {
+        pub async fn two(self) -> ::core::result::Result<(Octets, Octets), ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<3>(15).await?;
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<(Octets, Octets), ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (Octets, Octets),
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -3370,10 +3184,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             awaited.await
         }
         /// Calls `post`.
-        pub async fn post(
-            self,
-            number: u32,
-        ) -> ::core::result::Result<(), ::nearcall::CallError> {
+        pub async fn post(self, number: u32) -> ::core::result::Result<(), ::nearcall::CallError> {
             let mut call = self.client.claim_awaited::<0>(16).await?;
             call.put_u32::<0>(number);
             call.post_oneway(4)?;
@@ -3383,9 +3194,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         pub async fn posted(self) -> ::core::result::Result<u64, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(17).await?;
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<u64, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    u64,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -3418,18 +3230,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             shorts: &[Tag],
         ) -> u32;
         /// Bounds on the way back: this many bytes of text, this many numbers.
-        fn received(
-            &self,
-            bytes: u32,
-            numbers: u32,
-        ) -> (Tag, ::std::vec::Vec<i32>, ::std::vec::Vec<Tag>);
+        fn received(&self, bytes: u32, numbers: u32) -> (
+            Tag,
+            ::std::vec::Vec<i32>,
+            ::std::vec::Vec<Tag>,
+        );
         /// Words that have wrong values.
-        fn words(
-            &self,
-            level: Level,
-            rights: &mut Rights,
-            given: Packed,
-        ) -> (Level, Packed);
+        fn words(&self, level: Level, rights: &mut Rights, given: Packed) -> (Level, Packed);
         /// The procedure `choose`.
         fn choose(&self, given: &Choice) -> Choice;
         /// The procedure `grow`.
@@ -3457,10 +3264,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             data: ::nearcall::Opaque<'_>,
             refused: bool,
             written: ::nearcall::OpaqueOut<'_>,
-        ) -> ::core::result::Result<
-            (Octets, ::std::string::String),
-            TripsChangeException,
-        >;
+        ) -> ::core::result::Result<(Octets, ::std::string::String), TripsChangeException>;
         /// The procedure `whole`.
         fn whole(&self, bytes: u32, returned: ::nearcall::OpaqueOut<'_>);
         /// The procedure `both`.
@@ -3533,8 +3337,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let returned = <S as TripsServer>::name(server);
             let mut results = arguments.results();
             results.put_u32::<0>(returned.len() as u32);
-            let mut variable = results
-                .variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+            let mut variable = results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
             variable.put(returned.as_bytes());
             results.reply(4)
         }
@@ -3548,8 +3351,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let returned = <S as TripsServer>::greet(server, &who);
             let mut results = arguments.results();
             results.put_u32::<0>(returned.len() as u32);
-            let mut variable = results
-                .variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+            let mut variable = results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
             variable.put(returned.as_bytes());
             results.reply(4)
         }
@@ -3575,15 +3377,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             for item in shorts.iter() {
                 ::nearcall::raw::check_received(item.len(), 4)?;
             }
-            let returned = <S as TripsServer>::sent(
-                server,
-                &name,
-                &wide,
-                &numbers,
-                &few,
-                &person,
-                &shorts,
-            );
+            let returned =
+                <S as TripsServer>::sent(server, &name, &wide, &numbers, &few, &person, &shorts);
             let mut results = arguments.results();
             results.put_u32::<0>(returned);
             results.reply(4)
@@ -3594,11 +3389,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let bytes = arguments.get_u32::<0>();
             let numbers = arguments.get_u32::<4>();
-            let (returned, all, shorts) = <S as TripsServer>::received(
-                server,
-                bytes,
-                numbers,
-            );
+            let (returned, all, shorts) = <S as TripsServer>::received(server, bytes, numbers);
             ::nearcall::raw::check_result("returned", returned.len(), 4)?;
             ::nearcall::raw::check_result("all", all.len(), 2)?;
             let shorts_bytes = {
@@ -3614,14 +3405,11 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             results.put_u32::<0>(returned.len() as u32);
             results.put_u32::<4>(all.len() as u32);
             results.put_u32::<8>(shorts_bytes.len() as u32);
-            let mut variable = results
-                .variable::<
-                    16,
-                >(
-                    (returned.len() as u64).next_multiple_of(8)
-                        + (all.len() as u64 * 4).next_multiple_of(8)
-                        + (shorts_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = results.variable::<16>(
+                (returned.len() as u64).next_multiple_of(8)
+                    + (all.len() as u64 * 4).next_multiple_of(8)
+                    + (shorts_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(returned.as_bytes());
             variable.put(::nearcall::raw::element_bytes(&all));
             variable.put(&shorts_bytes);
@@ -3634,12 +3422,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut rights = Rights::from_wire(arguments.get_u8::<0>())?;
             let given = Packed::from_wire(arguments.get_u16::<2>())?;
             let level = Level::from_wire(arguments.get_u32::<4>())?;
-            let (returned, packed) = <S as TripsServer>::words(
-                server,
-                level,
-                &mut rights,
-                given,
-            );
+            let (returned, packed) = <S as TripsServer>::words(server, level, &mut rights, given);
             let mut results = arguments.results();
             results.put_u8::<0>(rights.to_wire());
             results.put_u16::<2>(packed.to_wire());
@@ -3661,8 +3444,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             };
             let mut results = arguments.results();
             results.put_u32::<0>(returned_bytes.len() as u32);
-            let mut variable = results
-                .variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable =
+                results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&returned_bytes);
             results.reply(4)
         }
@@ -3681,8 +3464,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             };
             let mut results = arguments.results();
             results.put_u32::<0>(returned_bytes.len() as u32);
-            let mut variable = results
-                .variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable =
+                results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&returned_bytes);
             results.reply(4)
         }
@@ -3703,8 +3486,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             };
             let mut results = arguments.results();
             results.put_u32::<0>(returned_bytes.len() as u32);
-            let mut variable = results
-                .variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable =
+                results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&returned_bytes);
             results.reply(4)
         }
@@ -3723,8 +3506,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             };
             let mut results = arguments.results();
             results.put_u32::<0>(returned_bytes.len() as u32);
-            let mut variable = results
-                .variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable =
+                results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&returned_bytes);
             results.reply(4)
         }
@@ -3736,20 +3519,18 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             {
                 let ranged = &share;
                 if !(0..=100).contains(ranged) {
-                    ::core::result::Result::<
-                        (),
-                        _,
-                    >::Err(::nearcall::raw::Malformed::range(*ranged as u64))?;
+                    ::core::result::Result::<(), _>::Err(::nearcall::raw::Malformed::range(
+                        *ranged as u64,
+                    ))?;
                 }
             }
             let which = arguments.get_u32::<4>() as i32;
             {
                 let ranged = &which;
                 if !(-1..=5).contains(ranged) {
-                    ::core::result::Result::<
-                        (),
-                        _,
-                    >::Err(::nearcall::raw::Malformed::range(*ranged as u64))?;
+                    ::core::result::Result::<(), _>::Err(::nearcall::raw::Malformed::range(
+                        *ranged as u64,
+                    ))?;
                 }
             }
             let all_length = arguments.get_u32::<8>();
@@ -3762,24 +3543,21 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 {
                     let ranged = item;
                     if !(0..=100).contains(ranged) {
-                        ::core::result::Result::<
-                            (),
-                            _,
-                        >::Err(::nearcall::raw::Malformed::range(*ranged as u64))?;
+                        ::core::result::Result::<(), _>::Err(::nearcall::raw::Malformed::range(
+                            *ranged as u64,
+                        ))?;
                     }
                 }
             }
             let mut incoming = arguments.variable::<40>()?;
-            let all = incoming
-                .elements::<Percent>(all_length, ::nearcall::raw::UNBOUNDED)?;
+            let all = incoming.elements::<Percent>(all_length, ::nearcall::raw::UNBOUNDED)?;
             for item in all.iter() {
                 {
                     let ranged = item;
                     if !(0..=100).contains(ranged) {
-                        ::core::result::Result::<
-                            (),
-                            _,
-                        >::Err(::nearcall::raw::Malformed::range(*ranged as u64))?;
+                        ::core::result::Result::<(), _>::Err(::nearcall::raw::Malformed::range(
+                            *ranged as u64,
+                        ))?;
                     }
                 }
             }
@@ -3849,13 +3627,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     let lent_bytes = results.lent_bytes();
                     results.put_u32::<4>(lent_bytes);
                     results.put_u32::<8>(after.len() as u32);
-                    let mut variable = results
-                        .variable::<
-                            48,
-                        >(
-                            (returned.len() as u64).next_multiple_of(8)
-                                + (after.len() as u64).next_multiple_of(8),
-                        )?;
+                    let mut variable = results.variable::<48>(
+                        (returned.len() as u64).next_multiple_of(8)
+                            + (after.len() as u64).next_multiple_of(8),
+                    )?;
                     variable.put(&returned);
                     variable.put(after.as_bytes());
                     results.reply(12)
@@ -3870,13 +3645,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     results.put_u32::<0>(raised.why.len() as u32);
                     results.put_u32::<4>(raised.code as u32);
                     results.put_u32::<8>(choice_bytes.len() as u32);
-                    let mut variable = results
-                        .variable::<
-                            16,
-                        >(
-                            (raised.why.len() as u64).next_multiple_of(8)
-                                + (choice_bytes.len() as u64).next_multiple_of(8),
-                        )?;
+                    let mut variable = results.variable::<16>(
+                        (raised.why.len() as u64).next_multiple_of(8)
+                            + (choice_bytes.len() as u64).next_multiple_of(8),
+                    )?;
                     variable.put(raised.why.as_bytes());
                     variable.put(&choice_bytes);
                     results.raise(1, 12)
@@ -3925,8 +3697,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let lent_bytes = results.lent_bytes();
             results.put_u32::<0>(lent_bytes);
             results.put_u32::<4>(second.len() as u32);
-            let mut variable = results
-                .variable::<48>((second.len() as u64).next_multiple_of(8))?;
+            let mut variable = results.variable::<48>((second.len() as u64).next_multiple_of(8))?;
             variable.put(&second);
             results.reply(8)
         }
@@ -3961,14 +3732,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             (Self::STUBS[procedure])(&self.0, arguments)
         }
     }
-    /** What a domain that exports `trips::Trips` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
-
-Those with `@opaque` parameters and feeds are not awaited.*/
+    /// What a domain that exports `trips::Trips` does, if its procedures are awaited:
+    /// one that has to wait leaves its processor to other calls.
+    ///
+    /// Those with `@opaque` parameters and feeds are not awaited.
     pub trait TripsAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The procedure `_get_level`.
-        fn level(
-            &self,
-        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
+        fn level(&self) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
         /// The procedure `_set_level`.
         fn set_level(
             &self,
@@ -3977,16 +3747,12 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         /// The procedure `_get_name`.
         fn name(
             &self,
-        ) -> impl ::core::future::Future<
-            Output = ::std::string::String,
-        > + ::core::marker::Send;
+        ) -> impl ::core::future::Future<Output = ::std::string::String> + ::core::marker::Send;
         /// The procedure `greet`.
         fn greet(
             &self,
             who: &str,
-        ) -> impl ::core::future::Future<
-            Output = ::std::string::String,
-        > + ::core::marker::Send;
+        ) -> impl ::core::future::Future<Output = ::std::string::String> + ::core::marker::Send;
         /// Bounds on the way there.
         fn sent(
             &self,
@@ -4011,9 +3777,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             level: Level,
             rights: &mut Rights,
             given: Packed,
-        ) -> impl ::core::future::Future<
-            Output = (Level, Packed),
-        > + ::core::marker::Send;
+        ) -> impl ::core::future::Future<Output = (Level, Packed)> + ::core::marker::Send;
         /// The procedure `choose`.
         fn choose(
             &self,
@@ -4054,10 +3818,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             data: ::nearcall::Opaque<'_>,
             refused: bool,
             written: ::nearcall::OpaqueOut<'_>,
-        ) -> ::core::result::Result<
-            (Octets, ::std::string::String),
-            TripsChangeException,
-        >;
+        ) -> ::core::result::Result<(Octets, ::std::string::String), TripsChangeException>;
         /// The procedure `whole`.
         fn whole(&self, bytes: u32, returned: ::nearcall::OpaqueOut<'_>);
         /// The procedure `both`.
@@ -4075,9 +3836,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             number: u32,
         ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
         /// The procedure `posted`.
-        fn posted(
-            &self,
-        ) -> impl ::core::future::Future<Output = u64> + ::core::marker::Send;
+        fn posted(&self) -> impl ::core::future::Future<Output = u64> + ::core::marker::Send;
     }
     /// Entry stubs for a `TripsAsyncServer`.
     #[derive(Debug)]
@@ -4115,19 +3874,18 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as TripsAsyncServer>::level(&server).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as TripsAsyncServer>::level(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned as u32);
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_set_level(
             server: &::std::sync::Arc<S>,
@@ -4135,39 +3893,37 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let value = arguments.get_u32::<0>() as i32;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    <S as TripsAsyncServer>::set_level(&server, value).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                <S as TripsAsyncServer>::set_level(&server, value).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let results = arguments.results();
                         results.reply(0)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_name(
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as TripsAsyncServer>::name(&server).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as TripsAsyncServer>::name(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned.len() as u32);
-                        let mut variable = results
-                            .variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+                        let mut variable =
+                            results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
                         variable.put(returned.as_bytes());
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_greet(
             server: &::std::sync::Arc<S>,
@@ -4177,22 +3933,21 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut incoming = arguments.variable::<8>()?;
             let who = incoming.text(who_length, ::nearcall::raw::UNBOUNDED)?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as TripsAsyncServer>::greet(&server, &who).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as TripsAsyncServer>::greet(&server, &who).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned.len() as u32);
-                        let mut variable = results
-                            .variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+                        let mut variable =
+                            results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
                         variable.put(returned.as_bytes());
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_sent(
             server: &::std::sync::Arc<S>,
@@ -4217,28 +3972,26 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 ::nearcall::raw::check_received(item.len(), 4)?;
             }
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as TripsAsyncServer>::sent(
-                            &server,
-                            &name,
-                            &wide,
-                            &numbers,
-                            &few,
-                            &person,
-                            &shorts,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as TripsAsyncServer>::sent(
+                    &server,
+                    &name,
+                    &wide,
+                    &numbers,
+                    &few,
+                    &person,
+                    &shorts,
+                ).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned);
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_received(
             server: &::std::sync::Arc<S>,
@@ -4247,17 +4000,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let bytes = arguments.get_u32::<0>();
             let numbers = arguments.get_u32::<4>();
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as TripsAsyncServer>::received(
-                            &server,
-                            bytes,
-                            numbers,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as TripsAsyncServer>::received(&server, bytes, numbers).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let (returned, all, shorts) = outcome;
                         ::nearcall::raw::check_result("returned", returned.len(), 4)?;
                         ::nearcall::raw::check_result("all", all.len(), 2)?;
@@ -4274,21 +4020,19 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         results.put_u32::<0>(returned.len() as u32);
                         results.put_u32::<4>(all.len() as u32);
                         results.put_u32::<8>(shorts_bytes.len() as u32);
-                        let mut variable = results
-                            .variable::<
-                                16,
-                            >(
-                                (returned.len() as u64).next_multiple_of(8)
-                                    + (all.len() as u64 * 4).next_multiple_of(8)
-                                    + (shorts_bytes.len() as u64).next_multiple_of(8),
-                            )?;
+                        let mut variable = results.variable::<16>(
+                            (returned.len() as u64).next_multiple_of(8)
+                                + (all.len() as u64 * 4).next_multiple_of(8)
+                                + (shorts_bytes.len() as u64).next_multiple_of(8),
+                        )?;
                         variable.put(returned.as_bytes());
                         variable.put(::nearcall::raw::element_bytes(&all));
                         variable.put(&shorts_bytes);
                         results.reply(12)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_words(
             server: &::std::sync::Arc<S>,
@@ -4298,27 +4042,21 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let given = Packed::from_wire(arguments.get_u16::<2>())?;
             let level = Level::from_wire(arguments.get_u32::<4>())?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as TripsAsyncServer>::words(
-                            &server,
-                            level,
-                            &mut rights,
-                            given,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome =
+                    <S as TripsAsyncServer>::words(&server, level, &mut rights, given).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let (returned, packed) = outcome;
                         let mut results = arguments.results();
                         results.put_u8::<0>(rights.to_wire());
                         results.put_u16::<2>(packed.to_wire());
                         results.put_u32::<4>(returned.to_wire());
                         results.reply(8)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_choose(
             server: &::std::sync::Arc<S>,
@@ -4328,12 +4066,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut incoming = arguments.variable::<8>()?;
             let given = incoming.unmarshal::<Choice>(given_length)?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as TripsAsyncServer>::choose(&server, &given).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as TripsAsyncServer>::choose(&server, &given).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let returned_bytes = {
                             let mut writer = ::nearcall::raw::Writer::new();
@@ -4342,15 +4078,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         };
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned_bytes.len() as u32);
-                        let mut variable = results
-                            .variable::<
-                                8,
-                            >((returned_bytes.len() as u64).next_multiple_of(8))?;
+                        let mut variable = results.variable::<8>(
+                            (returned_bytes.len() as u64).next_multiple_of(8),
+                        )?;
                         variable.put(&returned_bytes);
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_grow(
             server: &::std::sync::Arc<S>,
@@ -4360,12 +4096,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut incoming = arguments.variable::<8>()?;
             let tree = incoming.unmarshal::<Tree>(tree_length)?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as TripsAsyncServer>::grow(&server, &tree).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as TripsAsyncServer>::grow(&server, &tree).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let returned_bytes = {
                             let mut writer = ::nearcall::raw::Writer::new();
@@ -4374,15 +4108,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         };
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned_bytes.len() as u32);
-                        let mut variable = results
-                            .variable::<
-                                8,
-                            >((returned_bytes.len() as u64).next_multiple_of(8))?;
+                        let mut variable = results.variable::<8>(
+                            (returned_bytes.len() as u64).next_multiple_of(8),
+                        )?;
                         variable.put(&returned_bytes);
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_join(
             server: &::std::sync::Arc<S>,
@@ -4394,13 +4128,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let node = incoming.unmarshal::<Node>(node_length)?;
             let edge = incoming.unmarshal::<Edge>(edge_length)?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as TripsAsyncServer>::join(&server, &node, &edge)
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as TripsAsyncServer>::join(&server, &node, &edge).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let returned_bytes = {
                             let mut writer = ::nearcall::raw::Writer::new();
@@ -4409,15 +4140,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         };
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned_bytes.len() as u32);
-                        let mut variable = results
-                            .variable::<
-                                8,
-                            >((returned_bytes.len() as u64).next_multiple_of(8))?;
+                        let mut variable = results.variable::<8>(
+                            (returned_bytes.len() as u64).next_multiple_of(8),
+                        )?;
                         variable.put(&returned_bytes);
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_longer(
             server: &::std::sync::Arc<S>,
@@ -4427,12 +4158,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut incoming = arguments.variable::<8>()?;
             let links = incoming.unmarshal::<Chain>(links_length)?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as TripsAsyncServer>::longer(&server, &links).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as TripsAsyncServer>::longer(&server, &links).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let returned_bytes = {
                             let mut writer = ::nearcall::raw::Writer::new();
@@ -4441,15 +4170,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         };
                         let mut results = arguments.results();
                         results.put_u32::<0>(returned_bytes.len() as u32);
-                        let mut variable = results
-                            .variable::<
-                                8,
-                            >((returned_bytes.len() as u64).next_multiple_of(8))?;
+                        let mut variable = results.variable::<8>(
+                            (returned_bytes.len() as u64).next_multiple_of(8),
+                        )?;
                         variable.put(&returned_bytes);
                         results.reply(4)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_within(
             server: &::std::sync::Arc<S>,
@@ -4459,20 +4188,18 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             {
                 let ranged = &share;
                 if !(0..=100).contains(ranged) {
-                    ::core::result::Result::<
-                        (),
-                        _,
-                    >::Err(::nearcall::raw::Malformed::range(*ranged as u64))?;
+                    ::core::result::Result::<(), _>::Err(::nearcall::raw::Malformed::range(
+                        *ranged as u64,
+                    ))?;
                 }
             }
             let which = arguments.get_u32::<4>() as i32;
             {
                 let ranged = &which;
                 if !(-1..=5).contains(ranged) {
-                    ::core::result::Result::<
-                        (),
-                        _,
-                    >::Err(::nearcall::raw::Malformed::range(*ranged as u64))?;
+                    ::core::result::Result::<(), _>::Err(::nearcall::raw::Malformed::range(
+                        *ranged as u64,
+                    ))?;
                 }
             }
             let all_length = arguments.get_u32::<8>();
@@ -4485,24 +4212,21 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 {
                     let ranged = item;
                     if !(0..=100).contains(ranged) {
-                        ::core::result::Result::<
-                            (),
-                            _,
-                        >::Err(::nearcall::raw::Malformed::range(*ranged as u64))?;
+                        ::core::result::Result::<(), _>::Err(::nearcall::raw::Malformed::range(
+                            *ranged as u64,
+                        ))?;
                     }
                 }
             }
             let mut incoming = arguments.variable::<40>()?;
-            let all = incoming
-                .elements::<Percent>(all_length, ::nearcall::raw::UNBOUNDED)?;
+            let all = incoming.elements::<Percent>(all_length, ::nearcall::raw::UNBOUNDED)?;
             for item in all.iter() {
                 {
                     let ranged = item;
                     if !(0..=100).contains(ranged) {
-                        ::core::result::Result::<
-                            (),
-                            _,
-                        >::Err(::nearcall::raw::Malformed::range(*ranged as u64))?;
+                        ::core::result::Result::<(), _>::Err(::nearcall::raw::Malformed::range(
+                            *ranged as u64,
+                        ))?;
                     }
                 }
             }
@@ -4510,23 +4234,20 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let readings = incoming.unmarshal::<Readings>(readings_length)?;
             let part = incoming.unmarshal::<Part>(part_length)?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as TripsAsyncServer>::within(
-                            &server,
-                            which,
-                            &mut share,
-                            &all,
-                            &reading,
-                            &readings,
-                            &pair,
-                            &part,
-                            ratio,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as TripsAsyncServer>::within(
+                    &server,
+                    which,
+                    &mut share,
+                    &all,
+                    &reading,
+                    &readings,
+                    &pair,
+                    &part,
+                    ratio,
+                ).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let (returned, answer) = outcome;
                         {
                             let mut writer = ::nearcall::raw::Writer::new();
@@ -4563,9 +4284,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         results.put_u32::<4>(returned as u32);
                         results.put_u64::<8>(answer.to_bits());
                         results.reply(16)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_change(
             server: &::std::sync::Arc<S>,
@@ -4583,13 +4305,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     let lent_bytes = results.lent_bytes();
                     results.put_u32::<4>(lent_bytes);
                     results.put_u32::<8>(after.len() as u32);
-                    let mut variable = results
-                        .variable::<
-                            48,
-                        >(
-                            (returned.len() as u64).next_multiple_of(8)
-                                + (after.len() as u64).next_multiple_of(8),
-                        )?;
+                    let mut variable = results.variable::<48>(
+                        (returned.len() as u64).next_multiple_of(8)
+                            + (after.len() as u64).next_multiple_of(8),
+                    )?;
                     variable.put(&returned);
                     variable.put(after.as_bytes());
                     results.reply(12)
@@ -4604,13 +4323,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     results.put_u32::<0>(raised.why.len() as u32);
                     results.put_u32::<4>(raised.code as u32);
                     results.put_u32::<8>(choice_bytes.len() as u32);
-                    let mut variable = results
-                        .variable::<
-                            16,
-                        >(
-                            (raised.why.len() as u64).next_multiple_of(8)
-                                + (choice_bytes.len() as u64).next_multiple_of(8),
-                        )?;
+                    let mut variable = results.variable::<16>(
+                        (raised.why.len() as u64).next_multiple_of(8)
+                            + (choice_bytes.len() as u64).next_multiple_of(8),
+                    )?;
                     variable.put(raised.why.as_bytes());
                     variable.put(&choice_bytes);
                     results.raise(1, 12)
@@ -4659,8 +4375,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let lent_bytes = results.lent_bytes();
             results.put_u32::<0>(lent_bytes);
             results.put_u32::<4>(second.len() as u32);
-            let mut variable = results
-                .variable::<48>((second.len() as u64).next_multiple_of(8))?;
+            let mut variable = results.variable::<48>((second.len() as u64).next_multiple_of(8))?;
             variable.put(&second);
             results.reply(8)
         }
@@ -4670,36 +4385,34 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let number = arguments.get_u32::<0>();
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    <S as TripsAsyncServer>::post(&server, number).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                <S as TripsAsyncServer>::post(&server, number).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let results = arguments.results();
                         results.reply(0)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_posted(
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as TripsAsyncServer>::posted(&server).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as TripsAsyncServer>::posted(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u64::<0>(returned);
                         results.reply(8)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
     }
     impl<S: TripsAsyncServer> ::nearcall::raw::Entries for TripsAsyncEntries<S> {
@@ -4721,15 +4434,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
     pub static TRIPS: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
         name: "trips::Trips",
         hash: [
-            0x87, 0xfb, 0xdb, 0xf9, 0x87, 0x46, 0xfa, 0x6c, 0xc0, 0x24, 0x39, 0x76, 0x3a,
-            0x95, 0x4d, 0xb6,
+            0x87, 0xfb, 0xdb, 0xf9, 0x87, 0x46, 0xfa, 0x6c, 0xc0, 0x24, 0x39, 0x76, 0x3a, 0x95,
+            0x4d, 0xb6,
         ],
         procedures: &[
             ::nearcall::ProcedureDescriptor {
                 name: "_get_level",
                 hash: [
-                    0x00, 0xec, 0x7a, 0xa3, 0x7e, 0x96, 0x91, 0x87, 0x94, 0x77, 0x42,
-                    0x8b, 0xfb, 0xc1, 0xf1, 0x10,
+                    0x00, 0xec, 0x7a, 0xa3, 0x7e, 0x96, 0x91, 0x87, 0x94, 0x77, 0x42, 0x8b, 0xfb,
+                    0xc1, 0xf1, 0x10,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -4739,8 +4452,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_set_level",
                 hash: [
-                    0xc1, 0xdc, 0x19, 0x67, 0xf4, 0x89, 0xf2, 0x2f, 0x4d, 0x06, 0x72,
-                    0x5d, 0x23, 0x81, 0xdd, 0x01,
+                    0xc1, 0xdc, 0x19, 0x67, 0xf4, 0x89, 0xf2, 0x2f, 0x4d, 0x06, 0x72, 0x5d, 0x23,
+                    0x81, 0xdd, 0x01,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -4750,8 +4463,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "_get_name",
                 hash: [
-                    0xd1, 0xde, 0x37, 0x42, 0x1b, 0x5b, 0x96, 0x77, 0xd6, 0x4c, 0x08,
-                    0xcd, 0x25, 0x9f, 0x56, 0x22,
+                    0xd1, 0xde, 0x37, 0x42, 0x1b, 0x5b, 0x96, 0x77, 0xd6, 0x4c, 0x08, 0xcd, 0x25,
+                    0x9f, 0x56, 0x22,
                 ],
                 class: 3,
                 is_oneway: false,
@@ -4761,8 +4474,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "greet",
                 hash: [
-                    0xd9, 0xfe, 0x13, 0xb8, 0xa4, 0xe1, 0x22, 0x6b, 0xb6, 0x80, 0x44,
-                    0x68, 0x78, 0x59, 0xb8, 0x1f,
+                    0xd9, 0xfe, 0x13, 0xb8, 0xa4, 0xe1, 0x22, 0x6b, 0xb6, 0x80, 0x44, 0x68, 0x78,
+                    0x59, 0xb8, 0x1f,
                 ],
                 class: 3,
                 is_oneway: false,
@@ -4772,8 +4485,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "sent",
                 hash: [
-                    0x0e, 0x94, 0x2f, 0x22, 0x50, 0x9f, 0x15, 0xb8, 0x4f, 0x64, 0xc6,
-                    0x09, 0xdb, 0x9d, 0xfa, 0x51,
+                    0x0e, 0x94, 0x2f, 0x22, 0x50, 0x9f, 0x15, 0xb8, 0x4f, 0x64, 0xc6, 0x09, 0xdb,
+                    0x9d, 0xfa, 0x51,
                 ],
                 class: 2,
                 is_oneway: false,
@@ -4783,8 +4496,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "received",
                 hash: [
-                    0x4a, 0xe8, 0xd0, 0xc4, 0xbd, 0x3a, 0x7f, 0x73, 0xa9, 0x1c, 0x1f,
-                    0xa5, 0xea, 0x2b, 0x74, 0x5b,
+                    0x4a, 0xe8, 0xd0, 0xc4, 0xbd, 0x3a, 0x7f, 0x73, 0xa9, 0x1c, 0x1f, 0xa5, 0xea,
+                    0x2b, 0x74, 0x5b,
                 ],
                 class: 1,
                 is_oneway: false,
@@ -4794,8 +4507,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "words",
                 hash: [
-                    0xaf, 0x31, 0xb2, 0x86, 0x5f, 0x30, 0xd4, 0x50, 0x3c, 0xe0, 0xc3,
-                    0xb8, 0xd2, 0x78, 0xf0, 0x61,
+                    0xaf, 0x31, 0xb2, 0x86, 0x5f, 0x30, 0xd4, 0x50, 0x3c, 0xe0, 0xc3, 0xb8, 0xd2,
+                    0x78, 0xf0, 0x61,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -4805,8 +4518,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "choose",
                 hash: [
-                    0x7f, 0x53, 0x94, 0x1d, 0x6d, 0x46, 0xc3, 0xa2, 0x6e, 0x40, 0x8f,
-                    0x87, 0x88, 0xf6, 0xc5, 0x95,
+                    0x7f, 0x53, 0x94, 0x1d, 0x6d, 0x46, 0xc3, 0xa2, 0x6e, 0x40, 0x8f, 0x87, 0x88,
+                    0xf6, 0xc5, 0x95,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -4816,8 +4529,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "grow",
                 hash: [
-                    0xe6, 0x5a, 0xa9, 0xae, 0x59, 0x3b, 0x2a, 0x8b, 0xc3, 0xc2, 0xb8,
-                    0xba, 0x45, 0x27, 0x22, 0x78,
+                    0xe6, 0x5a, 0xa9, 0xae, 0x59, 0x3b, 0x2a, 0x8b, 0xc3, 0xc2, 0xb8, 0xba, 0x45,
+                    0x27, 0x22, 0x78,
                 ],
                 class: 3,
                 is_oneway: false,
@@ -4827,8 +4540,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "join",
                 hash: [
-                    0x65, 0xf8, 0xca, 0xa2, 0x76, 0xe4, 0x00, 0x4b, 0xfd, 0x04, 0xe0,
-                    0x12, 0x25, 0xf9, 0x38, 0x29,
+                    0x65, 0xf8, 0xca, 0xa2, 0x76, 0xe4, 0x00, 0x4b, 0xfd, 0x04, 0xe0, 0x12, 0x25,
+                    0xf9, 0x38, 0x29,
                 ],
                 class: 3,
                 is_oneway: false,
@@ -4838,8 +4551,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "longer",
                 hash: [
-                    0x92, 0xaf, 0x71, 0xa5, 0xa2, 0xd5, 0x4e, 0x89, 0x96, 0xc3, 0x08,
-                    0x7b, 0xfb, 0x74, 0xa3, 0x9f,
+                    0x92, 0xaf, 0x71, 0xa5, 0xa2, 0xd5, 0x4e, 0x89, 0x96, 0xc3, 0x08, 0x7b, 0xfb,
+                    0x74, 0xa3, 0x9f,
                 ],
                 class: 3,
                 is_oneway: false,
@@ -4849,8 +4562,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "within",
                 hash: [
-                    0xe5, 0xac, 0x80, 0x95, 0x65, 0x2e, 0xeb, 0xa1, 0x5c, 0x16, 0x19,
-                    0x69, 0x18, 0xc9, 0x7f, 0x0f,
+                    0xe5, 0xac, 0x80, 0x95, 0x65, 0x2e, 0xeb, 0xa1, 0x5c, 0x16, 0x19, 0x69, 0x18,
+                    0xc9, 0x7f, 0x0f,
                 ],
                 class: 3,
                 is_oneway: false,
@@ -4860,8 +4573,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "change",
                 hash: [
-                    0xae, 0xd0, 0x09, 0xb4, 0xb8, 0x58, 0xe9, 0x8d, 0x6f, 0xa0, 0x21,
-                    0xc6, 0xa5, 0xc5, 0x8f, 0xf3,
+                    0xae, 0xd0, 0x09, 0xb4, 0xb8, 0x58, 0xe9, 0x8d, 0x6f, 0xa0, 0x21, 0xc6, 0xa5,
+                    0xc5, 0x8f, 0xf3,
                 ],
                 class: 3,
                 is_oneway: false,
@@ -4871,8 +4584,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "whole",
                 hash: [
-                    0xdb, 0xbf, 0x93, 0x41, 0xf0, 0x9c, 0x38, 0x62, 0xe9, 0x9f, 0x56,
-                    0x5c, 0xf7, 0x9d, 0xc9, 0x1b,
+                    0xdb, 0xbf, 0x93, 0x41, 0xf0, 0x9c, 0x38, 0x62, 0xe9, 0x9f, 0x56, 0x5c, 0xf7,
+                    0x9d, 0xc9, 0x1b,
                 ],
                 class: 3,
                 is_oneway: false,
@@ -4882,8 +4595,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "both",
                 hash: [
-                    0x03, 0x04, 0x99, 0x2a, 0x71, 0xde, 0x72, 0x5d, 0x95, 0xc5, 0xa8,
-                    0x05, 0x8f, 0x6f, 0x73, 0xaa,
+                    0x03, 0x04, 0x99, 0x2a, 0x71, 0xde, 0x72, 0x5d, 0x95, 0xc5, 0xa8, 0x05, 0x8f,
+                    0x6f, 0x73, 0xaa,
                 ],
                 class: 3,
                 is_oneway: false,
@@ -4893,8 +4606,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "two",
                 hash: [
-                    0x9e, 0xd9, 0x6f, 0x9b, 0xd0, 0x23, 0x56, 0x6f, 0xf6, 0xd5, 0x30,
-                    0xc9, 0x25, 0x2d, 0x18, 0xb6,
+                    0x9e, 0xd9, 0x6f, 0x9b, 0xd0, 0x23, 0x56, 0x6f, 0xf6, 0xd5, 0x30, 0xc9, 0x25,
+                    0x2d, 0x18, 0xb6,
                 ],
                 class: 3,
                 is_oneway: false,
@@ -4904,8 +4617,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "post",
                 hash: [
-                    0xc5, 0x61, 0x61, 0x74, 0x93, 0x9b, 0x77, 0x6f, 0xe4, 0x9d, 0xef,
-                    0xee, 0x58, 0x5a, 0x44, 0xf8,
+                    0xc5, 0x61, 0x61, 0x74, 0x93, 0x9b, 0x77, 0x6f, 0xe4, 0x9d, 0xef, 0xee, 0x58,
+                    0x5a, 0x44, 0xf8,
                 ],
                 class: 0,
                 is_oneway: true,
@@ -4915,8 +4628,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "posted",
                 hash: [
-                    0x02, 0x8f, 0xd3, 0x3c, 0x28, 0xa1, 0x96, 0x1e, 0x70, 0x02, 0xa8,
-                    0x9d, 0x54, 0x9e, 0x5a, 0x9f,
+                    0x02, 0x8f, 0xd3, 0x3c, 0x28, 0xa1, 0x96, 0x1e, 0x70, 0x02, 0xa8, 0x9d, 0x54,
+                    0x9e, 0x5a, 0x9f,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -4925,22 +4638,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             },
         ],
         classes: &[
-            ::nearcall::AStackClass {
-                block_bytes: 0,
-                count: 5,
-            },
-            ::nearcall::AStackClass {
-                block_bytes: 64,
-                count: 5,
-            },
-            ::nearcall::AStackClass {
-                block_bytes: 256,
-                count: 5,
-            },
-            ::nearcall::AStackClass {
-                block_bytes: 2048,
-                count: 5,
-            },
+            ::nearcall::AStackClass { block_bytes: 0, count: 5 },
+            ::nearcall::AStackClass { block_bytes: 64, count: 5 },
+            ::nearcall::AStackClass { block_bytes: 256, count: 5 },
+            ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
         ],
     };
 }

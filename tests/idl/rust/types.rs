@@ -4,9 +4,8 @@
 #[allow(dead_code)]
 pub mod types {
     /// Constant `types::LD`.
-    pub const LD: ::nearcall::LongDouble = ::nearcall::LongDouble([
-        0, 0, 0, 0, 0, 0, 0, 192, 255, 63, 0, 0, 0, 0, 0, 0,
-    ]);
+    pub const LD: ::nearcall::LongDouble =
+        ::nearcall::LongDouble([0, 0, 0, 0, 0, 0, 0, 192, 255, 63, 0, 0, 0, 0, 0, 0]);
     /// Constant `types::PI`.
     #[allow(clippy::approx_constant)]
     pub const PI: f64 = 3.14159;
@@ -44,9 +43,7 @@ pub mod types {
         }
         #[doc(hidden)]
         #[inline]
-        pub fn from_wire(
-            word: u32,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        pub fn from_wire(word: u32) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             match word {
                 0 => ::core::result::Result::Ok(Self::Circle),
                 1 => ::core::result::Result::Ok(Self::Square),
@@ -63,9 +60,7 @@ pub mod types {
     }
     impl ::core::convert::TryFrom<u32> for Kind {
         type Error = ::nearcall::raw::Malformed;
-        fn try_from(
-            word: u32,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        fn try_from(word: u32) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             Self::from_wire(word)
         }
     }
@@ -98,9 +93,7 @@ pub mod types {
         }
         #[doc(hidden)]
         #[inline]
-        pub fn from_wire(
-            word: u8,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        pub fn from_wire(word: u8) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             match word {
                 0 => ::core::result::Result::Ok(Self::SA),
                 7 => ::core::result::Result::Ok(Self::SB),
@@ -116,9 +109,7 @@ pub mod types {
     }
     impl ::core::convert::TryFrom<u8> for Small {
         type Error = ::nearcall::raw::Malformed;
-        fn try_from(
-            word: u8,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        fn try_from(word: u8) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             Self::from_wire(word)
         }
     }
@@ -191,9 +182,7 @@ pub mod types {
         }
         #[doc(hidden)]
         #[inline]
-        pub fn from_wire(
-            word: u16,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        pub fn from_wire(word: u16) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             if word & 0x8009 == word {
                 ::core::result::Result::Ok(Self(word))
             } else {
@@ -208,9 +197,7 @@ pub mod types {
     }
     impl ::core::convert::TryFrom<u16> for Flags {
         type Error = ::nearcall::raw::Malformed;
-        fn try_from(
-            word: u16,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        fn try_from(word: u16) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             Self::from_wire(word)
         }
     }
@@ -287,9 +274,7 @@ pub mod types {
         }
         #[doc(hidden)]
         #[inline]
-        pub fn from_wire(
-            word: u8,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        pub fn from_wire(word: u8) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             ::core::result::Result::Ok(Self(word))
         }
     }
@@ -300,9 +285,7 @@ pub mod types {
     }
     impl ::core::convert::TryFrom<u8> for AllFlags {
         type Error = ::nearcall::raw::Malformed;
-        fn try_from(
-            word: u8,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        fn try_from(word: u8) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             Self::from_wire(word)
         }
     }
@@ -327,8 +310,7 @@ pub mod types {
         }
         /// Sets field `a` to the low 3 bits of `value`.
         pub fn set_a(&mut self, value: u8) {
-            self.0 = (self.0 & 0xfffffffffffffff8)
-                | ((value as u64) & 0x0000000000000007);
+            self.0 = (self.0 & 0xfffffffffffffff8) | ((value as u64) & 0x0000000000000007);
         }
         /// Field `b`, 1 bits.
         pub const fn b(self) -> bool {
@@ -336,8 +318,7 @@ pub mod types {
         }
         /// Sets field `b` to the low 1 bits of `value`.
         pub fn set_b(&mut self, value: bool) {
-            self.0 = (self.0 & 0xfffffffffffffff7)
-                | (((value as u64) & 0x0000000000000001) << 3);
+            self.0 = (self.0 & 0xfffffffffffffff7) | (((value as u64) & 0x0000000000000001) << 3);
         }
         /// Field `c`, 10 bits.
         pub const fn c(self) -> i32 {
@@ -345,8 +326,7 @@ pub mod types {
         }
         /// Sets field `c` to the low 10 bits of `value`.
         pub fn set_c(&mut self, value: i32) {
-            self.0 = (self.0 & 0xfffffffffffc00ff)
-                | (((value as u64) & 0x00000000000003ff) << 8);
+            self.0 = (self.0 & 0xfffffffffffc00ff) | (((value as u64) & 0x00000000000003ff) << 8);
         }
         /// Field `d`, 12 bits.
         pub const fn d(self) -> u16 {
@@ -354,8 +334,7 @@ pub mod types {
         }
         /// Sets field `d` to the low 12 bits of `value`.
         pub fn set_d(&mut self, value: u16) {
-            self.0 = (self.0 & 0xffffffffc003ffff)
-                | (((value as u64) & 0x0000000000000fff) << 18);
+            self.0 = (self.0 & 0xffffffffc003ffff) | (((value as u64) & 0x0000000000000fff) << 18);
         }
     }
     impl Bits {
@@ -366,9 +345,7 @@ pub mod types {
         }
         #[doc(hidden)]
         #[inline]
-        pub fn from_wire(
-            word: u32,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        pub fn from_wire(word: u32) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             if word & 0x3fffff0f == word {
                 ::core::result::Result::Ok(Self(::core::convert::Into::into(word)))
             } else {
@@ -383,9 +360,7 @@ pub mod types {
     }
     impl ::core::convert::TryFrom<u32> for Bits {
         type Error = ::nearcall::raw::Malformed;
-        fn try_from(
-            word: u32,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        fn try_from(word: u32) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             Self::from_wire(word)
         }
     }
@@ -421,9 +396,7 @@ pub mod types {
         }
         #[doc(hidden)]
         #[inline]
-        pub fn from_wire(
-            word: u64,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        pub fn from_wire(word: u64) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             ::core::result::Result::Ok(Self(word))
         }
     }
@@ -434,9 +407,7 @@ pub mod types {
     }
     impl ::core::convert::TryFrom<u64> for Wide {
         type Error = ::nearcall::raw::Malformed;
-        fn try_from(
-            word: u64,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        fn try_from(word: u64) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             Self::from_wire(word)
         }
     }
@@ -461,8 +432,7 @@ pub mod types {
         }
         /// Sets field `n` to the low 5 bits of `value`.
         pub fn set_n(&mut self, value: i8) {
-            self.0 = (self.0 & 0xffffffffffffffe0)
-                | ((value as u64) & 0x000000000000001f);
+            self.0 = (self.0 & 0xffffffffffffffe0) | ((value as u64) & 0x000000000000001f);
         }
     }
     impl Narrow {
@@ -473,9 +443,7 @@ pub mod types {
         }
         #[doc(hidden)]
         #[inline]
-        pub fn from_wire(
-            word: u8,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        pub fn from_wire(word: u8) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             if word & 0x1f == word {
                 ::core::result::Result::Ok(Self(::core::convert::Into::into(word)))
             } else {
@@ -490,9 +458,7 @@ pub mod types {
     }
     impl ::core::convert::TryFrom<u8> for Narrow {
         type Error = ::nearcall::raw::Malformed;
-        fn try_from(
-            word: u8,
-        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        fn try_from(word: u8) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             Self::from_wire(word)
         }
     }
@@ -515,7 +481,7 @@ pub mod types {
         pub x: f64,
         pub y: f64,
     }
-    ::nearcall::plain!(Point { x : f64, y : f64 });
+    ::nearcall::plain!(Point { x: f64, y: f64 });
     /// Struct `types::Empty`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
     pub struct Empty;
@@ -529,9 +495,7 @@ pub mod types {
         ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             match <u8 as ::nearcall::raw::Marshal>::unmarshal(reader)? {
                 0 => ::core::result::Result::Ok(Self),
-                byte => {
-                    ::core::result::Result::Err(::nearcall::raw::Malformed::range(byte))
-                }
+                byte => ::core::result::Result::Err(::nearcall::raw::Malformed::range(byte)),
             }
         }
     }
@@ -597,13 +561,9 @@ pub mod types {
             ::core::result::Result::Ok(Self {
                 pixel: <Pixel as ::nearcall::raw::Marshal>::unmarshal(reader)?,
                 corners: <[Point; 2] as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                name: <[::nearcall::Char; 16] as ::nearcall::raw::Marshal>::unmarshal(
-                    reader,
-                )?,
+                name: <[::nearcall::Char; 16] as ::nearcall::raw::Marshal>::unmarshal(reader)?,
                 initial: <char as ::nearcall::raw::Marshal>::unmarshal(reader)?,
-                ld: <::nearcall::LongDouble as ::nearcall::raw::Marshal>::unmarshal(
-                    reader,
-                )?,
+                ld: <::nearcall::LongDouble as ::nearcall::raw::Marshal>::unmarshal(reader)?,
                 flags: <Flags as ::nearcall::raw::Marshal>::unmarshal(reader)?,
                 bits: <Bits as ::nearcall::raw::Marshal>::unmarshal(reader)?,
                 empty: <Empty as ::nearcall::raw::Marshal>::unmarshal(reader)?,
@@ -621,10 +581,7 @@ pub mod types {
         pub called: Name,
         pub nick: ::core::option::Option<::std::string::String>,
         pub others: ::std::vec::Vec<Name>,
-        pub by: ::std::collections::BTreeMap<
-            ::std::string::String,
-            ::std::vec::Vec<Name>,
-        >,
+        pub by: ::std::collections::BTreeMap<::std::string::String, ::std::vec::Vec<Name>>,
         pub m: Matrix,
         pub r#where: ::core::option::Option<Point>,
         pub lines: [::std::string::String; 2],
@@ -674,9 +631,7 @@ pub mod types {
             if let ::core::option::Option::Some(item) = member_1.as_ref() {
                 reader.bound(item.chars().count(), 5)?;
             }
-            let member_2 = <::std::vec::Vec<
-                Name,
-            > as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+            let member_2 = <::std::vec::Vec<Name> as ::nearcall::raw::Marshal>::unmarshal(reader)?;
             reader.bound(member_2.len(), 3)?;
             for item in member_2.iter() {
                 reader.bound(item.len(), 10)?;
@@ -698,12 +653,10 @@ pub mod types {
                 }
             }
             let member_4 = <Matrix as ::nearcall::raw::Marshal>::unmarshal(reader)?;
-            let member_5 = <::core::option::Option<
-                Point,
-            > as ::nearcall::raw::Marshal>::unmarshal(reader)?;
-            let member_6 = <[::std::string::String; 2] as ::nearcall::raw::Marshal>::unmarshal(
-                reader,
-            )?;
+            let member_5 =
+                <::core::option::Option<Point> as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+            let member_6 =
+                <[::std::string::String; 2] as ::nearcall::raw::Marshal>::unmarshal(reader)?;
             for item in member_6.iter() {
                 reader.bound(item.len(), 8)?;
             }
@@ -726,7 +679,7 @@ pub mod types {
         pub a: [i32; 40],
         pub p: [Point; 30],
     }
-    ::nearcall::plain!(Big { a : [i32; 40], p : [Point; 30] });
+    ::nearcall::plain!(Big { a: [i32; 40], p: [Point; 30] });
     /// Struct `types::Many`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
     #[repr(C)]
@@ -798,17 +751,73 @@ pub mod types {
         pub g3: i32,
         pub g4: i32,
     }
-    ::nearcall::plain!(
-        Many { a0 : i32, a1 : i32, a2 : i32, a3 : i32, a4 : i32, a5 : i32, a6 : i32, a7 :
-        i32, a8 : i32, a9 : i32, b0 : i32, b1 : i32, b2 : i32, b3 : i32, b4 : i32, b5 :
-        i32, b6 : i32, b7 : i32, b8 : i32, b9 : i32, c0 : i32, c1 : i32, c2 : i32, c3 :
-        i32, c4 : i32, c5 : i32, c6 : i32, c7 : i32, c8 : i32, c9 : i32, d0 : i32, d1 :
-        i32, d2 : i32, d3 : i32, d4 : i32, d5 : i32, d6 : i32, d7 : i32, d8 : i32, d9 :
-        i32, e0 : i32, e1 : i32, e2 : i32, e3 : i32, e4 : i32, e5 : i32, e6 : i32, e7 :
-        i32, e8 : i32, e9 : i32, f0 : i32, f1 : i32, f2 : i32, f3 : i32, f4 : i32, f5 :
-        i32, f6 : i32, f7 : i32, f8 : i32, f9 : i32, g0 : i32, g1 : i32, g2 : i32, g3 :
-        i32, g4 : i32 }
-    );
+    ::nearcall::plain!(Many {
+        a0: i32,
+        a1: i32,
+        a2: i32,
+        a3: i32,
+        a4: i32,
+        a5: i32,
+        a6: i32,
+        a7: i32,
+        a8: i32,
+        a9: i32,
+        b0: i32,
+        b1: i32,
+        b2: i32,
+        b3: i32,
+        b4: i32,
+        b5: i32,
+        b6: i32,
+        b7: i32,
+        b8: i32,
+        b9: i32,
+        c0: i32,
+        c1: i32,
+        c2: i32,
+        c3: i32,
+        c4: i32,
+        c5: i32,
+        c6: i32,
+        c7: i32,
+        c8: i32,
+        c9: i32,
+        d0: i32,
+        d1: i32,
+        d2: i32,
+        d3: i32,
+        d4: i32,
+        d5: i32,
+        d6: i32,
+        d7: i32,
+        d8: i32,
+        d9: i32,
+        e0: i32,
+        e1: i32,
+        e2: i32,
+        e3: i32,
+        e4: i32,
+        e5: i32,
+        e6: i32,
+        e7: i32,
+        e8: i32,
+        e9: i32,
+        f0: i32,
+        f1: i32,
+        f2: i32,
+        f3: i32,
+        f4: i32,
+        f5: i32,
+        f6: i32,
+        f7: i32,
+        f8: i32,
+        f9: i32,
+        g0: i32,
+        g1: i32,
+        g2: i32,
+        g3: i32,
+        g4: i32,
+    });
     /// Type `types::Nodes`.
     pub type Nodes = ::std::vec::Vec<Node>;
     /// Struct `types::Node`.
@@ -857,24 +866,17 @@ pub mod types {
                 Self::Corner(discriminator, value) => {
                     match *discriminator {
                         Kind::Square | Kind::Nothing => {}
-                        _ => {
-                            writer
-                                .range(
-                                    "corner",
-                                    ::core::convert::Into::into(discriminator.to_wire()),
-                                )
-                        }
+                        _ => writer.range(
+                            "corner",
+                            ::core::convert::Into::into(discriminator.to_wire()),
+                        ),
                     }
                     ::nearcall::raw::Marshal::marshal(discriminator, writer);
                     ::nearcall::raw::Marshal::marshal(value, writer);
                 }
                 Self::Text(discriminator, value) => {
                     if let Kind::Circle | Kind::Square | Kind::Nothing = *discriminator {
-                        writer
-                            .range(
-                                "text",
-                                ::core::convert::Into::into(discriminator.to_wire()),
-                            );
+                        writer.range("text", ::core::convert::Into::into(discriminator.to_wire()));
                     }
                     ::nearcall::raw::Marshal::marshal(discriminator, writer);
                     writer.bound("text", value.len(), 20);
@@ -896,9 +898,8 @@ pub mod types {
                     ::core::result::Result::Ok(Self::Corner(discriminator, value))
                 }
                 _ => {
-                    let value = <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(
-                        reader,
-                    )?;
+                    let value =
+                        <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(reader)?;
                     reader.bound(value.len(), 20)?;
                     ::core::result::Result::Ok(Self::Text(discriminator, value))
                 }
@@ -988,9 +989,8 @@ pub mod types {
                     ::core::result::Result::Ok(Self::Yes(value))
                 }
                 false => {
-                    let value = <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(
-                        reader,
-                    )?;
+                    let value =
+                        <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(reader)?;
                     ::core::result::Result::Ok(Self::No(value))
                 }
             }
@@ -1026,9 +1026,7 @@ pub mod types {
         fn unmarshal(
             reader: &mut ::nearcall::raw::Reader<'_>,
         ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
-            let discriminator: ::nearcall::Char = ::nearcall::raw::Marshal::unmarshal(
-                reader,
-            )?;
+            let discriminator: ::nearcall::Char = ::nearcall::raw::Marshal::unmarshal(reader)?;
             match discriminator {
                 ::nearcall::Char(97) => {
                     let value = <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
@@ -1059,11 +1057,7 @@ pub mod types {
                 }
                 Self::Other(discriminator) => {
                     if let 'a' = *discriminator {
-                        writer
-                            .range(
-                                "discriminator",
-                                u64::from(u32::from(*discriminator)),
-                            );
+                        writer.range("discriminator", u64::from(u32::from(*discriminator)));
                     }
                     ::nearcall::raw::Marshal::marshal(discriminator, writer);
                 }
@@ -1116,9 +1110,8 @@ pub mod types {
             let discriminator: u8 = ::nearcall::raw::Marshal::unmarshal(reader)?;
             match discriminator {
                 1 | 2 => {
-                    let value = <::std::vec::Vec<
-                        u8,
-                    > as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+                    let value =
+                        <::std::vec::Vec<u8> as ::nearcall::raw::Marshal>::unmarshal(reader)?;
                     ::core::result::Result::Ok(Self::O(discriminator, value))
                 }
                 _ => ::core::result::Result::Ok(Self::Other(discriminator)),
@@ -1143,13 +1136,10 @@ pub mod types {
                 Self::B(discriminator, value) => {
                     match *discriminator {
                         Small::SB | Small::SC => {}
-                        _ => {
-                            writer
-                                .range(
-                                    "b",
-                                    ::core::convert::Into::into(discriminator.to_wire()),
-                                )
-                        }
+                        _ => writer.range(
+                            "b",
+                            ::core::convert::Into::into(discriminator.to_wire()),
+                        ),
                     }
                     ::nearcall::raw::Marshal::marshal(discriminator, writer);
                     ::nearcall::raw::Marshal::marshal(value, writer);
@@ -1247,9 +1237,7 @@ pub mod types {
         }
         /// Calls through a binding. Panics if it is a binding of another interface.
         pub fn new(binding: ::nearcall::Binding) -> Self {
-            Self {
-                client: ::nearcall::raw::Client::new(binding, &ALL),
-            }
+            Self { client: ::nearcall::raw::Client::new(binding, &ALL) }
         }
         /// The binding.
         pub fn binding(&self) -> &::nearcall::Binding {
@@ -1257,9 +1245,7 @@ pub mod types {
         }
         /// The same, but every call waits at most this long.
         pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
-            Self {
-                client: self.client.with_deadline(deadline),
-            }
+            Self { client: self.client.with_deadline(deadline) }
         }
         /// The operations, each posted now and collected later: several calls at once.
         pub fn posting(&self) -> AllPosting<'_> {
@@ -1267,9 +1253,7 @@ pub mod types {
         }
         /// The operations, each awaited, on any executor.
         pub fn awaiting(&self) -> AllAwaiting<'_> {
-            AllAwaiting {
-                client: &self.client,
-            }
+            AllAwaiting { client: &self.client }
         }
         /// Calls `scalars`.
         #[allow(clippy::too_many_arguments)]
@@ -1314,9 +1298,7 @@ pub mod types {
             call.put_u8::<57>(i8 as u8);
             call.put_u8::<58>(u8);
             call.put_u8::<59>(sm.to_wire());
-            call.put_bytes::<
-                    64,
-                >(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
+            call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
             let reply = call.post(80)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -1368,9 +1350,7 @@ pub mod types {
             call.put_u8::<57>(*i8 as u8);
             call.put_u8::<58>(*u8);
             call.put_u8::<59>(sm.to_wire());
-            call.put_bytes::<
-                    64,
-                >(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
+            call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
             let reply = call.post(80)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -1484,26 +1464,8 @@ pub mod types {
                 .map_err(|malformed| reply.malformed(malformed))?;
             let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
             ::core::result::Result::Ok((
-                returned,
-                b_,
-                o_,
-                c_,
-                w_,
-                i8_,
-                u8_,
-                s_,
-                us_,
-                l_,
-                ul_,
-                ll_,
-                ull_,
-                f_,
-                d_,
-                ld_,
-                k_,
-                sm_,
-                fl_,
-                bi_,
+                returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_, ld_, k_,
+                sm_, fl_, bi_,
             ))
         }
         /// Calls `structs`.
@@ -1529,9 +1491,7 @@ pub mod types {
             call.put_image::<55, _>(&w.empty);
             call.put_image::<56, _>(&w.corners);
             call.put_bytes::<88>(::nearcall::raw::element_bytes(&w.name));
-            call.put_bytes::<
-                    104,
-                >(::nearcall::raw::element_bytes(::core::slice::from_ref(&w.ld)));
+            call.put_bytes::<104>(::nearcall::raw::element_bytes(::core::slice::from_ref(&w.ld)));
             call.put_bytes::<120>(&p.rgb);
             call.put_image::<123, _>(e);
             let reply = call.post(124)?;
@@ -1559,19 +1519,15 @@ pub mod types {
             let q_kind = Kind::from_wire(reply.get_u32::<64>())
                 .map_err(|malformed| reply.malformed(malformed))?;
             let w_pixel_rgb = reply.get_element::<68, [u8; 3]>();
-            let w_empty = reply
-                .get_image::<71, 1, Empty>()
-                .map_err(|malformed| reply.malformed(malformed))?;
+            let w_empty =
+                reply.get_image::<71, 1, Empty>().map_err(|malformed| reply.malformed(malformed))?;
             let w_corners = reply
                 .get_image::<72, 32, [Point; 2]>()
                 .map_err(|malformed| reply.malformed(malformed))?;
             let w_name = reply.get_element::<104, [::nearcall::Char; 16]>();
             let w_ld = reply.get_element::<120, ::nearcall::LongDouble>();
             let q_rgb = reply.get_element::<136, [u8; 3]>();
-            let returned = Point {
-                x: returned_x,
-                y: returned_y,
-            };
+            let returned = Point { x: returned_x, y: returned_y };
             let w_ = Wrapped {
                 pixel: Pixel {
                     x: w_pixel_x,
@@ -1588,13 +1544,7 @@ pub mod types {
                 bits: w_bits,
                 empty: w_empty,
             };
-            let q_ = Pixel {
-                x: q_x,
-                y: q_y,
-                rgb: q_rgb,
-                on: q_on,
-                kind: q_kind,
-            };
+            let q_ = Pixel { x: q_x, y: q_y, rgb: q_rgb, on: q_on, kind: q_kind };
             *w = w_;
             ::core::result::Result::Ok((returned, q_))
         }
@@ -1609,15 +1559,12 @@ pub mod types {
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
             }
-            let e_ = reply
-                .get_image::<0, 1, Empty>()
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let returned = reply
-                .get_image::<1, 1, Empty>()
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let f_ = reply
-                .get_image::<2, 1, Empty>()
-                .map_err(|malformed| reply.malformed(malformed))?;
+            let e_ =
+                reply.get_image::<0, 1, Empty>().map_err(|malformed| reply.malformed(malformed))?;
+            let returned =
+                reply.get_image::<1, 1, Empty>().map_err(|malformed| reply.malformed(malformed))?;
+            let f_ =
+                reply.get_image::<2, 1, Empty>().map_err(|malformed| reply.malformed(malformed))?;
             *e = e_;
             ::core::result::Result::Ok((returned, f_))
         }
@@ -1637,18 +1584,14 @@ pub mod types {
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
             }
-            let m_ = reply
-                .get_image::<0, 260, Many>()
-                .map_err(|malformed| reply.malformed(malformed))?;
+            let m_ =
+                reply.get_image::<0, 260, Many>().map_err(|malformed| reply.malformed(malformed))?;
             let returned_a = reply.get_element::<264, [i32; 40]>();
             let returned_p = reply
                 .get_image::<424, 480, [Point; 30]>()
                 .map_err(|malformed| reply.malformed(malformed))?;
             let x_ = reply.get_element::<904, Matrix>();
-            let returned = Big {
-                a: returned_a,
-                p: returned_p,
-            };
+            let returned = Big { a: returned_a, p: returned_p };
             *m = m_;
             ::core::result::Result::Ok((returned, x_))
         }
@@ -1659,10 +1602,7 @@ pub mod types {
             b: &mut ::std::string::String,
             d: &str,
             e: &mut ::std::string::String,
-        ) -> ::core::result::Result<
-            (::std::string::String, Name),
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<(::std::string::String, Name), ::nearcall::CallError> {
             ::nearcall::raw::check_bound("b", b.len(), 20)?;
             ::nearcall::raw::check_bound("d", d.chars().count(), 5)?;
             let mut call = self.client.claim::<4>(6)?;
@@ -1670,15 +1610,12 @@ pub mod types {
             call.put_u32::<4>(e.len() as u32);
             call.put_u32::<8>(a.len() as u32);
             call.put_u32::<12>(d.len() as u32);
-            let mut variable = call
-                .variable::<
-                    16,
-                >(
-                    (a.len() as u64).next_multiple_of(8)
-                        + (b.len() as u64).next_multiple_of(8)
-                        + (d.len() as u64).next_multiple_of(8)
-                        + (e.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<16>(
+                (a.len() as u64).next_multiple_of(8)
+                    + (b.len() as u64).next_multiple_of(8)
+                    + (d.len() as u64).next_multiple_of(8)
+                    + (e.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(a.as_bytes());
             variable.put(b.as_bytes());
             variable.put(d.as_bytes());
@@ -1695,12 +1632,8 @@ pub mod types {
             let returned = incoming
                 .string(returned_length, ::nearcall::raw::UNBOUNDED)
                 .map_err(|malformed| reply.malformed(malformed))?;
-            let b_ = incoming
-                .string(b_length, 20)
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let c_ = incoming
-                .string(c_length, 10)
-                .map_err(|malformed| reply.malformed(malformed))?;
+            let b_ = incoming.string(b_length, 20).map_err(|malformed| reply.malformed(malformed))?;
+            let c_ = incoming.string(c_length, 10).map_err(|malformed| reply.malformed(malformed))?;
             let e_ = incoming
                 .string(e_length, ::nearcall::raw::UNBOUNDED)
                 .map_err(|malformed| reply.malformed(malformed))?;
@@ -1728,16 +1661,13 @@ pub mod types {
             call.put_u32::<8>(a.len() as u32);
             call.put_u32::<12>(c.len() as u32);
             call.put_u32::<16>(e.len() as u32);
-            let mut variable = call
-                .variable::<
-                    24,
-                >(
-                    (a.len() as u64).next_multiple_of(8)
-                        + (b.len() as u64).next_multiple_of(8)
-                        + (c.len() as u64 * 8).next_multiple_of(8)
-                        + (d.len() as u64 * 48).next_multiple_of(8)
-                        + (e.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<24>(
+                (a.len() as u64).next_multiple_of(8)
+                    + (b.len() as u64).next_multiple_of(8)
+                    + (c.len() as u64 * 8).next_multiple_of(8)
+                    + (d.len() as u64 * 48).next_multiple_of(8)
+                    + (e.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(a);
             variable.put(b);
             variable.put(::nearcall::raw::element_bytes(c));
@@ -1755,9 +1685,7 @@ pub mod types {
             let returned = incoming
                 .elements::<i32>(returned_length, ::nearcall::raw::UNBOUNDED)
                 .map_err(|malformed| reply.malformed(malformed))?;
-            let b_ = incoming
-                .vec(b_length, 9)
-                .map_err(|malformed| reply.malformed(malformed))?;
+            let b_ = incoming.vec(b_length, 9).map_err(|malformed| reply.malformed(malformed))?;
             let d_ = incoming
                 .elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)
                 .map_err(|malformed| reply.malformed(malformed))?;
@@ -1776,10 +1704,7 @@ pub mod types {
             p: &Person,
             s: &mut ::std::vec::Vec<Name>,
             ps: &[Person],
-            n: &::std::collections::BTreeMap<
-                Kind,
-                ::std::vec::Vec<::std::string::String>,
-            >,
+            n: &::std::collections::BTreeMap<Kind, ::std::vec::Vec<::std::string::String>>,
         ) -> ::core::result::Result<
             (Person, ::std::collections::BTreeMap<i32, ::std::string::String>),
             ::nearcall::CallError,
@@ -1818,15 +1743,12 @@ pub mod types {
             call.put_u32::<4>(p_bytes.len() as u32);
             call.put_u32::<8>(ps_bytes.len() as u32);
             call.put_u32::<12>(n_bytes.len() as u32);
-            let mut variable = call
-                .variable::<
-                    16,
-                >(
-                    (p_bytes.len() as u64).next_multiple_of(8)
-                        + (s_bytes.len() as u64).next_multiple_of(8)
-                        + (ps_bytes.len() as u64).next_multiple_of(8)
-                        + (n_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<16>(
+                (p_bytes.len() as u64).next_multiple_of(8)
+                    + (s_bytes.len() as u64).next_multiple_of(8)
+                    + (ps_bytes.len() as u64).next_multiple_of(8)
+                    + (n_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(&p_bytes);
             variable.put(&s_bytes);
             variable.put(&ps_bytes);
@@ -1852,9 +1774,7 @@ pub mod types {
                     .map_err(|malformed| reply.malformed(malformed))?;
             }
             let m_ = incoming
-                .unmarshal::<
-                    ::std::collections::BTreeMap<i32, ::std::string::String>,
-                >(m_length)
+                .unmarshal::<::std::collections::BTreeMap<i32, ::std::string::String>>(m_length)
                 .map_err(|malformed| reply.malformed(malformed))?;
             *s = s_;
             ::core::result::Result::Ok((returned, m_))
@@ -1878,13 +1798,10 @@ pub mod types {
             let mut call = self.client.claim::<4>(9)?;
             call.put_u32::<0>(x_bytes.len() as u32);
             call.put_u32::<4>(n_bytes.len() as u32);
-            let mut variable = call
-                .variable::<
-                    8,
-                >(
-                    (n_bytes.len() as u64).next_multiple_of(8)
-                        + (x_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<8>(
+                (n_bytes.len() as u64).next_multiple_of(8)
+                    + (x_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(&n_bytes);
             variable.put(&x_bytes);
             let reply = call.post(8)?;
@@ -1958,18 +1875,15 @@ pub mod types {
             call.put_u32::<16>(o_bytes.len() as u32);
             call.put_u32::<20>(sm_bytes.len() as u32);
             call.put_u32::<24>(u_bytes.len() as u32);
-            let mut variable = call
-                .variable::<
-                    32,
-                >(
-                    (s_bytes.len() as u64).next_multiple_of(8)
-                        + (n_bytes.len() as u64).next_multiple_of(8)
-                        + (l_bytes.len() as u64).next_multiple_of(8)
-                        + (w_bytes.len() as u64).next_multiple_of(8)
-                        + (o_bytes.len() as u64).next_multiple_of(8)
-                        + (sm_bytes.len() as u64).next_multiple_of(8)
-                        + (u_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<32>(
+                (s_bytes.len() as u64).next_multiple_of(8)
+                    + (n_bytes.len() as u64).next_multiple_of(8)
+                    + (l_bytes.len() as u64).next_multiple_of(8)
+                    + (w_bytes.len() as u64).next_multiple_of(8)
+                    + (o_bytes.len() as u64).next_multiple_of(8)
+                    + (sm_bytes.len() as u64).next_multiple_of(8)
+                    + (u_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(&s_bytes);
             variable.put(&n_bytes);
             variable.put(&l_bytes);
@@ -2015,16 +1929,14 @@ pub mod types {
             call.put_image::<4, _>(kinds);
             call.put_image::<16, _>(w);
             call.put_image::<24, _>(flags4);
-            let mut variable = call
-                .variable::<32>((names_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<32>((names_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&names_bytes);
             let reply = call.post(28)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
             }
-            let kinds_ = reply
-                .get_image::<0, 12, Kinds3>()
-                .map_err(|malformed| reply.malformed(malformed))?;
+            let kinds_ =
+                reply.get_image::<0, 12, Kinds3>().map_err(|malformed| reply.malformed(malformed))?;
             let points_ = reply
                 .get_image::<16, 80, Points5>()
                 .map_err(|malformed| reply.malformed(malformed))?;
@@ -2061,10 +1973,7 @@ pub mod types {
             sm: Small,
             fl: Flags,
             bi: Bits,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, bool>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, bool>, ::nearcall::CallError> {
             let mut call = self.client.claim::<1>(0)?;
             call.put_u64::<0>(ll as u64);
             call.put_u64::<8>(ull);
@@ -2084,12 +1993,11 @@ pub mod types {
             call.put_u8::<57>(i8 as u8);
             call.put_u8::<58>(u8);
             call.put_u8::<59>(sm.to_wire());
-            call.put_bytes::<
-                    64,
-                >(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<bool, ::nearcall::CallError> {
+            call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                bool,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2169,12 +2077,8 @@ pub mod types {
             call.put_u8::<57>(i8 as u8);
             call.put_u8::<58>(u8);
             call.put_u8::<59>(sm.to_wire());
-            call.put_bytes::<
-                    64,
-                >(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (
                     char,
                     bool,
@@ -2230,26 +2134,8 @@ pub mod types {
                     .map_err(|malformed| reply.malformed(malformed))?;
                 let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
                 ::core::result::Result::Ok((
-                    returned,
-                    b_,
-                    o_,
-                    c_,
-                    w_,
-                    i8_,
-                    u8_,
-                    s_,
-                    us_,
-                    l_,
-                    ul_,
-                    ll_,
-                    ull_,
-                    f_,
-                    d_,
-                    ld_,
-                    k_,
-                    sm_,
-                    fl_,
-                    bi_,
+                    returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_, ld_,
+                    k_, sm_, fl_, bi_,
                 ))
             };
             ::core::result::Result::Ok(call.post_pending(80, collect)?)
@@ -2287,9 +2173,7 @@ pub mod types {
             ::nearcall::CallError,
         > {
             let call = self.client.claim::<1>(2)?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (
                     ::nearcall::Char,
                     bool,
@@ -2344,26 +2228,8 @@ pub mod types {
                     .map_err(|malformed| reply.malformed(malformed))?;
                 let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
                 ::core::result::Result::Ok((
-                    returned,
-                    b_,
-                    o_,
-                    c_,
-                    w_,
-                    i8_,
-                    u8_,
-                    s_,
-                    us_,
-                    l_,
-                    ul_,
-                    ll_,
-                    ull_,
-                    f_,
-                    d_,
-                    ld_,
-                    k_,
-                    sm_,
-                    fl_,
-                    bi_,
+                    returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_, ld_,
+                    k_, sm_, fl_, bi_,
                 ))
             };
             ::core::result::Result::Ok(call.post_pending(0, collect)?)
@@ -2394,14 +2260,13 @@ pub mod types {
             call.put_image::<55, _>(&w.empty);
             call.put_image::<56, _>(&w.corners);
             call.put_bytes::<88>(::nearcall::raw::element_bytes(&w.name));
-            call.put_bytes::<
-                    104,
-                >(::nearcall::raw::element_bytes(::core::slice::from_ref(&w.ld)));
+            call.put_bytes::<104>(::nearcall::raw::element_bytes(::core::slice::from_ref(&w.ld)));
             call.put_bytes::<120>(&p.rgb);
             call.put_image::<123, _>(e);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(Point, Wrapped, Pixel), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (Point, Wrapped, Pixel),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2435,10 +2300,7 @@ pub mod types {
                 let w_name = reply.get_element::<104, [::nearcall::Char; 16]>();
                 let w_ld = reply.get_element::<120, ::nearcall::LongDouble>();
                 let q_rgb = reply.get_element::<136, [u8; 3]>();
-                let returned = Point {
-                    x: returned_x,
-                    y: returned_y,
-                };
+                let returned = Point { x: returned_x, y: returned_y };
                 let w_ = Wrapped {
                     pixel: Pixel {
                         x: w_pixel_x,
@@ -2455,13 +2317,7 @@ pub mod types {
                     bits: w_bits,
                     empty: w_empty,
                 };
-                let q_ = Pixel {
-                    x: q_x,
-                    y: q_y,
-                    rgb: q_rgb,
-                    on: q_on,
-                    kind: q_kind,
-                };
+                let q_ = Pixel { x: q_x, y: q_y, rgb: q_rgb, on: q_on, kind: q_kind };
                 ::core::result::Result::Ok((returned, w_, q_))
             };
             ::core::result::Result::Ok(call.post_pending(124, collect)?)
@@ -2476,9 +2332,10 @@ pub mod types {
         > {
             let mut call = self.client.claim::<0>(4)?;
             call.put_image::<0, _>(e);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(Empty, Empty, Empty), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (Empty, Empty, Empty),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2510,9 +2367,10 @@ pub mod types {
             call.put_bytes::<264>(::nearcall::raw::element_bytes(&b.a));
             call.put_image::<424, _>(&b.p);
             call.put_bytes::<904>(::nearcall::raw::element_bytes(y));
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(Big, Many, Matrix), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (Big, Many, Matrix),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2524,10 +2382,7 @@ pub mod types {
                     .get_image::<424, 480, [Point; 30]>()
                     .map_err(|malformed| reply.malformed(malformed))?;
                 let x_ = reply.get_element::<904, Matrix>();
-                let returned = Big {
-                    a: returned_a,
-                    p: returned_p,
-                };
+                let returned = Big { a: returned_a, p: returned_p };
                 ::core::result::Result::Ok((returned, m_, x_))
             };
             ::core::result::Result::Ok(call.post_pending(952, collect)?)
@@ -2542,12 +2397,7 @@ pub mod types {
         ) -> ::core::result::Result<
             ::nearcall::Pending<
                 'b,
-                (
-                    ::std::string::String,
-                    ::std::string::String,
-                    Name,
-                    ::std::string::String,
-                ),
+                (::std::string::String, ::std::string::String, Name, ::std::string::String),
             >,
             ::nearcall::CallError,
         > {
@@ -2558,28 +2408,18 @@ pub mod types {
             call.put_u32::<4>(e.len() as u32);
             call.put_u32::<8>(a.len() as u32);
             call.put_u32::<12>(d.len() as u32);
-            let mut variable = call
-                .variable::<
-                    16,
-                >(
-                    (a.len() as u64).next_multiple_of(8)
-                        + (b.len() as u64).next_multiple_of(8)
-                        + (d.len() as u64).next_multiple_of(8)
-                        + (e.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<16>(
+                (a.len() as u64).next_multiple_of(8)
+                    + (b.len() as u64).next_multiple_of(8)
+                    + (d.len() as u64).next_multiple_of(8)
+                    + (e.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(a.as_bytes());
             variable.put(b.as_bytes());
             variable.put(d.as_bytes());
             variable.put(e.as_bytes());
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
-                (
-                    ::std::string::String,
-                    ::std::string::String,
-                    Name,
-                    ::std::string::String,
-                ),
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (::std::string::String, ::std::string::String, Name, ::std::string::String),
                 ::nearcall::CallError,
             > {
                 if reply.raised() != 0 {
@@ -2593,12 +2433,10 @@ pub mod types {
                 let returned = incoming
                     .string(returned_length, ::nearcall::raw::UNBOUNDED)
                     .map_err(|malformed| reply.malformed(malformed))?;
-                let b_ = incoming
-                    .string(b_length, 20)
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let c_ = incoming
-                    .string(c_length, 10)
-                    .map_err(|malformed| reply.malformed(malformed))?;
+                let b_ =
+                    incoming.string(b_length, 20).map_err(|malformed| reply.malformed(malformed))?;
+                let c_ =
+                    incoming.string(c_length, 10).map_err(|malformed| reply.malformed(malformed))?;
                 let e_ = incoming
                     .string(e_length, ::nearcall::raw::UNBOUNDED)
                     .map_err(|malformed| reply.malformed(malformed))?;
@@ -2635,24 +2473,19 @@ pub mod types {
             call.put_u32::<8>(a.len() as u32);
             call.put_u32::<12>(c.len() as u32);
             call.put_u32::<16>(e.len() as u32);
-            let mut variable = call
-                .variable::<
-                    24,
-                >(
-                    (a.len() as u64).next_multiple_of(8)
-                        + (b.len() as u64).next_multiple_of(8)
-                        + (c.len() as u64 * 8).next_multiple_of(8)
-                        + (d.len() as u64 * 48).next_multiple_of(8)
-                        + (e.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<24>(
+                (a.len() as u64).next_multiple_of(8)
+                    + (b.len() as u64).next_multiple_of(8)
+                    + (c.len() as u64 * 8).next_multiple_of(8)
+                    + (d.len() as u64 * 48).next_multiple_of(8)
+                    + (e.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(a);
             variable.put(b);
             variable.put(::nearcall::raw::element_bytes(c));
             variable.put(::nearcall::raw::element_bytes(d));
             variable.put(::nearcall::raw::element_bytes(e));
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (
                     ::std::vec::Vec<i32>,
                     ::std::vec::Vec<u8>,
@@ -2672,9 +2505,7 @@ pub mod types {
                 let returned = incoming
                     .elements::<i32>(returned_length, ::nearcall::raw::UNBOUNDED)
                     .map_err(|malformed| reply.malformed(malformed))?;
-                let b_ = incoming
-                    .vec(b_length, 9)
-                    .map_err(|malformed| reply.malformed(malformed))?;
+                let b_ = incoming.vec(b_length, 9).map_err(|malformed| reply.malformed(malformed))?;
                 let d_ = incoming
                     .elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)
                     .map_err(|malformed| reply.malformed(malformed))?;
@@ -2694,10 +2525,7 @@ pub mod types {
             p: &Person,
             s: &[Name],
             ps: &[Person],
-            n: &::std::collections::BTreeMap<
-                Kind,
-                ::std::vec::Vec<::std::string::String>,
-            >,
+            n: &::std::collections::BTreeMap<Kind, ::std::vec::Vec<::std::string::String>>,
         ) -> ::core::result::Result<
             ::nearcall::Pending<
                 'b,
@@ -2743,22 +2571,17 @@ pub mod types {
             call.put_u32::<4>(p_bytes.len() as u32);
             call.put_u32::<8>(ps_bytes.len() as u32);
             call.put_u32::<12>(n_bytes.len() as u32);
-            let mut variable = call
-                .variable::<
-                    16,
-                >(
-                    (p_bytes.len() as u64).next_multiple_of(8)
-                        + (s_bytes.len() as u64).next_multiple_of(8)
-                        + (ps_bytes.len() as u64).next_multiple_of(8)
-                        + (n_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<16>(
+                (p_bytes.len() as u64).next_multiple_of(8)
+                    + (s_bytes.len() as u64).next_multiple_of(8)
+                    + (ps_bytes.len() as u64).next_multiple_of(8)
+                    + (n_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(&p_bytes);
             variable.put(&s_bytes);
             variable.put(&ps_bytes);
             variable.put(&n_bytes);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (
                     Person,
                     ::std::vec::Vec<Name>,
@@ -2786,9 +2609,7 @@ pub mod types {
                         .map_err(|malformed| reply.malformed(malformed))?;
                 }
                 let m_ = incoming
-                    .unmarshal::<
-                        ::std::collections::BTreeMap<i32, ::std::string::String>,
-                    >(m_length)
+                    .unmarshal::<::std::collections::BTreeMap<i32, ::std::string::String>>(m_length)
                     .map_err(|malformed| reply.malformed(malformed))?;
                 ::core::result::Result::Ok((returned, s_, m_))
             };
@@ -2799,10 +2620,7 @@ pub mod types {
             &self,
             n: &[Node],
             x: &Node,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, (Node, Node)>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, (Node, Node)>, ::nearcall::CallError> {
             let n_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
                 writer.slice(n);
@@ -2816,18 +2634,16 @@ pub mod types {
             let mut call = self.client.claim::<4>(9)?;
             call.put_u32::<0>(x_bytes.len() as u32);
             call.put_u32::<4>(n_bytes.len() as u32);
-            let mut variable = call
-                .variable::<
-                    8,
-                >(
-                    (n_bytes.len() as u64).next_multiple_of(8)
-                        + (x_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<8>(
+                (n_bytes.len() as u64).next_multiple_of(8)
+                    + (x_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(&n_bytes);
             variable.put(&x_bytes);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(Node, Node), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (Node, Node),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2902,18 +2718,15 @@ pub mod types {
             call.put_u32::<16>(o_bytes.len() as u32);
             call.put_u32::<20>(sm_bytes.len() as u32);
             call.put_u32::<24>(u_bytes.len() as u32);
-            let mut variable = call
-                .variable::<
-                    32,
-                >(
-                    (s_bytes.len() as u64).next_multiple_of(8)
-                        + (n_bytes.len() as u64).next_multiple_of(8)
-                        + (l_bytes.len() as u64).next_multiple_of(8)
-                        + (w_bytes.len() as u64).next_multiple_of(8)
-                        + (o_bytes.len() as u64).next_multiple_of(8)
-                        + (sm_bytes.len() as u64).next_multiple_of(8)
-                        + (u_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<32>(
+                (s_bytes.len() as u64).next_multiple_of(8)
+                    + (n_bytes.len() as u64).next_multiple_of(8)
+                    + (l_bytes.len() as u64).next_multiple_of(8)
+                    + (w_bytes.len() as u64).next_multiple_of(8)
+                    + (o_bytes.len() as u64).next_multiple_of(8)
+                    + (sm_bytes.len() as u64).next_multiple_of(8)
+                    + (u_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(&s_bytes);
             variable.put(&n_bytes);
             variable.put(&l_bytes);
@@ -2921,9 +2734,10 @@ pub mod types {
             variable.put(&o_bytes);
             variable.put(&sm_bytes);
             variable.put(&u_bytes);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(Shape, Num, Flag), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (Shape, Num, Flag),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -2965,12 +2779,12 @@ pub mod types {
             call.put_image::<4, _>(kinds);
             call.put_image::<16, _>(w);
             call.put_image::<24, _>(flags4);
-            let mut variable = call
-                .variable::<32>((names_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<32>((names_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&names_bytes);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(Kinds3, Points5), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (Kinds3, Points5),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -3035,12 +2849,11 @@ pub mod types {
                 call.put_u8::<57>(i8 as u8);
                 call.put_u8::<58>(u8);
                 call.put_u8::<59>(sm.to_wire());
-                call.put_bytes::<
-                        64,
-                    >(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<bool, ::nearcall::CallError> {
+                call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    bool,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -3120,12 +2933,8 @@ pub mod types {
                 call.put_u8::<57>(i8 as u8);
                 call.put_u8::<58>(u8);
                 call.put_u8::<59>(sm.to_wire());
-                call.put_bytes::<
-                        64,
-                    >(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (
                         char,
                         bool,
@@ -3181,26 +2990,8 @@ pub mod types {
                         .map_err(|malformed| reply.malformed(malformed))?;
                     let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
                     ::core::result::Result::Ok((
-                        returned,
-                        b_,
-                        o_,
-                        c_,
-                        w_,
-                        i8_,
-                        u8_,
-                        s_,
-                        us_,
-                        l_,
-                        ul_,
-                        ll_,
-                        ull_,
-                        f_,
-                        d_,
-                        ld_,
-                        k_,
-                        sm_,
-                        fl_,
-                        bi_,
+                        returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_,
+                        ld_, k_, sm_, fl_, bi_,
                     ))
                 };
                 self.client.post_awaited(call, 80, collect)?
@@ -3238,9 +3029,7 @@ pub mod types {
         > {
             let awaited = {
                 let call = self.client.claim_awaited::<1>(2).await?;
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (
                         ::nearcall::Char,
                         bool,
@@ -3295,26 +3084,8 @@ pub mod types {
                         .map_err(|malformed| reply.malformed(malformed))?;
                     let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
                     ::core::result::Result::Ok((
-                        returned,
-                        b_,
-                        o_,
-                        c_,
-                        w_,
-                        i8_,
-                        u8_,
-                        s_,
-                        us_,
-                        l_,
-                        ul_,
-                        ll_,
-                        ull_,
-                        f_,
-                        d_,
-                        ld_,
-                        k_,
-                        sm_,
-                        fl_,
-                        bi_,
+                        returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_,
+                        ld_, k_, sm_, fl_, bi_,
                     ))
                 };
                 self.client.post_awaited(call, 0, collect)?
@@ -3345,14 +3116,12 @@ pub mod types {
                 call.put_image::<55, _>(&w.empty);
                 call.put_image::<56, _>(&w.corners);
                 call.put_bytes::<88>(::nearcall::raw::element_bytes(&w.name));
-                call.put_bytes::<
-                        104,
-                    >(::nearcall::raw::element_bytes(::core::slice::from_ref(&w.ld)));
+                call.put_bytes::<104>(::nearcall::raw::element_bytes(::core::slice::from_ref(
+                    &w.ld,
+                )));
                 call.put_bytes::<120>(&p.rgb);
                 call.put_image::<123, _>(e);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (Point, Wrapped, Pixel),
                     ::nearcall::CallError,
                 > {
@@ -3389,10 +3158,7 @@ pub mod types {
                     let w_name = reply.get_element::<104, [::nearcall::Char; 16]>();
                     let w_ld = reply.get_element::<120, ::nearcall::LongDouble>();
                     let q_rgb = reply.get_element::<136, [u8; 3]>();
-                    let returned = Point {
-                        x: returned_x,
-                        y: returned_y,
-                    };
+                    let returned = Point { x: returned_x, y: returned_y };
                     let w_ = Wrapped {
                         pixel: Pixel {
                             x: w_pixel_x,
@@ -3409,13 +3175,7 @@ pub mod types {
                         bits: w_bits,
                         empty: w_empty,
                     };
-                    let q_ = Pixel {
-                        x: q_x,
-                        y: q_y,
-                        rgb: q_rgb,
-                        on: q_on,
-                        kind: q_kind,
-                    };
+                    let q_ = Pixel { x: q_x, y: q_y, rgb: q_rgb, on: q_on, kind: q_kind };
                     ::core::result::Result::Ok((returned, w_, q_))
                 };
                 self.client.post_awaited(call, 124, collect)?
@@ -3430,9 +3190,7 @@ pub mod types {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(4).await?;
                 call.put_image::<0, _>(e);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (Empty, Empty, Empty),
                     ::nearcall::CallError,
                 > {
@@ -3467,9 +3225,10 @@ pub mod types {
                 call.put_bytes::<264>(::nearcall::raw::element_bytes(&b.a));
                 call.put_image::<424, _>(&b.p);
                 call.put_bytes::<904>(::nearcall::raw::element_bytes(y));
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<(Big, Many, Matrix), ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (Big, Many, Matrix),
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -3481,10 +3240,7 @@ pub mod types {
                         .get_image::<424, 480, [Point; 30]>()
                         .map_err(|malformed| reply.malformed(malformed))?;
                     let x_ = reply.get_element::<904, Matrix>();
-                    let returned = Big {
-                        a: returned_a,
-                        p: returned_p,
-                    };
+                    let returned = Big { a: returned_a, p: returned_p };
                     ::core::result::Result::Ok((returned, m_, x_))
                 };
                 self.client.post_awaited(call, 952, collect)?
@@ -3510,28 +3266,18 @@ pub mod types {
                 call.put_u32::<4>(e.len() as u32);
                 call.put_u32::<8>(a.len() as u32);
                 call.put_u32::<12>(d.len() as u32);
-                let mut variable = call
-                    .variable::<
-                        16,
-                    >(
-                        (a.len() as u64).next_multiple_of(8)
-                            + (b.len() as u64).next_multiple_of(8)
-                            + (d.len() as u64).next_multiple_of(8)
-                            + (e.len() as u64).next_multiple_of(8),
-                    )?;
+                let mut variable = call.variable::<16>(
+                    (a.len() as u64).next_multiple_of(8)
+                        + (b.len() as u64).next_multiple_of(8)
+                        + (d.len() as u64).next_multiple_of(8)
+                        + (e.len() as u64).next_multiple_of(8),
+                )?;
                 variable.put(a.as_bytes());
                 variable.put(b.as_bytes());
                 variable.put(d.as_bytes());
                 variable.put(e.as_bytes());
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
-                    (
-                        ::std::string::String,
-                        ::std::string::String,
-                        Name,
-                        ::std::string::String,
-                    ),
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (::std::string::String, ::std::string::String, Name, ::std::string::String),
                     ::nearcall::CallError,
                 > {
                     if reply.raised() != 0 {
@@ -3587,24 +3333,19 @@ pub mod types {
                 call.put_u32::<8>(a.len() as u32);
                 call.put_u32::<12>(c.len() as u32);
                 call.put_u32::<16>(e.len() as u32);
-                let mut variable = call
-                    .variable::<
-                        24,
-                    >(
-                        (a.len() as u64).next_multiple_of(8)
-                            + (b.len() as u64).next_multiple_of(8)
-                            + (c.len() as u64 * 8).next_multiple_of(8)
-                            + (d.len() as u64 * 48).next_multiple_of(8)
-                            + (e.len() as u64).next_multiple_of(8),
-                    )?;
+                let mut variable = call.variable::<24>(
+                    (a.len() as u64).next_multiple_of(8)
+                        + (b.len() as u64).next_multiple_of(8)
+                        + (c.len() as u64 * 8).next_multiple_of(8)
+                        + (d.len() as u64 * 48).next_multiple_of(8)
+                        + (e.len() as u64).next_multiple_of(8),
+                )?;
                 variable.put(a);
                 variable.put(b);
                 variable.put(::nearcall::raw::element_bytes(c));
                 variable.put(::nearcall::raw::element_bytes(d));
                 variable.put(::nearcall::raw::element_bytes(e));
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (
                         ::std::vec::Vec<i32>,
                         ::std::vec::Vec<u8>,
@@ -3624,9 +3365,8 @@ pub mod types {
                     let returned = incoming
                         .elements::<i32>(returned_length, ::nearcall::raw::UNBOUNDED)
                         .map_err(|malformed| reply.malformed(malformed))?;
-                    let b_ = incoming
-                        .vec(b_length, 9)
-                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let b_ =
+                        incoming.vec(b_length, 9).map_err(|malformed| reply.malformed(malformed))?;
                     let d_ = incoming
                         .elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)
                         .map_err(|malformed| reply.malformed(malformed))?;
@@ -3648,10 +3388,7 @@ pub mod types {
             p: &Person,
             s: &[Name],
             ps: &[Person],
-            n: &::std::collections::BTreeMap<
-                Kind,
-                ::std::vec::Vec<::std::string::String>,
-            >,
+            n: &::std::collections::BTreeMap<Kind, ::std::vec::Vec<::std::string::String>>,
         ) -> ::core::result::Result<
             (
                 Person,
@@ -3695,22 +3432,17 @@ pub mod types {
                 call.put_u32::<4>(p_bytes.len() as u32);
                 call.put_u32::<8>(ps_bytes.len() as u32);
                 call.put_u32::<12>(n_bytes.len() as u32);
-                let mut variable = call
-                    .variable::<
-                        16,
-                    >(
-                        (p_bytes.len() as u64).next_multiple_of(8)
-                            + (s_bytes.len() as u64).next_multiple_of(8)
-                            + (ps_bytes.len() as u64).next_multiple_of(8)
-                            + (n_bytes.len() as u64).next_multiple_of(8),
-                    )?;
+                let mut variable = call.variable::<16>(
+                    (p_bytes.len() as u64).next_multiple_of(8)
+                        + (s_bytes.len() as u64).next_multiple_of(8)
+                        + (ps_bytes.len() as u64).next_multiple_of(8)
+                        + (n_bytes.len() as u64).next_multiple_of(8),
+                )?;
                 variable.put(&p_bytes);
                 variable.put(&s_bytes);
                 variable.put(&ps_bytes);
                 variable.put(&n_bytes);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (
                         Person,
                         ::std::vec::Vec<Name>,
@@ -3738,9 +3470,9 @@ pub mod types {
                             .map_err(|malformed| reply.malformed(malformed))?;
                     }
                     let m_ = incoming
-                        .unmarshal::<
-                            ::std::collections::BTreeMap<i32, ::std::string::String>,
-                        >(m_length)
+                        .unmarshal::<::std::collections::BTreeMap<i32, ::std::string::String>>(
+                            m_length,
+                        )
                         .map_err(|malformed| reply.malformed(malformed))?;
                     ::core::result::Result::Ok((returned, s_, m_))
                 };
@@ -3768,18 +3500,16 @@ pub mod types {
                 let mut call = self.client.claim_awaited::<4>(9).await?;
                 call.put_u32::<0>(x_bytes.len() as u32);
                 call.put_u32::<4>(n_bytes.len() as u32);
-                let mut variable = call
-                    .variable::<
-                        8,
-                    >(
-                        (n_bytes.len() as u64).next_multiple_of(8)
-                            + (x_bytes.len() as u64).next_multiple_of(8),
-                    )?;
+                let mut variable = call.variable::<8>(
+                    (n_bytes.len() as u64).next_multiple_of(8)
+                        + (x_bytes.len() as u64).next_multiple_of(8),
+                )?;
                 variable.put(&n_bytes);
                 variable.put(&x_bytes);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<(Node, Node), ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (Node, Node),
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -3854,18 +3584,15 @@ pub mod types {
                 call.put_u32::<16>(o_bytes.len() as u32);
                 call.put_u32::<20>(sm_bytes.len() as u32);
                 call.put_u32::<24>(u_bytes.len() as u32);
-                let mut variable = call
-                    .variable::<
-                        32,
-                    >(
-                        (s_bytes.len() as u64).next_multiple_of(8)
-                            + (n_bytes.len() as u64).next_multiple_of(8)
-                            + (l_bytes.len() as u64).next_multiple_of(8)
-                            + (w_bytes.len() as u64).next_multiple_of(8)
-                            + (o_bytes.len() as u64).next_multiple_of(8)
-                            + (sm_bytes.len() as u64).next_multiple_of(8)
-                            + (u_bytes.len() as u64).next_multiple_of(8),
-                    )?;
+                let mut variable = call.variable::<32>(
+                    (s_bytes.len() as u64).next_multiple_of(8)
+                        + (n_bytes.len() as u64).next_multiple_of(8)
+                        + (l_bytes.len() as u64).next_multiple_of(8)
+                        + (w_bytes.len() as u64).next_multiple_of(8)
+                        + (o_bytes.len() as u64).next_multiple_of(8)
+                        + (sm_bytes.len() as u64).next_multiple_of(8)
+                        + (u_bytes.len() as u64).next_multiple_of(8),
+                )?;
                 variable.put(&s_bytes);
                 variable.put(&n_bytes);
                 variable.put(&l_bytes);
@@ -3873,9 +3600,10 @@ pub mod types {
                 variable.put(&o_bytes);
                 variable.put(&sm_bytes);
                 variable.put(&u_bytes);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<(Shape, Num, Flag), ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (Shape, Num, Flag),
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -3917,12 +3645,13 @@ pub mod types {
                 call.put_image::<4, _>(kinds);
                 call.put_image::<16, _>(w);
                 call.put_image::<24, _>(flags4);
-                let mut variable = call
-                    .variable::<32>((names_bytes.len() as u64).next_multiple_of(8))?;
+                let mut variable =
+                    call.variable::<32>((names_bytes.len() as u64).next_multiple_of(8))?;
                 variable.put(&names_bytes);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<(Kinds3, Points5), ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (Kinds3, Points5),
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -3991,9 +3720,7 @@ pub mod types {
         ) -> char;
         /// The procedure `scalars_out`.
         #[allow(clippy::type_complexity)]
-        fn scalars_out(
-            &self,
-        ) -> (
+        fn scalars_out(&self) -> (
             ::nearcall::Char,
             bool,
             u8,
@@ -4044,33 +3771,17 @@ pub mod types {
             p: &Person,
             s: &mut ::std::vec::Vec<Name>,
             ps: &[Person],
-            n: &::std::collections::BTreeMap<
-                Kind,
-                ::std::vec::Vec<::std::string::String>,
-            >,
+            n: &::std::collections::BTreeMap<Kind, ::std::vec::Vec<::std::string::String>>,
         ) -> (Person, ::std::collections::BTreeMap<i32, ::std::string::String>);
         /// The procedure `nodes`.
         fn nodes(&self, n: &[Node], x: &mut Node) -> Node;
         /// The procedure `shapes`.
         #[allow(clippy::too_many_arguments)]
-        fn shapes(
-            &self,
-            s: &Shape,
-            n: &mut Num,
-            l: &Letter,
-            w: &Wl,
-            o: &Oct,
-            sm: &Sm,
-            u: &U64,
-        ) -> (Shape, Flag);
+        fn shapes(&self, s: &Shape, n: &mut Num, l: &Letter, w: &Wl, o: &Oct, sm: &Sm, u: &U64) -> (
+            Shape, Flag,
+        );
         /// The procedure `arrays`.
-        fn arrays(
-            &self,
-            flags4: &Flags4,
-            kinds: &mut Kinds3,
-            names: &Names2,
-            w: &W2,
-        ) -> Points5;
+        fn arrays(&self, flags4: &Flags4, kinds: &mut Kinds3, names: &Names2, w: &W2) -> Points5;
     }
     /// Entry stubs for a `AllServer`.
     #[derive(Clone, Debug)]
@@ -4211,38 +3922,15 @@ pub mod types {
             results.put_u8::<58>(u8);
             results.put_u8::<59>(sm.to_wire());
             results.put_u32::<60>(u32::from(returned));
-            results
-                .put_bytes::<
-                    64,
-                >(::nearcall::raw::element_bytes(::core::slice::from_ref(&ld)));
+            results.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(&ld)));
             results.reply(80)
         }
         fn stub_scalars_out(
             server: &S,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
-            let (
-                returned,
-                b,
-                o,
-                c,
-                w,
-                i8,
-                u8,
-                s,
-                us,
-                l,
-                ul,
-                ll,
-                ull,
-                f,
-                d,
-                ld,
-                k,
-                sm,
-                fl,
-                bi,
-            ) = <S as AllServer>::scalars_out(server);
+            let (returned, b, o, c, w, i8, u8, s, us, l, ul, ll, ull, f, d, ld, k, sm, fl, bi) =
+                <S as AllServer>::scalars_out(server);
             let mut results = arguments.results();
             results.put_u64::<0>(ll as u64);
             results.put_u64::<8>(ull);
@@ -4263,10 +3951,7 @@ pub mod types {
             results.put_u8::<58>(i8 as u8);
             results.put_u8::<59>(u8);
             results.put_u8::<60>(sm.to_wire());
-            results
-                .put_bytes::<
-                    64,
-                >(::nearcall::raw::element_bytes(::core::slice::from_ref(&ld)));
+            results.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(&ld)));
             results.reply(80)
         }
         fn stub_structs(
@@ -4291,13 +3976,7 @@ pub mod types {
             let w_ld = arguments.get_element::<104, ::nearcall::LongDouble>();
             let p_rgb = arguments.get_element::<120, [u8; 3]>();
             let e = arguments.get_image::<123, 1, Empty>()?;
-            let p = Pixel {
-                x: p_x,
-                y: p_y,
-                rgb: p_rgb,
-                on: p_on,
-                kind: p_kind,
-            };
+            let p = Pixel { x: p_x, y: p_y, rgb: p_rgb, on: p_on, kind: p_kind };
             let mut w = Wrapped {
                 pixel: Pixel {
                     x: w_pixel_x,
@@ -4333,10 +4012,9 @@ pub mod types {
             results.put_image::<71, _>(&w.empty);
             results.put_image::<72, _>(&w.corners);
             results.put_bytes::<104>(::nearcall::raw::element_bytes(&w.name));
-            results
-                .put_bytes::<
-                    120,
-                >(::nearcall::raw::element_bytes(::core::slice::from_ref(&w.ld)));
+            results.put_bytes::<120>(::nearcall::raw::element_bytes(::core::slice::from_ref(
+                &w.ld,
+            )));
             results.put_bytes::<136>(&q.rgb);
             results.reply(139)
         }
@@ -4391,15 +4069,12 @@ pub mod types {
             results.put_u32::<4>(e.len() as u32);
             results.put_u32::<8>(returned.len() as u32);
             results.put_u32::<12>(c.len() as u32);
-            let mut variable = results
-                .variable::<
-                    16,
-                >(
-                    (returned.len() as u64).next_multiple_of(8)
-                        + (b.len() as u64).next_multiple_of(8)
-                        + (c.len() as u64).next_multiple_of(8)
-                        + (e.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = results.variable::<16>(
+                (returned.len() as u64).next_multiple_of(8)
+                    + (b.len() as u64).next_multiple_of(8)
+                    + (c.len() as u64).next_multiple_of(8)
+                    + (e.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(returned.as_bytes());
             variable.put(b.as_bytes());
             variable.put(c.as_bytes());
@@ -4419,18 +4094,9 @@ pub mod types {
             let a = incoming.bytes(a_length, ::nearcall::raw::UNBOUNDED)?;
             let mut b = incoming.vec(b_length, 9)?;
             let c = incoming.elements::<f64>(c_length, 4)?;
-            let mut d = incoming
-                .elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
-            let e = incoming
-                .elements::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
-            let (returned, f) = <S as AllServer>::seqs(
-                server,
-                &a,
-                &mut b,
-                &c,
-                &mut d,
-                &e,
-            );
+            let mut d = incoming.elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
+            let e = incoming.elements::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
+            let (returned, f) = <S as AllServer>::seqs(server, &a, &mut b, &c, &mut d, &e);
             ::nearcall::raw::check_result("b", b.len(), 9)?;
             let f_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
@@ -4443,15 +4109,12 @@ pub mod types {
             results.put_u32::<4>(d.len() as u32);
             results.put_u32::<8>(returned.len() as u32);
             results.put_u32::<12>(f_bytes.len() as u32);
-            let mut variable = results
-                .variable::<
-                    16,
-                >(
-                    (returned.len() as u64 * 4).next_multiple_of(8)
-                        + (b.len() as u64).next_multiple_of(8)
-                        + (d.len() as u64 * 48).next_multiple_of(8)
-                        + (f_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = results.variable::<16>(
+                (returned.len() as u64 * 4).next_multiple_of(8)
+                    + (b.len() as u64).next_multiple_of(8)
+                    + (d.len() as u64 * 48).next_multiple_of(8)
+                    + (f_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(::nearcall::raw::element_bytes(&returned));
             variable.put(&b);
             variable.put(::nearcall::raw::element_bytes(&d));
@@ -4475,12 +4138,10 @@ pub mod types {
             }
             let ps = incoming.unmarshal::<::std::vec::Vec<Person>>(ps_length)?;
             let n = incoming
-                .unmarshal::<
-                    ::std::collections::BTreeMap<
-                        Kind,
-                        ::std::vec::Vec<::std::string::String>,
-                    >,
-                >(n_length)?;
+                .unmarshal::<::std::collections::BTreeMap<
+                    Kind,
+                    ::std::vec::Vec<::std::string::String>,
+                >>(n_length)?;
             for item in n.values() {
                 for item in item.iter() {
                     ::nearcall::raw::check_received(item.len(), 3)?;
@@ -4510,14 +4171,11 @@ pub mod types {
             results.put_u32::<0>(s_bytes.len() as u32);
             results.put_u32::<4>(returned_bytes.len() as u32);
             results.put_u32::<8>(m_bytes.len() as u32);
-            let mut variable = results
-                .variable::<
-                    16,
-                >(
-                    (returned_bytes.len() as u64).next_multiple_of(8)
-                        + (s_bytes.len() as u64).next_multiple_of(8)
-                        + (m_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = results.variable::<16>(
+                (returned_bytes.len() as u64).next_multiple_of(8)
+                    + (s_bytes.len() as u64).next_multiple_of(8)
+                    + (m_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(&returned_bytes);
             variable.put(&s_bytes);
             variable.put(&m_bytes);
@@ -4546,13 +4204,10 @@ pub mod types {
             let mut results = arguments.results();
             results.put_u32::<0>(x_bytes.len() as u32);
             results.put_u32::<4>(returned_bytes.len() as u32);
-            let mut variable = results
-                .variable::<
-                    8,
-                >(
-                    (returned_bytes.len() as u64).next_multiple_of(8)
-                        + (x_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = results.variable::<8>(
+                (returned_bytes.len() as u64).next_multiple_of(8)
+                    + (x_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(&returned_bytes);
             variable.put(&x_bytes);
             results.reply(8)
@@ -4576,16 +4231,7 @@ pub mod types {
             let o = incoming.unmarshal::<Oct>(o_length)?;
             let sm = incoming.unmarshal::<Sm>(sm_length)?;
             let u = incoming.unmarshal::<U64>(u_length)?;
-            let (returned, f) = <S as AllServer>::shapes(
-                server,
-                &s,
-                &mut n,
-                &l,
-                &w,
-                &o,
-                &sm,
-                &u,
-            );
+            let (returned, f) = <S as AllServer>::shapes(server, &s, &mut n, &l, &w, &o, &sm, &u);
             let returned_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
                 ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
@@ -4605,14 +4251,11 @@ pub mod types {
             results.put_u32::<0>(n_bytes.len() as u32);
             results.put_u32::<4>(returned_bytes.len() as u32);
             results.put_u32::<8>(f_bytes.len() as u32);
-            let mut variable = results
-                .variable::<
-                    16,
-                >(
-                    (returned_bytes.len() as u64).next_multiple_of(8)
-                        + (n_bytes.len() as u64).next_multiple_of(8)
-                        + (f_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = results.variable::<16>(
+                (returned_bytes.len() as u64).next_multiple_of(8)
+                    + (n_bytes.len() as u64).next_multiple_of(8)
+                    + (f_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(&returned_bytes);
             variable.put(&n_bytes);
             variable.put(&f_bytes);
@@ -4628,13 +4271,7 @@ pub mod types {
             let flags4 = arguments.get_image::<24, 4, Flags4>()?;
             let mut incoming = arguments.variable::<32>()?;
             let names = incoming.unmarshal::<Names2>(names_length)?;
-            let points = <S as AllServer>::arrays(
-                server,
-                &flags4,
-                &mut kinds,
-                &names,
-                &w,
-            );
+            let points = <S as AllServer>::arrays(server, &flags4, &mut kinds, &names, &w);
             let mut results = arguments.results();
             results.put_image::<0, _>(&kinds);
             results.put_image::<16, _>(&points);
@@ -4653,9 +4290,10 @@ pub mod types {
             (Self::STUBS[procedure])(&self.0, arguments)
         }
     }
-    /** What a domain that exports `types::All` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
-
-Those with `@opaque` parameters and feeds are not awaited.*/
+    /// What a domain that exports `types::All` does, if its procedures are awaited:
+    /// one that has to wait leaves its processor to other calls.
+    ///
+    /// Those with `@opaque` parameters and feeds are not awaited.
     pub trait AllAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The procedure `scalars`.
         #[allow(clippy::too_many_arguments)]
@@ -4779,10 +4417,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             p: &Person,
             s: &mut ::std::vec::Vec<Name>,
             ps: &[Person],
-            n: &::std::collections::BTreeMap<
-                Kind,
-                ::std::vec::Vec<::std::string::String>,
-            >,
+            n: &::std::collections::BTreeMap<Kind, ::std::vec::Vec<::std::string::String>>,
         ) -> impl ::core::future::Future<
             Output = (Person, ::std::collections::BTreeMap<i32, ::std::string::String>),
         > + ::core::marker::Send;
@@ -4862,41 +4497,39 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let sm = Small::from_wire(arguments.get_u8::<59>())?;
             let ld = arguments.get_element::<64, ::nearcall::LongDouble>();
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as AllAsyncServer>::scalars(
-                            &server,
-                            b,
-                            o,
-                            c,
-                            w,
-                            i8,
-                            u8,
-                            s,
-                            us,
-                            l,
-                            ul,
-                            ll,
-                            ull,
-                            f,
-                            d,
-                            &ld,
-                            k,
-                            sm,
-                            fl,
-                            bi,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as AllAsyncServer>::scalars(
+                    &server,
+                    b,
+                    o,
+                    c,
+                    w,
+                    i8,
+                    u8,
+                    s,
+                    us,
+                    l,
+                    ul,
+                    ll,
+                    ull,
+                    f,
+                    d,
+                    &ld,
+                    k,
+                    sm,
+                    fl,
+                    bi,
+                ).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u8::<0>(u8::from(returned));
                         results.reply(1)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_scalars_inout(
             server: &::std::sync::Arc<S>,
@@ -4922,34 +4555,31 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut sm = Small::from_wire(arguments.get_u8::<59>())?;
             let mut ld = arguments.get_element::<64, ::nearcall::LongDouble>();
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as AllAsyncServer>::scalars_inout(
-                            &server,
-                            &mut b,
-                            &mut o,
-                            &mut c,
-                            &mut w,
-                            &mut i8,
-                            &mut u8,
-                            &mut s,
-                            &mut us,
-                            &mut l,
-                            &mut ul,
-                            &mut ll,
-                            &mut ull,
-                            &mut f,
-                            &mut d,
-                            &mut ld,
-                            &mut k,
-                            &mut sm,
-                            &mut fl,
-                            &mut bi,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as AllAsyncServer>::scalars_inout(
+                    &server,
+                    &mut b,
+                    &mut o,
+                    &mut c,
+                    &mut w,
+                    &mut i8,
+                    &mut u8,
+                    &mut s,
+                    &mut us,
+                    &mut l,
+                    &mut ul,
+                    &mut ll,
+                    &mut ull,
+                    &mut f,
+                    &mut d,
+                    &mut ld,
+                    &mut k,
+                    &mut sm,
+                    &mut fl,
+                    &mut bi,
+                ).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u64::<0>(ll as u64);
@@ -4971,49 +4601,27 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         results.put_u8::<58>(u8);
                         results.put_u8::<59>(sm.to_wire());
                         results.put_u32::<60>(u32::from(returned));
-                        results
-                            .put_bytes::<
-                                64,
-                            >(
-                                ::nearcall::raw::element_bytes(::core::slice::from_ref(&ld)),
-                            );
+                        results.put_bytes::<64>(::nearcall::raw::element_bytes(
+                            ::core::slice::from_ref(&ld),
+                        ));
                         results.reply(80)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_scalars_out(
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as AllAsyncServer>::scalars_out(&server).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as AllAsyncServer>::scalars_out(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let (
-                            returned,
-                            b,
-                            o,
-                            c,
-                            w,
-                            i8,
-                            u8,
-                            s,
-                            us,
-                            l,
-                            ul,
-                            ll,
-                            ull,
-                            f,
-                            d,
-                            ld,
-                            k,
-                            sm,
-                            fl,
-                            bi,
+                            returned, b, o, c, w, i8, u8, s, us, l, ul, ll, ull, f, d, ld, k, sm,
+                            fl, bi,
                         ) = outcome;
                         let mut results = arguments.results();
                         results.put_u64::<0>(ll as u64);
@@ -5035,16 +4643,14 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         results.put_u8::<58>(i8 as u8);
                         results.put_u8::<59>(u8);
                         results.put_u8::<60>(sm.to_wire());
-                        results
-                            .put_bytes::<
-                                64,
-                            >(
-                                ::nearcall::raw::element_bytes(::core::slice::from_ref(&ld)),
-                            );
+                        results.put_bytes::<64>(::nearcall::raw::element_bytes(
+                            ::core::slice::from_ref(&ld),
+                        ));
                         results.reply(80)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_structs(
             server: &::std::sync::Arc<S>,
@@ -5068,13 +4674,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let w_ld = arguments.get_element::<104, ::nearcall::LongDouble>();
             let p_rgb = arguments.get_element::<120, [u8; 3]>();
             let e = arguments.get_image::<123, 1, Empty>()?;
-            let p = Pixel {
-                x: p_x,
-                y: p_y,
-                rgb: p_rgb,
-                on: p_on,
-                kind: p_kind,
-            };
+            let p = Pixel { x: p_x, y: p_y, rgb: p_rgb, on: p_on, kind: p_kind };
             let mut w = Wrapped {
                 pixel: Pixel {
                     x: w_pixel_x,
@@ -5092,13 +4692,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 empty: w_empty,
             };
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as AllAsyncServer>::structs(&server, &p, &mut w, &e)
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as AllAsyncServer>::structs(&server, &p, &mut w, &e).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let (returned, q) = outcome;
                         let mut results = arguments.results();
                         results.put_u64::<0>(w.pixel.x.to_bits());
@@ -5117,21 +4714,16 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         results.put_bytes::<68>(&w.pixel.rgb);
                         results.put_image::<71, _>(&w.empty);
                         results.put_image::<72, _>(&w.corners);
-                        results
-                            .put_bytes::<104>(::nearcall::raw::element_bytes(&w.name));
-                        results
-                            .put_bytes::<
-                                120,
-                            >(
-                                ::nearcall::raw::element_bytes(
-                                    ::core::slice::from_ref(&w.ld),
-                                ),
-                            );
+                        results.put_bytes::<104>(::nearcall::raw::element_bytes(&w.name));
+                        results.put_bytes::<120>(::nearcall::raw::element_bytes(
+                            ::core::slice::from_ref(&w.ld),
+                        ));
                         results.put_bytes::<136>(&q.rgb);
                         results.reply(139)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_empties(
             server: &::std::sync::Arc<S>,
@@ -5139,21 +4731,20 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let mut e = arguments.get_image::<0, 1, Empty>()?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as AllAsyncServer>::empties(&server, &mut e).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as AllAsyncServer>::empties(&server, &mut e).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let (returned, f) = outcome;
                         let mut results = arguments.results();
                         results.put_image::<0, _>(&e);
                         results.put_image::<1, _>(&returned);
                         results.put_image::<2, _>(&f);
                         results.reply(3)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_images(
             server: &::std::sync::Arc<S>,
@@ -5165,26 +4756,21 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let y = arguments.get_element::<904, Matrix>();
             let b = Big { a: b_a, p: b_p };
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as AllAsyncServer>::images(&server, &b, &mut m, &y)
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as AllAsyncServer>::images(&server, &b, &mut m, &y).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let (returned, x) = outcome;
                         let mut results = arguments.results();
                         results.put_image::<0, _>(&m);
-                        results
-                            .put_bytes::<
-                                264,
-                            >(::nearcall::raw::element_bytes(&returned.a));
+                        results.put_bytes::<264>(::nearcall::raw::element_bytes(&returned.a));
                         results.put_image::<424, _>(&returned.p);
                         results.put_bytes::<904>(::nearcall::raw::element_bytes(&x));
                         results.reply(952)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_texts(
             server: &::std::sync::Arc<S>,
@@ -5201,19 +4787,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::raw::check_received(d.chars().count(), 5)?;
             let mut e = incoming.string(e_length, ::nearcall::raw::UNBOUNDED)?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as AllAsyncServer>::texts(
-                            &server,
-                            &a,
-                            &mut b,
-                            &d,
-                            &mut e,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as AllAsyncServer>::texts(&server, &a, &mut b, &d, &mut e).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let (returned, c) = outcome;
                         ::nearcall::raw::check_result("b", b.len(), 20)?;
                         ::nearcall::raw::check_result("c", c.len(), 10)?;
@@ -5222,23 +4799,21 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         results.put_u32::<4>(e.len() as u32);
                         results.put_u32::<8>(returned.len() as u32);
                         results.put_u32::<12>(c.len() as u32);
-                        let mut variable = results
-                            .variable::<
-                                16,
-                            >(
-                                (returned.len() as u64).next_multiple_of(8)
-                                    + (b.len() as u64).next_multiple_of(8)
-                                    + (c.len() as u64).next_multiple_of(8)
-                                    + (e.len() as u64).next_multiple_of(8),
-                            )?;
+                        let mut variable = results.variable::<16>(
+                            (returned.len() as u64).next_multiple_of(8)
+                                + (b.len() as u64).next_multiple_of(8)
+                                + (c.len() as u64).next_multiple_of(8)
+                                + (e.len() as u64).next_multiple_of(8),
+                        )?;
                         variable.put(returned.as_bytes());
                         variable.put(b.as_bytes());
                         variable.put(c.as_bytes());
                         variable.put(e.as_bytes());
                         results.reply(16)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_seqs(
             server: &::std::sync::Arc<S>,
@@ -5253,25 +4828,14 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let a = incoming.bytes(a_length, ::nearcall::raw::UNBOUNDED)?;
             let mut b = incoming.vec(b_length, 9)?;
             let c = incoming.elements::<f64>(c_length, 4)?;
-            let mut d = incoming
-                .elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
-            let e = incoming
-                .elements::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut d = incoming.elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
+            let e = incoming.elements::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as AllAsyncServer>::seqs(
-                            &server,
-                            &a,
-                            &mut b,
-                            &c,
-                            &mut d,
-                            &e,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome =
+                    <S as AllAsyncServer>::seqs(&server, &a, &mut b, &c, &mut d, &e).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let (returned, f) = outcome;
                         ::nearcall::raw::check_result("b", b.len(), 9)?;
                         let f_bytes = {
@@ -5285,23 +4849,21 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         results.put_u32::<4>(d.len() as u32);
                         results.put_u32::<8>(returned.len() as u32);
                         results.put_u32::<12>(f_bytes.len() as u32);
-                        let mut variable = results
-                            .variable::<
-                                16,
-                            >(
-                                (returned.len() as u64 * 4).next_multiple_of(8)
-                                    + (b.len() as u64).next_multiple_of(8)
-                                    + (d.len() as u64 * 48).next_multiple_of(8)
-                                    + (f_bytes.len() as u64).next_multiple_of(8),
-                            )?;
+                        let mut variable = results.variable::<16>(
+                            (returned.len() as u64 * 4).next_multiple_of(8)
+                                + (b.len() as u64).next_multiple_of(8)
+                                + (d.len() as u64 * 48).next_multiple_of(8)
+                                + (f_bytes.len() as u64).next_multiple_of(8),
+                        )?;
                         variable.put(::nearcall::raw::element_bytes(&returned));
                         variable.put(&b);
                         variable.put(::nearcall::raw::element_bytes(&d));
                         variable.put(&f_bytes);
                         results.reply(16)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_conv(
             server: &::std::sync::Arc<S>,
@@ -5320,31 +4882,20 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             }
             let ps = incoming.unmarshal::<::std::vec::Vec<Person>>(ps_length)?;
             let n = incoming
-                .unmarshal::<
-                    ::std::collections::BTreeMap<
-                        Kind,
-                        ::std::vec::Vec<::std::string::String>,
-                    >,
-                >(n_length)?;
+                .unmarshal::<::std::collections::BTreeMap<
+                    Kind,
+                    ::std::vec::Vec<::std::string::String>,
+                >>(n_length)?;
             for item in n.values() {
                 for item in item.iter() {
                     ::nearcall::raw::check_received(item.len(), 3)?;
                 }
             }
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as AllAsyncServer>::conv(
-                            &server,
-                            &p,
-                            &mut s,
-                            &ps,
-                            &n,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as AllAsyncServer>::conv(&server, &p, &mut s, &ps, &n).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let (returned, m) = outcome;
                         let returned_bytes = {
                             let mut writer = ::nearcall::raw::Writer::new();
@@ -5369,21 +4920,19 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         results.put_u32::<0>(s_bytes.len() as u32);
                         results.put_u32::<4>(returned_bytes.len() as u32);
                         results.put_u32::<8>(m_bytes.len() as u32);
-                        let mut variable = results
-                            .variable::<
-                                16,
-                            >(
-                                (returned_bytes.len() as u64).next_multiple_of(8)
-                                    + (s_bytes.len() as u64).next_multiple_of(8)
-                                    + (m_bytes.len() as u64).next_multiple_of(8),
-                            )?;
+                        let mut variable = results.variable::<16>(
+                            (returned_bytes.len() as u64).next_multiple_of(8)
+                                + (s_bytes.len() as u64).next_multiple_of(8)
+                                + (m_bytes.len() as u64).next_multiple_of(8),
+                        )?;
                         variable.put(&returned_bytes);
                         variable.put(&s_bytes);
                         variable.put(&m_bytes);
                         results.reply(12)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_nodes(
             server: &::std::sync::Arc<S>,
@@ -5395,13 +4944,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let n = incoming.unmarshal::<Nodes>(n_length)?;
             let mut x = incoming.unmarshal::<Node>(x_length)?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as AllAsyncServer>::nodes(&server, &n, &mut x)
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as AllAsyncServer>::nodes(&server, &n, &mut x).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let returned_bytes = {
                             let mut writer = ::nearcall::raw::Writer::new();
@@ -5416,19 +4962,17 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         let mut results = arguments.results();
                         results.put_u32::<0>(x_bytes.len() as u32);
                         results.put_u32::<4>(returned_bytes.len() as u32);
-                        let mut variable = results
-                            .variable::<
-                                8,
-                            >(
-                                (returned_bytes.len() as u64).next_multiple_of(8)
-                                    + (x_bytes.len() as u64).next_multiple_of(8),
-                            )?;
+                        let mut variable = results.variable::<8>(
+                            (returned_bytes.len() as u64).next_multiple_of(8)
+                                + (x_bytes.len() as u64).next_multiple_of(8),
+                        )?;
                         variable.put(&returned_bytes);
                         variable.put(&x_bytes);
                         results.reply(8)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_shapes(
             server: &::std::sync::Arc<S>,
@@ -5450,22 +4994,11 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let sm = incoming.unmarshal::<Sm>(sm_length)?;
             let u = incoming.unmarshal::<U64>(u_length)?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as AllAsyncServer>::shapes(
-                            &server,
-                            &s,
-                            &mut n,
-                            &l,
-                            &w,
-                            &o,
-                            &sm,
-                            &u,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome =
+                    <S as AllAsyncServer>::shapes(&server, &s, &mut n, &l, &w, &o, &sm, &u).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let (returned, f) = outcome;
                         let returned_bytes = {
                             let mut writer = ::nearcall::raw::Writer::new();
@@ -5486,21 +5019,19 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         results.put_u32::<0>(n_bytes.len() as u32);
                         results.put_u32::<4>(returned_bytes.len() as u32);
                         results.put_u32::<8>(f_bytes.len() as u32);
-                        let mut variable = results
-                            .variable::<
-                                16,
-                            >(
-                                (returned_bytes.len() as u64).next_multiple_of(8)
-                                    + (n_bytes.len() as u64).next_multiple_of(8)
-                                    + (f_bytes.len() as u64).next_multiple_of(8),
-                            )?;
+                        let mut variable = results.variable::<16>(
+                            (returned_bytes.len() as u64).next_multiple_of(8)
+                                + (n_bytes.len() as u64).next_multiple_of(8)
+                                + (f_bytes.len() as u64).next_multiple_of(8),
+                        )?;
                         variable.put(&returned_bytes);
                         variable.put(&n_bytes);
                         variable.put(&f_bytes);
                         results.reply(12)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_arrays(
             server: &::std::sync::Arc<S>,
@@ -5513,27 +5044,20 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut incoming = arguments.variable::<32>()?;
             let names = incoming.unmarshal::<Names2>(names_length)?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as AllAsyncServer>::arrays(
-                            &server,
-                            &flags4,
-                            &mut kinds,
-                            &names,
-                            &w,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome =
+                    <S as AllAsyncServer>::arrays(&server, &flags4, &mut kinds, &names, &w).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let points = outcome;
                         let mut results = arguments.results();
                         results.put_image::<0, _>(&kinds);
                         results.put_image::<16, _>(&points);
                         results.reply(96)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
     }
     impl<S: AllAsyncServer> ::nearcall::raw::Entries for AllAsyncEntries<S> {
@@ -5555,15 +5079,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
     pub static ALL: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
         name: "types::All",
         hash: [
-            0x2e, 0x20, 0xc3, 0xc3, 0x19, 0x17, 0xe7, 0x13, 0x2b, 0x50, 0x88, 0x30, 0x93,
-            0xe0, 0xd6, 0xef,
+            0x2e, 0x20, 0xc3, 0xc3, 0x19, 0x17, 0xe7, 0x13, 0x2b, 0x50, 0x88, 0x30, 0x93, 0xe0,
+            0xd6, 0xef,
         ],
         procedures: &[
             ::nearcall::ProcedureDescriptor {
                 name: "scalars",
                 hash: [
-                    0x72, 0x67, 0x7f, 0x0f, 0x56, 0xe5, 0x33, 0x31, 0xef, 0x53, 0xed,
-                    0xe5, 0x96, 0x35, 0xcc, 0x01,
+                    0x72, 0x67, 0x7f, 0x0f, 0x56, 0xe5, 0x33, 0x31, 0xef, 0x53, 0xed, 0xe5, 0x96,
+                    0x35, 0xcc, 0x01,
                 ],
                 class: 1,
                 is_oneway: false,
@@ -5573,8 +5097,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "scalars_inout",
                 hash: [
-                    0xe9, 0xd5, 0x2d, 0x3f, 0xe7, 0xd8, 0xde, 0xf7, 0x55, 0x57, 0x50,
-                    0x47, 0xba, 0xff, 0x3a, 0x77,
+                    0xe9, 0xd5, 0x2d, 0x3f, 0xe7, 0xd8, 0xde, 0xf7, 0x55, 0x57, 0x50, 0x47, 0xba,
+                    0xff, 0x3a, 0x77,
                 ],
                 class: 1,
                 is_oneway: false,
@@ -5584,8 +5108,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "scalars_out",
                 hash: [
-                    0xec, 0x65, 0x93, 0x18, 0xb7, 0xab, 0x12, 0xa5, 0x88, 0xf4, 0xb1,
-                    0xe3, 0x56, 0x30, 0x3b, 0x73,
+                    0xec, 0x65, 0x93, 0x18, 0xb7, 0xab, 0x12, 0xa5, 0x88, 0xf4, 0xb1, 0xe3, 0x56,
+                    0x30, 0x3b, 0x73,
                 ],
                 class: 1,
                 is_oneway: false,
@@ -5595,8 +5119,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "structs",
                 hash: [
-                    0xf4, 0xa2, 0x42, 0x11, 0xc3, 0xf0, 0xa0, 0x57, 0x1e, 0xc3, 0x0d,
-                    0x18, 0x21, 0x7c, 0xa6, 0xde,
+                    0xf4, 0xa2, 0x42, 0x11, 0xc3, 0xf0, 0xa0, 0x57, 0x1e, 0xc3, 0x0d, 0x18, 0x21,
+                    0x7c, 0xa6, 0xde,
                 ],
                 class: 2,
                 is_oneway: false,
@@ -5606,8 +5130,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "empties",
                 hash: [
-                    0x2e, 0x49, 0x8e, 0xa0, 0xfd, 0x01, 0x59, 0x56, 0xbd, 0x92, 0x83,
-                    0x39, 0x25, 0x32, 0xbb, 0x3e,
+                    0x2e, 0x49, 0x8e, 0xa0, 0xfd, 0x01, 0x59, 0x56, 0xbd, 0x92, 0x83, 0x39, 0x25,
+                    0x32, 0xbb, 0x3e,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -5617,8 +5141,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "images",
                 hash: [
-                    0x93, 0xc2, 0x77, 0xb6, 0x49, 0xc7, 0x79, 0xec, 0x9b, 0xfd, 0x99,
-                    0xf0, 0x3a, 0xa8, 0xa0, 0x23,
+                    0x93, 0xc2, 0x77, 0xb6, 0x49, 0xc7, 0x79, 0xec, 0x9b, 0xfd, 0x99, 0xf0, 0x3a,
+                    0xa8, 0xa0, 0x23,
                 ],
                 class: 3,
                 is_oneway: false,
@@ -5628,8 +5152,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "texts",
                 hash: [
-                    0x22, 0xa5, 0xd4, 0x8c, 0xef, 0xb3, 0x6d, 0xcc, 0xaa, 0x11, 0xdd,
-                    0x9a, 0x5e, 0x75, 0xd0, 0xbe,
+                    0x22, 0xa5, 0xd4, 0x8c, 0xef, 0xb3, 0x6d, 0xcc, 0xaa, 0x11, 0xdd, 0x9a, 0x5e,
+                    0x75, 0xd0, 0xbe,
                 ],
                 class: 4,
                 is_oneway: false,
@@ -5639,8 +5163,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "seqs",
                 hash: [
-                    0x50, 0x13, 0x8a, 0x5a, 0xdc, 0x6f, 0xd7, 0xd8, 0x3e, 0xaf, 0xb1,
-                    0xf3, 0xe9, 0x19, 0x79, 0xb4,
+                    0x50, 0x13, 0x8a, 0x5a, 0xdc, 0x6f, 0xd7, 0xd8, 0x3e, 0xaf, 0xb1, 0xf3, 0xe9,
+                    0x19, 0x79, 0xb4,
                 ],
                 class: 4,
                 is_oneway: false,
@@ -5650,8 +5174,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "conv",
                 hash: [
-                    0x39, 0x0f, 0x1b, 0xa2, 0x65, 0x4a, 0x8a, 0x26, 0x39, 0xc3, 0x32,
-                    0x88, 0x68, 0xc5, 0x10, 0x9c,
+                    0x39, 0x0f, 0x1b, 0xa2, 0x65, 0x4a, 0x8a, 0x26, 0x39, 0xc3, 0x32, 0x88, 0x68,
+                    0xc5, 0x10, 0x9c,
                 ],
                 class: 4,
                 is_oneway: false,
@@ -5661,8 +5185,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "nodes",
                 hash: [
-                    0x78, 0x22, 0x2c, 0x2a, 0x44, 0x5e, 0x1c, 0x99, 0x4e, 0x5d, 0x57,
-                    0xea, 0xb4, 0x2a, 0x52, 0x1c,
+                    0x78, 0x22, 0x2c, 0x2a, 0x44, 0x5e, 0x1c, 0x99, 0x4e, 0x5d, 0x57, 0xea, 0xb4,
+                    0x2a, 0x52, 0x1c,
                 ],
                 class: 4,
                 is_oneway: false,
@@ -5672,8 +5196,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "shapes",
                 hash: [
-                    0xc0, 0xce, 0xd2, 0xf4, 0x4b, 0xec, 0xcf, 0xb1, 0x75, 0x6f, 0x73,
-                    0x39, 0x80, 0x2a, 0xc7, 0x14,
+                    0xc0, 0xce, 0xd2, 0xf4, 0x4b, 0xec, 0xcf, 0xb1, 0x75, 0x6f, 0x73, 0x39, 0x80,
+                    0x2a, 0xc7, 0x14,
                 ],
                 class: 4,
                 is_oneway: false,
@@ -5683,8 +5207,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "arrays",
                 hash: [
-                    0x8f, 0x2c, 0x51, 0x6e, 0x32, 0x14, 0xfe, 0x1c, 0x44, 0xc4, 0xb3,
-                    0xe1, 0x17, 0x0c, 0x61, 0xc5,
+                    0x8f, 0x2c, 0x51, 0x6e, 0x32, 0x14, 0xfe, 0x1c, 0x44, 0xc4, 0xb3, 0xe1, 0x17,
+                    0x0c, 0x61, 0xc5,
                 ],
                 class: 4,
                 is_oneway: false,
@@ -5693,26 +5217,11 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             },
         ],
         classes: &[
-            ::nearcall::AStackClass {
-                block_bytes: 0,
-                count: 5,
-            },
-            ::nearcall::AStackClass {
-                block_bytes: 64,
-                count: 5,
-            },
-            ::nearcall::AStackClass {
-                block_bytes: 128,
-                count: 5,
-            },
-            ::nearcall::AStackClass {
-                block_bytes: 1024,
-                count: 5,
-            },
-            ::nearcall::AStackClass {
-                block_bytes: 2048,
-                count: 5,
-            },
+            ::nearcall::AStackClass { block_bytes: 0, count: 5 },
+            ::nearcall::AStackClass { block_bytes: 64, count: 5 },
+            ::nearcall::AStackClass { block_bytes: 128, count: 5 },
+            ::nearcall::AStackClass { block_bytes: 1024, count: 5 },
+            ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
         ],
     };
     /// Type `types::Octets`.
@@ -5726,10 +5235,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         Bad(self::lent::Bad),
     }
     impl ::core::fmt::Display for LentRaisingException {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+        fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             match self {
                 Self::Bad(raised) => ::core::fmt::Display::fmt(raised, formatter),
             }
@@ -5756,9 +5262,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         }
         /// Calls through a binding. Panics if it is a binding of another interface.
         pub fn new(binding: ::nearcall::Binding) -> Self {
-            Self {
-                client: ::nearcall::raw::Client::new(binding, &LENT),
-            }
+            Self { client: ::nearcall::raw::Client::new(binding, &LENT) }
         }
         /// The binding.
         pub fn binding(&self) -> &::nearcall::Binding {
@@ -5766,27 +5270,18 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         }
         /// The same, but every call waits at most this long.
         pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
-            Self {
-                client: self.client.with_deadline(deadline),
-            }
+            Self { client: self.client.with_deadline(deadline) }
         }
         /// The operations, each posted now and collected later: several calls at once.
         pub fn posting(&self) -> LentPosting<'_> {
-            LentPosting {
-                client: &self.client,
-            }
+            LentPosting { client: &self.client }
         }
         /// The operations, each awaited, on any executor.
         pub fn awaiting(&self) -> LentAwaiting<'_> {
-            LentAwaiting {
-                client: &self.client,
-            }
+            LentAwaiting { client: &self.client }
         }
         /// Calls `returned`.
-        pub fn returned(
-            &self,
-            a: i32,
-        ) -> ::core::result::Result<Octets, ::nearcall::CallError> {
+        pub fn returned(&self, a: i32) -> ::core::result::Result<Octets, ::nearcall::CallError> {
             let mut call = self.client.claim::<0>(0)?;
             call.put_u32::<0>(a as u32);
             let reply = call.post(4)?;
@@ -5814,13 +5309,11 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u32::<0>(data.length_word());
             call.put_u32::<4>(name.len() as u32);
             call.put_u32::<8>(more.length_word());
-            let mut variable = call
-                .variable::<
-                    48,
-                >(
-                    data.payload_bytes() + (name.len() as u64).next_multiple_of(8)
-                        + more.payload_bytes(),
-                )?;
+            let mut variable = call.variable::<48>(
+                data.payload_bytes()
+                    + (name.len() as u64).next_multiple_of(8)
+                    + more.payload_bytes(),
+            )?;
             variable.put_opaque(data);
             variable.put(name.as_bytes());
             variable.put_opaque(more);
@@ -5871,8 +5364,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut call = self.client.claim::<0>(3)?;
             call.put_u32::<0>(data.len() as u32);
             call.put_u32::<4>(*n as u32);
-            let mut variable = call
-                .variable::<48>((data.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<48>((data.len() as u64).next_multiple_of(8))?;
             variable.put(data);
             let reply = call.post(8)?;
             if reply.raised() != 0 {
@@ -5924,16 +5416,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         .unmarshal::<Shape>(shape_length)
                         .map_err(|malformed| reply.malformed(malformed))?;
                     let p = Point { x: p_x, y: p_y };
-                    ::core::result::Result::Err(
-                        ::nearcall::Error::Exception(
-                            LentRaisingException::Bad(self::lent::Bad {
-                                why,
-                                numbers,
-                                shape,
-                                p,
-                            }),
-                        ),
-                    )
+                    ::core::result::Result::Err(::nearcall::Error::Exception(
+                        LentRaisingException::Bad(self::lent::Bad { why, numbers, shape, p }),
+                    ))
                 }
                 _ => ::core::result::Result::Err(reply.unknown_exception().into()),
             }
@@ -5970,15 +5455,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         pub fn returned(
             &self,
             a: i32,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, Octets>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, Octets>, ::nearcall::CallError> {
             let mut call = self.client.claim::<0>(0)?;
             call.put_u32::<0>(a as u32);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<Octets, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                Octets,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -5997,10 +5480,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             data: &[u8],
             name: &str,
             more: &[u8],
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, i32>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
             let data = self.client.opaque(data)?;
             let more = self.client.opaque(more)?;
             ::nearcall::raw::check_bound("more", more.len(), 100)?;
@@ -6008,19 +5488,18 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u32::<0>(data.length_word());
             call.put_u32::<4>(name.len() as u32);
             call.put_u32::<8>(more.length_word());
-            let mut variable = call
-                .variable::<
-                    48,
-                >(
-                    data.payload_bytes() + (name.len() as u64).next_multiple_of(8)
-                        + more.payload_bytes(),
-                )?;
+            let mut variable = call.variable::<48>(
+                data.payload_bytes()
+                    + (name.len() as u64).next_multiple_of(8)
+                    + more.payload_bytes(),
+            )?;
             variable.put_opaque(data);
             variable.put(name.as_bytes());
             variable.put_opaque(more);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                i32,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -6034,17 +5513,12 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             &self,
             n: i32,
         ) -> ::core::result::Result<
-            ::nearcall::Pending<
-                'b,
-                (i32, ::std::string::String, Octets100, ::std::string::String),
-            >,
+            ::nearcall::Pending<'b, (i32, ::std::string::String, Octets100, ::std::string::String)>,
             ::nearcall::CallError,
         > {
             let mut call = self.client.claim::<0>(2)?;
             call.put_u32::<0>(n as u32);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (i32, ::std::string::String, Octets100, ::std::string::String),
                 ::nearcall::CallError,
             > {
@@ -6056,9 +5530,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 let data_length = reply.get_u32::<8>();
                 let after_length = reply.get_u32::<12>();
                 let mut incoming = reply.variable::<48>()?;
-                let data_ = incoming
-                    .vec(data_length, 100)
-                    .map_err(|malformed| reply.malformed(malformed))?;
+                let data_ =
+                    incoming.vec(data_length, 100).map_err(|malformed| reply.malformed(malformed))?;
                 let before_ = incoming
                     .string(before_length, ::nearcall::raw::UNBOUNDED)
                     .map_err(|malformed| reply.malformed(malformed))?;
@@ -6084,9 +5557,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u32::<4>(n as u32);
             let mut variable = call.variable::<48>(data.payload_bytes())?;
             variable.put_opaque(data);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(i32, Octets, i32), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (i32, Octets, i32),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -6112,9 +5586,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         > {
             let mut call = self.client.claim::<0>(4)?;
             call.put_u32::<0>(n as u32);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<Octets, ::nearcall::Error<LentRaisingException>> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                Octets,
+                ::nearcall::Error<LentRaisingException>,
+            > {
                 match reply.raised() {
                     0 => {
                         let data_length = reply.get_u32::<0>();
@@ -6141,16 +5616,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                             .unmarshal::<Shape>(shape_length)
                             .map_err(|malformed| reply.malformed(malformed))?;
                         let p = Point { x: p_x, y: p_y };
-                        ::core::result::Result::Err(
-                            ::nearcall::Error::Exception(
-                                LentRaisingException::Bad(self::lent::Bad {
-                                    why,
-                                    numbers,
-                                    shape,
-                                    p,
-                                }),
-                            ),
-                        )
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            LentRaisingException::Bad(self::lent::Bad { why, numbers, shape, p }),
+                        ))
                     }
                     _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
@@ -6165,9 +5633,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::CallError,
         > {
             let call = self.client.claim::<0>(5)?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(Octets, Octets), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (Octets, Octets),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -6199,9 +5668,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(0).await?;
                 call.put_u32::<0>(a as u32);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<Octets, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    Octets,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -6231,19 +5701,18 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 call.put_u32::<0>(data.length_word());
                 call.put_u32::<4>(name.len() as u32);
                 call.put_u32::<8>(more.length_word());
-                let mut variable = call
-                    .variable::<
-                        48,
-                    >(
-                        data.payload_bytes() + (name.len() as u64).next_multiple_of(8)
-                            + more.payload_bytes(),
-                    )?;
+                let mut variable = call.variable::<48>(
+                    data.payload_bytes()
+                        + (name.len() as u64).next_multiple_of(8)
+                        + more.payload_bytes(),
+                )?;
                 variable.put_opaque(data);
                 variable.put(name.as_bytes());
                 variable.put_opaque(more);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    i32,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -6265,9 +5734,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(2).await?;
                 call.put_u32::<0>(n as u32);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (i32, ::std::string::String, Octets100, ::std::string::String),
                     ::nearcall::CallError,
                 > {
@@ -6307,9 +5774,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 call.put_u32::<4>(n as u32);
                 let mut variable = call.variable::<48>(data.payload_bytes())?;
                 variable.put_opaque(data);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<(i32, Octets, i32), ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (i32, Octets, i32),
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -6335,9 +5803,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(4).await?;
                 call.put_u32::<0>(n as u32);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     Octets,
                     ::nearcall::Error<LentRaisingException>,
                 > {
@@ -6367,20 +5833,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                                 .unmarshal::<Shape>(shape_length)
                                 .map_err(|malformed| reply.malformed(malformed))?;
                             let p = Point { x: p_x, y: p_y };
-                            ::core::result::Result::Err(
-                                ::nearcall::Error::Exception(
-                                    LentRaisingException::Bad(self::lent::Bad {
-                                        why,
-                                        numbers,
-                                        shape,
-                                        p,
-                                    }),
-                                ),
-                            )
+                            ::core::result::Result::Err(::nearcall::Error::Exception(
+                                LentRaisingException::Bad(self::lent::Bad {
+                                    why, numbers, shape, p,
+                                }),
+                            ))
                         }
-                        _ => {
-                            ::core::result::Result::Err(reply.unknown_exception().into())
-                        }
+                        _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                     }
                 };
                 self.client.post_awaited(call, 4, collect)?
@@ -6388,14 +5847,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             awaited.await
         }
         /// Calls `two`.
-        pub async fn two(
-            self,
-        ) -> ::core::result::Result<(Octets, Octets), ::nearcall::CallError> {
+        pub async fn two(self) -> ::core::result::Result<(Octets, Octets), ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(5).await?;
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<(Octets, Octets), ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (Octets, Octets),
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -6427,11 +5885,11 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             more: ::nearcall::Opaque<'_>,
         ) -> i32;
         /// The procedure `out_of`.
-        fn out_of(
-            &self,
-            n: i32,
-            data: ::nearcall::OpaqueOut<'_>,
-        ) -> (i32, ::std::string::String, ::std::string::String);
+        fn out_of(&self, n: i32, data: ::nearcall::OpaqueOut<'_>) -> (
+            i32,
+            ::std::string::String,
+            ::std::string::String,
+        );
         /// The procedure `both`.
         fn both(
             &self,
@@ -6509,13 +5967,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let lent_bytes = results.lent_bytes();
             results.put_u32::<8>(lent_bytes);
             results.put_u32::<12>(after.len() as u32);
-            let mut variable = results
-                .variable::<
-                    48,
-                >(
-                    (before.len() as u64).next_multiple_of(8)
-                        + (after.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = results.variable::<48>(
+                (before.len() as u64).next_multiple_of(8)
+                    + (after.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(before.as_bytes());
             variable.put(after.as_bytes());
             results.reply(16)
@@ -6562,14 +6017,11 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     results.put_u32::<16>(raised.why.len() as u32);
                     results.put_u32::<20>(raised.numbers.len() as u32);
                     results.put_u32::<24>(shape_bytes.len() as u32);
-                    let mut variable = results
-                        .variable::<
-                            32,
-                        >(
-                            (raised.why.len() as u64).next_multiple_of(8)
-                                + (raised.numbers.len() as u64 * 4).next_multiple_of(8)
-                                + (shape_bytes.len() as u64).next_multiple_of(8),
-                        )?;
+                    let mut variable = results.variable::<32>(
+                        (raised.why.len() as u64).next_multiple_of(8)
+                            + (raised.numbers.len() as u64 * 4).next_multiple_of(8)
+                            + (shape_bytes.len() as u64).next_multiple_of(8),
+                    )?;
                     variable.put(raised.why.as_bytes());
                     variable.put(::nearcall::raw::element_bytes(&raised.numbers));
                     variable.put(&shape_bytes);
@@ -6587,8 +6039,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let lent_bytes = results.lent_bytes();
             results.put_u32::<0>(lent_bytes);
             results.put_u32::<4>(b.len() as u32);
-            let mut variable = results
-                .variable::<48>((b.len() as u64).next_multiple_of(8))?;
+            let mut variable = results.variable::<48>((b.len() as u64).next_multiple_of(8))?;
             variable.put(&b);
             results.reply(8)
         }
@@ -6605,9 +6056,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             (Self::STUBS[procedure])(&self.0, arguments)
         }
     }
-    /** What a domain that exports `types::Lent` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
-
-Those with `@opaque` parameters and feeds are not awaited.*/
+    /// What a domain that exports `types::Lent` does, if its procedures are awaited:
+    /// one that has to wait leaves its processor to other calls.
+    ///
+    /// Those with `@opaque` parameters and feeds are not awaited.
     pub trait LentAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The procedure `returned`.
         fn returned(&self, a: i32, returned: ::nearcall::OpaqueOut<'_>);
@@ -6619,11 +6071,11 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             more: ::nearcall::Opaque<'_>,
         ) -> i32;
         /// The procedure `out_of`.
-        fn out_of(
-            &self,
-            n: i32,
-            data: ::nearcall::OpaqueOut<'_>,
-        ) -> (i32, ::std::string::String, ::std::string::String);
+        fn out_of(&self, n: i32, data: ::nearcall::OpaqueOut<'_>) -> (
+            i32,
+            ::std::string::String,
+            ::std::string::String,
+        );
         /// The procedure `both`.
         fn both(
             &self,
@@ -6694,24 +6146,17 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let n = arguments.get_u32::<0>() as i32;
             let lent = arguments.lent_results::<48>(100);
-            let (returned, before, after) = <S as LentAsyncServer>::out_of(
-                server,
-                n,
-                lent,
-            );
+            let (returned, before, after) = <S as LentAsyncServer>::out_of(server, n, lent);
             let mut results = arguments.results();
             results.put_u32::<0>(returned as u32);
             results.put_u32::<4>(before.len() as u32);
             let lent_bytes = results.lent_bytes();
             results.put_u32::<8>(lent_bytes);
             results.put_u32::<12>(after.len() as u32);
-            let mut variable = results
-                .variable::<
-                    48,
-                >(
-                    (before.len() as u64).next_multiple_of(8)
-                        + (after.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = results.variable::<48>(
+                (before.len() as u64).next_multiple_of(8)
+                    + (after.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(before.as_bytes());
             variable.put(after.as_bytes());
             results.reply(16)
@@ -6758,14 +6203,11 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     results.put_u32::<16>(raised.why.len() as u32);
                     results.put_u32::<20>(raised.numbers.len() as u32);
                     results.put_u32::<24>(shape_bytes.len() as u32);
-                    let mut variable = results
-                        .variable::<
-                            32,
-                        >(
-                            (raised.why.len() as u64).next_multiple_of(8)
-                                + (raised.numbers.len() as u64 * 4).next_multiple_of(8)
-                                + (shape_bytes.len() as u64).next_multiple_of(8),
-                        )?;
+                    let mut variable = results.variable::<32>(
+                        (raised.why.len() as u64).next_multiple_of(8)
+                            + (raised.numbers.len() as u64 * 4).next_multiple_of(8)
+                            + (shape_bytes.len() as u64).next_multiple_of(8),
+                    )?;
                     variable.put(raised.why.as_bytes());
                     variable.put(::nearcall::raw::element_bytes(&raised.numbers));
                     variable.put(&shape_bytes);
@@ -6783,8 +6225,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let lent_bytes = results.lent_bytes();
             results.put_u32::<0>(lent_bytes);
             results.put_u32::<4>(b.len() as u32);
-            let mut variable = results
-                .variable::<48>((b.len() as u64).next_multiple_of(8))?;
+            let mut variable = results.variable::<48>((b.len() as u64).next_multiple_of(8))?;
             variable.put(&b);
             results.reply(8)
         }
@@ -6808,15 +6249,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
     pub static LENT: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
         name: "types::Lent",
         hash: [
-            0x8f, 0xc9, 0x1b, 0x41, 0x0d, 0x85, 0xdb, 0xe3, 0xd6, 0xd9, 0xd5, 0xc8, 0x02,
-            0x65, 0x84, 0x44,
+            0x8f, 0xc9, 0x1b, 0x41, 0x0d, 0x85, 0xdb, 0xe3, 0xd6, 0xd9, 0xd5, 0xc8, 0x02, 0x65,
+            0x84, 0x44,
         ],
         procedures: &[
             ::nearcall::ProcedureDescriptor {
                 name: "returned",
                 hash: [
-                    0x5c, 0x9c, 0x97, 0x01, 0xa1, 0xe2, 0xe8, 0x6c, 0x63, 0xb3, 0xb6,
-                    0xbf, 0xeb, 0x7f, 0xa1, 0xc7,
+                    0x5c, 0x9c, 0x97, 0x01, 0xa1, 0xe2, 0xe8, 0x6c, 0x63, 0xb3, 0xb6, 0xbf, 0xeb,
+                    0x7f, 0xa1, 0xc7,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -6826,8 +6267,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "into",
                 hash: [
-                    0x66, 0x37, 0xe7, 0xf4, 0x6c, 0xaf, 0x58, 0x1a, 0xdc, 0x1d, 0x62,
-                    0x0b, 0x27, 0xc4, 0x40, 0xda,
+                    0x66, 0x37, 0xe7, 0xf4, 0x6c, 0xaf, 0x58, 0x1a, 0xdc, 0x1d, 0x62, 0x0b, 0x27,
+                    0xc4, 0x40, 0xda,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -6837,8 +6278,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "out_of",
                 hash: [
-                    0xb8, 0x31, 0xca, 0x3e, 0xb9, 0x92, 0x37, 0x31, 0x90, 0x26, 0x91,
-                    0x1c, 0xc5, 0x4e, 0x8e, 0x77,
+                    0xb8, 0x31, 0xca, 0x3e, 0xb9, 0x92, 0x37, 0x31, 0x90, 0x26, 0x91, 0x1c, 0xc5,
+                    0x4e, 0x8e, 0x77,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -6848,8 +6289,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "both",
                 hash: [
-                    0xb4, 0xa3, 0x1f, 0xf7, 0xc4, 0xeb, 0xfb, 0xb8, 0x77, 0x60, 0xec,
-                    0x1c, 0xc3, 0xf9, 0xec, 0x20,
+                    0xb4, 0xa3, 0x1f, 0xf7, 0xc4, 0xeb, 0xfb, 0xb8, 0x77, 0x60, 0xec, 0x1c, 0xc3,
+                    0xf9, 0xec, 0x20,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -6859,8 +6300,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "raising",
                 hash: [
-                    0xc3, 0xf4, 0x90, 0xde, 0xf7, 0xe2, 0xd1, 0x1d, 0x5b, 0x3f, 0x70,
-                    0xee, 0xf5, 0xd4, 0x6f, 0x69,
+                    0xc3, 0xf4, 0x90, 0xde, 0xf7, 0xe2, 0xd1, 0x1d, 0x5b, 0x3f, 0x70, 0xee, 0xf5,
+                    0xd4, 0x6f, 0x69,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -6870,8 +6311,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "two",
                 hash: [
-                    0x9e, 0xd9, 0x6f, 0x9b, 0xd0, 0x23, 0x56, 0x6f, 0xf6, 0xd5, 0x30,
-                    0xc9, 0x25, 0x2d, 0x18, 0xb6,
+                    0x9e, 0xd9, 0x6f, 0x9b, 0xd0, 0x23, 0x56, 0x6f, 0xf6, 0xd5, 0x30, 0xc9, 0x25,
+                    0x2d, 0x18, 0xb6,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -6879,12 +6320,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 is_leaf: false,
             },
         ],
-        classes: &[
-            ::nearcall::AStackClass {
-                block_bytes: 2048,
-                count: 5,
-            },
-        ],
+        classes: &[::nearcall::AStackClass { block_bytes: 2048, count: 5 }],
     };
     /// What `own` raises.
     #[derive(Clone, Debug, PartialEq)]
@@ -6893,10 +6329,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         Bad(self::lent::Bad),
     }
     impl ::core::fmt::Display for DerivedOwnException {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+        fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             match self {
                 Self::Bad(raised) => ::core::fmt::Display::fmt(raised, formatter),
             }
@@ -6923,9 +6356,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         }
         /// Calls through a binding. Panics if it is a binding of another interface.
         pub fn new(binding: ::nearcall::Binding) -> Self {
-            Self {
-                client: ::nearcall::raw::Client::new(binding, &DERIVED),
-            }
+            Self { client: ::nearcall::raw::Client::new(binding, &DERIVED) }
         }
         /// The binding.
         pub fn binding(&self) -> &::nearcall::Binding {
@@ -6933,21 +6364,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         }
         /// The same, but every call waits at most this long.
         pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
-            Self {
-                client: self.client.with_deadline(deadline),
-            }
+            Self { client: self.client.with_deadline(deadline) }
         }
         /// The operations, each posted now and collected later: several calls at once.
         pub fn posting(&self) -> DerivedPosting<'_> {
-            DerivedPosting {
-                client: &self.client,
-            }
+            DerivedPosting { client: &self.client }
         }
         /// The operations, each awaited, on any executor.
         pub fn awaiting(&self) -> DerivedAwaiting<'_> {
-            DerivedAwaiting {
-                client: &self.client,
-            }
+            DerivedAwaiting { client: &self.client }
         }
         /// Calls `scalars`.
         #[allow(clippy::too_many_arguments)]
@@ -6992,9 +6417,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u8::<57>(i8 as u8);
             call.put_u8::<58>(u8);
             call.put_u8::<59>(sm.to_wire());
-            call.put_bytes::<
-                    64,
-                >(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
+            call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
             let reply = call.post(80)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -7046,9 +6469,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u8::<57>(*i8 as u8);
             call.put_u8::<58>(*u8);
             call.put_u8::<59>(sm.to_wire());
-            call.put_bytes::<
-                    64,
-                >(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
+            call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
             let reply = call.post(80)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
@@ -7162,26 +6583,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 .map_err(|malformed| reply.malformed(malformed))?;
             let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
             ::core::result::Result::Ok((
-                returned,
-                b_,
-                o_,
-                c_,
-                w_,
-                i8_,
-                u8_,
-                s_,
-                us_,
-                l_,
-                ul_,
-                ll_,
-                ull_,
-                f_,
-                d_,
-                ld_,
-                k_,
-                sm_,
-                fl_,
-                bi_,
+                returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_, ld_, k_,
+                sm_, fl_, bi_,
             ))
         }
         /// Calls `structs`.
@@ -7207,9 +6610,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_image::<55, _>(&w.empty);
             call.put_image::<56, _>(&w.corners);
             call.put_bytes::<88>(::nearcall::raw::element_bytes(&w.name));
-            call.put_bytes::<
-                    104,
-                >(::nearcall::raw::element_bytes(::core::slice::from_ref(&w.ld)));
+            call.put_bytes::<104>(::nearcall::raw::element_bytes(::core::slice::from_ref(&w.ld)));
             call.put_bytes::<120>(&p.rgb);
             call.put_image::<123, _>(e);
             let reply = call.post(124)?;
@@ -7237,19 +6638,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let q_kind = Kind::from_wire(reply.get_u32::<64>())
                 .map_err(|malformed| reply.malformed(malformed))?;
             let w_pixel_rgb = reply.get_element::<68, [u8; 3]>();
-            let w_empty = reply
-                .get_image::<71, 1, Empty>()
-                .map_err(|malformed| reply.malformed(malformed))?;
+            let w_empty =
+                reply.get_image::<71, 1, Empty>().map_err(|malformed| reply.malformed(malformed))?;
             let w_corners = reply
                 .get_image::<72, 32, [Point; 2]>()
                 .map_err(|malformed| reply.malformed(malformed))?;
             let w_name = reply.get_element::<104, [::nearcall::Char; 16]>();
             let w_ld = reply.get_element::<120, ::nearcall::LongDouble>();
             let q_rgb = reply.get_element::<136, [u8; 3]>();
-            let returned = Point {
-                x: returned_x,
-                y: returned_y,
-            };
+            let returned = Point { x: returned_x, y: returned_y };
             let w_ = Wrapped {
                 pixel: Pixel {
                     x: w_pixel_x,
@@ -7266,13 +6663,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 bits: w_bits,
                 empty: w_empty,
             };
-            let q_ = Pixel {
-                x: q_x,
-                y: q_y,
-                rgb: q_rgb,
-                on: q_on,
-                kind: q_kind,
-            };
+            let q_ = Pixel { x: q_x, y: q_y, rgb: q_rgb, on: q_on, kind: q_kind };
             *w = w_;
             ::core::result::Result::Ok((returned, q_))
         }
@@ -7287,15 +6678,12 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
             }
-            let e_ = reply
-                .get_image::<0, 1, Empty>()
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let returned = reply
-                .get_image::<1, 1, Empty>()
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let f_ = reply
-                .get_image::<2, 1, Empty>()
-                .map_err(|malformed| reply.malformed(malformed))?;
+            let e_ =
+                reply.get_image::<0, 1, Empty>().map_err(|malformed| reply.malformed(malformed))?;
+            let returned =
+                reply.get_image::<1, 1, Empty>().map_err(|malformed| reply.malformed(malformed))?;
+            let f_ =
+                reply.get_image::<2, 1, Empty>().map_err(|malformed| reply.malformed(malformed))?;
             *e = e_;
             ::core::result::Result::Ok((returned, f_))
         }
@@ -7315,18 +6703,14 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
             }
-            let m_ = reply
-                .get_image::<0, 260, Many>()
-                .map_err(|malformed| reply.malformed(malformed))?;
+            let m_ =
+                reply.get_image::<0, 260, Many>().map_err(|malformed| reply.malformed(malformed))?;
             let returned_a = reply.get_element::<264, [i32; 40]>();
             let returned_p = reply
                 .get_image::<424, 480, [Point; 30]>()
                 .map_err(|malformed| reply.malformed(malformed))?;
             let x_ = reply.get_element::<904, Matrix>();
-            let returned = Big {
-                a: returned_a,
-                p: returned_p,
-            };
+            let returned = Big { a: returned_a, p: returned_p };
             *m = m_;
             ::core::result::Result::Ok((returned, x_))
         }
@@ -7337,10 +6721,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             b: &mut ::std::string::String,
             d: &str,
             e: &mut ::std::string::String,
-        ) -> ::core::result::Result<
-            (::std::string::String, Name),
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<(::std::string::String, Name), ::nearcall::CallError> {
             ::nearcall::raw::check_bound("b", b.len(), 20)?;
             ::nearcall::raw::check_bound("d", d.chars().count(), 5)?;
             let mut call = self.client.claim::<4>(6)?;
@@ -7348,15 +6729,12 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u32::<4>(e.len() as u32);
             call.put_u32::<8>(a.len() as u32);
             call.put_u32::<12>(d.len() as u32);
-            let mut variable = call
-                .variable::<
-                    16,
-                >(
-                    (a.len() as u64).next_multiple_of(8)
-                        + (b.len() as u64).next_multiple_of(8)
-                        + (d.len() as u64).next_multiple_of(8)
-                        + (e.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<16>(
+                (a.len() as u64).next_multiple_of(8)
+                    + (b.len() as u64).next_multiple_of(8)
+                    + (d.len() as u64).next_multiple_of(8)
+                    + (e.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(a.as_bytes());
             variable.put(b.as_bytes());
             variable.put(d.as_bytes());
@@ -7373,12 +6751,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let returned = incoming
                 .string(returned_length, ::nearcall::raw::UNBOUNDED)
                 .map_err(|malformed| reply.malformed(malformed))?;
-            let b_ = incoming
-                .string(b_length, 20)
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let c_ = incoming
-                .string(c_length, 10)
-                .map_err(|malformed| reply.malformed(malformed))?;
+            let b_ = incoming.string(b_length, 20).map_err(|malformed| reply.malformed(malformed))?;
+            let c_ = incoming.string(c_length, 10).map_err(|malformed| reply.malformed(malformed))?;
             let e_ = incoming
                 .string(e_length, ::nearcall::raw::UNBOUNDED)
                 .map_err(|malformed| reply.malformed(malformed))?;
@@ -7406,16 +6780,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u32::<8>(a.len() as u32);
             call.put_u32::<12>(c.len() as u32);
             call.put_u32::<16>(e.len() as u32);
-            let mut variable = call
-                .variable::<
-                    24,
-                >(
-                    (a.len() as u64).next_multiple_of(8)
-                        + (b.len() as u64).next_multiple_of(8)
-                        + (c.len() as u64 * 8).next_multiple_of(8)
-                        + (d.len() as u64 * 48).next_multiple_of(8)
-                        + (e.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<24>(
+                (a.len() as u64).next_multiple_of(8)
+                    + (b.len() as u64).next_multiple_of(8)
+                    + (c.len() as u64 * 8).next_multiple_of(8)
+                    + (d.len() as u64 * 48).next_multiple_of(8)
+                    + (e.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(a);
             variable.put(b);
             variable.put(::nearcall::raw::element_bytes(c));
@@ -7433,9 +6804,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let returned = incoming
                 .elements::<i32>(returned_length, ::nearcall::raw::UNBOUNDED)
                 .map_err(|malformed| reply.malformed(malformed))?;
-            let b_ = incoming
-                .vec(b_length, 9)
-                .map_err(|malformed| reply.malformed(malformed))?;
+            let b_ = incoming.vec(b_length, 9).map_err(|malformed| reply.malformed(malformed))?;
             let d_ = incoming
                 .elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)
                 .map_err(|malformed| reply.malformed(malformed))?;
@@ -7454,10 +6823,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             p: &Person,
             s: &mut ::std::vec::Vec<Name>,
             ps: &[Person],
-            n: &::std::collections::BTreeMap<
-                Kind,
-                ::std::vec::Vec<::std::string::String>,
-            >,
+            n: &::std::collections::BTreeMap<Kind, ::std::vec::Vec<::std::string::String>>,
         ) -> ::core::result::Result<
             (Person, ::std::collections::BTreeMap<i32, ::std::string::String>),
             ::nearcall::CallError,
@@ -7496,15 +6862,12 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u32::<4>(p_bytes.len() as u32);
             call.put_u32::<8>(ps_bytes.len() as u32);
             call.put_u32::<12>(n_bytes.len() as u32);
-            let mut variable = call
-                .variable::<
-                    16,
-                >(
-                    (p_bytes.len() as u64).next_multiple_of(8)
-                        + (s_bytes.len() as u64).next_multiple_of(8)
-                        + (ps_bytes.len() as u64).next_multiple_of(8)
-                        + (n_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<16>(
+                (p_bytes.len() as u64).next_multiple_of(8)
+                    + (s_bytes.len() as u64).next_multiple_of(8)
+                    + (ps_bytes.len() as u64).next_multiple_of(8)
+                    + (n_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(&p_bytes);
             variable.put(&s_bytes);
             variable.put(&ps_bytes);
@@ -7530,9 +6893,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     .map_err(|malformed| reply.malformed(malformed))?;
             }
             let m_ = incoming
-                .unmarshal::<
-                    ::std::collections::BTreeMap<i32, ::std::string::String>,
-                >(m_length)
+                .unmarshal::<::std::collections::BTreeMap<i32, ::std::string::String>>(m_length)
                 .map_err(|malformed| reply.malformed(malformed))?;
             *s = s_;
             ::core::result::Result::Ok((returned, m_))
@@ -7556,13 +6917,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut call = self.client.claim::<4>(9)?;
             call.put_u32::<0>(x_bytes.len() as u32);
             call.put_u32::<4>(n_bytes.len() as u32);
-            let mut variable = call
-                .variable::<
-                    8,
-                >(
-                    (n_bytes.len() as u64).next_multiple_of(8)
-                        + (x_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<8>(
+                (n_bytes.len() as u64).next_multiple_of(8)
+                    + (x_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(&n_bytes);
             variable.put(&x_bytes);
             let reply = call.post(8)?;
@@ -7636,18 +6994,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u32::<16>(o_bytes.len() as u32);
             call.put_u32::<20>(sm_bytes.len() as u32);
             call.put_u32::<24>(u_bytes.len() as u32);
-            let mut variable = call
-                .variable::<
-                    32,
-                >(
-                    (s_bytes.len() as u64).next_multiple_of(8)
-                        + (n_bytes.len() as u64).next_multiple_of(8)
-                        + (l_bytes.len() as u64).next_multiple_of(8)
-                        + (w_bytes.len() as u64).next_multiple_of(8)
-                        + (o_bytes.len() as u64).next_multiple_of(8)
-                        + (sm_bytes.len() as u64).next_multiple_of(8)
-                        + (u_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<32>(
+                (s_bytes.len() as u64).next_multiple_of(8)
+                    + (n_bytes.len() as u64).next_multiple_of(8)
+                    + (l_bytes.len() as u64).next_multiple_of(8)
+                    + (w_bytes.len() as u64).next_multiple_of(8)
+                    + (o_bytes.len() as u64).next_multiple_of(8)
+                    + (sm_bytes.len() as u64).next_multiple_of(8)
+                    + (u_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(&s_bytes);
             variable.put(&n_bytes);
             variable.put(&l_bytes);
@@ -7693,16 +7048,14 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_image::<4, _>(kinds);
             call.put_image::<16, _>(w);
             call.put_image::<24, _>(flags4);
-            let mut variable = call
-                .variable::<32>((names_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<32>((names_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&names_bytes);
             let reply = call.post(28)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
             }
-            let kinds_ = reply
-                .get_image::<0, 12, Kinds3>()
-                .map_err(|malformed| reply.malformed(malformed))?;
+            let kinds_ =
+                reply.get_image::<0, 12, Kinds3>().map_err(|malformed| reply.malformed(malformed))?;
             let points_ = reply
                 .get_image::<16, 80, Points5>()
                 .map_err(|malformed| reply.malformed(malformed))?;
@@ -7710,10 +7063,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::core::result::Result::Ok(points_)
         }
         /// Calls `returned`.
-        pub fn returned(
-            &self,
-            a: i32,
-        ) -> ::core::result::Result<Octets, ::nearcall::CallError> {
+        pub fn returned(&self, a: i32) -> ::core::result::Result<Octets, ::nearcall::CallError> {
             let mut call = self.client.claim::<4>(12)?;
             call.put_u32::<0>(a as u32);
             let reply = call.post(4)?;
@@ -7741,13 +7091,11 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u32::<0>(data.length_word());
             call.put_u32::<4>(name.len() as u32);
             call.put_u32::<8>(more.length_word());
-            let mut variable = call
-                .variable::<
-                    48,
-                >(
-                    data.payload_bytes() + (name.len() as u64).next_multiple_of(8)
-                        + more.payload_bytes(),
-                )?;
+            let mut variable = call.variable::<48>(
+                data.payload_bytes()
+                    + (name.len() as u64).next_multiple_of(8)
+                    + more.payload_bytes(),
+            )?;
             variable.put_opaque(data);
             variable.put(name.as_bytes());
             variable.put_opaque(more);
@@ -7798,8 +7146,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut call = self.client.claim::<4>(15)?;
             call.put_u32::<0>(data.len() as u32);
             call.put_u32::<4>(*n as u32);
-            let mut variable = call
-                .variable::<48>((data.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<48>((data.len() as u64).next_multiple_of(8))?;
             variable.put(data);
             let reply = call.post(8)?;
             if reply.raised() != 0 {
@@ -7851,16 +7198,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         .unmarshal::<Shape>(shape_length)
                         .map_err(|malformed| reply.malformed(malformed))?;
                     let p = Point { x: p_x, y: p_y };
-                    ::core::result::Result::Err(
-                        ::nearcall::Error::Exception(
-                            LentRaisingException::Bad(self::lent::Bad {
-                                why,
-                                numbers,
-                                shape,
-                                p,
-                            }),
-                        ),
-                    )
+                    ::core::result::Result::Err(::nearcall::Error::Exception(
+                        LentRaisingException::Bad(self::lent::Bad { why, numbers, shape, p }),
+                    ))
                 }
                 _ => ::core::result::Result::Err(reply.unknown_exception().into()),
             }
@@ -7888,13 +7228,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         }
         /// Calls `own`.
         #[allow(clippy::result_large_err)]
-        pub fn own(
-            &self,
-        ) -> ::core::result::Result<(), ::nearcall::Error<DerivedOwnException>> {
+        pub fn own(&self) -> ::core::result::Result<(), ::nearcall::Error<DerivedOwnException>> {
             let call = self.client.claim::<4>(18)?;
             let reply = call.post(0)?;
             match reply.raised() {
-                0 => ::core::result::Result::Ok(()),
+                0 => {
+                    ::core::result::Result::Ok(())
+                }
                 1 => {
                     let p_x = f64::from_bits(reply.get_u64::<0>());
                     let p_y = f64::from_bits(reply.get_u64::<8>());
@@ -7912,16 +7252,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         .unmarshal::<Shape>(shape_length)
                         .map_err(|malformed| reply.malformed(malformed))?;
                     let p = Point { x: p_x, y: p_y };
-                    ::core::result::Result::Err(
-                        ::nearcall::Error::Exception(
-                            DerivedOwnException::Bad(self::lent::Bad {
-                                why,
-                                numbers,
-                                shape,
-                                p,
-                            }),
-                        ),
-                    )
+                    ::core::result::Result::Err(::nearcall::Error::Exception(
+                        DerivedOwnException::Bad(self::lent::Bad { why, numbers, shape, p }),
+                    ))
                 }
                 _ => ::core::result::Result::Err(reply.unknown_exception().into()),
             }
@@ -7956,10 +7289,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             sm: Small,
             fl: Flags,
             bi: Bits,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, bool>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, bool>, ::nearcall::CallError> {
             let mut call = self.client.claim::<1>(0)?;
             call.put_u64::<0>(ll as u64);
             call.put_u64::<8>(ull);
@@ -7979,12 +7309,11 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u8::<57>(i8 as u8);
             call.put_u8::<58>(u8);
             call.put_u8::<59>(sm.to_wire());
-            call.put_bytes::<
-                    64,
-                >(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<bool, ::nearcall::CallError> {
+            call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                bool,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -8064,12 +7393,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u8::<57>(i8 as u8);
             call.put_u8::<58>(u8);
             call.put_u8::<59>(sm.to_wire());
-            call.put_bytes::<
-                    64,
-                >(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (
                     char,
                     bool,
@@ -8125,26 +7450,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     .map_err(|malformed| reply.malformed(malformed))?;
                 let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
                 ::core::result::Result::Ok((
-                    returned,
-                    b_,
-                    o_,
-                    c_,
-                    w_,
-                    i8_,
-                    u8_,
-                    s_,
-                    us_,
-                    l_,
-                    ul_,
-                    ll_,
-                    ull_,
-                    f_,
-                    d_,
-                    ld_,
-                    k_,
-                    sm_,
-                    fl_,
-                    bi_,
+                    returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_, ld_,
+                    k_, sm_, fl_, bi_,
                 ))
             };
             ::core::result::Result::Ok(call.post_pending(80, collect)?)
@@ -8182,9 +7489,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::CallError,
         > {
             let call = self.client.claim::<1>(2)?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (
                     ::nearcall::Char,
                     bool,
@@ -8239,26 +7544,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     .map_err(|malformed| reply.malformed(malformed))?;
                 let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
                 ::core::result::Result::Ok((
-                    returned,
-                    b_,
-                    o_,
-                    c_,
-                    w_,
-                    i8_,
-                    u8_,
-                    s_,
-                    us_,
-                    l_,
-                    ul_,
-                    ll_,
-                    ull_,
-                    f_,
-                    d_,
-                    ld_,
-                    k_,
-                    sm_,
-                    fl_,
-                    bi_,
+                    returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_, ld_,
+                    k_, sm_, fl_, bi_,
                 ))
             };
             ::core::result::Result::Ok(call.post_pending(0, collect)?)
@@ -8289,14 +7576,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_image::<55, _>(&w.empty);
             call.put_image::<56, _>(&w.corners);
             call.put_bytes::<88>(::nearcall::raw::element_bytes(&w.name));
-            call.put_bytes::<
-                    104,
-                >(::nearcall::raw::element_bytes(::core::slice::from_ref(&w.ld)));
+            call.put_bytes::<104>(::nearcall::raw::element_bytes(::core::slice::from_ref(&w.ld)));
             call.put_bytes::<120>(&p.rgb);
             call.put_image::<123, _>(e);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(Point, Wrapped, Pixel), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (Point, Wrapped, Pixel),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -8330,10 +7616,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 let w_name = reply.get_element::<104, [::nearcall::Char; 16]>();
                 let w_ld = reply.get_element::<120, ::nearcall::LongDouble>();
                 let q_rgb = reply.get_element::<136, [u8; 3]>();
-                let returned = Point {
-                    x: returned_x,
-                    y: returned_y,
-                };
+                let returned = Point { x: returned_x, y: returned_y };
                 let w_ = Wrapped {
                     pixel: Pixel {
                         x: w_pixel_x,
@@ -8350,13 +7633,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     bits: w_bits,
                     empty: w_empty,
                 };
-                let q_ = Pixel {
-                    x: q_x,
-                    y: q_y,
-                    rgb: q_rgb,
-                    on: q_on,
-                    kind: q_kind,
-                };
+                let q_ = Pixel { x: q_x, y: q_y, rgb: q_rgb, on: q_on, kind: q_kind };
                 ::core::result::Result::Ok((returned, w_, q_))
             };
             ::core::result::Result::Ok(call.post_pending(124, collect)?)
@@ -8371,9 +7648,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         > {
             let mut call = self.client.claim::<0>(4)?;
             call.put_image::<0, _>(e);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(Empty, Empty, Empty), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (Empty, Empty, Empty),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -8405,9 +7683,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_bytes::<264>(::nearcall::raw::element_bytes(&b.a));
             call.put_image::<424, _>(&b.p);
             call.put_bytes::<904>(::nearcall::raw::element_bytes(y));
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(Big, Many, Matrix), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (Big, Many, Matrix),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -8419,10 +7698,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     .get_image::<424, 480, [Point; 30]>()
                     .map_err(|malformed| reply.malformed(malformed))?;
                 let x_ = reply.get_element::<904, Matrix>();
-                let returned = Big {
-                    a: returned_a,
-                    p: returned_p,
-                };
+                let returned = Big { a: returned_a, p: returned_p };
                 ::core::result::Result::Ok((returned, m_, x_))
             };
             ::core::result::Result::Ok(call.post_pending(952, collect)?)
@@ -8437,12 +7713,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::core::result::Result<
             ::nearcall::Pending<
                 'b,
-                (
-                    ::std::string::String,
-                    ::std::string::String,
-                    Name,
-                    ::std::string::String,
-                ),
+                (::std::string::String, ::std::string::String, Name, ::std::string::String),
             >,
             ::nearcall::CallError,
         > {
@@ -8453,28 +7724,18 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u32::<4>(e.len() as u32);
             call.put_u32::<8>(a.len() as u32);
             call.put_u32::<12>(d.len() as u32);
-            let mut variable = call
-                .variable::<
-                    16,
-                >(
-                    (a.len() as u64).next_multiple_of(8)
-                        + (b.len() as u64).next_multiple_of(8)
-                        + (d.len() as u64).next_multiple_of(8)
-                        + (e.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<16>(
+                (a.len() as u64).next_multiple_of(8)
+                    + (b.len() as u64).next_multiple_of(8)
+                    + (d.len() as u64).next_multiple_of(8)
+                    + (e.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(a.as_bytes());
             variable.put(b.as_bytes());
             variable.put(d.as_bytes());
             variable.put(e.as_bytes());
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
-                (
-                    ::std::string::String,
-                    ::std::string::String,
-                    Name,
-                    ::std::string::String,
-                ),
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (::std::string::String, ::std::string::String, Name, ::std::string::String),
                 ::nearcall::CallError,
             > {
                 if reply.raised() != 0 {
@@ -8488,12 +7749,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 let returned = incoming
                     .string(returned_length, ::nearcall::raw::UNBOUNDED)
                     .map_err(|malformed| reply.malformed(malformed))?;
-                let b_ = incoming
-                    .string(b_length, 20)
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let c_ = incoming
-                    .string(c_length, 10)
-                    .map_err(|malformed| reply.malformed(malformed))?;
+                let b_ =
+                    incoming.string(b_length, 20).map_err(|malformed| reply.malformed(malformed))?;
+                let c_ =
+                    incoming.string(c_length, 10).map_err(|malformed| reply.malformed(malformed))?;
                 let e_ = incoming
                     .string(e_length, ::nearcall::raw::UNBOUNDED)
                     .map_err(|malformed| reply.malformed(malformed))?;
@@ -8530,24 +7789,19 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u32::<8>(a.len() as u32);
             call.put_u32::<12>(c.len() as u32);
             call.put_u32::<16>(e.len() as u32);
-            let mut variable = call
-                .variable::<
-                    24,
-                >(
-                    (a.len() as u64).next_multiple_of(8)
-                        + (b.len() as u64).next_multiple_of(8)
-                        + (c.len() as u64 * 8).next_multiple_of(8)
-                        + (d.len() as u64 * 48).next_multiple_of(8)
-                        + (e.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<24>(
+                (a.len() as u64).next_multiple_of(8)
+                    + (b.len() as u64).next_multiple_of(8)
+                    + (c.len() as u64 * 8).next_multiple_of(8)
+                    + (d.len() as u64 * 48).next_multiple_of(8)
+                    + (e.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(a);
             variable.put(b);
             variable.put(::nearcall::raw::element_bytes(c));
             variable.put(::nearcall::raw::element_bytes(d));
             variable.put(::nearcall::raw::element_bytes(e));
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (
                     ::std::vec::Vec<i32>,
                     ::std::vec::Vec<u8>,
@@ -8567,9 +7821,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 let returned = incoming
                     .elements::<i32>(returned_length, ::nearcall::raw::UNBOUNDED)
                     .map_err(|malformed| reply.malformed(malformed))?;
-                let b_ = incoming
-                    .vec(b_length, 9)
-                    .map_err(|malformed| reply.malformed(malformed))?;
+                let b_ = incoming.vec(b_length, 9).map_err(|malformed| reply.malformed(malformed))?;
                 let d_ = incoming
                     .elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)
                     .map_err(|malformed| reply.malformed(malformed))?;
@@ -8589,10 +7841,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             p: &Person,
             s: &[Name],
             ps: &[Person],
-            n: &::std::collections::BTreeMap<
-                Kind,
-                ::std::vec::Vec<::std::string::String>,
-            >,
+            n: &::std::collections::BTreeMap<Kind, ::std::vec::Vec<::std::string::String>>,
         ) -> ::core::result::Result<
             ::nearcall::Pending<
                 'b,
@@ -8638,22 +7887,17 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u32::<4>(p_bytes.len() as u32);
             call.put_u32::<8>(ps_bytes.len() as u32);
             call.put_u32::<12>(n_bytes.len() as u32);
-            let mut variable = call
-                .variable::<
-                    16,
-                >(
-                    (p_bytes.len() as u64).next_multiple_of(8)
-                        + (s_bytes.len() as u64).next_multiple_of(8)
-                        + (ps_bytes.len() as u64).next_multiple_of(8)
-                        + (n_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<16>(
+                (p_bytes.len() as u64).next_multiple_of(8)
+                    + (s_bytes.len() as u64).next_multiple_of(8)
+                    + (ps_bytes.len() as u64).next_multiple_of(8)
+                    + (n_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(&p_bytes);
             variable.put(&s_bytes);
             variable.put(&ps_bytes);
             variable.put(&n_bytes);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (
                     Person,
                     ::std::vec::Vec<Name>,
@@ -8681,9 +7925,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         .map_err(|malformed| reply.malformed(malformed))?;
                 }
                 let m_ = incoming
-                    .unmarshal::<
-                        ::std::collections::BTreeMap<i32, ::std::string::String>,
-                    >(m_length)
+                    .unmarshal::<::std::collections::BTreeMap<i32, ::std::string::String>>(m_length)
                     .map_err(|malformed| reply.malformed(malformed))?;
                 ::core::result::Result::Ok((returned, s_, m_))
             };
@@ -8694,10 +7936,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             &self,
             n: &[Node],
             x: &Node,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, (Node, Node)>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, (Node, Node)>, ::nearcall::CallError> {
             let n_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
                 writer.slice(n);
@@ -8711,18 +7950,16 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut call = self.client.claim::<4>(9)?;
             call.put_u32::<0>(x_bytes.len() as u32);
             call.put_u32::<4>(n_bytes.len() as u32);
-            let mut variable = call
-                .variable::<
-                    8,
-                >(
-                    (n_bytes.len() as u64).next_multiple_of(8)
-                        + (x_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<8>(
+                (n_bytes.len() as u64).next_multiple_of(8)
+                    + (x_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(&n_bytes);
             variable.put(&x_bytes);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(Node, Node), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (Node, Node),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -8797,18 +8034,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u32::<16>(o_bytes.len() as u32);
             call.put_u32::<20>(sm_bytes.len() as u32);
             call.put_u32::<24>(u_bytes.len() as u32);
-            let mut variable = call
-                .variable::<
-                    32,
-                >(
-                    (s_bytes.len() as u64).next_multiple_of(8)
-                        + (n_bytes.len() as u64).next_multiple_of(8)
-                        + (l_bytes.len() as u64).next_multiple_of(8)
-                        + (w_bytes.len() as u64).next_multiple_of(8)
-                        + (o_bytes.len() as u64).next_multiple_of(8)
-                        + (sm_bytes.len() as u64).next_multiple_of(8)
-                        + (u_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = call.variable::<32>(
+                (s_bytes.len() as u64).next_multiple_of(8)
+                    + (n_bytes.len() as u64).next_multiple_of(8)
+                    + (l_bytes.len() as u64).next_multiple_of(8)
+                    + (w_bytes.len() as u64).next_multiple_of(8)
+                    + (o_bytes.len() as u64).next_multiple_of(8)
+                    + (sm_bytes.len() as u64).next_multiple_of(8)
+                    + (u_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(&s_bytes);
             variable.put(&n_bytes);
             variable.put(&l_bytes);
@@ -8816,9 +8050,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             variable.put(&o_bytes);
             variable.put(&sm_bytes);
             variable.put(&u_bytes);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(Shape, Num, Flag), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (Shape, Num, Flag),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -8860,12 +8095,12 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_image::<4, _>(kinds);
             call.put_image::<16, _>(w);
             call.put_image::<24, _>(flags4);
-            let mut variable = call
-                .variable::<32>((names_bytes.len() as u64).next_multiple_of(8))?;
+            let mut variable = call.variable::<32>((names_bytes.len() as u64).next_multiple_of(8))?;
             variable.put(&names_bytes);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(Kinds3, Points5), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (Kinds3, Points5),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -8883,15 +8118,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         pub fn returned(
             &self,
             a: i32,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, Octets>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, Octets>, ::nearcall::CallError> {
             let mut call = self.client.claim::<4>(12)?;
             call.put_u32::<0>(a as u32);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<Octets, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                Octets,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -8910,10 +8143,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             data: &[u8],
             name: &str,
             more: &[u8],
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, i32>,
-            ::nearcall::CallError,
-        > {
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
             let data = self.client.opaque(data)?;
             let more = self.client.opaque(more)?;
             ::nearcall::raw::check_bound("more", more.len(), 100)?;
@@ -8921,19 +8151,18 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u32::<0>(data.length_word());
             call.put_u32::<4>(name.len() as u32);
             call.put_u32::<8>(more.length_word());
-            let mut variable = call
-                .variable::<
-                    48,
-                >(
-                    data.payload_bytes() + (name.len() as u64).next_multiple_of(8)
-                        + more.payload_bytes(),
-                )?;
+            let mut variable = call.variable::<48>(
+                data.payload_bytes()
+                    + (name.len() as u64).next_multiple_of(8)
+                    + more.payload_bytes(),
+            )?;
             variable.put_opaque(data);
             variable.put(name.as_bytes());
             variable.put_opaque(more);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<i32, ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                i32,
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -8947,17 +8176,12 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             &self,
             n: i32,
         ) -> ::core::result::Result<
-            ::nearcall::Pending<
-                'b,
-                (i32, ::std::string::String, Octets100, ::std::string::String),
-            >,
+            ::nearcall::Pending<'b, (i32, ::std::string::String, Octets100, ::std::string::String)>,
             ::nearcall::CallError,
         > {
             let mut call = self.client.claim::<4>(14)?;
             call.put_u32::<0>(n as u32);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (i32, ::std::string::String, Octets100, ::std::string::String),
                 ::nearcall::CallError,
             > {
@@ -8969,9 +8193,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 let data_length = reply.get_u32::<8>();
                 let after_length = reply.get_u32::<12>();
                 let mut incoming = reply.variable::<48>()?;
-                let data_ = incoming
-                    .vec(data_length, 100)
-                    .map_err(|malformed| reply.malformed(malformed))?;
+                let data_ =
+                    incoming.vec(data_length, 100).map_err(|malformed| reply.malformed(malformed))?;
                 let before_ = incoming
                     .string(before_length, ::nearcall::raw::UNBOUNDED)
                     .map_err(|malformed| reply.malformed(malformed))?;
@@ -8997,9 +8220,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             call.put_u32::<4>(n as u32);
             let mut variable = call.variable::<48>(data.payload_bytes())?;
             variable.put_opaque(data);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(i32, Octets, i32), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (i32, Octets, i32),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -9025,9 +8249,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         > {
             let mut call = self.client.claim::<4>(16)?;
             call.put_u32::<0>(n as u32);
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<Octets, ::nearcall::Error<LentRaisingException>> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                Octets,
+                ::nearcall::Error<LentRaisingException>,
+            > {
                 match reply.raised() {
                     0 => {
                         let data_length = reply.get_u32::<0>();
@@ -9054,16 +8279,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                             .unmarshal::<Shape>(shape_length)
                             .map_err(|malformed| reply.malformed(malformed))?;
                         let p = Point { x: p_x, y: p_y };
-                        ::core::result::Result::Err(
-                            ::nearcall::Error::Exception(
-                                LentRaisingException::Bad(self::lent::Bad {
-                                    why,
-                                    numbers,
-                                    shape,
-                                    p,
-                                }),
-                            ),
-                        )
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            LentRaisingException::Bad(self::lent::Bad { why, numbers, shape, p }),
+                        ))
                     }
                     _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
@@ -9078,9 +8296,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::CallError,
         > {
             let call = self.client.claim::<4>(17)?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(Octets, Octets), ::nearcall::CallError> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (Octets, Octets),
+                ::nearcall::CallError,
+            > {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
@@ -9106,11 +8325,14 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::CallError,
         > {
             let call = self.client.claim::<4>(18)?;
-            let collect = |
-                reply: ::nearcall::raw::Reply<'_>,
-            | -> ::core::result::Result<(), ::nearcall::Error<DerivedOwnException>> {
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (),
+                ::nearcall::Error<DerivedOwnException>,
+            > {
                 match reply.raised() {
-                    0 => ::core::result::Result::Ok(()),
+                    0 => {
+                        ::core::result::Result::Ok(())
+                    }
                     1 => {
                         let p_x = f64::from_bits(reply.get_u64::<0>());
                         let p_y = f64::from_bits(reply.get_u64::<8>());
@@ -9128,16 +8350,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                             .unmarshal::<Shape>(shape_length)
                             .map_err(|malformed| reply.malformed(malformed))?;
                         let p = Point { x: p_x, y: p_y };
-                        ::core::result::Result::Err(
-                            ::nearcall::Error::Exception(
-                                DerivedOwnException::Bad(self::lent::Bad {
-                                    why,
-                                    numbers,
-                                    shape,
-                                    p,
-                                }),
-                            ),
-                        )
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            DerivedOwnException::Bad(self::lent::Bad { why, numbers, shape, p }),
+                        ))
                     }
                     _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
@@ -9195,12 +8410,11 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 call.put_u8::<57>(i8 as u8);
                 call.put_u8::<58>(u8);
                 call.put_u8::<59>(sm.to_wire());
-                call.put_bytes::<
-                        64,
-                    >(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<bool, ::nearcall::CallError> {
+                call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    bool,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -9280,12 +8494,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 call.put_u8::<57>(i8 as u8);
                 call.put_u8::<58>(u8);
                 call.put_u8::<59>(sm.to_wire());
-                call.put_bytes::<
-                        64,
-                    >(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (
                         char,
                         bool,
@@ -9341,26 +8551,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         .map_err(|malformed| reply.malformed(malformed))?;
                     let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
                     ::core::result::Result::Ok((
-                        returned,
-                        b_,
-                        o_,
-                        c_,
-                        w_,
-                        i8_,
-                        u8_,
-                        s_,
-                        us_,
-                        l_,
-                        ul_,
-                        ll_,
-                        ull_,
-                        f_,
-                        d_,
-                        ld_,
-                        k_,
-                        sm_,
-                        fl_,
-                        bi_,
+                        returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_,
+                        ld_, k_, sm_, fl_, bi_,
                     ))
                 };
                 self.client.post_awaited(call, 80, collect)?
@@ -9398,9 +8590,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         > {
             let awaited = {
                 let call = self.client.claim_awaited::<1>(2).await?;
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (
                         ::nearcall::Char,
                         bool,
@@ -9455,26 +8645,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         .map_err(|malformed| reply.malformed(malformed))?;
                     let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
                     ::core::result::Result::Ok((
-                        returned,
-                        b_,
-                        o_,
-                        c_,
-                        w_,
-                        i8_,
-                        u8_,
-                        s_,
-                        us_,
-                        l_,
-                        ul_,
-                        ll_,
-                        ull_,
-                        f_,
-                        d_,
-                        ld_,
-                        k_,
-                        sm_,
-                        fl_,
-                        bi_,
+                        returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_,
+                        ld_, k_, sm_, fl_, bi_,
                     ))
                 };
                 self.client.post_awaited(call, 0, collect)?
@@ -9505,14 +8677,12 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 call.put_image::<55, _>(&w.empty);
                 call.put_image::<56, _>(&w.corners);
                 call.put_bytes::<88>(::nearcall::raw::element_bytes(&w.name));
-                call.put_bytes::<
-                        104,
-                    >(::nearcall::raw::element_bytes(::core::slice::from_ref(&w.ld)));
+                call.put_bytes::<104>(::nearcall::raw::element_bytes(::core::slice::from_ref(
+                    &w.ld,
+                )));
                 call.put_bytes::<120>(&p.rgb);
                 call.put_image::<123, _>(e);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (Point, Wrapped, Pixel),
                     ::nearcall::CallError,
                 > {
@@ -9549,10 +8719,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     let w_name = reply.get_element::<104, [::nearcall::Char; 16]>();
                     let w_ld = reply.get_element::<120, ::nearcall::LongDouble>();
                     let q_rgb = reply.get_element::<136, [u8; 3]>();
-                    let returned = Point {
-                        x: returned_x,
-                        y: returned_y,
-                    };
+                    let returned = Point { x: returned_x, y: returned_y };
                     let w_ = Wrapped {
                         pixel: Pixel {
                             x: w_pixel_x,
@@ -9569,13 +8736,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         bits: w_bits,
                         empty: w_empty,
                     };
-                    let q_ = Pixel {
-                        x: q_x,
-                        y: q_y,
-                        rgb: q_rgb,
-                        on: q_on,
-                        kind: q_kind,
-                    };
+                    let q_ = Pixel { x: q_x, y: q_y, rgb: q_rgb, on: q_on, kind: q_kind };
                     ::core::result::Result::Ok((returned, w_, q_))
                 };
                 self.client.post_awaited(call, 124, collect)?
@@ -9590,9 +8751,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(4).await?;
                 call.put_image::<0, _>(e);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (Empty, Empty, Empty),
                     ::nearcall::CallError,
                 > {
@@ -9627,9 +8786,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 call.put_bytes::<264>(::nearcall::raw::element_bytes(&b.a));
                 call.put_image::<424, _>(&b.p);
                 call.put_bytes::<904>(::nearcall::raw::element_bytes(y));
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<(Big, Many, Matrix), ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (Big, Many, Matrix),
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -9641,10 +8801,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         .get_image::<424, 480, [Point; 30]>()
                         .map_err(|malformed| reply.malformed(malformed))?;
                     let x_ = reply.get_element::<904, Matrix>();
-                    let returned = Big {
-                        a: returned_a,
-                        p: returned_p,
-                    };
+                    let returned = Big { a: returned_a, p: returned_p };
                     ::core::result::Result::Ok((returned, m_, x_))
                 };
                 self.client.post_awaited(call, 952, collect)?
@@ -9670,28 +8827,18 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 call.put_u32::<4>(e.len() as u32);
                 call.put_u32::<8>(a.len() as u32);
                 call.put_u32::<12>(d.len() as u32);
-                let mut variable = call
-                    .variable::<
-                        16,
-                    >(
-                        (a.len() as u64).next_multiple_of(8)
-                            + (b.len() as u64).next_multiple_of(8)
-                            + (d.len() as u64).next_multiple_of(8)
-                            + (e.len() as u64).next_multiple_of(8),
-                    )?;
+                let mut variable = call.variable::<16>(
+                    (a.len() as u64).next_multiple_of(8)
+                        + (b.len() as u64).next_multiple_of(8)
+                        + (d.len() as u64).next_multiple_of(8)
+                        + (e.len() as u64).next_multiple_of(8),
+                )?;
                 variable.put(a.as_bytes());
                 variable.put(b.as_bytes());
                 variable.put(d.as_bytes());
                 variable.put(e.as_bytes());
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
-                    (
-                        ::std::string::String,
-                        ::std::string::String,
-                        Name,
-                        ::std::string::String,
-                    ),
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (::std::string::String, ::std::string::String, Name, ::std::string::String),
                     ::nearcall::CallError,
                 > {
                     if reply.raised() != 0 {
@@ -9747,24 +8894,19 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 call.put_u32::<8>(a.len() as u32);
                 call.put_u32::<12>(c.len() as u32);
                 call.put_u32::<16>(e.len() as u32);
-                let mut variable = call
-                    .variable::<
-                        24,
-                    >(
-                        (a.len() as u64).next_multiple_of(8)
-                            + (b.len() as u64).next_multiple_of(8)
-                            + (c.len() as u64 * 8).next_multiple_of(8)
-                            + (d.len() as u64 * 48).next_multiple_of(8)
-                            + (e.len() as u64).next_multiple_of(8),
-                    )?;
+                let mut variable = call.variable::<24>(
+                    (a.len() as u64).next_multiple_of(8)
+                        + (b.len() as u64).next_multiple_of(8)
+                        + (c.len() as u64 * 8).next_multiple_of(8)
+                        + (d.len() as u64 * 48).next_multiple_of(8)
+                        + (e.len() as u64).next_multiple_of(8),
+                )?;
                 variable.put(a);
                 variable.put(b);
                 variable.put(::nearcall::raw::element_bytes(c));
                 variable.put(::nearcall::raw::element_bytes(d));
                 variable.put(::nearcall::raw::element_bytes(e));
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (
                         ::std::vec::Vec<i32>,
                         ::std::vec::Vec<u8>,
@@ -9784,9 +8926,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     let returned = incoming
                         .elements::<i32>(returned_length, ::nearcall::raw::UNBOUNDED)
                         .map_err(|malformed| reply.malformed(malformed))?;
-                    let b_ = incoming
-                        .vec(b_length, 9)
-                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let b_ =
+                        incoming.vec(b_length, 9).map_err(|malformed| reply.malformed(malformed))?;
                     let d_ = incoming
                         .elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)
                         .map_err(|malformed| reply.malformed(malformed))?;
@@ -9808,10 +8949,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             p: &Person,
             s: &[Name],
             ps: &[Person],
-            n: &::std::collections::BTreeMap<
-                Kind,
-                ::std::vec::Vec<::std::string::String>,
-            >,
+            n: &::std::collections::BTreeMap<Kind, ::std::vec::Vec<::std::string::String>>,
         ) -> ::core::result::Result<
             (
                 Person,
@@ -9855,22 +8993,17 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 call.put_u32::<4>(p_bytes.len() as u32);
                 call.put_u32::<8>(ps_bytes.len() as u32);
                 call.put_u32::<12>(n_bytes.len() as u32);
-                let mut variable = call
-                    .variable::<
-                        16,
-                    >(
-                        (p_bytes.len() as u64).next_multiple_of(8)
-                            + (s_bytes.len() as u64).next_multiple_of(8)
-                            + (ps_bytes.len() as u64).next_multiple_of(8)
-                            + (n_bytes.len() as u64).next_multiple_of(8),
-                    )?;
+                let mut variable = call.variable::<16>(
+                    (p_bytes.len() as u64).next_multiple_of(8)
+                        + (s_bytes.len() as u64).next_multiple_of(8)
+                        + (ps_bytes.len() as u64).next_multiple_of(8)
+                        + (n_bytes.len() as u64).next_multiple_of(8),
+                )?;
                 variable.put(&p_bytes);
                 variable.put(&s_bytes);
                 variable.put(&ps_bytes);
                 variable.put(&n_bytes);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (
                         Person,
                         ::std::vec::Vec<Name>,
@@ -9898,9 +9031,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                             .map_err(|malformed| reply.malformed(malformed))?;
                     }
                     let m_ = incoming
-                        .unmarshal::<
-                            ::std::collections::BTreeMap<i32, ::std::string::String>,
-                        >(m_length)
+                        .unmarshal::<::std::collections::BTreeMap<i32, ::std::string::String>>(
+                            m_length,
+                        )
                         .map_err(|malformed| reply.malformed(malformed))?;
                     ::core::result::Result::Ok((returned, s_, m_))
                 };
@@ -9928,18 +9061,16 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 let mut call = self.client.claim_awaited::<4>(9).await?;
                 call.put_u32::<0>(x_bytes.len() as u32);
                 call.put_u32::<4>(n_bytes.len() as u32);
-                let mut variable = call
-                    .variable::<
-                        8,
-                    >(
-                        (n_bytes.len() as u64).next_multiple_of(8)
-                            + (x_bytes.len() as u64).next_multiple_of(8),
-                    )?;
+                let mut variable = call.variable::<8>(
+                    (n_bytes.len() as u64).next_multiple_of(8)
+                        + (x_bytes.len() as u64).next_multiple_of(8),
+                )?;
                 variable.put(&n_bytes);
                 variable.put(&x_bytes);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<(Node, Node), ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (Node, Node),
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -10014,18 +9145,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 call.put_u32::<16>(o_bytes.len() as u32);
                 call.put_u32::<20>(sm_bytes.len() as u32);
                 call.put_u32::<24>(u_bytes.len() as u32);
-                let mut variable = call
-                    .variable::<
-                        32,
-                    >(
-                        (s_bytes.len() as u64).next_multiple_of(8)
-                            + (n_bytes.len() as u64).next_multiple_of(8)
-                            + (l_bytes.len() as u64).next_multiple_of(8)
-                            + (w_bytes.len() as u64).next_multiple_of(8)
-                            + (o_bytes.len() as u64).next_multiple_of(8)
-                            + (sm_bytes.len() as u64).next_multiple_of(8)
-                            + (u_bytes.len() as u64).next_multiple_of(8),
-                    )?;
+                let mut variable = call.variable::<32>(
+                    (s_bytes.len() as u64).next_multiple_of(8)
+                        + (n_bytes.len() as u64).next_multiple_of(8)
+                        + (l_bytes.len() as u64).next_multiple_of(8)
+                        + (w_bytes.len() as u64).next_multiple_of(8)
+                        + (o_bytes.len() as u64).next_multiple_of(8)
+                        + (sm_bytes.len() as u64).next_multiple_of(8)
+                        + (u_bytes.len() as u64).next_multiple_of(8),
+                )?;
                 variable.put(&s_bytes);
                 variable.put(&n_bytes);
                 variable.put(&l_bytes);
@@ -10033,9 +9161,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 variable.put(&o_bytes);
                 variable.put(&sm_bytes);
                 variable.put(&u_bytes);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<(Shape, Num, Flag), ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (Shape, Num, Flag),
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -10077,12 +9206,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 call.put_image::<4, _>(kinds);
                 call.put_image::<16, _>(w);
                 call.put_image::<24, _>(flags4);
-                let mut variable = call
-                    .variable::<32>((names_bytes.len() as u64).next_multiple_of(8))?;
+                let mut variable =
+                    call.variable::<32>((names_bytes.len() as u64).next_multiple_of(8))?;
                 variable.put(&names_bytes);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<(Kinds3, Points5), ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (Kinds3, Points5),
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -10106,9 +9236,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let awaited = {
                 let mut call = self.client.claim_awaited::<4>(12).await?;
                 call.put_u32::<0>(a as u32);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<Octets, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    Octets,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -10138,19 +9269,18 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 call.put_u32::<0>(data.length_word());
                 call.put_u32::<4>(name.len() as u32);
                 call.put_u32::<8>(more.length_word());
-                let mut variable = call
-                    .variable::<
-                        48,
-                    >(
-                        data.payload_bytes() + (name.len() as u64).next_multiple_of(8)
-                            + more.payload_bytes(),
-                    )?;
+                let mut variable = call.variable::<48>(
+                    data.payload_bytes()
+                        + (name.len() as u64).next_multiple_of(8)
+                        + more.payload_bytes(),
+                )?;
                 variable.put_opaque(data);
                 variable.put(name.as_bytes());
                 variable.put_opaque(more);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<i32, ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    i32,
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -10172,9 +9302,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let awaited = {
                 let mut call = self.client.claim_awaited::<4>(14).await?;
                 call.put_u32::<0>(n as u32);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (i32, ::std::string::String, Octets100, ::std::string::String),
                     ::nearcall::CallError,
                 > {
@@ -10214,9 +9342,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 call.put_u32::<4>(n as u32);
                 let mut variable = call.variable::<48>(data.payload_bytes())?;
                 variable.put_opaque(data);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<(i32, Octets, i32), ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (i32, Octets, i32),
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -10242,9 +9371,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let awaited = {
                 let mut call = self.client.claim_awaited::<4>(16).await?;
                 call.put_u32::<0>(n as u32);
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     Octets,
                     ::nearcall::Error<LentRaisingException>,
                 > {
@@ -10274,20 +9401,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                                 .unmarshal::<Shape>(shape_length)
                                 .map_err(|malformed| reply.malformed(malformed))?;
                             let p = Point { x: p_x, y: p_y };
-                            ::core::result::Result::Err(
-                                ::nearcall::Error::Exception(
-                                    LentRaisingException::Bad(self::lent::Bad {
-                                        why,
-                                        numbers,
-                                        shape,
-                                        p,
-                                    }),
-                                ),
-                            )
+                            ::core::result::Result::Err(::nearcall::Error::Exception(
+                                LentRaisingException::Bad(self::lent::Bad {
+                                    why, numbers, shape, p,
+                                }),
+                            ))
                         }
-                        _ => {
-                            ::core::result::Result::Err(reply.unknown_exception().into())
-                        }
+                        _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                     }
                 };
                 self.client.post_awaited(call, 4, collect)?
@@ -10295,14 +9415,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             awaited.await
         }
         /// Calls `two`.
-        pub async fn two(
-            self,
-        ) -> ::core::result::Result<(Octets, Octets), ::nearcall::CallError> {
+        pub async fn two(self) -> ::core::result::Result<(Octets, Octets), ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<4>(17).await?;
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<(Octets, Octets), ::nearcall::CallError> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (Octets, Octets),
+                    ::nearcall::CallError,
+                > {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
@@ -10328,11 +9447,14 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::core::result::Result<(), ::nearcall::Error<DerivedOwnException>> {
             let awaited = {
                 let call = self.client.claim_awaited::<4>(18).await?;
-                let collect = |
-                    reply: ::nearcall::raw::Reply<'_>,
-                | -> ::core::result::Result<(), ::nearcall::Error<DerivedOwnException>> {
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (),
+                    ::nearcall::Error<DerivedOwnException>,
+                > {
                     match reply.raised() {
-                        0 => ::core::result::Result::Ok(()),
+                        0 => {
+                            ::core::result::Result::Ok(())
+                        }
                         1 => {
                             let p_x = f64::from_bits(reply.get_u64::<0>());
                             let p_y = f64::from_bits(reply.get_u64::<8>());
@@ -10350,20 +9472,13 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                                 .unmarshal::<Shape>(shape_length)
                                 .map_err(|malformed| reply.malformed(malformed))?;
                             let p = Point { x: p_x, y: p_y };
-                            ::core::result::Result::Err(
-                                ::nearcall::Error::Exception(
-                                    DerivedOwnException::Bad(self::lent::Bad {
-                                        why,
-                                        numbers,
-                                        shape,
-                                        p,
-                                    }),
-                                ),
-                            )
+                            ::core::result::Result::Err(::nearcall::Error::Exception(
+                                DerivedOwnException::Bad(self::lent::Bad {
+                                    why, numbers, shape, p,
+                                }),
+                            ))
                         }
-                        _ => {
-                            ::core::result::Result::Err(reply.unknown_exception().into())
-                        }
+                        _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                     }
                 };
                 self.client.post_awaited(call, 0, collect)?
@@ -10423,9 +9538,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> char;
         /// The procedure `scalars_out`.
         #[allow(clippy::type_complexity)]
-        fn scalars_out(
-            &self,
-        ) -> (
+        fn scalars_out(&self) -> (
             ::nearcall::Char,
             bool,
             u8,
@@ -10476,33 +9589,17 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             p: &Person,
             s: &mut ::std::vec::Vec<Name>,
             ps: &[Person],
-            n: &::std::collections::BTreeMap<
-                Kind,
-                ::std::vec::Vec<::std::string::String>,
-            >,
+            n: &::std::collections::BTreeMap<Kind, ::std::vec::Vec<::std::string::String>>,
         ) -> (Person, ::std::collections::BTreeMap<i32, ::std::string::String>);
         /// The procedure `nodes`.
         fn nodes(&self, n: &[Node], x: &mut Node) -> Node;
         /// The procedure `shapes`.
         #[allow(clippy::too_many_arguments)]
-        fn shapes(
-            &self,
-            s: &Shape,
-            n: &mut Num,
-            l: &Letter,
-            w: &Wl,
-            o: &Oct,
-            sm: &Sm,
-            u: &U64,
-        ) -> (Shape, Flag);
+        fn shapes(&self, s: &Shape, n: &mut Num, l: &Letter, w: &Wl, o: &Oct, sm: &Sm, u: &U64) -> (
+            Shape, Flag,
+        );
         /// The procedure `arrays`.
-        fn arrays(
-            &self,
-            flags4: &Flags4,
-            kinds: &mut Kinds3,
-            names: &Names2,
-            w: &W2,
-        ) -> Points5;
+        fn arrays(&self, flags4: &Flags4, kinds: &mut Kinds3, names: &Names2, w: &W2) -> Points5;
         /// The procedure `returned`.
         fn returned(&self, a: i32, returned: ::nearcall::OpaqueOut<'_>);
         /// The procedure `into`.
@@ -10513,11 +9610,11 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             more: ::nearcall::Opaque<'_>,
         ) -> i32;
         /// The procedure `out_of`.
-        fn out_of(
-            &self,
-            n: i32,
-            data: ::nearcall::OpaqueOut<'_>,
-        ) -> (i32, ::std::string::String, ::std::string::String);
+        fn out_of(&self, n: i32, data: ::nearcall::OpaqueOut<'_>) -> (
+            i32,
+            ::std::string::String,
+            ::std::string::String,
+        );
         /// The procedure `both`.
         fn both(
             &self,
@@ -10684,38 +9781,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             results.put_u8::<58>(u8);
             results.put_u8::<59>(sm.to_wire());
             results.put_u32::<60>(u32::from(returned));
-            results
-                .put_bytes::<
-                    64,
-                >(::nearcall::raw::element_bytes(::core::slice::from_ref(&ld)));
+            results.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(&ld)));
             results.reply(80)
         }
         fn stub_scalars_out(
             server: &S,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
-            let (
-                returned,
-                b,
-                o,
-                c,
-                w,
-                i8,
-                u8,
-                s,
-                us,
-                l,
-                ul,
-                ll,
-                ull,
-                f,
-                d,
-                ld,
-                k,
-                sm,
-                fl,
-                bi,
-            ) = <S as DerivedServer>::scalars_out(server);
+            let (returned, b, o, c, w, i8, u8, s, us, l, ul, ll, ull, f, d, ld, k, sm, fl, bi) =
+                <S as DerivedServer>::scalars_out(server);
             let mut results = arguments.results();
             results.put_u64::<0>(ll as u64);
             results.put_u64::<8>(ull);
@@ -10736,10 +9810,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             results.put_u8::<58>(i8 as u8);
             results.put_u8::<59>(u8);
             results.put_u8::<60>(sm.to_wire());
-            results
-                .put_bytes::<
-                    64,
-                >(::nearcall::raw::element_bytes(::core::slice::from_ref(&ld)));
+            results.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(&ld)));
             results.reply(80)
         }
         fn stub_structs(
@@ -10764,13 +9835,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let w_ld = arguments.get_element::<104, ::nearcall::LongDouble>();
             let p_rgb = arguments.get_element::<120, [u8; 3]>();
             let e = arguments.get_image::<123, 1, Empty>()?;
-            let p = Pixel {
-                x: p_x,
-                y: p_y,
-                rgb: p_rgb,
-                on: p_on,
-                kind: p_kind,
-            };
+            let p = Pixel { x: p_x, y: p_y, rgb: p_rgb, on: p_on, kind: p_kind };
             let mut w = Wrapped {
                 pixel: Pixel {
                     x: w_pixel_x,
@@ -10806,10 +9871,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             results.put_image::<71, _>(&w.empty);
             results.put_image::<72, _>(&w.corners);
             results.put_bytes::<104>(::nearcall::raw::element_bytes(&w.name));
-            results
-                .put_bytes::<
-                    120,
-                >(::nearcall::raw::element_bytes(::core::slice::from_ref(&w.ld)));
+            results.put_bytes::<120>(::nearcall::raw::element_bytes(::core::slice::from_ref(
+                &w.ld,
+            )));
             results.put_bytes::<136>(&q.rgb);
             results.reply(139)
         }
@@ -10856,13 +9920,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let d = incoming.text(d_length, 20)?;
             ::nearcall::raw::check_received(d.chars().count(), 5)?;
             let mut e = incoming.string(e_length, ::nearcall::raw::UNBOUNDED)?;
-            let (returned, c) = <S as DerivedServer>::texts(
-                server,
-                &a,
-                &mut b,
-                &d,
-                &mut e,
-            );
+            let (returned, c) = <S as DerivedServer>::texts(server, &a, &mut b, &d, &mut e);
             ::nearcall::raw::check_result("b", b.len(), 20)?;
             ::nearcall::raw::check_result("c", c.len(), 10)?;
             let mut results = arguments.results();
@@ -10870,15 +9928,12 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             results.put_u32::<4>(e.len() as u32);
             results.put_u32::<8>(returned.len() as u32);
             results.put_u32::<12>(c.len() as u32);
-            let mut variable = results
-                .variable::<
-                    16,
-                >(
-                    (returned.len() as u64).next_multiple_of(8)
-                        + (b.len() as u64).next_multiple_of(8)
-                        + (c.len() as u64).next_multiple_of(8)
-                        + (e.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = results.variable::<16>(
+                (returned.len() as u64).next_multiple_of(8)
+                    + (b.len() as u64).next_multiple_of(8)
+                    + (c.len() as u64).next_multiple_of(8)
+                    + (e.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(returned.as_bytes());
             variable.put(b.as_bytes());
             variable.put(c.as_bytes());
@@ -10898,18 +9953,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let a = incoming.bytes(a_length, ::nearcall::raw::UNBOUNDED)?;
             let mut b = incoming.vec(b_length, 9)?;
             let c = incoming.elements::<f64>(c_length, 4)?;
-            let mut d = incoming
-                .elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
-            let e = incoming
-                .elements::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
-            let (returned, f) = <S as DerivedServer>::seqs(
-                server,
-                &a,
-                &mut b,
-                &c,
-                &mut d,
-                &e,
-            );
+            let mut d = incoming.elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
+            let e = incoming.elements::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
+            let (returned, f) = <S as DerivedServer>::seqs(server, &a, &mut b, &c, &mut d, &e);
             ::nearcall::raw::check_result("b", b.len(), 9)?;
             let f_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
@@ -10922,15 +9968,12 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             results.put_u32::<4>(d.len() as u32);
             results.put_u32::<8>(returned.len() as u32);
             results.put_u32::<12>(f_bytes.len() as u32);
-            let mut variable = results
-                .variable::<
-                    16,
-                >(
-                    (returned.len() as u64 * 4).next_multiple_of(8)
-                        + (b.len() as u64).next_multiple_of(8)
-                        + (d.len() as u64 * 48).next_multiple_of(8)
-                        + (f_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = results.variable::<16>(
+                (returned.len() as u64 * 4).next_multiple_of(8)
+                    + (b.len() as u64).next_multiple_of(8)
+                    + (d.len() as u64 * 48).next_multiple_of(8)
+                    + (f_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(::nearcall::raw::element_bytes(&returned));
             variable.put(&b);
             variable.put(::nearcall::raw::element_bytes(&d));
@@ -10954,12 +9997,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             }
             let ps = incoming.unmarshal::<::std::vec::Vec<Person>>(ps_length)?;
             let n = incoming
-                .unmarshal::<
-                    ::std::collections::BTreeMap<
-                        Kind,
-                        ::std::vec::Vec<::std::string::String>,
-                    >,
-                >(n_length)?;
+                .unmarshal::<::std::collections::BTreeMap<
+                    Kind,
+                    ::std::vec::Vec<::std::string::String>,
+                >>(n_length)?;
             for item in n.values() {
                 for item in item.iter() {
                     ::nearcall::raw::check_received(item.len(), 3)?;
@@ -10989,14 +10030,11 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             results.put_u32::<0>(s_bytes.len() as u32);
             results.put_u32::<4>(returned_bytes.len() as u32);
             results.put_u32::<8>(m_bytes.len() as u32);
-            let mut variable = results
-                .variable::<
-                    16,
-                >(
-                    (returned_bytes.len() as u64).next_multiple_of(8)
-                        + (s_bytes.len() as u64).next_multiple_of(8)
-                        + (m_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = results.variable::<16>(
+                (returned_bytes.len() as u64).next_multiple_of(8)
+                    + (s_bytes.len() as u64).next_multiple_of(8)
+                    + (m_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(&returned_bytes);
             variable.put(&s_bytes);
             variable.put(&m_bytes);
@@ -11025,13 +10063,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut results = arguments.results();
             results.put_u32::<0>(x_bytes.len() as u32);
             results.put_u32::<4>(returned_bytes.len() as u32);
-            let mut variable = results
-                .variable::<
-                    8,
-                >(
-                    (returned_bytes.len() as u64).next_multiple_of(8)
-                        + (x_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = results.variable::<8>(
+                (returned_bytes.len() as u64).next_multiple_of(8)
+                    + (x_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(&returned_bytes);
             variable.put(&x_bytes);
             results.reply(8)
@@ -11055,16 +10090,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let o = incoming.unmarshal::<Oct>(o_length)?;
             let sm = incoming.unmarshal::<Sm>(sm_length)?;
             let u = incoming.unmarshal::<U64>(u_length)?;
-            let (returned, f) = <S as DerivedServer>::shapes(
-                server,
-                &s,
-                &mut n,
-                &l,
-                &w,
-                &o,
-                &sm,
-                &u,
-            );
+            let (returned, f) =
+                <S as DerivedServer>::shapes(server, &s, &mut n, &l, &w, &o, &sm, &u);
             let returned_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
                 ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
@@ -11084,14 +10111,11 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             results.put_u32::<0>(n_bytes.len() as u32);
             results.put_u32::<4>(returned_bytes.len() as u32);
             results.put_u32::<8>(f_bytes.len() as u32);
-            let mut variable = results
-                .variable::<
-                    16,
-                >(
-                    (returned_bytes.len() as u64).next_multiple_of(8)
-                        + (n_bytes.len() as u64).next_multiple_of(8)
-                        + (f_bytes.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = results.variable::<16>(
+                (returned_bytes.len() as u64).next_multiple_of(8)
+                    + (n_bytes.len() as u64).next_multiple_of(8)
+                    + (f_bytes.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(&returned_bytes);
             variable.put(&n_bytes);
             variable.put(&f_bytes);
@@ -11107,13 +10131,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let flags4 = arguments.get_image::<24, 4, Flags4>()?;
             let mut incoming = arguments.variable::<32>()?;
             let names = incoming.unmarshal::<Names2>(names_length)?;
-            let points = <S as DerivedServer>::arrays(
-                server,
-                &flags4,
-                &mut kinds,
-                &names,
-                &w,
-            );
+            let points = <S as DerivedServer>::arrays(server, &flags4, &mut kinds, &names, &w);
             let mut results = arguments.results();
             results.put_image::<0, _>(&kinds);
             results.put_image::<16, _>(&points);
@@ -11153,24 +10171,17 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let n = arguments.get_u32::<0>() as i32;
             let lent = arguments.lent_results::<48>(100);
-            let (returned, before, after) = <S as DerivedServer>::out_of(
-                server,
-                n,
-                lent,
-            );
+            let (returned, before, after) = <S as DerivedServer>::out_of(server, n, lent);
             let mut results = arguments.results();
             results.put_u32::<0>(returned as u32);
             results.put_u32::<4>(before.len() as u32);
             let lent_bytes = results.lent_bytes();
             results.put_u32::<8>(lent_bytes);
             results.put_u32::<12>(after.len() as u32);
-            let mut variable = results
-                .variable::<
-                    48,
-                >(
-                    (before.len() as u64).next_multiple_of(8)
-                        + (after.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = results.variable::<48>(
+                (before.len() as u64).next_multiple_of(8)
+                    + (after.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(before.as_bytes());
             variable.put(after.as_bytes());
             results.reply(16)
@@ -11217,14 +10228,11 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     results.put_u32::<16>(raised.why.len() as u32);
                     results.put_u32::<20>(raised.numbers.len() as u32);
                     results.put_u32::<24>(shape_bytes.len() as u32);
-                    let mut variable = results
-                        .variable::<
-                            32,
-                        >(
-                            (raised.why.len() as u64).next_multiple_of(8)
-                                + (raised.numbers.len() as u64 * 4).next_multiple_of(8)
-                                + (shape_bytes.len() as u64).next_multiple_of(8),
-                        )?;
+                    let mut variable = results.variable::<32>(
+                        (raised.why.len() as u64).next_multiple_of(8)
+                            + (raised.numbers.len() as u64 * 4).next_multiple_of(8)
+                            + (shape_bytes.len() as u64).next_multiple_of(8),
+                    )?;
                     variable.put(raised.why.as_bytes());
                     variable.put(::nearcall::raw::element_bytes(&raised.numbers));
                     variable.put(&shape_bytes);
@@ -11242,8 +10250,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let lent_bytes = results.lent_bytes();
             results.put_u32::<0>(lent_bytes);
             results.put_u32::<4>(b.len() as u32);
-            let mut variable = results
-                .variable::<48>((b.len() as u64).next_multiple_of(8))?;
+            let mut variable = results.variable::<48>((b.len() as u64).next_multiple_of(8))?;
             variable.put(&b);
             results.reply(8)
         }
@@ -11268,14 +10275,11 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     results.put_u32::<16>(raised.why.len() as u32);
                     results.put_u32::<20>(raised.numbers.len() as u32);
                     results.put_u32::<24>(shape_bytes.len() as u32);
-                    let mut variable = results
-                        .variable::<
-                            32,
-                        >(
-                            (raised.why.len() as u64).next_multiple_of(8)
-                                + (raised.numbers.len() as u64 * 4).next_multiple_of(8)
-                                + (shape_bytes.len() as u64).next_multiple_of(8),
-                        )?;
+                    let mut variable = results.variable::<32>(
+                        (raised.why.len() as u64).next_multiple_of(8)
+                            + (raised.numbers.len() as u64 * 4).next_multiple_of(8)
+                            + (shape_bytes.len() as u64).next_multiple_of(8),
+                    )?;
                     variable.put(raised.why.as_bytes());
                     variable.put(::nearcall::raw::element_bytes(&raised.numbers));
                     variable.put(&shape_bytes);
@@ -11296,9 +10300,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             (Self::STUBS[procedure])(&self.0, arguments)
         }
     }
-    /** What a domain that exports `types::Derived` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
-
-Those with `@opaque` parameters and feeds are not awaited.*/
+    /// What a domain that exports `types::Derived` does, if its procedures are awaited:
+    /// one that has to wait leaves its processor to other calls.
+    ///
+    /// Those with `@opaque` parameters and feeds are not awaited.
     pub trait DerivedAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The procedure `scalars`.
         #[allow(clippy::too_many_arguments)]
@@ -11422,10 +10427,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             p: &Person,
             s: &mut ::std::vec::Vec<Name>,
             ps: &[Person],
-            n: &::std::collections::BTreeMap<
-                Kind,
-                ::std::vec::Vec<::std::string::String>,
-            >,
+            n: &::std::collections::BTreeMap<Kind, ::std::vec::Vec<::std::string::String>>,
         ) -> impl ::core::future::Future<
             Output = (Person, ::std::collections::BTreeMap<i32, ::std::string::String>),
         > + ::core::marker::Send;
@@ -11465,11 +10467,11 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             more: ::nearcall::Opaque<'_>,
         ) -> i32;
         /// The procedure `out_of`.
-        fn out_of(
-            &self,
-            n: i32,
-            data: ::nearcall::OpaqueOut<'_>,
-        ) -> (i32, ::std::string::String, ::std::string::String);
+        fn out_of(&self, n: i32, data: ::nearcall::OpaqueOut<'_>) -> (
+            i32,
+            ::std::string::String,
+            ::std::string::String,
+        );
         /// The procedure `both`.
         fn both(
             &self,
@@ -11550,41 +10552,39 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let sm = Small::from_wire(arguments.get_u8::<59>())?;
             let ld = arguments.get_element::<64, ::nearcall::LongDouble>();
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as DerivedAsyncServer>::scalars(
-                            &server,
-                            b,
-                            o,
-                            c,
-                            w,
-                            i8,
-                            u8,
-                            s,
-                            us,
-                            l,
-                            ul,
-                            ll,
-                            ull,
-                            f,
-                            d,
-                            &ld,
-                            k,
-                            sm,
-                            fl,
-                            bi,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as DerivedAsyncServer>::scalars(
+                    &server,
+                    b,
+                    o,
+                    c,
+                    w,
+                    i8,
+                    u8,
+                    s,
+                    us,
+                    l,
+                    ul,
+                    ll,
+                    ull,
+                    f,
+                    d,
+                    &ld,
+                    k,
+                    sm,
+                    fl,
+                    bi,
+                ).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u8::<0>(u8::from(returned));
                         results.reply(1)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_scalars_inout(
             server: &::std::sync::Arc<S>,
@@ -11610,34 +10610,31 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut sm = Small::from_wire(arguments.get_u8::<59>())?;
             let mut ld = arguments.get_element::<64, ::nearcall::LongDouble>();
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as DerivedAsyncServer>::scalars_inout(
-                            &server,
-                            &mut b,
-                            &mut o,
-                            &mut c,
-                            &mut w,
-                            &mut i8,
-                            &mut u8,
-                            &mut s,
-                            &mut us,
-                            &mut l,
-                            &mut ul,
-                            &mut ll,
-                            &mut ull,
-                            &mut f,
-                            &mut d,
-                            &mut ld,
-                            &mut k,
-                            &mut sm,
-                            &mut fl,
-                            &mut bi,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as DerivedAsyncServer>::scalars_inout(
+                    &server,
+                    &mut b,
+                    &mut o,
+                    &mut c,
+                    &mut w,
+                    &mut i8,
+                    &mut u8,
+                    &mut s,
+                    &mut us,
+                    &mut l,
+                    &mut ul,
+                    &mut ll,
+                    &mut ull,
+                    &mut f,
+                    &mut d,
+                    &mut ld,
+                    &mut k,
+                    &mut sm,
+                    &mut fl,
+                    &mut bi,
+                ).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let mut results = arguments.results();
                         results.put_u64::<0>(ll as u64);
@@ -11659,49 +10656,27 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         results.put_u8::<58>(u8);
                         results.put_u8::<59>(sm.to_wire());
                         results.put_u32::<60>(u32::from(returned));
-                        results
-                            .put_bytes::<
-                                64,
-                            >(
-                                ::nearcall::raw::element_bytes(::core::slice::from_ref(&ld)),
-                            );
+                        results.put_bytes::<64>(::nearcall::raw::element_bytes(
+                            ::core::slice::from_ref(&ld),
+                        ));
                         results.reply(80)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_scalars_out(
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as DerivedAsyncServer>::scalars_out(&server).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as DerivedAsyncServer>::scalars_out(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let (
-                            returned,
-                            b,
-                            o,
-                            c,
-                            w,
-                            i8,
-                            u8,
-                            s,
-                            us,
-                            l,
-                            ul,
-                            ll,
-                            ull,
-                            f,
-                            d,
-                            ld,
-                            k,
-                            sm,
-                            fl,
-                            bi,
+                            returned, b, o, c, w, i8, u8, s, us, l, ul, ll, ull, f, d, ld, k, sm,
+                            fl, bi,
                         ) = outcome;
                         let mut results = arguments.results();
                         results.put_u64::<0>(ll as u64);
@@ -11723,16 +10698,14 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         results.put_u8::<58>(i8 as u8);
                         results.put_u8::<59>(u8);
                         results.put_u8::<60>(sm.to_wire());
-                        results
-                            .put_bytes::<
-                                64,
-                            >(
-                                ::nearcall::raw::element_bytes(::core::slice::from_ref(&ld)),
-                            );
+                        results.put_bytes::<64>(::nearcall::raw::element_bytes(
+                            ::core::slice::from_ref(&ld),
+                        ));
                         results.reply(80)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_structs(
             server: &::std::sync::Arc<S>,
@@ -11756,13 +10729,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let w_ld = arguments.get_element::<104, ::nearcall::LongDouble>();
             let p_rgb = arguments.get_element::<120, [u8; 3]>();
             let e = arguments.get_image::<123, 1, Empty>()?;
-            let p = Pixel {
-                x: p_x,
-                y: p_y,
-                rgb: p_rgb,
-                on: p_on,
-                kind: p_kind,
-            };
+            let p = Pixel { x: p_x, y: p_y, rgb: p_rgb, on: p_on, kind: p_kind };
             let mut w = Wrapped {
                 pixel: Pixel {
                     x: w_pixel_x,
@@ -11780,18 +10747,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 empty: w_empty,
             };
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as DerivedAsyncServer>::structs(
-                            &server,
-                            &p,
-                            &mut w,
-                            &e,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as DerivedAsyncServer>::structs(&server, &p, &mut w, &e).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let (returned, q) = outcome;
                         let mut results = arguments.results();
                         results.put_u64::<0>(w.pixel.x.to_bits());
@@ -11810,21 +10769,16 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         results.put_bytes::<68>(&w.pixel.rgb);
                         results.put_image::<71, _>(&w.empty);
                         results.put_image::<72, _>(&w.corners);
-                        results
-                            .put_bytes::<104>(::nearcall::raw::element_bytes(&w.name));
-                        results
-                            .put_bytes::<
-                                120,
-                            >(
-                                ::nearcall::raw::element_bytes(
-                                    ::core::slice::from_ref(&w.ld),
-                                ),
-                            );
+                        results.put_bytes::<104>(::nearcall::raw::element_bytes(&w.name));
+                        results.put_bytes::<120>(::nearcall::raw::element_bytes(
+                            ::core::slice::from_ref(&w.ld),
+                        ));
                         results.put_bytes::<136>(&q.rgb);
                         results.reply(139)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_empties(
             server: &::std::sync::Arc<S>,
@@ -11832,22 +10786,20 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let mut e = arguments.get_image::<0, 1, Empty>()?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as DerivedAsyncServer>::empties(&server, &mut e)
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as DerivedAsyncServer>::empties(&server, &mut e).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let (returned, f) = outcome;
                         let mut results = arguments.results();
                         results.put_image::<0, _>(&e);
                         results.put_image::<1, _>(&returned);
                         results.put_image::<2, _>(&f);
                         results.reply(3)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_images(
             server: &::std::sync::Arc<S>,
@@ -11859,31 +10811,21 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let y = arguments.get_element::<904, Matrix>();
             let b = Big { a: b_a, p: b_p };
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as DerivedAsyncServer>::images(
-                            &server,
-                            &b,
-                            &mut m,
-                            &y,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as DerivedAsyncServer>::images(&server, &b, &mut m, &y).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let (returned, x) = outcome;
                         let mut results = arguments.results();
                         results.put_image::<0, _>(&m);
-                        results
-                            .put_bytes::<
-                                264,
-                            >(::nearcall::raw::element_bytes(&returned.a));
+                        results.put_bytes::<264>(::nearcall::raw::element_bytes(&returned.a));
                         results.put_image::<424, _>(&returned.p);
                         results.put_bytes::<904>(::nearcall::raw::element_bytes(&x));
                         results.reply(952)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_texts(
             server: &::std::sync::Arc<S>,
@@ -11900,19 +10842,11 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::raw::check_received(d.chars().count(), 5)?;
             let mut e = incoming.string(e_length, ::nearcall::raw::UNBOUNDED)?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as DerivedAsyncServer>::texts(
-                            &server,
-                            &a,
-                            &mut b,
-                            &d,
-                            &mut e,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome =
+                    <S as DerivedAsyncServer>::texts(&server, &a, &mut b, &d, &mut e).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let (returned, c) = outcome;
                         ::nearcall::raw::check_result("b", b.len(), 20)?;
                         ::nearcall::raw::check_result("c", c.len(), 10)?;
@@ -11921,23 +10855,21 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         results.put_u32::<4>(e.len() as u32);
                         results.put_u32::<8>(returned.len() as u32);
                         results.put_u32::<12>(c.len() as u32);
-                        let mut variable = results
-                            .variable::<
-                                16,
-                            >(
-                                (returned.len() as u64).next_multiple_of(8)
-                                    + (b.len() as u64).next_multiple_of(8)
-                                    + (c.len() as u64).next_multiple_of(8)
-                                    + (e.len() as u64).next_multiple_of(8),
-                            )?;
+                        let mut variable = results.variable::<16>(
+                            (returned.len() as u64).next_multiple_of(8)
+                                + (b.len() as u64).next_multiple_of(8)
+                                + (c.len() as u64).next_multiple_of(8)
+                                + (e.len() as u64).next_multiple_of(8),
+                        )?;
                         variable.put(returned.as_bytes());
                         variable.put(b.as_bytes());
                         variable.put(c.as_bytes());
                         variable.put(e.as_bytes());
                         results.reply(16)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_seqs(
             server: &::std::sync::Arc<S>,
@@ -11952,25 +10884,14 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let a = incoming.bytes(a_length, ::nearcall::raw::UNBOUNDED)?;
             let mut b = incoming.vec(b_length, 9)?;
             let c = incoming.elements::<f64>(c_length, 4)?;
-            let mut d = incoming
-                .elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
-            let e = incoming
-                .elements::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut d = incoming.elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
+            let e = incoming.elements::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as DerivedAsyncServer>::seqs(
-                            &server,
-                            &a,
-                            &mut b,
-                            &c,
-                            &mut d,
-                            &e,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome =
+                    <S as DerivedAsyncServer>::seqs(&server, &a, &mut b, &c, &mut d, &e).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let (returned, f) = outcome;
                         ::nearcall::raw::check_result("b", b.len(), 9)?;
                         let f_bytes = {
@@ -11984,23 +10905,21 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         results.put_u32::<4>(d.len() as u32);
                         results.put_u32::<8>(returned.len() as u32);
                         results.put_u32::<12>(f_bytes.len() as u32);
-                        let mut variable = results
-                            .variable::<
-                                16,
-                            >(
-                                (returned.len() as u64 * 4).next_multiple_of(8)
-                                    + (b.len() as u64).next_multiple_of(8)
-                                    + (d.len() as u64 * 48).next_multiple_of(8)
-                                    + (f_bytes.len() as u64).next_multiple_of(8),
-                            )?;
+                        let mut variable = results.variable::<16>(
+                            (returned.len() as u64 * 4).next_multiple_of(8)
+                                + (b.len() as u64).next_multiple_of(8)
+                                + (d.len() as u64 * 48).next_multiple_of(8)
+                                + (f_bytes.len() as u64).next_multiple_of(8),
+                        )?;
                         variable.put(::nearcall::raw::element_bytes(&returned));
                         variable.put(&b);
                         variable.put(::nearcall::raw::element_bytes(&d));
                         variable.put(&f_bytes);
                         results.reply(16)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_conv(
             server: &::std::sync::Arc<S>,
@@ -12019,31 +10938,20 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             }
             let ps = incoming.unmarshal::<::std::vec::Vec<Person>>(ps_length)?;
             let n = incoming
-                .unmarshal::<
-                    ::std::collections::BTreeMap<
-                        Kind,
-                        ::std::vec::Vec<::std::string::String>,
-                    >,
-                >(n_length)?;
+                .unmarshal::<::std::collections::BTreeMap<
+                    Kind,
+                    ::std::vec::Vec<::std::string::String>,
+                >>(n_length)?;
             for item in n.values() {
                 for item in item.iter() {
                     ::nearcall::raw::check_received(item.len(), 3)?;
                 }
             }
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as DerivedAsyncServer>::conv(
-                            &server,
-                            &p,
-                            &mut s,
-                            &ps,
-                            &n,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as DerivedAsyncServer>::conv(&server, &p, &mut s, &ps, &n).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let (returned, m) = outcome;
                         let returned_bytes = {
                             let mut writer = ::nearcall::raw::Writer::new();
@@ -12068,21 +10976,19 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         results.put_u32::<0>(s_bytes.len() as u32);
                         results.put_u32::<4>(returned_bytes.len() as u32);
                         results.put_u32::<8>(m_bytes.len() as u32);
-                        let mut variable = results
-                            .variable::<
-                                16,
-                            >(
-                                (returned_bytes.len() as u64).next_multiple_of(8)
-                                    + (s_bytes.len() as u64).next_multiple_of(8)
-                                    + (m_bytes.len() as u64).next_multiple_of(8),
-                            )?;
+                        let mut variable = results.variable::<16>(
+                            (returned_bytes.len() as u64).next_multiple_of(8)
+                                + (s_bytes.len() as u64).next_multiple_of(8)
+                                + (m_bytes.len() as u64).next_multiple_of(8),
+                        )?;
                         variable.put(&returned_bytes);
                         variable.put(&s_bytes);
                         variable.put(&m_bytes);
                         results.reply(12)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_nodes(
             server: &::std::sync::Arc<S>,
@@ -12094,13 +11000,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let n = incoming.unmarshal::<Nodes>(n_length)?;
             let mut x = incoming.unmarshal::<Node>(x_length)?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as DerivedAsyncServer>::nodes(&server, &n, &mut x)
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as DerivedAsyncServer>::nodes(&server, &n, &mut x).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
                         let returned_bytes = {
                             let mut writer = ::nearcall::raw::Writer::new();
@@ -12115,19 +11018,17 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         let mut results = arguments.results();
                         results.put_u32::<0>(x_bytes.len() as u32);
                         results.put_u32::<4>(returned_bytes.len() as u32);
-                        let mut variable = results
-                            .variable::<
-                                8,
-                            >(
-                                (returned_bytes.len() as u64).next_multiple_of(8)
-                                    + (x_bytes.len() as u64).next_multiple_of(8),
-                            )?;
+                        let mut variable = results.variable::<8>(
+                            (returned_bytes.len() as u64).next_multiple_of(8)
+                                + (x_bytes.len() as u64).next_multiple_of(8),
+                        )?;
                         variable.put(&returned_bytes);
                         variable.put(&x_bytes);
                         results.reply(8)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_shapes(
             server: &::std::sync::Arc<S>,
@@ -12149,22 +11050,19 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let sm = incoming.unmarshal::<Sm>(sm_length)?;
             let u = incoming.unmarshal::<U64>(u_length)?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as DerivedAsyncServer>::shapes(
-                            &server,
-                            &s,
-                            &mut n,
-                            &l,
-                            &w,
-                            &o,
-                            &sm,
-                            &u,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as DerivedAsyncServer>::shapes(
+                    &server,
+                    &s,
+                    &mut n,
+                    &l,
+                    &w,
+                    &o,
+                    &sm,
+                    &u,
+                ).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let (returned, f) = outcome;
                         let returned_bytes = {
                             let mut writer = ::nearcall::raw::Writer::new();
@@ -12185,21 +11083,19 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                         results.put_u32::<0>(n_bytes.len() as u32);
                         results.put_u32::<4>(returned_bytes.len() as u32);
                         results.put_u32::<8>(f_bytes.len() as u32);
-                        let mut variable = results
-                            .variable::<
-                                16,
-                            >(
-                                (returned_bytes.len() as u64).next_multiple_of(8)
-                                    + (n_bytes.len() as u64).next_multiple_of(8)
-                                    + (f_bytes.len() as u64).next_multiple_of(8),
-                            )?;
+                        let mut variable = results.variable::<16>(
+                            (returned_bytes.len() as u64).next_multiple_of(8)
+                                + (n_bytes.len() as u64).next_multiple_of(8)
+                                + (f_bytes.len() as u64).next_multiple_of(8),
+                        )?;
                         variable.put(&returned_bytes);
                         variable.put(&n_bytes);
                         variable.put(&f_bytes);
                         results.reply(12)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_arrays(
             server: &::std::sync::Arc<S>,
@@ -12212,27 +11108,25 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let mut incoming = arguments.variable::<32>()?;
             let names = incoming.unmarshal::<Names2>(names_length)?;
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as DerivedAsyncServer>::arrays(
-                            &server,
-                            &flags4,
-                            &mut kinds,
-                            &names,
-                            &w,
-                        )
-                        .await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as DerivedAsyncServer>::arrays(
+                    &server,
+                    &flags4,
+                    &mut kinds,
+                    &names,
+                    &w,
+                ).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let points = outcome;
                         let mut results = arguments.results();
                         results.put_image::<0, _>(&kinds);
                         results.put_image::<16, _>(&points);
                         results.reply(96)
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
         fn stub_returned(
             server: &::std::sync::Arc<S>,
@@ -12268,24 +11162,17 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         ) -> ::nearcall::raw::Outcome {
             let n = arguments.get_u32::<0>() as i32;
             let lent = arguments.lent_results::<48>(100);
-            let (returned, before, after) = <S as DerivedAsyncServer>::out_of(
-                server,
-                n,
-                lent,
-            );
+            let (returned, before, after) = <S as DerivedAsyncServer>::out_of(server, n, lent);
             let mut results = arguments.results();
             results.put_u32::<0>(returned as u32);
             results.put_u32::<4>(before.len() as u32);
             let lent_bytes = results.lent_bytes();
             results.put_u32::<8>(lent_bytes);
             results.put_u32::<12>(after.len() as u32);
-            let mut variable = results
-                .variable::<
-                    48,
-                >(
-                    (before.len() as u64).next_multiple_of(8)
-                        + (after.len() as u64).next_multiple_of(8),
-                )?;
+            let mut variable = results.variable::<48>(
+                (before.len() as u64).next_multiple_of(8)
+                    + (after.len() as u64).next_multiple_of(8),
+            )?;
             variable.put(before.as_bytes());
             variable.put(after.as_bytes());
             results.reply(16)
@@ -12332,14 +11219,11 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                     results.put_u32::<16>(raised.why.len() as u32);
                     results.put_u32::<20>(raised.numbers.len() as u32);
                     results.put_u32::<24>(shape_bytes.len() as u32);
-                    let mut variable = results
-                        .variable::<
-                            32,
-                        >(
-                            (raised.why.len() as u64).next_multiple_of(8)
-                                + (raised.numbers.len() as u64 * 4).next_multiple_of(8)
-                                + (shape_bytes.len() as u64).next_multiple_of(8),
-                        )?;
+                    let mut variable = results.variable::<32>(
+                        (raised.why.len() as u64).next_multiple_of(8)
+                            + (raised.numbers.len() as u64 * 4).next_multiple_of(8)
+                            + (shape_bytes.len() as u64).next_multiple_of(8),
+                    )?;
                     variable.put(raised.why.as_bytes());
                     variable.put(::nearcall::raw::element_bytes(&raised.numbers));
                     variable.put(&shape_bytes);
@@ -12357,8 +11241,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             let lent_bytes = results.lent_bytes();
             results.put_u32::<0>(lent_bytes);
             results.put_u32::<4>(b.len() as u32);
-            let mut variable = results
-                .variable::<48>((b.len() as u64).next_multiple_of(8))?;
+            let mut variable = results.variable::<48>((b.len() as u64).next_multiple_of(8))?;
             variable.put(&b);
             results.reply(8)
         }
@@ -12367,26 +11250,19 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let server = ::std::sync::Arc::clone(server);
-            arguments
-                .run_awaited(async move {
-                    let outcome = <S as DerivedAsyncServer>::own(&server).await;
-                    let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(move |
-                        arguments: ::nearcall::raw::Arguments<'_>|
-                    {
+            arguments.run_awaited(async move {
+                let outcome = <S as DerivedAsyncServer>::own(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
                         match outcome {
                             ::core::result::Result::Ok(()) => {
                                 let results = arguments.results();
                                 results.reply(0)
                             }
-                            ::core::result::Result::Err(
-                                DerivedOwnException::Bad(raised),
-                            ) => {
+                            ::core::result::Result::Err(DerivedOwnException::Bad(raised)) => {
                                 let shape_bytes = {
                                     let mut writer = ::nearcall::raw::Writer::new();
-                                    ::nearcall::raw::Marshal::marshal(
-                                        &raised.shape,
-                                        &mut writer,
-                                    );
+                                    ::nearcall::raw::Marshal::marshal(&raised.shape, &mut writer);
                                     writer.finish_results()?
                                 };
                                 let mut results = arguments.exception();
@@ -12395,24 +11271,21 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                                 results.put_u32::<16>(raised.why.len() as u32);
                                 results.put_u32::<20>(raised.numbers.len() as u32);
                                 results.put_u32::<24>(shape_bytes.len() as u32);
-                                let mut variable = results
-                                    .variable::<
-                                        32,
-                                    >(
-                                        (raised.why.len() as u64).next_multiple_of(8)
-                                            + (raised.numbers.len() as u64 * 4).next_multiple_of(8)
-                                            + (shape_bytes.len() as u64).next_multiple_of(8),
-                                    )?;
+                                let mut variable = results.variable::<32>(
+                                    (raised.why.len() as u64).next_multiple_of(8)
+                                        + (raised.numbers.len() as u64 * 4).next_multiple_of(8)
+                                        + (shape_bytes.len() as u64).next_multiple_of(8),
+                                )?;
                                 variable.put(raised.why.as_bytes());
-                                variable
-                                    .put(::nearcall::raw::element_bytes(&raised.numbers));
+                                variable.put(::nearcall::raw::element_bytes(&raised.numbers));
                                 variable.put(&shape_bytes);
                                 results.raise(1, 28)
                             }
                         }
-                    });
-                    finish
-                })
+                    },
+                );
+                finish
+            })
         }
     }
     impl<S: DerivedAsyncServer> ::nearcall::raw::Entries for DerivedAsyncEntries<S> {
@@ -12434,15 +11307,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
     pub static DERIVED: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
         name: "types::Derived",
         hash: [
-            0xee, 0xdb, 0x39, 0x40, 0x4f, 0xa8, 0x4f, 0x1c, 0x58, 0x0f, 0xcd, 0x4d, 0xd9,
-            0x64, 0x30, 0x99,
+            0xee, 0xdb, 0x39, 0x40, 0x4f, 0xa8, 0x4f, 0x1c, 0x58, 0x0f, 0xcd, 0x4d, 0xd9, 0x64,
+            0x30, 0x99,
         ],
         procedures: &[
             ::nearcall::ProcedureDescriptor {
                 name: "scalars",
                 hash: [
-                    0x72, 0x67, 0x7f, 0x0f, 0x56, 0xe5, 0x33, 0x31, 0xef, 0x53, 0xed,
-                    0xe5, 0x96, 0x35, 0xcc, 0x01,
+                    0x72, 0x67, 0x7f, 0x0f, 0x56, 0xe5, 0x33, 0x31, 0xef, 0x53, 0xed, 0xe5, 0x96,
+                    0x35, 0xcc, 0x01,
                 ],
                 class: 1,
                 is_oneway: false,
@@ -12452,8 +11325,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "scalars_inout",
                 hash: [
-                    0xe9, 0xd5, 0x2d, 0x3f, 0xe7, 0xd8, 0xde, 0xf7, 0x55, 0x57, 0x50,
-                    0x47, 0xba, 0xff, 0x3a, 0x77,
+                    0xe9, 0xd5, 0x2d, 0x3f, 0xe7, 0xd8, 0xde, 0xf7, 0x55, 0x57, 0x50, 0x47, 0xba,
+                    0xff, 0x3a, 0x77,
                 ],
                 class: 1,
                 is_oneway: false,
@@ -12463,8 +11336,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "scalars_out",
                 hash: [
-                    0xec, 0x65, 0x93, 0x18, 0xb7, 0xab, 0x12, 0xa5, 0x88, 0xf4, 0xb1,
-                    0xe3, 0x56, 0x30, 0x3b, 0x73,
+                    0xec, 0x65, 0x93, 0x18, 0xb7, 0xab, 0x12, 0xa5, 0x88, 0xf4, 0xb1, 0xe3, 0x56,
+                    0x30, 0x3b, 0x73,
                 ],
                 class: 1,
                 is_oneway: false,
@@ -12474,8 +11347,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "structs",
                 hash: [
-                    0xf4, 0xa2, 0x42, 0x11, 0xc3, 0xf0, 0xa0, 0x57, 0x1e, 0xc3, 0x0d,
-                    0x18, 0x21, 0x7c, 0xa6, 0xde,
+                    0xf4, 0xa2, 0x42, 0x11, 0xc3, 0xf0, 0xa0, 0x57, 0x1e, 0xc3, 0x0d, 0x18, 0x21,
+                    0x7c, 0xa6, 0xde,
                 ],
                 class: 2,
                 is_oneway: false,
@@ -12485,8 +11358,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "empties",
                 hash: [
-                    0x2e, 0x49, 0x8e, 0xa0, 0xfd, 0x01, 0x59, 0x56, 0xbd, 0x92, 0x83,
-                    0x39, 0x25, 0x32, 0xbb, 0x3e,
+                    0x2e, 0x49, 0x8e, 0xa0, 0xfd, 0x01, 0x59, 0x56, 0xbd, 0x92, 0x83, 0x39, 0x25,
+                    0x32, 0xbb, 0x3e,
                 ],
                 class: 0,
                 is_oneway: false,
@@ -12496,8 +11369,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "images",
                 hash: [
-                    0x93, 0xc2, 0x77, 0xb6, 0x49, 0xc7, 0x79, 0xec, 0x9b, 0xfd, 0x99,
-                    0xf0, 0x3a, 0xa8, 0xa0, 0x23,
+                    0x93, 0xc2, 0x77, 0xb6, 0x49, 0xc7, 0x79, 0xec, 0x9b, 0xfd, 0x99, 0xf0, 0x3a,
+                    0xa8, 0xa0, 0x23,
                 ],
                 class: 3,
                 is_oneway: false,
@@ -12507,8 +11380,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "texts",
                 hash: [
-                    0x22, 0xa5, 0xd4, 0x8c, 0xef, 0xb3, 0x6d, 0xcc, 0xaa, 0x11, 0xdd,
-                    0x9a, 0x5e, 0x75, 0xd0, 0xbe,
+                    0x22, 0xa5, 0xd4, 0x8c, 0xef, 0xb3, 0x6d, 0xcc, 0xaa, 0x11, 0xdd, 0x9a, 0x5e,
+                    0x75, 0xd0, 0xbe,
                 ],
                 class: 4,
                 is_oneway: false,
@@ -12518,8 +11391,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "seqs",
                 hash: [
-                    0x50, 0x13, 0x8a, 0x5a, 0xdc, 0x6f, 0xd7, 0xd8, 0x3e, 0xaf, 0xb1,
-                    0xf3, 0xe9, 0x19, 0x79, 0xb4,
+                    0x50, 0x13, 0x8a, 0x5a, 0xdc, 0x6f, 0xd7, 0xd8, 0x3e, 0xaf, 0xb1, 0xf3, 0xe9,
+                    0x19, 0x79, 0xb4,
                 ],
                 class: 4,
                 is_oneway: false,
@@ -12529,8 +11402,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "conv",
                 hash: [
-                    0x39, 0x0f, 0x1b, 0xa2, 0x65, 0x4a, 0x8a, 0x26, 0x39, 0xc3, 0x32,
-                    0x88, 0x68, 0xc5, 0x10, 0x9c,
+                    0x39, 0x0f, 0x1b, 0xa2, 0x65, 0x4a, 0x8a, 0x26, 0x39, 0xc3, 0x32, 0x88, 0x68,
+                    0xc5, 0x10, 0x9c,
                 ],
                 class: 4,
                 is_oneway: false,
@@ -12540,8 +11413,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "nodes",
                 hash: [
-                    0x78, 0x22, 0x2c, 0x2a, 0x44, 0x5e, 0x1c, 0x99, 0x4e, 0x5d, 0x57,
-                    0xea, 0xb4, 0x2a, 0x52, 0x1c,
+                    0x78, 0x22, 0x2c, 0x2a, 0x44, 0x5e, 0x1c, 0x99, 0x4e, 0x5d, 0x57, 0xea, 0xb4,
+                    0x2a, 0x52, 0x1c,
                 ],
                 class: 4,
                 is_oneway: false,
@@ -12551,8 +11424,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "shapes",
                 hash: [
-                    0xc0, 0xce, 0xd2, 0xf4, 0x4b, 0xec, 0xcf, 0xb1, 0x75, 0x6f, 0x73,
-                    0x39, 0x80, 0x2a, 0xc7, 0x14,
+                    0xc0, 0xce, 0xd2, 0xf4, 0x4b, 0xec, 0xcf, 0xb1, 0x75, 0x6f, 0x73, 0x39, 0x80,
+                    0x2a, 0xc7, 0x14,
                 ],
                 class: 4,
                 is_oneway: false,
@@ -12562,8 +11435,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "arrays",
                 hash: [
-                    0x8f, 0x2c, 0x51, 0x6e, 0x32, 0x14, 0xfe, 0x1c, 0x44, 0xc4, 0xb3,
-                    0xe1, 0x17, 0x0c, 0x61, 0xc5,
+                    0x8f, 0x2c, 0x51, 0x6e, 0x32, 0x14, 0xfe, 0x1c, 0x44, 0xc4, 0xb3, 0xe1, 0x17,
+                    0x0c, 0x61, 0xc5,
                 ],
                 class: 4,
                 is_oneway: false,
@@ -12573,8 +11446,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "returned",
                 hash: [
-                    0x5c, 0x9c, 0x97, 0x01, 0xa1, 0xe2, 0xe8, 0x6c, 0x63, 0xb3, 0xb6,
-                    0xbf, 0xeb, 0x7f, 0xa1, 0xc7,
+                    0x5c, 0x9c, 0x97, 0x01, 0xa1, 0xe2, 0xe8, 0x6c, 0x63, 0xb3, 0xb6, 0xbf, 0xeb,
+                    0x7f, 0xa1, 0xc7,
                 ],
                 class: 4,
                 is_oneway: false,
@@ -12584,8 +11457,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "into",
                 hash: [
-                    0x66, 0x37, 0xe7, 0xf4, 0x6c, 0xaf, 0x58, 0x1a, 0xdc, 0x1d, 0x62,
-                    0x0b, 0x27, 0xc4, 0x40, 0xda,
+                    0x66, 0x37, 0xe7, 0xf4, 0x6c, 0xaf, 0x58, 0x1a, 0xdc, 0x1d, 0x62, 0x0b, 0x27,
+                    0xc4, 0x40, 0xda,
                 ],
                 class: 4,
                 is_oneway: false,
@@ -12595,8 +11468,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "out_of",
                 hash: [
-                    0xb8, 0x31, 0xca, 0x3e, 0xb9, 0x92, 0x37, 0x31, 0x90, 0x26, 0x91,
-                    0x1c, 0xc5, 0x4e, 0x8e, 0x77,
+                    0xb8, 0x31, 0xca, 0x3e, 0xb9, 0x92, 0x37, 0x31, 0x90, 0x26, 0x91, 0x1c, 0xc5,
+                    0x4e, 0x8e, 0x77,
                 ],
                 class: 4,
                 is_oneway: false,
@@ -12606,8 +11479,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "both",
                 hash: [
-                    0xb4, 0xa3, 0x1f, 0xf7, 0xc4, 0xeb, 0xfb, 0xb8, 0x77, 0x60, 0xec,
-                    0x1c, 0xc3, 0xf9, 0xec, 0x20,
+                    0xb4, 0xa3, 0x1f, 0xf7, 0xc4, 0xeb, 0xfb, 0xb8, 0x77, 0x60, 0xec, 0x1c, 0xc3,
+                    0xf9, 0xec, 0x20,
                 ],
                 class: 4,
                 is_oneway: false,
@@ -12617,8 +11490,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "raising",
                 hash: [
-                    0xc3, 0xf4, 0x90, 0xde, 0xf7, 0xe2, 0xd1, 0x1d, 0x5b, 0x3f, 0x70,
-                    0xee, 0xf5, 0xd4, 0x6f, 0x69,
+                    0xc3, 0xf4, 0x90, 0xde, 0xf7, 0xe2, 0xd1, 0x1d, 0x5b, 0x3f, 0x70, 0xee, 0xf5,
+                    0xd4, 0x6f, 0x69,
                 ],
                 class: 4,
                 is_oneway: false,
@@ -12628,8 +11501,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "two",
                 hash: [
-                    0x9e, 0xd9, 0x6f, 0x9b, 0xd0, 0x23, 0x56, 0x6f, 0xf6, 0xd5, 0x30,
-                    0xc9, 0x25, 0x2d, 0x18, 0xb6,
+                    0x9e, 0xd9, 0x6f, 0x9b, 0xd0, 0x23, 0x56, 0x6f, 0xf6, 0xd5, 0x30, 0xc9, 0x25,
+                    0x2d, 0x18, 0xb6,
                 ],
                 class: 4,
                 is_oneway: false,
@@ -12639,8 +11512,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             ::nearcall::ProcedureDescriptor {
                 name: "own",
                 hash: [
-                    0x67, 0x89, 0xf1, 0x55, 0x6f, 0xac, 0xc1, 0x28, 0x38, 0x23, 0x06,
-                    0xdd, 0x61, 0x20, 0x62, 0x95,
+                    0x67, 0x89, 0xf1, 0x55, 0x6f, 0xac, 0xc1, 0x28, 0x38, 0x23, 0x06, 0xdd, 0x61,
+                    0x20, 0x62, 0x95,
                 ],
                 class: 4,
                 is_oneway: false,
@@ -12649,26 +11522,11 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             },
         ],
         classes: &[
-            ::nearcall::AStackClass {
-                block_bytes: 0,
-                count: 5,
-            },
-            ::nearcall::AStackClass {
-                block_bytes: 64,
-                count: 5,
-            },
-            ::nearcall::AStackClass {
-                block_bytes: 128,
-                count: 5,
-            },
-            ::nearcall::AStackClass {
-                block_bytes: 1024,
-                count: 5,
-            },
-            ::nearcall::AStackClass {
-                block_bytes: 2048,
-                count: 5,
-            },
+            ::nearcall::AStackClass { block_bytes: 0, count: 5 },
+            ::nearcall::AStackClass { block_bytes: 64, count: 5 },
+            ::nearcall::AStackClass { block_bytes: 128, count: 5 },
+            ::nearcall::AStackClass { block_bytes: 1024, count: 5 },
+            ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
         ],
     };
     /// Calls `types::Hollow` in the domain that exports it.
@@ -12686,9 +11544,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         }
         /// Calls through a binding. Panics if it is a binding of another interface.
         pub fn new(binding: ::nearcall::Binding) -> Self {
-            Self {
-                client: ::nearcall::raw::Client::new(binding, &HOLLOW),
-            }
+            Self { client: ::nearcall::raw::Client::new(binding, &HOLLOW) }
         }
         /// The binding.
         pub fn binding(&self) -> &::nearcall::Binding {
@@ -12696,21 +11552,15 @@ Those with `@opaque` parameters and feeds are not awaited.*/
         }
         /// The same, but every call waits at most this long.
         pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
-            Self {
-                client: self.client.with_deadline(deadline),
-            }
+            Self { client: self.client.with_deadline(deadline) }
         }
         /// The operations, each posted now and collected later: several calls at once.
         pub fn posting(&self) -> HollowPosting<'_> {
-            HollowPosting {
-                client: &self.client,
-            }
+            HollowPosting { client: &self.client }
         }
         /// The operations, each awaited, on any executor.
         pub fn awaiting(&self) -> HollowAwaiting<'_> {
-            HollowAwaiting {
-                client: &self.client,
-            }
+            HollowAwaiting { client: &self.client }
         }
     }
     /// Posts calls of `types::Hollow`; what each function returns collects the results.
@@ -12729,10 +11579,8 @@ Those with `@opaque` parameters and feeds are not awaited.*/
     #[derive(Clone, Debug)]
     pub struct HollowEntries<S>(S);
     impl<S: HollowServer> HollowEntries<S> {
-        const STUBS: &'static [fn(
-            &S,
-            ::nearcall::raw::Arguments<'_>,
-        ) -> ::nearcall::raw::Outcome] = &[];
+        const STUBS: &'static [fn(&S, ::nearcall::raw::Arguments<'_>) -> ::nearcall::raw::Outcome] =
+            &[];
         /// Entry stubs that run the procedures of `server`.
         pub fn new(server: S) -> Self {
             Self(server)
@@ -12750,9 +11598,10 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             (Self::STUBS[procedure])(&self.0, arguments)
         }
     }
-    /** What a domain that exports `types::Hollow` does, if its procedures are awaited: one that has to wait leaves its processor to other calls.
-
-Those with `@opaque` parameters and feeds are not awaited.*/
+    /// What a domain that exports `types::Hollow` does, if its procedures are awaited:
+    /// one that has to wait leaves its processor to other calls.
+    ///
+    /// Those with `@opaque` parameters and feeds are not awaited.
     pub trait HollowAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {}
     /// Entry stubs for a `HollowAsyncServer`.
     #[derive(Debug)]
@@ -12786,16 +11635,11 @@ Those with `@opaque` parameters and feeds are not awaited.*/
     pub static HOLLOW: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
         name: "types::Hollow",
         hash: [
-            0x92, 0xbd, 0x36, 0x95, 0x40, 0x09, 0x72, 0xab, 0x61, 0xc5, 0x89, 0xf5, 0xb6,
-            0xcc, 0x5b, 0x65,
+            0x92, 0xbd, 0x36, 0x95, 0x40, 0x09, 0x72, 0xab, 0x61, 0xc5, 0x89, 0xf5, 0xb6, 0xcc,
+            0x5b, 0x65,
         ],
         procedures: &[],
-        classes: &[
-            ::nearcall::AStackClass {
-                block_bytes: 0,
-                count: 1,
-            },
-        ],
+        classes: &[::nearcall::AStackClass { block_bytes: 0, count: 1 }],
     };
     /// Scope `lent`.
     pub mod lent {
@@ -12809,15 +11653,9 @@ Those with `@opaque` parameters and feeds are not awaited.*/
             pub p: super::Point,
         }
         impl ::core::fmt::Display for Bad {
-            fn fmt(
-                &self,
-                formatter: &mut ::core::fmt::Formatter<'_>,
-            ) -> ::core::fmt::Result {
+            fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 let cut = |text: &str| {
-                    let mut shown: ::std::string::String = text
-                        .chars()
-                        .take(80)
-                        .collect();
+                    let mut shown: ::std::string::String = text.chars().take(80).collect();
                     if shown.len() < text.len() {
                         shown.push_str("...");
                     }
@@ -12826,10 +11664,7 @@ Those with `@opaque` parameters and feeds are not awaited.*/
                 formatter
                     .debug_struct("Bad")
                     .field("why", &cut(&self.why))
-                    .field(
-                        "numbers",
-                        &::core::format_args!("{} elements", self.numbers.len()),
-                    )
+                    .field("numbers", &::core::format_args!("{} elements", self.numbers.len()))
                     .field("p", &self.p)
                     .finish_non_exhaustive()
             }

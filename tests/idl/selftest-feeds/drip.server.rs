@@ -15,10 +15,10 @@ pub fn main() {
     let check = Arc::new(Check::new("server", 2));
     let clerks = [
         nearcall::Clerk::export(
-                &domain,
-                &format!("{name}-0"),
-                drip::drip::DripEntries::new(Server0(Arc::clone(&check))),
-            )
+            &domain,
+            &format!("{name}-0"),
+            drip::drip::DripEntries::new(Server0(Arc::clone(&check))),
+        )
             .unwrap_or_else(|error| panic!("{error}")),
     ];
     println!("ready");
@@ -41,11 +41,13 @@ impl drip::drip::DripServer for Server0 {
         match self.0.round(0, 7) {
             0 => {
                 self.0.same((PLACE, 0, "tap"), a_tap, "\"?\"");
-                let items: Vec<drip::drip::Drop> = vec![
-                    drip::drip::Drop { size : 254, colour : String::from("\\") },
-                    drip::drip::Drop { size : 172, colour : String::from("Z") },
-                    drip::drip::Drop { size : 12, colour : String::new() }
-                ];
+                let items: Vec<drip::drip::Drop> = vec![drip::drip::Drop {
+                    size: 254,
+                    colour: String::from("\\"),
+                }, drip::drip::Drop { size: 172, colour: String::from("Z") }, drip::drip::Drop {
+                    size: 12,
+                    colour: String::new(),
+                }];
                 let made: nearcall::Items<
                     Result<drip::drip::Drop, drip::drip::DripOutOfException>,
                 > = Box::new(items.into_iter().map(Ok));
@@ -60,26 +62,16 @@ impl drip::drip::DripServer for Server0 {
                 Ok(made)
             }
             2 => {
-                self.0
-                    .same(
-                        (PLACE, 2, "tap"),
-                        a_tap,
-                        "\"\\f0\\9f\\98\\80{\\22%\\e2\\82\\ac a\\f0\\9f\\98\\80{\\22%\\e2\\82\\ac a\\f0\\9f\\98\\80{\\22%\\e2\\82\\ac a\\f0\\9f\\98\\80{\\2... 338 bytes, hash 6146c800f2968edd",
-                    );
+                self.0.same(
+                    (PLACE, 2, "tap"),
+                    a_tap,
+                    "\"\\f0\\9f\\98\\80{\\22%\\e2\\82\\ac a\\f0\\9f\\98\\80{\\22%\\e2\\82\\ac a\\f0\\9f\\98\\80{\\22%\\e2\\82\\ac a\\f0\\9f\\98\\80{\\2... 338 bytes, hash 6146c800f2968edd",
+                );
                 let items: Vec<drip::drip::Drop> = repeated(
                     &[
-                        drip::drip::Drop {
-                            size: 0,
-                            colour: String::new(),
-                        },
-                        drip::drip::Drop {
-                            size: 14,
-                            colour: String::from("Z\n"),
-                        },
-                        drip::drip::Drop {
-                            size: 121,
-                            colour: String::new(),
-                        },
+                        drip::drip::Drop { size: 0, colour: String::new() },
+                        drip::drip::Drop { size: 14, colour: String::from("Z\n") },
+                        drip::drip::Drop { size: 121, colour: String::new() },
                     ],
                     31,
                 );
@@ -89,26 +81,16 @@ impl drip::drip::DripServer for Server0 {
                 Ok(made)
             }
             3 => {
-                self.0
-                    .same(
-                        (PLACE, 3, "tap"),
-                        a_tap,
-                        "\"%?\\0a\\c3\\a9{\\f0\\9f\\98\\80\\e2\\82\\ac%?\\0a\\c3\\a9{\\f0\\9f\\98\\80\\e2\\82\\ac%?\\0a\\c3\\a9{\\f0\\9f\\98\\80\\e2\\82\\ac... 7592 bytes, hash ab9d48ce18ece797",
-                    );
+                self.0.same(
+                    (PLACE, 3, "tap"),
+                    a_tap,
+                    "\"%?\\0a\\c3\\a9{\\f0\\9f\\98\\80\\e2\\82\\ac%?\\0a\\c3\\a9{\\f0\\9f\\98\\80\\e2\\82\\ac%?\\0a\\c3\\a9{\\f0\\9f\\98\\80\\e2\\82\\ac... 7592 bytes, hash ab9d48ce18ece797",
+                );
                 let items: Vec<drip::drip::Drop> = repeated(
                     &[
-                        drip::drip::Drop {
-                            size: 111,
-                            colour: String::new(),
-                        },
-                        drip::drip::Drop {
-                            size: 0,
-                            colour: String::new(),
-                        },
-                        drip::drip::Drop {
-                            size: 255,
-                            colour: String::from(" "),
-                        },
+                        drip::drip::Drop { size: 111, colour: String::new() },
+                        drip::drip::Drop { size: 0, colour: String::new() },
+                        drip::drip::Drop { size: 255, colour: String::from(" ") },
                     ],
                     63,
                 );
@@ -121,18 +103,9 @@ impl drip::drip::DripServer for Server0 {
                 self.0.same((PLACE, 4, "tap"), a_tap, "\"\"");
                 let items: Vec<drip::drip::Drop> = repeated(
                     &[
-                        drip::drip::Drop {
-                            size: 4,
-                            colour: String::from("\n"),
-                        },
-                        drip::drip::Drop {
-                            size: 0,
-                            colour: String::new(),
-                        },
-                        drip::drip::Drop {
-                            size: 156,
-                            colour: String::from("?"),
-                        },
+                        drip::drip::Drop { size: 4, colour: String::from("\n") },
+                        drip::drip::Drop { size: 0, colour: String::new() },
+                        drip::drip::Drop { size: 156, colour: String::from("?") },
                     ],
                     32,
                 );
@@ -149,18 +122,9 @@ impl drip::drip::DripServer for Server0 {
                 self.0.same((PLACE, 6, "tap"), a_tap, "\"\\5c%\"");
                 let items: Vec<drip::drip::Drop> = repeated(
                     &[
-                        drip::drip::Drop {
-                            size: 224,
-                            colour: String::from("{\\"),
-                        },
-                        drip::drip::Drop {
-                            size: 216,
-                            colour: String::from("Z"),
-                        },
-                        drip::drip::Drop {
-                            size: 255,
-                            colour: String::from("\n"),
-                        },
+                        drip::drip::Drop { size: 224, colour: String::from("{\\") },
+                        drip::drip::Drop { size: 216, colour: String::from("Z") },
+                        drip::drip::Drop { size: 255, colour: String::from("\n") },
                     ],
                     32,
                 );
@@ -170,13 +134,11 @@ impl drip::drip::DripServer for Server0 {
                     items
                         .into_iter()
                         .map(Ok)
-                        .chain([
-                            Err(
-                                drip::drip::DripOutOfException::Dry(drip::drip::Dry {
-                                    left: -2147483648,
-                                }),
-                            ),
-                        ]),
+                        .chain(
+                            [Err(drip::drip::DripOutOfException::Dry(drip::drip::Dry {
+                                left: -2147483648,
+                            }))],
+                        ),
                 );
                 Ok(made)
             }
@@ -198,17 +160,14 @@ impl drip::drip::DripServer for Server0 {
                     drip::drip::Drop,
                     u32,
                     drip::drip::DripIntoException,
-                > = Box::new(
-                    Collected::new(move |items: Vec<drip::drip::Drop>| {
-                        check
-                            .same(
-                                (PLACE, 0, "items"),
-                                &items,
-                                "[{size: 255, colour: \"Z\"}, {size: 46, colour: \"\"}, {size: 0, colour: \"\"}]",
-                            );
-                        Ok(3723484662)
-                    }),
-                );
+                > = Box::new(Collected::new(move |items: Vec<drip::drip::Drop>| {
+                    check.same(
+                        (PLACE, 0, "items"),
+                        &items,
+                        "[{size: 255, colour: \"Z\"}, {size: 46, colour: \"\"}, {size: 0, colour: \"\"}]",
+                    );
+                    Ok(3723484662)
+                }));
                 Ok(made)
             }
             1 => {
@@ -218,62 +177,52 @@ impl drip::drip::DripServer for Server0 {
                     drip::drip::Drop,
                     u32,
                     drip::drip::DripIntoException,
-                > = Box::new(
-                    Collected::new(move |items: Vec<drip::drip::Drop>| {
-                        check.same((PLACE, 1, "items"), &items, "[]");
-                        Ok(0)
-                    }),
-                );
+                > = Box::new(Collected::new(move |items: Vec<drip::drip::Drop>| {
+                    check.same((PLACE, 1, "items"), &items, "[]");
+                    Ok(0)
+                }));
                 Ok(made)
             }
             2 => {
-                self.0
-                    .same(
-                        (PLACE, 2, "tap"),
-                        a_tap,
-                        "\"\\22\\0a\\f0\\9f\\98\\80\\e2\\82\\ac%%\\c3\\a9\\22\\0a\\f0\\9f\\98\\80\\e2\\82\\ac%%\\c3\\a9\\22\\0a\\f0\\9f\\98\\80\\e2\\82\\ac%%... 387 bytes, hash d83b04df5051abef",
-                    );
+                self.0.same(
+                    (PLACE, 2, "tap"),
+                    a_tap,
+                    "\"\\22\\0a\\f0\\9f\\98\\80\\e2\\82\\ac%%\\c3\\a9\\22\\0a\\f0\\9f\\98\\80\\e2\\82\\ac%%\\c3\\a9\\22\\0a\\f0\\9f\\98\\80\\e2\\82\\ac%%... 387 bytes, hash d83b04df5051abef",
+                );
                 let check = Arc::clone(&self.0);
                 let made: nearcall::Taker<
                     drip::drip::Drop,
                     u32,
                     drip::drip::DripIntoException,
-                > = Box::new(
-                    Collected::new(move |items: Vec<drip::drip::Drop>| {
-                        check
-                            .same(
-                                (PLACE, 2, "items"),
-                                &items,
-                                "[{size: 0, colour: \"\"}, {size: 0, colour: \"\\0a\"}, {size: 183, colour: \"\\0a\\22\"}, {size: 0, colour: \"... 823 bytes, hash b57c0017388bb628",
-                            );
-                        Ok(2026696102)
-                    }),
-                );
+                > = Box::new(Collected::new(move |items: Vec<drip::drip::Drop>| {
+                    check.same(
+                        (PLACE, 2, "items"),
+                        &items,
+                        "[{size: 0, colour: \"\"}, {size: 0, colour: \"\\0a\"}, {size: 183, colour: \"\\0a\\22\"}, {size: 0, colour: \"... 823 bytes, hash b57c0017388bb628",
+                    );
+                    Ok(2026696102)
+                }));
                 Ok(made)
             }
             3 => {
-                self.0
-                    .same(
-                        (PLACE, 3, "tap"),
-                        a_tap,
-                        "\"\\e2\\82\\ac\\c3\\a9%a%\\f0\\9f\\98\\80a\\e2\\82\\ac\\c3\\a9%a%\\f0\\9f\\98\\80a\\e2\\82\\ac\\c3\\a9%a%\\f0\\9f\\98\\80a\\e2\\82... 7132 bytes, hash b6045f56c2ff152f",
-                    );
+                self.0.same(
+                    (PLACE, 3, "tap"),
+                    a_tap,
+                    "\"\\e2\\82\\ac\\c3\\a9%a%\\f0\\9f\\98\\80a\\e2\\82\\ac\\c3\\a9%a%\\f0\\9f\\98\\80a\\e2\\82\\ac\\c3\\a9%a%\\f0\\9f\\98\\80a\\e2\\82... 7132 bytes, hash b6045f56c2ff152f",
+                );
                 let check = Arc::clone(&self.0);
                 let made: nearcall::Taker<
                     drip::drip::Drop,
                     u32,
                     drip::drip::DripIntoException,
-                > = Box::new(
-                    Collected::new(move |items: Vec<drip::drip::Drop>| {
-                        check
-                            .same(
-                                (PLACE, 3, "items"),
-                                &items,
-                                "[{size: 0, colour: \"{\"}, {size: 255, colour: \"\\22?\"}, {size: 233, colour: \"\"}, {size: 0, colour: \"{\"... 1638 bytes, hash 0d8538ca8e83b664",
-                            );
-                        Ok(619051670)
-                    }),
-                );
+                > = Box::new(Collected::new(move |items: Vec<drip::drip::Drop>| {
+                    check.same(
+                        (PLACE, 3, "items"),
+                        &items,
+                        "[{size: 0, colour: \"{\"}, {size: 255, colour: \"\\22?\"}, {size: 233, colour: \"\"}, {size: 0, colour: \"{\"... 1638 bytes, hash 0d8538ca8e83b664",
+                    );
+                    Ok(619051670)
+                }));
                 Ok(made)
             }
             4 => {
@@ -283,26 +232,19 @@ impl drip::drip::DripServer for Server0 {
                     drip::drip::Drop,
                     u32,
                     drip::drip::DripIntoException,
-                > = Box::new(
-                    Collected::new(move |items: Vec<drip::drip::Drop>| {
-                        check
-                            .same(
-                                (PLACE, 4, "items"),
-                                &items,
-                                "[{size: 255, colour: \"\\22\"}, {size: 0, colour: \"\"}, {size: 152, colour: \"?\\5c\"}, {size: 255, colour:... 851 bytes, hash 3dc3f59e399ba183",
-                            );
-                        Ok(916027678)
-                    }),
-                );
+                > = Box::new(Collected::new(move |items: Vec<drip::drip::Drop>| {
+                    check.same(
+                        (PLACE, 4, "items"),
+                        &items,
+                        "[{size: 255, colour: \"\\22\"}, {size: 0, colour: \"\"}, {size: 152, colour: \"?\\5c\"}, {size: 255, colour:... 851 bytes, hash 3dc3f59e399ba183",
+                    );
+                    Ok(916027678)
+                }));
                 Ok(made)
             }
             5 => {
                 self.0.same((PLACE, 5, "tap"), a_tap, "\" {\"");
-                Err(
-                    drip::drip::DripIntoException::Dry(drip::drip::Dry {
-                        left: -2147483648,
-                    }),
-                )
+                Err(drip::drip::DripIntoException::Dry(drip::drip::Dry { left: -2147483648 }))
             }
             _ => {
                 self.0.same((PLACE, 6, "tap"), a_tap, "\"{%\"");
@@ -311,21 +253,14 @@ impl drip::drip::DripServer for Server0 {
                     drip::drip::Drop,
                     u32,
                     drip::drip::DripIntoException,
-                > = Box::new(
-                    Collected::new(move |items: Vec<drip::drip::Drop>| {
-                        check
-                            .same(
-                                (PLACE, 6, "items"),
-                                &items,
-                                "[{size: 61, colour: \"a%\"}, {size: 0, colour: \" {\"}, {size: 132, colour: \"\"}, {size: 61, colour: \"a%\"... 811 bytes, hash 2e71c52dde7c18ed",
-                            );
-                        Err(
-                            drip::drip::DripIntoException::Dry(drip::drip::Dry {
-                                left: 718462058,
-                            }),
-                        )
-                    }),
-                );
+                > = Box::new(Collected::new(move |items: Vec<drip::drip::Drop>| {
+                    check.same(
+                        (PLACE, 6, "items"),
+                        &items,
+                        "[{size: 61, colour: \"a%\"}, {size: 0, colour: \" {\"}, {size: 132, colour: \"\"}, {size: 61, colour: \"a%\"... 811 bytes, hash 2e71c52dde7c18ed",
+                    );
+                    Err(drip::drip::DripIntoException::Dry(drip::drip::Dry { left: 718462058 }))
+                }));
                 Ok(made)
             }
         }

@@ -28,12 +28,16 @@ fn call_0(client: &echo::echo::EchoClient, check: &Check) {
             Ok(returned) => {
                 check.same((PLACE, 0, "returned"), &returned, "-2147483648");
             }
-            Err(nearcall::Error::Exception(raised)) => {
-                check.same((PLACE, 0, "outcome"), &raised, "returned")
-            }
-            Err(nearcall::Error::Call(error)) => {
-                check.differs((PLACE, 0, "outcome"), error, "returned")
-            }
+            Err(nearcall::Error::Exception(raised)) => check.same(
+                (PLACE, 0, "outcome"),
+                &raised,
+                "returned",
+            ),
+            Err(nearcall::Error::Call(error)) => check.differs(
+                (PLACE, 0, "outcome"),
+                error,
+                "returned",
+            ),
         }
     }
     {
@@ -43,12 +47,16 @@ fn call_0(client: &echo::echo::EchoClient, check: &Check) {
             Ok(returned) => {
                 check.same((PLACE, 1, "returned"), &returned, "0");
             }
-            Err(nearcall::Error::Exception(raised)) => {
-                check.same((PLACE, 1, "outcome"), &raised, "returned")
-            }
-            Err(nearcall::Error::Call(error)) => {
-                check.differs((PLACE, 1, "outcome"), error, "returned")
-            }
+            Err(nearcall::Error::Exception(raised)) => check.same(
+                (PLACE, 1, "outcome"),
+                &raised,
+                "returned",
+            ),
+            Err(nearcall::Error::Call(error)) => check.differs(
+                (PLACE, 1, "outcome"),
+                error,
+                "returned",
+            ),
         }
     }
     {
@@ -58,12 +66,16 @@ fn call_0(client: &echo::echo::EchoClient, check: &Check) {
             Ok(returned) => {
                 check.same((PLACE, 2, "returned"), &returned, "-2147483648");
             }
-            Err(nearcall::Error::Exception(raised)) => {
-                check.same((PLACE, 2, "outcome"), &raised, "returned")
-            }
-            Err(nearcall::Error::Call(error)) => {
-                check.differs((PLACE, 2, "outcome"), error, "returned")
-            }
+            Err(nearcall::Error::Exception(raised)) => check.same(
+                (PLACE, 2, "outcome"),
+                &raised,
+                "returned",
+            ),
+            Err(nearcall::Error::Call(error)) => check.differs(
+                (PLACE, 2, "outcome"),
+                error,
+                "returned",
+            ),
         }
     }
     {
@@ -73,12 +85,16 @@ fn call_0(client: &echo::echo::EchoClient, check: &Check) {
             Ok(returned) => {
                 check.same((PLACE, 3, "returned"), &returned, "-878027328");
             }
-            Err(nearcall::Error::Exception(raised)) => {
-                check.same((PLACE, 3, "outcome"), &raised, "returned")
-            }
-            Err(nearcall::Error::Call(error)) => {
-                check.differs((PLACE, 3, "outcome"), error, "returned")
-            }
+            Err(nearcall::Error::Exception(raised)) => check.same(
+                (PLACE, 3, "outcome"),
+                &raised,
+                "returned",
+            ),
+            Err(nearcall::Error::Call(error)) => check.differs(
+                (PLACE, 3, "outcome"),
+                error,
+                "returned",
+            ),
         }
     }
     {
@@ -88,42 +104,37 @@ fn call_0(client: &echo::echo::EchoClient, check: &Check) {
             Ok(returned) => {
                 check.same((PLACE, 4, "returned"), &returned, "939330403");
             }
-            Err(nearcall::Error::Exception(raised)) => {
-                check.same((PLACE, 4, "outcome"), &raised, "returned")
-            }
-            Err(nearcall::Error::Call(error)) => {
-                check.differs((PLACE, 4, "outcome"), error, "returned")
-            }
+            Err(nearcall::Error::Exception(raised)) => check.same(
+                (PLACE, 4, "outcome"),
+                &raised,
+                "returned",
+            ),
+            Err(nearcall::Error::Call(error)) => check.differs(
+                (PLACE, 4, "outcome"),
+                error,
+                "returned",
+            ),
         }
     }
     {
         let a_a: i32 = -1330673170;
         check.round(0, 6);
         match client.twice(a_a) {
-            Ok(_) => {
-                check
-                    .differs(
-                        (PLACE, 5, "outcome"),
-                        "returned",
-                        "raised echo::Unknown {who: \"a\"}",
-                    )
-            }
-            Err(nearcall::Error::Exception(raised)) => {
-                check
-                    .same(
-                        (PLACE, 5, "outcome"),
-                        &raised,
-                        "raised echo::Unknown {who: \"a\"}",
-                    )
-            }
-            Err(nearcall::Error::Call(error)) => {
-                check
-                    .differs(
-                        (PLACE, 5, "outcome"),
-                        error,
-                        "raised echo::Unknown {who: \"a\"}",
-                    )
-            }
+            Ok(_) => check.differs(
+                (PLACE, 5, "outcome"),
+                "returned",
+                "raised echo::Unknown {who: \"a\"}",
+            ),
+            Err(nearcall::Error::Exception(raised)) => check.same(
+                (PLACE, 5, "outcome"),
+                &raised,
+                "raised echo::Unknown {who: \"a\"}",
+            ),
+            Err(nearcall::Error::Call(error)) => check.differs(
+                (PLACE, 5, "outcome"),
+                error,
+                "raised echo::Unknown {who: \"a\"}",
+            ),
         }
     }
 }
@@ -131,10 +142,8 @@ fn call_0(client: &echo::echo::EchoClient, check: &Check) {
 fn call_1(client: &echo::echo::EchoClient, check: &Check) {
     const PLACE: &str = "echo::Echo::greet";
     {
-        let a_guest: echo::echo::Guest = echo::echo::Guest {
-            name: String::new(),
-            age: Some(2147483647),
-        };
+        let a_guest: echo::echo::Guest =
+            echo::echo::Guest { name: String::new(), age: Some(2147483647) };
         let mut a_numbers: Vec<i16> = vec![32767, 25191];
         let mut a_raw: Vec<u8> = Vec::new();
         check.round(1, 5);
@@ -148,10 +157,7 @@ fn call_1(client: &echo::echo::EchoClient, check: &Check) {
         }
     }
     {
-        let a_guest: echo::echo::Guest = echo::echo::Guest {
-            name: String::new(),
-            age: None,
-        };
+        let a_guest: echo::echo::Guest = echo::echo::Guest { name: String::new(), age: None };
         let mut a_numbers: Vec<i16> = vec![];
         let mut a_raw: Vec<u8> = Vec::new();
         check.round(1, 5);
@@ -165,55 +171,46 @@ fn call_1(client: &echo::echo::EchoClient, check: &Check) {
         }
     }
     {
-        let a_guest: echo::echo::Guest = echo::echo::Guest {
-            name: String::from("\"é😀\""),
-            age: Some(0),
-        };
-        let mut a_numbers: Vec<i16> = vec![32767, - 29181, 0];
+        let a_guest: echo::echo::Guest =
+            echo::echo::Guest { name: String::from("\"é😀\""), age: Some(0) };
+        let mut a_numbers: Vec<i16> = vec![32767, -29181, 0];
         let mut a_raw: Vec<u8> = Vec::new();
         check.round(1, 5);
         match client.greet(&a_guest, &mut a_numbers, &mut a_raw) {
             Ok(returned) => {
                 check.same((PLACE, 2, "returned"), &returned, "0");
-                check
-                    .same((PLACE, 2, "numbers"), &a_numbers, "[-32768, -32768, -27451]");
-                check
-                    .same(
-                        (PLACE, 2, "raw"),
-                        &a_raw,
-                        "[188, 0, 129, 0, 21, 255, 0, 188, 0, 129, 0, 21, 255, 0, 188, 0, 129, 0, 21, 255, 0, 188, 0, 129, 0,... 601 bytes, hash 9cf1af5686a0c974",
-                    );
+                check.same((PLACE, 2, "numbers"), &a_numbers, "[-32768, -32768, -27451]");
+                check.same(
+                    (PLACE, 2, "raw"),
+                    &a_raw,
+                    "[188, 0, 129, 0, 21, 255, 0, 188, 0, 129, 0, 21, 255, 0, 188, 0, 129, 0, 21, 255, 0, 188, 0, 129, 0,... 601 bytes, hash 9cf1af5686a0c974",
+                );
             }
             Err(error) => check.differs((PLACE, 2, "outcome"), error, "returned"),
         }
     }
     {
-        let a_guest: echo::echo::Guest = echo::echo::Guest {
-            name: String::from("\"?a%?{"),
-            age: Some(41519233),
-        };
-        let mut a_numbers: Vec<i16> = vec![22369, 12405, - 4681];
+        let a_guest: echo::echo::Guest =
+            echo::echo::Guest { name: String::from("\"?a%?{"), age: Some(41519233) };
+        let mut a_numbers: Vec<i16> = vec![22369, 12405, -4681];
         let mut a_raw: Vec<u8> = Vec::new();
         check.round(1, 5);
         match client.greet(&a_guest, &mut a_numbers, &mut a_raw) {
             Ok(returned) => {
                 check.same((PLACE, 3, "returned"), &returned, "1");
                 check.same((PLACE, 3, "numbers"), &a_numbers, "[-27801, 18964, 0]");
-                check
-                    .same(
-                        (PLACE, 3, "raw"),
-                        &a_raw,
-                        "[0, 166, 46, 208, 0, 0, 44, 0, 166, 46, 208, 0, 0, 44, 0, 166, 46, 208, 0, 0, 44, 0, 166, 46, 208, 0... 11573 bytes, hash 967d0858fa0c7a4e",
-                    );
+                check.same(
+                    (PLACE, 3, "raw"),
+                    &a_raw,
+                    "[0, 166, 46, 208, 0, 0, 44, 0, 166, 46, 208, 0, 0, 44, 0, 166, 46, 208, 0, 0, 44, 0, 166, 46, 208, 0... 11573 bytes, hash 967d0858fa0c7a4e",
+                );
             }
             Err(error) => check.differs((PLACE, 3, "outcome"), error, "returned"),
         }
     }
     {
-        let a_guest: echo::echo::Guest = echo::echo::Guest {
-            name: "x".repeat(8),
-            age: Some(-2147483648),
-        };
+        let a_guest: echo::echo::Guest =
+            echo::echo::Guest { name: "x".repeat(8), age: Some(-2147483648) };
         let mut a_numbers: Vec<i16> = vec![27558, 32767, 8526];
         let mut a_raw: Vec<u8> = Vec::new();
         check.round(1, 5);

@@ -15,10 +15,10 @@ pub fn main() {
     let check = Arc::new(Check::new("server", 2));
     let clerks = [
         nearcall::Clerk::export(
-                &domain,
-                &format!("{name}-0"),
-                echo::echo::EchoEntries::new(Server0(Arc::clone(&check))),
-            )
+            &domain,
+            &format!("{name}-0"),
+            echo::echo::EchoEntries::new(Server0(Arc::clone(&check))),
+        )
             .unwrap_or_else(|error| panic!("{error}")),
     ];
     println!("ready");
@@ -55,11 +55,9 @@ impl echo::echo::EchoServer for Server0 {
             }
             _ => {
                 self.0.same((PLACE, 5, "a"), &a_a, "-1330673170");
-                Err(
-                    echo::echo::EchoTwiceException::Unknown(echo::echo::Unknown {
-                        who: String::from("a"),
-                    }),
-                )
+                Err(echo::echo::EchoTwiceException::Unknown(echo::echo::Unknown {
+                    who: String::from("a"),
+                }))
             }
         }
     }
@@ -72,10 +70,9 @@ impl echo::echo::EchoServer for Server0 {
         const PLACE: &str = "echo::Echo::greet";
         match self.0.round(1, 5) {
             0 => {
-                self.0
-                    .same((PLACE, 0, "guest"), a_guest, "{name: \"\", age: 2147483647}");
+                self.0.same((PLACE, 0, "guest"), a_guest, "{name: \"\", age: 2147483647}");
                 self.0.same((PLACE, 0, "numbers"), a_numbers, "[32767, 25191]");
-                *a_numbers = vec![- 1987];
+                *a_numbers = vec![-1987];
                 let bytes: Vec<u8> = vec![46];
                 room_raw.put(&bytes).expect("there is room");
                 echo::echo::Mood::Glad
@@ -89,40 +86,29 @@ impl echo::echo::EchoServer for Server0 {
                 echo::echo::Mood::Sad
             }
             2 => {
-                self.0
-                    .same(
-                        (PLACE, 2, "guest"),
-                        a_guest,
-                        "{name: \"\\22\\c3\\a9\\f0\\9f\\98\\80\\22\", age: 0}",
-                    );
+                self.0.same(
+                    (PLACE, 2, "guest"),
+                    a_guest,
+                    "{name: \"\\22\\c3\\a9\\f0\\9f\\98\\80\\22\", age: 0}",
+                );
                 self.0.same((PLACE, 2, "numbers"), a_numbers, "[32767, -29181, 0]");
-                *a_numbers = vec![- 32768, - 32768, - 27451];
+                *a_numbers = vec![-32768, -32768, -27451];
                 let bytes: Vec<u8> = repeated(&[188, 0, 129, 0, 21, 255, 0], 150);
                 room_raw.put(&bytes).expect("there is room");
                 echo::echo::Mood::Glad
             }
             3 => {
-                self.0
-                    .same(
-                        (PLACE, 3, "guest"),
-                        a_guest,
-                        "{name: \"\\22?a%?{\", age: 41519233}",
-                    );
+                self.0.same((PLACE, 3, "guest"), a_guest, "{name: \"\\22?a%?{\", age: 41519233}");
                 self.0.same((PLACE, 3, "numbers"), a_numbers, "[22369, 12405, -4681]");
-                *a_numbers = vec![- 27801, 18964, 0];
+                *a_numbers = vec![-27801, 18964, 0];
                 let bytes: Vec<u8> = repeated(&[0, 166, 46, 208, 0, 0, 44], 3000);
                 room_raw.put(&bytes).expect("there is room");
                 echo::echo::Mood::Sad
             }
             _ => {
-                self.0
-                    .same(
-                        (PLACE, 4, "guest"),
-                        a_guest,
-                        "{name: \"xxxxxxxx\", age: -2147483648}",
-                    );
+                self.0.same((PLACE, 4, "guest"), a_guest, "{name: \"xxxxxxxx\", age: -2147483648}");
                 self.0.same((PLACE, 4, "numbers"), a_numbers, "[27558, 32767, 8526]");
-                *a_numbers = vec![- 32768, - 6380, - 32768];
+                *a_numbers = vec![-32768, -6380, -32768];
                 let bytes: Vec<u8> = vec![0, 233, 184];
                 room_raw.put(&bytes).expect("there is room");
                 echo::echo::Mood::Sad

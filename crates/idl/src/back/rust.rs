@@ -1,8 +1,9 @@
 //! Rust: types, call stubs, entry stubs.
 //!
-//! Prints the plan's steps through `quote` and `prettyplease`; decides only what is Rust's own:
-//! names, traits, doc comments. The output is safe code that names `::core`, `::std` and
-//! `::nearcall` by absolute paths; docs/design/0002 says what it asks of the runtime.
+//! Prints the plan's steps as tokens (`tokens`), which are formatted at the end (`print`); decides
+//! only what is Rust's own: names, traits, doc comments. The output is safe code that names
+//! `::core`, `::std` and `::nearcall` by absolute paths; docs/design/0002 says what it asks of the
+//! runtime.
 
 mod awaiting;
 pub(super) mod casing;
@@ -18,20 +19,21 @@ mod lints;
 mod marshal;
 pub(super) mod names;
 mod posting;
+mod print;
 pub(super) mod selftest;
 mod server;
 mod stub;
 mod suspending;
+mod tokens;
 mod types;
 mod unions;
 mod words;
 
-use proc_macro2::TokenStream;
-use quote::quote;
-
 use crate::back::rust::casing::ident;
 use crate::back::rust::docs::doc;
 use crate::back::rust::names::Names;
+use crate::back::rust::print::{Unused, print};
+use crate::back::rust::tokens::{TokenStream, quote};
 use crate::hash::hex;
 use crate::model::{DeclarationId, Kind, Model};
 use crate::plan::{self, InterfacePlan, Plan, TypePlan};
@@ -64,31 +66,7 @@ pub fn compile_rust(model: &Model) -> String {
         let inception = (scope.parent == 0).then(|| quote!(#[allow(clippy::module_inception)]));
         modules[scope.parent] = quote!(#around #doc #inception pub mod #name { #content });
     }
-    rust.heading() + &printed(std::mem::take(&mut modules[0]))
-}
-
-/// Formats a file. A program is seldom client and server of all it declares, so that what it does
-/// not use is no mistake of its own.
-fn printed(items: TokenStream) -> String {
-    let mut file: syn::File = match syn::parse2(items) {
-        Ok(file) => file,
-        Err(error) => panic!("the Rust back end wrote what is no Rust: {error}"),
-    };
-    for item in &mut file.items {
-        let attributes = match item {
-            syn::Item::Const(item) => &mut item.attrs,
-            syn::Item::Enum(item) => &mut item.attrs,
-            syn::Item::Impl(item) if item.trait_.is_none() => &mut item.attrs,
-            syn::Item::Mod(item) => &mut item.attrs,
-            syn::Item::Static(item) => &mut item.attrs,
-            syn::Item::Struct(item) => &mut item.attrs,
-            syn::Item::Trait(item) => &mut item.attrs,
-            syn::Item::Type(item) => &mut item.attrs,
-            _ => continue,
-        };
-        attributes.push(syn::parse_quote!(#[allow(dead_code)]));
-    }
-    prettyplease::unparse(&file)
+    rust.heading() + &print(&modules[0], Unused::Allowed)
 }
 
 impl Rust<'_> {

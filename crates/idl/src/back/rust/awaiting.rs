@@ -1,15 +1,13 @@
 //! Call stubs that are awaited (design note 0022): what they write and read is what the stubs that
 //! post now and collect later do.
 
-use proc_macro2::TokenStream;
-use quote::quote;
-
 use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
 use crate::back::rust::client::{does, has_length, nothing_raised, opaque_arguments};
 use crate::back::rust::docs::doc;
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::stub::{Printer, Side, number};
+use crate::back::rust::tokens::{TokenStream, quote};
 use crate::model::{DeclarationId, Operation};
 use crate::plan::Step;
 

@@ -1,6 +1,6 @@
 //! Names of an interface file as Rust writes them, and words that Rust keeps for itself.
 
-use proc_macro2::{Ident, Span};
+use crate::back::rust::tokens::Ident;
 
 /// How a kind of thing is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,11 +44,7 @@ pub fn cased(name: &str, case: Case) -> String {
 
 /// The identifier; a keyword becomes a raw one.
 pub fn ident(name: &str) -> Ident {
-    if KEYWORDS.contains(&name) {
-        Ident::new_raw(name, Span::call_site())
-    } else {
-        Ident::new(name, Span::call_site())
-    }
+    if KEYWORDS.contains(&name) { Ident::new(format!("r#{name}")) } else { Ident::new(name) }
 }
 
 /// Words of a name: between underscores, and where the case says that one begins.

@@ -1,13 +1,11 @@
 //! Call stubs.
 
-use proc_macro2::{Ident, Literal, TokenStream};
-use quote::quote;
-
 use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
 use crate::back::rust::docs::doc;
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::stub::{Printer, Side, literal, number};
+use crate::back::rust::tokens::{Ident, Literal, TokenStream, quote};
 use crate::layout::{Place, Root};
 use crate::model::{AttributeHalf, DeclarationId, Operation};
 use crate::plan::{Passing, ProcedurePlan, Step};
@@ -159,7 +157,7 @@ impl Rust<'_> {
         let arms = raised.map(|((steps, id), number)| {
             printer.enter_exception(*id);
             let steps = self.raised_steps(printer, scope, procedure, steps);
-            let number = Literal::u32_unsuffixed(number);
+            let number = Literal::number(number);
             quote!(#number => { #steps })
         });
         let arms: Vec<TokenStream> = arms.collect();

@@ -1,11 +1,9 @@
 //! Constants, and values as Rust writes them.
 
-use proc_macro2::{Literal, TokenStream};
-use quote::quote;
-
 use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
 use crate::back::rust::docs::doc;
+use crate::back::rust::tokens::{Literal, TokenStream, quote};
 use crate::model::{Constant, DeclarationId, Kind, Primitive, Type, Value};
 
 impl Rust<'_> {
@@ -32,7 +30,7 @@ impl Rust<'_> {
         match (value, resolved) {
             (Value::Boolean(value), _) => quote!(#value),
             (Value::Char(value), Type::Primitive(Primitive::Char)) => {
-                let byte = Literal::u8_unsuffixed(u32::from(*value) as u8);
+                let byte = Literal::number(u32::from(*value) as u8);
                 quote!(::nearcall::Char(#byte))
             }
             (Value::Char(value), _) => quote!(#value),
@@ -40,21 +38,21 @@ impl Rust<'_> {
             (Value::Float(value), Type::Primitive(Primitive::Float)) => {
                 let value = *value as f32;
                 let sign = value.is_sign_negative().then(|| quote!(-));
-                let literal = Literal::f32_unsuffixed(value.abs());
+                let literal = Literal::decimal(value.abs());
                 quote!(#sign #literal)
             }
             (Value::Float(value), Type::Primitive(Primitive::LongDouble)) => {
-                let bytes = extended(*value).map(Literal::u8_unsuffixed);
+                let bytes = extended(*value).map(Literal::number);
                 quote!(::nearcall::LongDouble([#(#bytes),*]))
             }
             (Value::Float(value), _) => {
                 let sign = value.is_sign_negative().then(|| quote!(-));
-                let literal = Literal::f64_unsuffixed(value.abs());
+                let literal = Literal::decimal(value.abs());
                 quote!(#sign #literal)
             }
             (Value::Integer(value), _) => {
                 let sign = (*value < 0).then(|| quote!(-));
-                let literal = Literal::u128_unsuffixed(value.unsigned_abs());
+                let literal = Literal::number(value.unsigned_abs());
                 quote!(#sign #literal)
             }
             (Value::Enumerator(id, index), _) => {

@@ -1,13 +1,11 @@
 //! Structs, exceptions and aliases.
 
-use proc_macro2::{Ident, Literal, TokenStream};
-use quote::quote;
-
 use crate::back::rust::Rust;
 use crate::back::rust::casing::{Case, cased, ident};
 use crate::back::rust::docs::{doc, optional_doc};
 use crate::back::rust::lints::{holder_lints, member_lints};
 use crate::back::rust::names::NameSet;
+use crate::back::rust::tokens::{Ident, Literal, TokenStream, quote};
 use crate::layout::members;
 use crate::model::{DeclarationId, Type};
 use crate::plan::{SHOWN_CHARACTERS_MAX, Showing, showing};
@@ -112,7 +110,7 @@ impl Rust<'_> {
 
 /// A function that cuts a text to what is shown of it.
 fn cut() -> TokenStream {
-    let most = Literal::u32_unsuffixed(SHOWN_CHARACTERS_MAX);
+    let most = Literal::number(SHOWN_CHARACTERS_MAX);
     quote! {
         let cut = |text: &str| {
             let mut shown: ::std::string::String = text.chars().take(#most).collect();

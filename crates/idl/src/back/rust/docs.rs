@@ -1,13 +1,12 @@
 //! Comments of the interface file as doc comments, so that rustdoc and clippy take them for text.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use crate::back::rust::tokens::{TokenStream, quote};
 
 /// The comment, or `otherwise` if there is none.
 pub fn doc(comment: &Option<String>, otherwise: &str) -> TokenStream {
     let lines = match comment {
         Some(comment) if !comment.trim().is_empty() => lines(comment),
-        _ => vec![otherwise.to_owned()],
+        _ => otherwise.lines().map(String::from).collect(),
     };
     let lines = lines.iter().map(|line| {
         let line = if line.is_empty() { String::new() } else { format!(" {line}") };

@@ -2,9 +2,6 @@
 //! and its client two; what carries items is awaited, so that no server processor waits for a
 //! client.
 
-use proc_macro2::TokenStream;
-use quote::quote;
-
 use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
 use crate::back::rust::feeds::FeedOf;
@@ -12,6 +9,7 @@ use crate::back::rust::interface::Procedure;
 use crate::back::rust::names::NameSet;
 use crate::back::rust::server::{Form, Ran, server_name, stub_name};
 use crate::back::rust::stub::{Printer, Side, number, parameter_names};
+use crate::back::rust::tokens::{TokenStream, quote};
 use crate::layout::{Place, Root};
 use crate::model::{Direction, FeedPart};
 use crate::plan::Step;

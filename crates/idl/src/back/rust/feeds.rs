@@ -1,15 +1,13 @@
 //! Feeds (design note 0020): what opens one, for its client and for its server, and what the
 //! procedures that carry it do instead of running one of the server's.
 
-use proc_macro2::TokenStream;
-use quote::quote;
-
 use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
 use crate::back::rust::client::does;
 use crate::back::rust::docs::doc;
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::stub::{Printer, number};
+use crate::back::rust::tokens::{TokenStream, quote};
 use crate::layout::{Place, Root};
 use crate::model::{Direction, FeedPart, Primitive, Type};
 use crate::plan::{FeedWay, Passing};

@@ -1,13 +1,11 @@
 //! What both sides of an interface share: its descriptor, what its operations raise, and the
 //! types in its signatures.
 
-use proc_macro2::{Literal, TokenStream};
-use quote::quote;
-
 use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
 use crate::back::rust::docs::doc;
 use crate::back::rust::names::NameSet;
+use crate::back::rust::tokens::{Ident, Literal, TokenStream, quote};
 use crate::layout::Root;
 use crate::model::{DeclarationId, Interface, Kind, Operation};
 use crate::plan::{Passing, ProcedurePlan};
@@ -55,7 +53,7 @@ impl Rust<'_> {
         let procedures = interface.operations.iter().zip(&plan.procedures);
         let procedures = procedures.map(|(operation, plan)| {
             let (name, hash) = (&operation.name, hash_of(plan));
-            let class = Literal::u8_unsuffixed(plan.class);
+            let class = Literal::number(plan.class);
             let (is_oneway, is_idempotent) = (operation.is_oneway, operation.is_idempotent);
             let is_leaf = operation.is_leaf;
             quote! {
@@ -70,8 +68,8 @@ impl Rust<'_> {
             }
         });
         let classes = plan.classes.iter().map(|class| {
-            let block_bytes = Literal::u32_unsuffixed(class.block_bytes);
-            let count = Literal::u32_unsuffixed(class.count);
+            let block_bytes = Literal::number(class.block_bytes);
+            let count = Literal::number(class.count);
             quote!(::nearcall::AStackClass { block_bytes: #block_bytes, count: #count })
         });
         quote! {
@@ -120,7 +118,7 @@ impl Rust<'_> {
     }
 
     /// Variants for what an operation raises, in order.
-    pub fn exception_variants(&self, operation: &Operation) -> Vec<proc_macro2::Ident> {
+    pub fn exception_variants(&self, operation: &Operation) -> Vec<Ident> {
         let mut taken = NameSet::default();
         let names = operation.raises.iter().map(|raised| self.names.declaration(*raised));
         names.map(|name| ident(&taken.take(name.trim_end_matches('_')))).collect()
@@ -198,9 +196,6 @@ fn hash_of(plan: &ProcedurePlan) -> TokenStream {
 }
 
 fn hash(hash: &[u8; 16]) -> TokenStream {
-    let bytes = hash.iter().map(|byte| {
-        let byte: TokenStream = format!("0x{byte:02x}").parse().unwrap_or_default();
-        byte
-    });
+    let bytes = hash.iter().map(|byte| Literal::hexadecimal((*byte).into(), 2));
     quote!([#(#bytes),*])
 }

@@ -1,9 +1,7 @@
 //! Limits inside values: bounds and ranges, where they are written and where they are read.
 
-use proc_macro2::{Ident, Literal, TokenStream};
-use quote::quote;
-
 use crate::back::rust::Rust;
+use crate::back::rust::tokens::{Ident, Literal, TokenStream, quote};
 use crate::layout::Range;
 use crate::model::{Primitive, Type};
 use crate::plan::{Count, Hop, Limit, LimitCheck};
@@ -83,7 +81,7 @@ impl Rust<'_> {
         let checks = checks.iter().map(|check| {
             each(subject, &check.hops, &|item| match &check.limit {
                 Limit::AtMost { count, limit } => {
-                    let limit = Literal::u32_unsuffixed(*limit);
+                    let limit = Literal::number(*limit);
                     (judgement.at_most)(counted(&item.receiver, *count), quote!(#limit))
                 }
                 Limit::Within(range) => {

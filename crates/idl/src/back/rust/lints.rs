@@ -1,10 +1,8 @@
 //! Which lints an item is excused from, because what they find fault with is what the interface
 //! file says. Nothing is excused that the item does not do.
 
-use proc_macro2::TokenStream;
-use quote::quote;
-
 use crate::back::rust::Rust;
+use crate::back::rust::tokens::{TokenStream, quote};
 use crate::layout::members;
 use crate::model::{DeclarationId, Kind, Model, Operation, Type};
 
@@ -68,10 +66,7 @@ impl Rust<'_> {
         signature: &TokenStream,
     ) -> Lints {
         let is_conversion = name.starts_with("from_") || name.starts_with("into_");
-        let (count, complexity) = match syn::parse2::<syn::Signature>(signature.clone()) {
-            Ok(signature) => (signature.inputs.len(), signature_complexity(&signature)),
-            Err(_) => (0, 0),
-        };
+        let (count, complexity) = signature_complexity(signature);
         let is_large = self.is_large_error(operation);
         Lints::default()
             .allow(count > ARGUMENTS_MAX, quote!(clippy::too_many_arguments))
@@ -108,62 +103,71 @@ impl Rust<'_> {
 
 /// For a type that holds values of these types.
 pub fn holder_lints(lints: Lints, types: &[TokenStream]) -> Lints {
-    let parsed = types.iter().filter_map(|held| syn::parse2(held.clone()).ok());
-    let largest = parsed.map(|held: syn::Type| complexity(&held, 1)).max();
+    let largest = types.iter().map(|held| complexity(held.tokens())).max();
     let is_complex = largest.unwrap_or(0) > COMPLEXITY_MAX;
     lints.allow(is_complex, quote!(clippy::type_complexity))
 }
 
-fn signature_complexity(signature: &syn::Signature) -> u32 {
-    let inputs = signature.inputs.iter().filter_map(|input| match input {
-        syn::FnArg::Typed(typed) => Some(complexity(&typed.ty, 1)),
-        syn::FnArg::Receiver(_) => None,
-    });
-    let output = match &signature.output {
-        syn::ReturnType::Type(_, output) => complexity(output, 1),
-        syn::ReturnType::Default => 0,
-    };
-    inputs.chain([output]).max().unwrap_or(0)
+/// How many parameters there are, and the largest complexity of a type.
+fn signature_complexity(signature: &TokenStream) -> (usize, u32) {
+    let tokens: Vec<&str> = signature.tokens().collect();
+    let begin = tokens.iter().position(|token| *token == "(").map_or(0, |open| open + 1);
+    let (mut count, mut largest, mut depth, mut start) = (0, 0, 0, begin);
+    for (at, token) in tokens.iter().enumerate().skip(begin) {
+        let is_end = depth == 0 && *token == ")";
+        if is_end || (depth == 0 && *token == ",") {
+            let parameter = &tokens[start..at];
+            let declared = parameter.iter().skip_while(|token| **token != ":").skip(1);
+            largest = largest.max(complexity(declared.copied()));
+            (count, start) = (count + usize::from(!parameter.is_empty()), at + 1);
+        }
+        if is_end {
+            break;
+        }
+        depth += depth_change(token);
+    }
+    let output = tokens[start..].iter().skip_while(|token| **token != "->").skip(1);
+    (count, largest.max(complexity(output.copied())))
 }
 
-/// Counted as clippy counts: ten for each type, times how deep it stands.
-fn complexity(declared: &syn::Type, depth: u32) -> u32 {
-    match declared {
-        syn::Type::Reference(reference) => depth + complexity(&reference.elem, depth),
-        syn::Type::Slice(slice) => 10 * depth + complexity(&slice.elem, depth + 1),
-        syn::Type::Array(array) => 10 * depth + complexity(&array.elem, depth + 1),
-        syn::Type::Tuple(tuple) => {
-            let inner = tuple.elems.iter().map(|one| complexity(one, depth + 1));
-            10 * depth + inner.sum::<u32>()
-        }
-        syn::Type::Path(path) => {
-            let inner = arguments_of(&path.path).map(|argument| match argument {
-                syn::GenericArgument::Type(inner) => complexity(inner, depth + 1),
-                _ => 0,
-            });
-            10 * depth + inner.sum::<u32>()
-        }
-        // Traits are not types; what they are bound to is.
-        syn::Type::ImplTrait(opaque) => {
-            let bounds = opaque.bounds.iter().filter_map(|bound| match bound {
-                syn::TypeParamBound::Trait(bound) => Some(arguments_of(&bound.path)),
-                _ => None,
-            });
-            let inner = bounds.flatten().map(|argument| match argument {
-                syn::GenericArgument::AssocType(bound) => complexity(&bound.ty, depth),
-                _ => 0,
-            });
-            inner.sum()
-        }
-        _ => 10 * depth,
+fn depth_change(token: &str) -> i32 {
+    match token {
+        "(" | "[" | "<" => 1,
+        ")" | "]" | ">" => -1,
+        ">>" => -2,
+        _ => 0,
     }
 }
 
-fn arguments_of(path: &syn::Path) -> impl Iterator<Item = &syn::GenericArgument> {
-    path.segments.iter().flat_map(|segment| match &segment.arguments {
-        syn::PathArguments::AngleBracketed(angled) => angled.args.iter().collect(),
-        _ => Vec::new(),
-    })
+/// Of a type, counted as clippy counts: ten for each type, times how deep it stands.
+fn complexity<'t>(declared: impl Iterator<Item = &'t str>) -> u32 {
+    let mut declared = declared.peekable();
+    // Traits are not types; what one of theirs is bound to is.
+    if declared.next_if_eq(&"impl").is_some() {
+        let _ = declared.by_ref().find(|token| *token == "=");
+    }
+    let (mut sum, mut depth, mut is_path) = (0, 1u32, false);
+    for token in declared {
+        match token {
+            "&" => sum += depth,
+            "[" | "(" => sum += 10 * depth,
+            "mut" | "dyn" => {}
+            // `::` or a name begins a path; a number does not.
+            word if word == "::" || word.starts_with(|first: char| first.is_alphabetic()) => {
+                sum += if is_path { 0 } else { 10 * depth };
+                is_path = true;
+                continue;
+            }
+            _ => {}
+        }
+        depth = depth.saturating_add_signed(depth_change(token));
+        if depth == 0 {
+            break;
+        }
+        // A path may go on after its parameters.
+        is_path = token.starts_with('>');
+    }
+    sum
 }
 
 /// About how many bytes of memory a value takes, what it points to not counted.

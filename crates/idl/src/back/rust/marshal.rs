@@ -1,11 +1,9 @@
 //! The conventional encoding of declared types.
 
-use proc_macro2::{Literal, TokenStream};
-use quote::{format_ident, quote};
-
 use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
 use crate::back::rust::limits::Subject;
+use crate::back::rust::tokens::{Literal, TokenStream, format_ident, quote};
 use crate::layout::{element_bytes, members};
 use crate::model::{DeclarationId, Kind, Primitive, Type};
 
@@ -19,7 +17,7 @@ impl Rust<'_> {
     ) -> TokenStream {
         let plan = self.type_plan(id);
         let name = ident(self.names.declaration(id));
-        let bytes_min = Literal::u64_unsuffixed(plan.bytes_min);
+        let bytes_min = Literal::number(plan.bytes_min);
         quote! {
             impl ::nearcall::raw::Marshal for #name {
                 const BYTES_MIN: usize = #bytes_min;

@@ -6,10 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proc_macro2::TokenStream;
-use quote::quote;
-
 use crate::back::rust::casing::{Case, cased, ident};
+use crate::back::rust::tokens::{TokenStream, quote};
 use crate::model::{Declaration, DeclarationId, Kind, Model, Operation};
 
 /// A module must not shadow a primitive type.

@@ -1,14 +1,12 @@
 //! Call stubs that post now and collect later (design note 0007).
 
-use proc_macro2::TokenStream;
-use quote::quote;
-
 use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
 use crate::back::rust::client::{claim, does, has_length, nothing_raised, opaque_arguments};
 use crate::back::rust::docs::doc;
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::stub::{Printer, Side, number};
+use crate::back::rust::tokens::{TokenStream, quote};
 use crate::model::{DeclarationId, FeedPart, Operation};
 use crate::plan::Step;
 

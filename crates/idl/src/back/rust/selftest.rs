@@ -14,9 +14,11 @@ mod values;
 use crate::back::rust::Rust;
 use crate::back::rust::casing::{Case, cased, ident};
 use crate::back::rust::interface::Procedure;
+use crate::back::rust::print::{Unused, print};
 use crate::back::rust::selftest::exchanges::Exchange;
 use crate::back::rust::server::run_results;
 use crate::back::rust::stub::parameter_names;
+use crate::back::rust::tokens::TokenStream;
 use crate::back::{Output, Printed};
 use crate::layout::{Root, root_type};
 use crate::model::{DeclarationId, Interface, Kind, Model, Operation, Type};
@@ -472,8 +474,5 @@ fn put(room: &str, value: &str) -> String {
 
 /// Formats a file.
 fn printed(text: &str) -> String {
-    match syn::parse_file(text) {
-        Ok(file) => prettyplease::unparse(&file),
-        Err(error) => panic!("a self-test in Rust is no Rust: {error}"),
-    }
+    print(&TokenStream::of_text(text), Unused::Warned)
 }

@@ -1,8 +1,5 @@
 //! What a server does, and its entry stubs.
 
-use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{format_ident, quote};
-
 use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
 use crate::back::rust::client::has_length;
@@ -11,6 +8,7 @@ use crate::back::rust::exchanges::exchange_is_awaited;
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::names::NameSet;
 use crate::back::rust::stub::{Printer, Side, number, parameter_names};
+use crate::back::rust::tokens::{Ident, Literal, TokenStream, format_ident, quote};
 use crate::layout::{Place, Root};
 use crate::model::{DeclarationId, Operation};
 use crate::plan::{Passing, ProcedurePlan, Step};
@@ -329,7 +327,7 @@ fn reply_steps(printer: &mut Printer<'_, '_>, steps: &[Step]) -> TokenStream {
                 quote!(#results.reply(#fixed_bytes))
             }
             Step::Raise { number: raised, fixed_bytes } => {
-                let raised = Literal::u32_unsuffixed(*raised);
+                let raised = Literal::number(*raised);
                 let fixed_bytes = number(*fixed_bytes);
                 quote!(#results.raise(#raised, #fixed_bytes))
             }

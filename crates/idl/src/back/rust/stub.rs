@@ -9,12 +9,10 @@ mod write;
 
 use std::collections::BTreeMap;
 
-use proc_macro2::{Ident, Literal, TokenStream};
-use quote::quote;
-
 use crate::back::rust::Rust;
 use crate::back::rust::casing::{Case, cased, ident};
 use crate::back::rust::names::NameSet;
+use crate::back::rust::tokens::{Ident, Literal, TokenStream, quote};
 use crate::layout::{Place, Root, members, root_type};
 use crate::model::{DeclarationId, DescriptorKind, Operation, Primitive, Type};
 use crate::plan::{Passing, ProcedurePlan};
@@ -273,7 +271,7 @@ impl<'p, 'm> Printer<'p, 'm> {
 /// A struct of these members.
 pub fn literal(path: &TokenStream, fields: &[Ident], values: &[TokenStream]) -> TokenStream {
     let members = fields.iter().zip(values).map(|(field, value)| {
-        let is_same = *field == value.to_string();
+        let is_same = value.tokens().eq([field.as_str()]);
         if is_same { quote!(#field) } else { quote!(#field: #value) }
     });
     if fields.is_empty() { quote!(#path) } else { quote!(#path { #(#members),* }) }
@@ -287,6 +285,6 @@ pub fn descriptor_kind(kind: DescriptorKind) -> TokenStream {
 
 /// A number without its type.
 pub fn number(value: u32) -> TokenStream {
-    let literal = Literal::u32_unsuffixed(value);
+    let literal = Literal::number(value);
     quote!(#literal)
 }

@@ -1,9 +1,6 @@
 //! The server's side for procedures that are awaited (design note 0022): the same entry stubs, but
 //! a procedure that has to wait leaves its processor to other calls.
 
-use proc_macro2::TokenStream;
-use quote::quote;
-
 use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
 use crate::back::rust::client::has_length;
@@ -11,6 +8,7 @@ use crate::back::rust::docs::doc;
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::server::{Form, Ran, run_arguments, run_results, stub_name};
 use crate::back::rust::stub::{Printer, Side};
+use crate::back::rust::tokens::{TokenStream, quote};
 use crate::model::DeclarationId;
 use crate::plan::{Passing, Step};
 
@@ -31,9 +29,9 @@ impl Rust<'_> {
         let (descriptor, generic) = (ident(&names.descriptor), ident(&names.generic));
         let name = &self.model.declaration(id).name;
         let text = format!(
-            "What a domain that exports `{name}` does, if its procedures are awaited: one that has \
-             to wait leaves its processor to other calls.\n\nThose with `@opaque` parameters and \
-             feeds are not awaited."
+            "What a domain that exports `{name}` does, if its procedures are awaited:\n\
+             one that has to wait leaves its processor to other calls.\n\n\
+             Those with `@opaque` parameters and feeds are not awaited."
         );
         let server_doc = doc(&None, &text);
         let entries_doc = doc(&None, &format!("Entry stubs for a `{}`.", names.async_server));

@@ -1,9 +1,7 @@
 //! Types as Rust writes them, and which traits their values have.
 
-use proc_macro2::{Literal, TokenStream};
-use quote::quote;
-
 use crate::back::rust::Rust;
+use crate::back::rust::tokens::{Literal, TokenStream, quote};
 use crate::layout::members;
 use crate::model::{DeclarationId, Kind, Member, Primitive, Type};
 
@@ -55,7 +53,7 @@ impl Rust<'_> {
             Type::Array { element, dimensions } => {
                 let element = self.owned(scope, element);
                 dimensions.iter().rev().fold(element, |inner, dimension| {
-                    let dimension = Literal::u32_unsuffixed(*dimension);
+                    let dimension = Literal::number(*dimension);
                     quote!([#inner; #dimension])
                 })
             }

@@ -1,15 +1,13 @@
 //! Unions: an enum whose variants are the cases. A variant that more than one discriminator
 //! selects carries the discriminator too, so that nothing is lost on the way.
 
-use proc_macro2::{Ident, TokenStream};
-use quote::quote;
-
 use crate::back::rust::Rust;
 use crate::back::rust::casing::{Case, cased, ident};
 use crate::back::rust::docs::{doc, optional_doc};
 use crate::back::rust::limits::Subject;
 use crate::back::rust::lints::{holder_lints, member_lints};
 use crate::back::rust::names::NameSet;
+use crate::back::rust::tokens::{Ident, TokenStream, quote};
 use crate::model::{
     Case as UnionCase, DeclarationId, Kind, Primitive, Type, Union, UnionDefault, Value,
 };

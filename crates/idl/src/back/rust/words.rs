@@ -1,13 +1,11 @@
 //! Enums, bitmasks and bitsets: types whose values are one word.
 
-use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{format_ident, quote};
-
 use crate::back::rust::Rust;
 use crate::back::rust::casing::{Case, cased, ident};
 use crate::back::rust::docs::{doc, optional_doc};
 use crate::back::rust::lints::member_lints;
 use crate::back::rust::names::NameSet;
+use crate::back::rust::tokens::{Ident, Literal, TokenStream, format_ident, quote};
 use crate::back::rust::types::{primitive_type, word_type};
 use crate::model::{Bitfield, Bitmask, Bitset, DeclarationId, Enum, Primitive};
 
@@ -39,12 +37,12 @@ impl Rust<'_> {
         let allow = member_lints(is_documented, &variants(shape)).attribute();
         let values = shape.enumerators.iter().map(|one| {
             let sign = (one.value < 0).then(|| quote!(-));
-            let literal = Literal::u64_unsuffixed(one.value.unsigned_abs());
+            let literal = Literal::number(one.value.unsigned_abs());
             quote!(#sign #literal)
         });
         let mask = u64::MAX >> (64 - u32::from(width) * 8);
         let words = shape.enumerators.iter().map(|one| (one.value as u64) & mask);
-        let words = words.map(Literal::u64_unsuffixed);
+        let words = words.map(Literal::number);
         let first = (0..names.len()).map(|index| (index == 0).then(|| quote!(#[default])));
         let to_word =
             if is_signed { quote!(self as #repr as #word) } else { quote!(self as #word) };
@@ -222,13 +220,13 @@ fn accessors(field: &Bitfield, taken: &mut NameSet) -> TokenStream {
     let down = masked(shifted(quote!(self.0), quote!(>>), field.position), field);
     let got = match field.declared {
         Primitive::Boolean => quote!(#down != 0),
-        Primitive::Uint64 => bare(down),
+        Primitive::Uint64 => down.bare(),
         Primitive::Int8 | Primitive::Int16 | Primitive::Int32 | Primitive::Int64 => {
             // To the top and down again, so that the sign goes with it.
             let up = shifted(quote!(self.0), quote!(<<), 64 - field.position - field.width);
             let signed = shifted(quote!(#up as i64), quote!(>>), 64 - field.width);
             match field.declared {
-                Primitive::Int64 => bare(signed),
+                Primitive::Int64 => signed.bare(),
                 _ => quote!(#signed as #declared),
             }
         }
@@ -241,7 +239,7 @@ fn accessors(field: &Bitfield, taken: &mut NameSet) -> TokenStream {
     };
     let put = shifted(masked(value, field), quote!(<<), field.position);
     let hole = hexadecimal(!(mask(field) << field.position), 8);
-    let kept = if mask(field) == u64::MAX { bare(put) } else { quote!((self.0 & #hole) | #put) };
+    let kept = if mask(field) == u64::MAX { put.bare() } else { quote!((self.0 & #hole) | #put) };
     quote! {
         #[doc = #get_doc]
         pub const fn #getter(self) -> #declared { #got }
@@ -255,19 +253,8 @@ fn shifted(value: TokenStream, operator: TokenStream, bits: u8) -> TokenStream {
     if bits == 0 {
         return value;
     }
-    let bits = Literal::u8_unsuffixed(bits);
+    let bits = Literal::number(bits);
     quote!((#value #operator #bits))
-}
-
-/// Without the parentheses around all of it.
-fn bare(value: TokenStream) -> TokenStream {
-    match syn::parse2(value.clone()) {
-        Ok(syn::Expr::Paren(inner)) => {
-            let inner = inner.expr;
-            quote!(#inner)
-        }
-        _ => value,
-    }
 }
 
 /// The low bits that the field has.
@@ -284,9 +271,6 @@ fn mask(field: &Bitfield) -> u64 {
     u64::MAX >> (64 - u32::from(field.width.clamp(1, 64)))
 }
 
-fn hexadecimal(value: u64, width: u8) -> TokenStream {
-    let digits = usize::from(width) * 2;
-    let text = format!("0x{value:0digits$x}");
-    // A number written so is a literal.
-    text.parse().unwrap_or_default()
+fn hexadecimal(value: u64, width: u8) -> Literal {
+    Literal::hexadecimal(value, usize::from(width) * 2)
 }

@@ -12,8 +12,7 @@ impl Programs<'_, '_> {
     /// What both programs use.
     pub fn shared(&self) -> String {
         let model = self.rust.model;
-        let mut text = SUPPORT.to_owned();
-        text += &format!("use super::{};\n", self.stubs);
+        let mut text = format!("use super::{};\n", self.stubs);
         for id in (0u32..).map(DeclarationId).take(model.declarations.len()) {
             let body = match &model.declaration(id).kind {
                 Kind::Struct(_) | Kind::Exception(_) => self.show_fields(id),
@@ -48,7 +47,8 @@ impl Programs<'_, '_> {
                 }
             }
         }
-        printed(&text)
+        // What is the same for all is formatted already, and has comments.
+        SUPPORT.to_owned() + &printed(&text)
     }
 
     fn show_fields(&self, id: DeclarationId) -> String {

@@ -1,11 +1,9 @@
 //! Steps that read a message: arguments by the entry stub, results by the call stub. What a peer
 //! sent is judged where it is copied (L44).
 
-use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
-
 use crate::back::rust::limits::{Judgement, Subject};
 use crate::back::rust::stub::{Printer, Side, descriptor_kind, literal, number};
+use crate::back::rust::tokens::{TokenStream, format_ident, quote};
 use crate::back::rust::types::primitive_type;
 use crate::layout::{Form, Place, Scalar, Shape, shape};
 use crate::model::{Primitive, Type};

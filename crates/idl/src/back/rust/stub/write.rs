@@ -1,10 +1,8 @@
 //! Steps that write a message: arguments by the call stub, results by the entry stub.
 
-use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
-
 use crate::back::rust::limits::{Subject, counted};
 use crate::back::rust::stub::{Printer, Side, descriptor_kind, number};
+use crate::back::rust::tokens::{TokenStream, format_ident, quote};
 use crate::layout::{Form, Place, Root, Scalar};
 use crate::model::{DescriptorKind, Primitive, Type};
 use crate::plan::{Count, LimitCheck, Passing, Step};
