@@ -265,7 +265,10 @@ fn check(name: &str, bytes: &[u8], beside: &[u8]) {
     assert_eq!(json::lines(found, &sources).lines().count(), found.len());
     if let Some(model) = &compilation.model {
         plan::dump(model, &plan::plan(model));
-        nearcall_idl::back::rust::compile_rust(model);
+        let rust = nearcall_idl::back::rust::compile_rust(model);
+        if let Err(error) = syn::parse_file(&rust) {
+            panic!("what is printed is no Rust: {error}");
+        }
     }
 }
 

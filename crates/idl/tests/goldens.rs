@@ -54,7 +54,11 @@ fn plans_are_as_agreed() {
 
 #[test]
 fn rust_is_as_agreed() {
-    check("rust", "rs", 4, compile_rust);
+    check("rust", "rs", 4, |model| {
+        let rust = compile_rust(model);
+        syn::parse_file(&rust).expect("what is printed is Rust");
+        rust
+    });
 }
 
 /// C++ prints what C does, and one file more.

@@ -380,4 +380,19 @@ mod tests {
         let numbers: BTreeSet<_> = all.iter().map(|mutant| &mutant.number).collect();
         assert_eq!(numbers.len(), all.len());
     }
+
+    #[test]
+    fn the_mutants_that_there_are_apply() {
+        let root = step::root();
+        let all = read(&root).unwrap();
+        let is_stale = |mutant: &&Mutant| {
+            let mut git = Command::new("git");
+            git.current_dir(&root).args(["apply", "--check"]);
+            !git.arg(patch_of(&root, mutant).unwrap()).status().unwrap().success()
+        };
+        let stale: Vec<_> = all.iter().filter(is_stale).map(|mutant| &mutant.number).collect();
+        println!("{} patches", all.len());
+        assert!(stale.is_empty(), "{stale:?} do not apply any more");
+        assert!(!all.is_empty());
+    }
 }
