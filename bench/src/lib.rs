@@ -1,7 +1,7 @@
 //! The tables of the papers and of this project, measured beside the lower bounds of this machine.
 //!
 //! ```text
-//! main ─┬─ paper peers size policy scale cost floor threads urpc   the tables: who beside whom
+//! main ─┬─ paper peers size policy scale cost floor threads urpc languages: who beside whom
 //!       │    ├─ stage                       who runs where; a round beside its bound
 //!       │    │    └─ rounds ── statistics   what counts, and what is made of it
 //!       │    ├─ calls workload callers      the subject: a server in a child, and a client
@@ -24,6 +24,7 @@ pub mod cost;
 pub mod counts;
 pub mod floor;
 pub mod hog;
+pub mod languages;
 pub mod machine;
 pub mod outstanding;
 pub mod paper;
@@ -50,6 +51,7 @@ pub const ROLES: &[(&str, child::Role)] = &[
     counts::ROLES[0],
     counts::ROLES[1],
     (hog::ROLE, hog::play),
+    (languages::ROLE, languages::play),
     (outstanding::ROLE, outstanding::play),
     (raw::ROLE, raw::play),
     (raw::array::ROLE, raw::array::play),

@@ -10,7 +10,7 @@ use bench::child::{self, Failure};
 use bench::machine::Machine;
 use bench::stage::Options;
 use bench::table::Table;
-use bench::{cost, floor, paper, peers, policy, report, scale, size, threads, urpc};
+use bench::{cost, floor, languages, paper, peers, policy, report, scale, size, threads, urpc};
 use clap::{Parser, Subcommand};
 
 /// Measures tables of calls between processes, each beside the lower bounds of this machine or
@@ -47,6 +47,15 @@ enum Command {
     /// URPC's Table I: what FastThreads cost beside a procedure call, and beside kernel threads.
     /// Compiles other people's first: bench/peers/threads.
     Threads {
+        #[command(flatten)]
+        asked: Asked,
+        /// A directory with what they were compiled to: to see what is said where they are not.
+        #[arg(long, value_name = "DIRECTORY", hide = true)]
+        programs: Option<PathBuf>,
+    },
+    /// Calls from C and C++ beside those from Rust, and what a parameter costs. Compiles libnearcall
+    /// and the clients first: bench/languages.
+    Languages {
         #[command(flatten)]
         asked: Asked,
         /// A directory with what they were compiled to: to see what is said where they are not.
@@ -111,6 +120,9 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Floor(asked) => print(asked, 5, floor::measure),
         Command::Threads { asked, programs } => {
             print(asked, 15, |options| threads::measure(options, programs.as_deref()))
+        }
+        Command::Languages { asked, programs } => {
+            print(asked, 5, |options| languages::measure(options, programs.as_deref()))
         }
         Command::Urpc(asked) => print(asked, 5, urpc::measure),
         Command::Report { files, out, rounds } => {

@@ -28,6 +28,9 @@ pub const NAMES: [&str; 6] =
 /// Where the program's source stands.
 const MANIFEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/Cargo.toml");
 
+/// This workspace's.
+const OWN_MANIFEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
+
 /// One that does not answer for so long is taken for stuck.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(40);
 
@@ -39,17 +42,31 @@ pub struct Rival {
     version: String,
 }
 
-/// What cargo says about a program that it has made.
+/// What cargo says about something that it has made.
 #[derive(Deserialize)]
 struct Artifact {
     executable: Option<PathBuf>,
+    filenames: Vec<PathBuf>,
 }
 
 /// Compiles a program of `bench/peers`, unless that was done before, and says where it is.
 pub fn build(package: &str) -> Result<PathBuf, Failure> {
+    let mut programs = make(MANIFEST, package)?.into_iter().filter_map(|made| made.executable);
+    programs.next_back().ok_or_else(|| format!("{package} has no program").into())
+}
+
+/// The static library of a package of this workspace, compiled unless it was before.
+pub fn library(package: &str) -> Result<PathBuf, Failure> {
+    let files = make(OWN_MANIFEST, package)?.into_iter().flat_map(|made| made.filenames);
+    let mut libraries = files.filter(|file| file.extension().is_some_and(|end| end == "a"));
+    libraries.next_back().ok_or_else(|| format!("{package} has no static library").into())
+}
+
+/// What cargo makes of a package of a workspace, and what it depends on, for release.
+fn make(manifest: &str, package: &str) -> Result<Vec<Artifact>, Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["build", "--release", "--locked", "--manifest-path", MANIFEST]);
+    command.args(["build", "--release", "--locked", "--manifest-path", manifest]);
     command.args(["--package", package, "--message-format", "json-render-diagnostics"]);
     let output = command.stderr(Stdio::inherit()).output()?;
     if !output.status.success() {
@@ -57,8 +74,20 @@ pub fn build(package: &str) -> Result<PathBuf, Failure> {
     }
     let text = String::from_utf8(output.stdout)?;
     let said = text.lines().filter_map(|line| serde_json::from_str::<Artifact>(line).ok());
-    let program = said.filter_map(|artifact| artifact.executable).next_back();
-    program.ok_or_else(|| format!("{package} has no program").into())
+    Ok(said.collect())
+}
+
+/// Runs a compiler that makes `target`. What it says first is why there is none.
+pub fn compile(command: &mut Command, target: &Path) -> Result<PathBuf, Failure> {
+    let compiler = command.get_program().to_string_lossy().into_owned();
+    let output = command.arg("-o").arg(target).output();
+    let output = output.map_err(|error| format!("no `{compiler}`: {error}"))?;
+    if output.status.success() {
+        return Ok(target.to_owned());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.lines().next().unwrap_or("it says nothing");
+    Err(format!("`{compiler}` does not compile it: {said}").into())
 }
 
 impl Rival {
@@ -140,5 +169,14 @@ mod tests {
         assert_eq!((summary.n, summary.min_ns), (128, 10.0));
         assert!(samples_in("640", plan).is_err());
         assert!(samples_in("640 x", plan).is_err());
+    }
+
+    #[test]
+    fn a_compiler_that_is_not_there_or_refuses_is_named() {
+        let target = Path::new("/none");
+        let missing = compile(&mut Command::new("no-such-compiler"), target).unwrap_err();
+        assert!(missing.to_string().starts_with("no `no-such-compiler`: "), "{missing}");
+        let refused = compile(&mut Command::new("false"), target).unwrap_err();
+        assert_eq!(refused.to_string(), "`false` does not compile it: it says nothing");
     }
 }

@@ -282,6 +282,24 @@ fn threads_has_its_cases_beside_a_procedure_call_on_one_processor() {
 }
 
 #[test]
+fn languages_says_which_clients_are_missing_and_what_a_parameter_costs_beside_none() {
+    let lines = lines_of(&table("languages", &["--json", "--programs", "/none"]));
+    let beside = with(&lines, "against", "no-parameter");
+    for case in ["number", "numbers", "line", "line-back"] {
+        let of_case = with(&lines, "case", case);
+        assert!(of_case.iter().any(|line| line["ratio"].as_f64() > Some(0.0)), "{of_case:?}");
+        assert!(cases(&beside).contains(&case), "{case}");
+    }
+    for subject in ["c", "c++"] {
+        let named = with(&lines, "subject", subject);
+        assert!(named.len() >= 3, "{named:?}");
+        let says =
+            |line: &&Value| line["skipped"].as_str().is_some_and(|why| why.contains("/none/"));
+        assert!(named.iter().all(says), "{named:?}");
+    }
+}
+
+#[test]
 fn urpc_has_every_number_of_threads_and_says_which_processors_are_missing() {
     let lines = lines_of(&table("urpc", &["--json"]));
     let measured = with(&lines, "subject", "nearcall-fastthreads");

@@ -99,27 +99,15 @@ fn build_crate(_target: &Path) -> Result<PathBuf, Failure> {
 
 fn build_go(target: &Path) -> Result<PathBuf, Failure> {
     let mut command = Command::new("go");
-    command.current_dir(format!("{PLACE}/go")).args(["build", "-o"]).arg(target).arg(".");
-    compile(command, target)
+    command.current_dir(format!("{PLACE}/go")).arg("build");
+    rival::compile(&mut command, target)
 }
 
 fn build_fibers(target: &Path) -> Result<PathBuf, Failure> {
     let mut command = Command::new("c++");
-    command.args(["-O2", "-std=c++17", "-o"]).arg(target);
-    command.arg(format!("{PLACE}/fibers/main.cpp")).args(["-lboost_fiber", "-lboost_context"]);
-    compile(command, target)
-}
-
-/// Runs a compiler. What it says first is why there is no program.
-fn compile(mut command: Command, target: &Path) -> Result<PathBuf, Failure> {
-    let compiler = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().map_err(|error| format!("no `{compiler}`: {error}"))?;
-    if output.status.success() {
-        return Ok(target.to_owned());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let said = said.lines().next().unwrap_or("it says nothing");
-    Err(format!("`{compiler}` does not compile it: {said}").into())
+    command.args(["-O2", "-std=c++17"]).arg(format!("{PLACE}/fibers/main.cpp"));
+    command.args(["-lboost_fiber", "-lboost_context"]);
+    rival::compile(&mut command, target)
 }
 
 impl Bout<'_> {
@@ -148,19 +136,5 @@ impl Bout<'_> {
                 }
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_compiler_that_is_not_there_or_refuses_is_named() {
-        let target = Path::new("/none");
-        let missing = compile(Command::new("no-such-compiler"), target).unwrap_err();
-        assert!(missing.to_string().starts_with("no `no-such-compiler`: "), "{missing}");
-        let refused = compile(Command::new("false"), target).unwrap_err();
-        assert_eq!(refused.to_string(), "`false` does not compile it: it says nothing");
     }
 }

@@ -1,0 +1,60 @@
+/* The client in C of the table `languages`: `client PROCESSOR`. */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "calls.h"
+#include "orders.h"
+
+static nearcall_environment env;
+
+static inline void must_return(bool is_right) {
+    if (env.outcome != NEARCALL_RETURNED || !is_right) {
+        fprintf(stderr, "a call came back wrong: %u %s\n", env.outcome, env.message);
+        exit(1);
+    }
+}
+
+static void obey(const calls_Calls *calls, const struct order *order) {
+    calls_Big big = {0};
+    volatile int32_t two = 2;
+    if (strcmp(order->name, "null") == 0) {
+        TIME(*order, (calls_Calls_null(calls, &env), must_return(true)));
+    } else if (strcmp(order->name, "add") == 0) {
+        TIME(*order, must_return(calls_Calls_add(calls, two, 3, &env) == 5));
+    } else if (strcmp(order->name, "biginout") == 0) {
+        uint8_t first = 0;
+        TIME(*order, (calls_Calls_big_in_out(calls, &big, &env), must_return(big._at[0] == ++first)));
+    } else {
+        fprintf(stderr, "there is no case %s\n", order->name);
+        exit(1);
+    }
+}
+
+int main(int argc, char **argv) {
+    struct order order;
+    if (argc != 2) {
+        fprintf(stderr, "which processor?\n");
+        return 1;
+    }
+    pin(argv[1]);
+    nearcall_domain *domain = nearcall_domain_new(&env);
+    calls_Calls *calls = domain ? nearcall_import_calls_Calls(domain, CALLS_NAME, &env) : NULL;
+    if (calls == NULL) {
+        fprintf(stderr, "%u %s\n", env.outcome, env.message);
+        return 1;
+    }
+    printf("ready gcc %s\n", __VERSION__);
+    fflush(stdout);
+    while (next_order(&order)) {
+        obey(calls, &order);
+    }
+    nearcall_client_release((nearcall_client *)calls);
+    nearcall_domain_release(domain);
+    return 0;
+}
