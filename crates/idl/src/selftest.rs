@@ -144,7 +144,7 @@ impl Selftest {
     /// Whether an operation streams both ways.
     pub fn has_exchange(&self) -> bool {
         let mut operations = self.interfaces.iter().flat_map(|one| &one.operations);
-        operations.any(|one| one.feed.as_ref().is_some_and(|feed| feed.sent.is_some()))
+        operations.any(OperationTest::is_exchange)
     }
 
     /// How many calls there are.
@@ -277,6 +277,13 @@ pub fn field(field: &Bitfield, bits: u64) -> i128 {
         Primitive::Int8 | Primitive::Int16 | Primitive::Int32 | Primitive::Int64
     );
     if is_signed && value >> (width - 1) == 1 { value - (1 << width) } else { value }
+}
+
+impl OperationTest {
+    /// Whether it streams both ways.
+    pub fn is_exchange(&self) -> bool {
+        self.feed.as_ref().is_some_and(|feed| feed.sent.is_some())
+    }
 }
 
 impl InterfaceTest {

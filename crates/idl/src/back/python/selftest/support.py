@@ -74,6 +74,47 @@ def shortened(text):
     return f"{text[:BEGINNING_BYTES]}... {len(text)} bytes, hash {code:016x}"
 
 
+def given(items, raised):
+    """The items of a feed, and what is raised behind them, if anything is."""
+    yield from items
+    if raised is not None:
+        raise raised
+
+
+class Collected(nearcall.Taker):
+    """Keeps all items of a feed, and looks at them at its end."""
+
+    def __init__(self, look, made, raised):
+        self.items, self.look, self.made, self.raised = [], look, made, raised
+
+    def take(self, item):
+        self.items.append(item)
+
+    def end(self):
+        self.look(self.items)
+        if self.raised is not None:
+            raise self.raised
+        return self.made
+
+
+def talk(inlet, outlet, look, items, raised):
+    """Takes all items of an exchange and looks at them, and then gives its own, on a thread."""
+
+    def work():
+        try:
+            with inlet, outlet:
+                look(list(inlet))
+                for item in items:
+                    outlet.put(item)
+                if raised is not None:
+                    outlet.raise_(raised)
+        except nearcall.GivenUp:
+            # The client has said what differs.
+            pass
+
+    threading.Thread(target=work, daemon=True).start()
+
+
 def rest():
     """Waits until whoever started it closes its standard input."""
     sys.stdin.read()

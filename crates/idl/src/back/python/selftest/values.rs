@@ -27,7 +27,7 @@ impl Programs<'_, '_> {
     }
 
     /// The same, of lists and not of arrays.
-    fn plain(&self, resolved: &Type, value: &Value) -> String {
+    pub fn plain(&self, resolved: &Type, value: &Value) -> String {
         match (value, resolved) {
             (Value::Absent, _) => String::from("None"),
             (Value::Boolean(true), _) => String::from("True"),
