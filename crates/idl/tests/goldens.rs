@@ -141,7 +141,7 @@ fn self_tests_are_as_agreed() {
         }
     }
     println!("{} files, {goldens} goldens", files.len());
-    assert_eq!((goldens, programs), (24, 24));
+    assert_eq!((goldens, programs), (32, 32));
 }
 
 #[test]

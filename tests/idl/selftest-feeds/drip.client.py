@@ -10,7 +10,7 @@ import numpy
 # Behind all others, as stubs may be called what a module of Python's own is.
 sys.path.append(str(pathlib.Path(__file__).parent))
 from drip_selftest import (
-    Check, Collected, f4, f8, given, repeated, rest, shown, stubs, talk,
+    Check, Collected, f4, f8, given, opened, repeated, rest, shown, stubs, talk,
 )
 
 check = Check("client")

@@ -75,7 +75,8 @@ impl<'m> Programs<'_, 'm> {
         text.line("\"\"\"What the two programs of a self-test share: values as text, and what is");
         text.line("counted.\"\"\"");
         text.line("");
-        let modules = "collections importlib.util itertools pathlib struct sys threading time";
+        let modules = "collections fcntl importlib.util itertools os pathlib socket struct sys \
+                       threading time";
         modules.split(' ').for_each(|module| text.line(&format!("import {module}")));
         text.line("");
         text.line("import nearcall");
@@ -110,7 +111,9 @@ impl<'m> Programs<'_, 'm> {
         text.line("# Behind all others, as stubs may be called what a module of Python's own is.");
         text.line("sys.path.append(str(pathlib.Path(__file__).parent))");
         text.line(&format!("from {stem}_selftest import (",));
-        text.line("    Check, Collected, f4, f8, given, repeated, rest, shown, stubs, talk,");
+        text.line(
+            "    Check, Collected, f4, f8, given, opened, repeated, rest, shown, stubs, talk,",
+        );
         text.line(")");
         text.line("");
         text.line(&format!("check = Check({})", quoted(side)));
@@ -260,7 +263,10 @@ impl<'m> Programs<'_, 'm> {
     /// What compares `got` with a value.
     fn same(&self, at: &str, got: &str, (declared, value): (&Type, &Value)) -> String {
         let wanted = quoted(&shortened(&shown(self.python.model, declared, value)));
-        let shape = self.shape(declared);
+        let shape = match value {
+            Value::Opened { .. } => quoted("opened"),
+            _ => self.shape(declared),
+        };
         format!("check.same({at}, shown({got}, {shape}), {wanted})")
     }
 

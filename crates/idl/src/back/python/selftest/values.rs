@@ -64,6 +64,9 @@ impl Programs<'_, '_> {
                 });
                 format!("{{{}}}", all.collect::<Vec<_>>().join(", "))
             }
+            (Value::Opened { kind, text }, _) => {
+                format!("opened({}, {})", quoted(kind.word()), quoted(text))
+            }
             (Value::Fields(_), Type::Named(id)) => self.fields_expression(*id, value),
             (_, Type::Named(id)) => self.named(*id, value),
             _ => String::new(),
