@@ -67,7 +67,7 @@ const NEEDS: &[Need] = &[
     },
     Need {
         name: "Python 3.11",
-        needed_for: "cargo xtask python",
+        needed_for: "cargo xtask python, cargo xtask matrix",
         is_required: false,
         look: || tool("python3", &["--version"]).filter(|line| version_in(line) >= Some((3, 11))),
     },

@@ -33,6 +33,11 @@ const OWN_FOLDER: &str = "tests/matrix/idl";
 const CANARIES: &[Canary] = &[
     Canary { file: "echo", client: "echo::Echo::greet", server: "echo::Echo::greet" },
     Canary {
+        file: "vault",
+        client: "vault::Vault::swap, round 0: returned",
+        server: "vault::Vault::swap, round 0: link",
+    },
+    Canary {
         file: "drip",
         client: "drip::Drip::out_of, round 0: items",
         server: "drip::Drip::into, round 0: items",

@@ -11,8 +11,8 @@ use crate::step::{self, Failed};
 /// Where its workspace is.
 const PLACE: &str = "bindings/python";
 
-/// What the tests need besides the package.
-const TOOLS: &[&str] = &["mypy>=1.18", "pytest>=8"];
+/// What builds the package, as its `pyproject.toml` has it, what it needs, and what its tests do.
+const TOOLS: &[&str] = &["maturin>=1.9,<2", "mypy>=1.18", "numpy>=1.26", "pytest>=8"];
 
 /// Where its environment is.
 const ENVIRONMENT: &str = "target/python/environment";
@@ -34,6 +34,7 @@ pub fn run(root: &Path) -> Result<(), Failed> {
     let programs = ["build", "--package", "nearcall-cli", "--package", "python-tests"];
     done(&mut step::cargo(root, &programs))?;
     make_environment(root)?;
+    install_package(root)?;
     let python = interpreter(root);
     let mut tests = Command::new(&python);
     // Not the sources beside the tests: what was installed.
@@ -42,26 +43,39 @@ pub fn run(root: &Path) -> Result<(), Failed> {
     step::counted(tests, "tests passed", step::summed(tests_passed))
 }
 
-/// The interpreter of the environment, which is there once these tests were run.
+/// The interpreter of the environment.
 pub fn interpreter(root: &Path) -> PathBuf {
     root.join(ENVIRONMENT).join("bin/python")
 }
 
-/// Makes an environment below `target`, with the package and what its tests need.
+/// Makes an environment below `target`, with all tools. What is there already needs no PyPI.
 pub fn make_environment(root: &Path) -> Result<(), Failed> {
-    let (place, environment) = (root.join(PLACE), root.join(ENVIRONMENT));
     if !interpreter(root).exists() {
-        done(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
+        done(Command::new("python3").args(["-m", "venv"]).arg(root.join(ENVIRONMENT)))?;
     }
-    let mut install = Command::new(interpreter(root));
-    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-    install.args(TOOLS).arg(&place);
+    done(install(root).args(TOOLS))
+}
+
+/// Builds the package into the environment, with the tools that are in it.
+pub fn install_package(root: &Path) -> Result<(), Failed> {
+    let mut path = root.join(ENVIRONMENT).join("bin").into_os_string();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap_or_default());
+    let mut install = install(root);
+    install.args(["--no-build-isolation", "--no-deps"]).arg(root.join(PLACE)).env("PATH", path);
     install.env("CARGO_TARGET_DIR", root.join("target/python"));
     // What is tested is not how fast it is.
     install
         .env("CARGO_PROFILE_RELEASE_LTO", "off")
         .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
     done(&mut install)
+}
+
+/// The environment's pip, about to install something.
+fn install(root: &Path) -> Command {
+    let mut install = Command::new(interpreter(root));
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    install
 }
 
 /// How many tests pytest's last line says have passed; none if any was skipped.
@@ -74,7 +88,8 @@ fn tests_passed(line: &str) -> usize {
     }
 }
 
-fn has_python() -> bool {
+/// Whether an environment can be made.
+pub fn has_python() -> bool {
     let asks = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
     let mut command = Command::new("python3");
     command.args(["-c", asks]).stdin(Stdio::null()).stderr(Stdio::null());

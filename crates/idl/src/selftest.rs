@@ -25,7 +25,7 @@ use random::Random;
 use values::{Maker, Size};
 
 pub use shown::{SHOWN_BYTES_MAX, label, shortened, shown, shown_members};
-pub use values::Value;
+pub use values::{OPENED_BYTES_MAX, Value};
 
 /// Everything that is called, and what it answers.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,12 +97,8 @@ pub enum Answer {
 const SIZES: [Size; 5] = [Size::Few, Size::Nothing, Size::PastInline, Size::OutOfLine, Size::Most];
 
 impl Selftest {
-    /// Chooses every value, or says which operations no program of this kind calls yet.
+    /// Chooses every value, or says that there is nothing to call.
     pub fn new(model: &Model, seed: u64) -> Result<Selftest, Vec<Unsupported>> {
-        let unsupported = not_called(model);
-        if !unsupported.is_empty() {
-            return Err(unsupported);
-        }
         let plans = plan(model).interfaces;
         let mut number = 0;
         let mut interfaces = Vec::new();
@@ -144,7 +140,15 @@ impl Selftest {
     /// Whether an operation streams both ways.
     pub fn has_exchange(&self) -> bool {
         let mut operations = self.interfaces.iter().flat_map(|one| &one.operations);
-        operations.any(|one| one.feed.as_ref().is_some_and(|feed| feed.sent.is_some()))
+        operations.any(OperationTest::is_exchange)
+    }
+
+    /// Whether open files are passed.
+    pub fn has_descriptors(&self, model: &Model) -> bool {
+        let interfaces = model.interfaces();
+        let mut tested =
+            interfaces.filter(|(id, ..)| self.interfaces.iter().any(|one| one.id == *id));
+        tested.any(|(.., interface)| interface.operations.iter().any(Operation::passes_descriptors))
     }
 
     /// How many calls there are.
@@ -152,21 +156,6 @@ impl Selftest {
         let operations = self.interfaces.iter().flat_map(|one| &one.operations);
         operations.map(|operation| operation.rounds.len()).sum()
     }
-}
-
-/// Operations that are left to tests written by hand.
-fn not_called(model: &Model) -> Vec<Unsupported> {
-    let mut found = Vec::new();
-    for (_, declaration, interface) in model.interfaces().filter(|one| !one.1.is_included) {
-        for operation in &interface.operations {
-            if operation.passes_descriptors() {
-                let place = format!("{}::{}", declaration.name, operation.name);
-                let reason = "it passes descriptors (`@fd`); a self-test has no values for that";
-                found.push(Unsupported { place, reason: String::from(reason) });
-            }
-        }
-    }
-    found
 }
 
 /// What the calls of an operation are chosen from.
@@ -238,7 +227,10 @@ fn raising(operation: &Operation, index: usize, maker: &mut Maker<'_, '_>) -> An
 
 fn returned(operation: &Operation, maker: &mut Maker<'_, '_>) -> Option<Value> {
     let declared = operation.returns.as_ref()?;
-    Some(maker.value(declared, &operation.annotations))
+    Some(match operation.returns_descriptor {
+        Some(kind) => maker.descriptor(kind),
+        None => maker.value(declared, &operation.annotations),
+    })
 }
 
 /// A value for each parameter but those that go this way alone.
@@ -249,7 +241,10 @@ fn by_parameter(
 ) -> Vec<Option<Value>> {
     let values = operation.parameters.iter().map(|parameter| {
         let is_there = parameter.direction != but;
-        is_there.then(|| maker.value(&parameter.declared, &parameter.annotations))
+        is_there.then(|| match parameter.descriptor {
+            Some(kind) => maker.descriptor(kind),
+            None => maker.value(&parameter.declared, &parameter.annotations),
+        })
     });
     values.collect()
 }
@@ -277,6 +272,13 @@ pub fn field(field: &Bitfield, bits: u64) -> i128 {
         Primitive::Int8 | Primitive::Int16 | Primitive::Int32 | Primitive::Int64
     );
     if is_signed && value >> (width - 1) == 1 { value - (1 << width) } else { value }
+}
+
+impl OperationTest {
+    /// Whether it streams both ways.
+    pub fn is_exchange(&self) -> bool {
+        self.feed.as_ref().is_some_and(|feed| feed.sent.is_some())
+    }
 }
 
 impl InterfaceTest {

@@ -12,7 +12,7 @@ use nearcall_idl::model::{
 };
 use nearcall_idl::plan::FeedWay;
 use nearcall_idl::selftest::{
-    Answer, SHOWN_BYTES_MAX, Selftest, Value, element, label, shortened, shown,
+    Answer, OPENED_BYTES_MAX, SHOWN_BYTES_MAX, Selftest, Value, element, label, shortened, shown,
 };
 use nearcall_idl::source::SourceMap;
 
@@ -380,10 +380,7 @@ fn a_seed_always_chooses_the_same_values() {
 }
 
 #[test]
-fn what_a_self_test_does_not_call_is_named() {
-    let passing = model(&tests().join("idl/rust/descriptors.idl"));
-    let found = Selftest::new(&passing, 1).expect_err("it has no values for descriptors");
-    assert!(found[0].to_string().contains("open: it passes descriptors"), "{}", found[0]);
+fn a_self_test_of_nothing_is_none() {
     let found = Selftest::new(&Model::default(), 1).expect_err("there is nothing to call");
     assert!(found[0].to_string().contains("no interface"), "{}", found[0]);
 }
@@ -418,6 +415,33 @@ fn a_feed_ends_before_and_behind_a_batch_and_is_refused_at_once_and_later() {
         feeds += 1;
     }
     assert!(feeds >= 40, "only {feeds} feeds");
+}
+
+#[test]
+fn each_kind_of_open_file_goes_both_ways_and_keeps_no_writer_waiting() {
+    let model = model(&tests().join("matrix/idl/opened.idl"));
+    let test = Selftest::new(&model, 1).expect("it has operations");
+    let mut seen = BTreeSet::new();
+    let mut see = |way: &'static str, value: &Option<Value>| {
+        if let Some(Value::Opened { kind, text }) = value {
+            assert!(text.len() <= OPENED_BYTES_MAX as usize, "{text:?}");
+            seen.insert((way, kind.word(), text.len()));
+        }
+    };
+    for round in test.interfaces[0].operations.iter().flat_map(|one| &one.rounds) {
+        round.given.iter().for_each(|value| see("in", value));
+        if let Answer::Returned { returned, changed } = &round.answer {
+            see("returned", returned);
+            changed.iter().for_each(|value| see("out", value));
+        }
+    }
+    for way in ["in", "returned", "out"] {
+        for kind in ["ANY", "FILE", "SEGMENT", "SOCKET"] {
+            for length in [0, OPENED_BYTES_MAX as usize] {
+                assert!(seen.contains(&(way, kind, length)), "{way} {kind} {length}: {seen:?}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ import numpy
 # Behind all others, as stubs may be called what a module of Python's own is.
 sys.path.append(str(pathlib.Path(__file__).parent))
 from echo_selftest import (
-    Check, f4, f8, repeated, rest, shown, stubs,
+    Check, Collected, f4, f8, given, opened, repeated, rest, shown, stubs, talk,
 )
 
 check = Check("client")
@@ -24,8 +24,8 @@ def call_0(client):
     check.round(0, 6)
     try:
         got = client.twice(a_a)
-        outcome = "returned"
         check.same((place, 0, "returned"), shown(got, "integer"), "-2147483648")
+        outcome = "returned"
     except stubs.Unknown as raised:
         outcome = "raised echo::Unknown " + shown(raised, ("named", "echo::Unknown"))
     except nearcall.Error as error:
@@ -36,8 +36,8 @@ def call_0(client):
     check.round(0, 6)
     try:
         got = client.twice(a_a)
-        outcome = "returned"
         check.same((place, 1, "returned"), shown(got, "integer"), "0")
+        outcome = "returned"
     except stubs.Unknown as raised:
         outcome = "raised echo::Unknown " + shown(raised, ("named", "echo::Unknown"))
     except nearcall.Error as error:
@@ -48,8 +48,8 @@ def call_0(client):
     check.round(0, 6)
     try:
         got = client.twice(a_a)
-        outcome = "returned"
         check.same((place, 2, "returned"), shown(got, "integer"), "-2147483648")
+        outcome = "returned"
     except stubs.Unknown as raised:
         outcome = "raised echo::Unknown " + shown(raised, ("named", "echo::Unknown"))
     except nearcall.Error as error:
@@ -60,8 +60,8 @@ def call_0(client):
     check.round(0, 6)
     try:
         got = client.twice(a_a)
-        outcome = "returned"
         check.same((place, 3, "returned"), shown(got, "integer"), "-878027328")
+        outcome = "returned"
     except stubs.Unknown as raised:
         outcome = "raised echo::Unknown " + shown(raised, ("named", "echo::Unknown"))
     except nearcall.Error as error:
@@ -72,8 +72,8 @@ def call_0(client):
     check.round(0, 6)
     try:
         got = client.twice(a_a)
-        outcome = "returned"
         check.same((place, 4, "returned"), shown(got, "integer"), "939330403")
+        outcome = "returned"
     except stubs.Unknown as raised:
         outcome = "raised echo::Unknown " + shown(raised, ("named", "echo::Unknown"))
     except nearcall.Error as error:
@@ -101,10 +101,10 @@ def call_1(client):
     check.round(1, 5)
     try:
         got = client.greet(a_guest, a_numbers)
-        outcome = "returned"
         check.same((place, 0, "returned"), shown(got[0], "integer"), "0")
         check.same((place, 0, "numbers"), shown(got[1], ("items", "integer")), "[-1987]")
         check.same((place, 0, "raw"), shown(got[2], ("items", "integer")), "[46]")
+        outcome = "returned"
     except nearcall.Error as error:
         outcome = str(error)
     check.same((place, 0, "outcome"), outcome, "returned")
@@ -114,10 +114,10 @@ def call_1(client):
     check.round(1, 5)
     try:
         got = client.greet(a_guest, a_numbers)
-        outcome = "returned"
         check.same((place, 1, "returned"), shown(got[0], "integer"), "1")
         check.same((place, 1, "numbers"), shown(got[1], ("items", "integer")), "[]")
         check.same((place, 1, "raw"), shown(got[2], ("items", "integer")), "[]")
+        outcome = "returned"
     except nearcall.Error as error:
         outcome = str(error)
     check.same((place, 1, "outcome"), outcome, "returned")
@@ -127,10 +127,10 @@ def call_1(client):
     check.round(1, 5)
     try:
         got = client.greet(a_guest, a_numbers)
-        outcome = "returned"
         check.same((place, 2, "returned"), shown(got[0], "integer"), "0")
         check.same((place, 2, "numbers"), shown(got[1], ("items", "integer")), "[-32768, -32768, -27451]")
         check.same((place, 2, "raw"), shown(got[2], ("items", "integer")), "[188, 0, 129, 0, 21, 255, 0, 188, 0, 129, 0, 21, 255, 0, 188, 0, 129, 0, 21, 255, 0, 188, 0, 129, 0,... 601 bytes, hash 9cf1af5686a0c974")
+        outcome = "returned"
     except nearcall.Error as error:
         outcome = str(error)
     check.same((place, 2, "outcome"), outcome, "returned")
@@ -140,10 +140,10 @@ def call_1(client):
     check.round(1, 5)
     try:
         got = client.greet(a_guest, a_numbers)
-        outcome = "returned"
         check.same((place, 3, "returned"), shown(got[0], "integer"), "1")
         check.same((place, 3, "numbers"), shown(got[1], ("items", "integer")), "[-27801, 18964, 0]")
         check.same((place, 3, "raw"), shown(got[2], ("items", "integer")), "[0, 166, 46, 208, 0, 0, 44, 0, 166, 46, 208, 0, 0, 44, 0, 166, 46, 208, 0, 0, 44, 0, 166, 46, 208, 0... 11573 bytes, hash 967d0858fa0c7a4e")
+        outcome = "returned"
     except nearcall.Error as error:
         outcome = str(error)
     check.same((place, 3, "outcome"), outcome, "returned")
@@ -153,10 +153,10 @@ def call_1(client):
     check.round(1, 5)
     try:
         got = client.greet(a_guest, a_numbers)
-        outcome = "returned"
         check.same((place, 4, "returned"), shown(got[0], "integer"), "1")
         check.same((place, 4, "numbers"), shown(got[1], ("items", "integer")), "[-32768, -6380, -32768]")
         check.same((place, 4, "raw"), shown(got[2], ("items", "integer")), "[0, 233, 184]")
+        outcome = "returned"
     except nearcall.Error as error:
         outcome = str(error)
     check.same((place, 4, "outcome"), outcome, "returned")

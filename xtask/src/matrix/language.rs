@@ -67,7 +67,7 @@ impl Language {
             Language::Rust => "rust: no cargo",
             Language::C => "c: no gcc",
             Language::Cpp => "cpp: no gcc and g++",
-            Language::Python => "python: no environment, which `cargo xtask python` makes",
+            Language::Python => "python: no python3 of 3.11 or later with venv and pip, or no PyPI",
         }
     }
 
@@ -77,7 +77,7 @@ impl Language {
             Language::Rust => true,
             Language::C => runs("gcc"),
             Language::Cpp => runs("gcc") && runs("g++"),
-            Language::Python => python::interpreter(root).exists(),
+            Language::Python => python::has_python() && python::make_environment(root).is_ok(),
         }
     }
 
@@ -176,7 +176,7 @@ impl Workshop<'_> {
                 self.link(&library, "libnearcall.so")?;
                 self.link(&library, SONAME)
             }
-            Language::Python => python::make_environment(self.root),
+            Language::Python => python::install_package(self.root),
         }
     }
 

@@ -90,6 +90,7 @@ fn show(model: &Model, declared: &Type, value: &Value, text: &mut String) {
             *text += &value.unwrap_or_default().to_string();
         }
         Value::Bits(bits) => *text += &bits.to_string(),
+        Value::Opened { text: within, .. } => show_text(within, text),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::layout::{Range, is_recursive, members, range};
 use crate::model::{
-    Annotation, Bitmask, Bitset, DeclarationId, Kind, Member, Model, Primitive, Type, Union,
-    UnionDefault, Value as Label,
+    Annotation, Bitmask, Bitset, DeclarationId, DescriptorKind, Kind, Member, Model, Primitive,
+    Type, Union, UnionDefault, Value as Label,
 };
 use crate::selftest::element;
 use crate::selftest::random::Random;
@@ -59,7 +59,17 @@ pub enum Value {
     Enumerator(u32),
     /// The word of a bitmask or a bitset
     Bits(u64),
+    /// `@fd`: an open file with a text in it, which whoever gets it reads once
+    Opened {
+        /// What it is.
+        kind: DescriptorKind,
+        /// At most [`OPENED_BYTES_MAX`] bytes.
+        text: String,
+    },
 }
+
+/// No text in an open file is longer: neither a pipe nor a socket keeps its writer waiting.
+pub const OPENED_BYTES_MAX: u32 = 64;
 
 /// How long what has a length is, wherever its bound allows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +150,12 @@ impl<'m, 'r> Maker<'m, 'r> {
     /// A value of a parameter or of a result.
     pub fn value(&mut self, declared: &Type, annotations: &[Annotation]) -> Value {
         self.at(declared, annotations, self.size, 0)
+    }
+
+    /// An open file.
+    pub fn descriptor(&mut self, kind: DescriptorKind) -> Value {
+        let text = self.text(Some(OPENED_BYTES_MAX), char::len_utf8, self.size).text();
+        Value::Opened { kind, text }
     }
 
     /// The items of a feed: none, a few, a whole batch, one more, and more than two.

@@ -23,6 +23,8 @@ use crate::selftest::{
     Answer, InterfaceTest, OperationTest, Round, Selftest, Value, shortened, shown, shown_members,
 };
 
+pub use shown::DESCRIPTORS;
+
 /// What every part of a program is printed from.
 struct Programs<'t, 'm> {
     c: C<'m>,
@@ -60,8 +62,11 @@ impl<'m> Programs<'_, 'm> {
         text.line(format!(" * cc -std=c11{threads} -o {own} {own}.c {sources} \\"));
         text.line(" *    $(pkg-config --cflags --libs nearcall)");
         text.line(" */");
-        // For nanosleep.
-        text.line("#define _POSIX_C_SOURCE 200809L");
+        // For nanosleep, or for memory files.
+        text.line(match self.test.has_descriptors(self.c.model) {
+            true => "#define _GNU_SOURCE",
+            false => "#define _POSIX_C_SOURCE 200809L",
+        });
         if has_threads {
             text.line("#include <pthread.h>");
         }
@@ -200,7 +205,10 @@ impl<'m> Programs<'_, 'm> {
             }
             let all = operation.parameters.iter().zip(self.c.parameter_names(operation));
             for (parameter, name) in all.filter(|(one, _)| one.direction != Direction::Out) {
-                text.lines(self.c.free(&parameter.declared, &format!("a_{name}")));
+                match parameter.descriptor {
+                    Some(_) => text.line(format!("nearcall_close(a_{name});")),
+                    None => text.lines(self.c.free(&parameter.declared, &format!("a_{name}"))),
+                }
             }
             text.line("nearcall_environment_release(&env);");
             text.close("}");
@@ -304,7 +312,10 @@ impl<'m> Programs<'_, 'm> {
         (declared, value): (&Type, &Value),
         text: &mut Text,
     ) {
-        let show = self.show(declared, "&got", got);
+        let show = match value {
+            Value::Opened { .. } => format!("nc_put_opened(&got, {got});"),
+            _ => self.show(declared, "&got", got),
+        };
         self.same_text(at, what, &show, (declared, value), text);
     }
 

@@ -192,11 +192,18 @@ impl Programs<'_, '_, '_> {
             let all = spelled.zip(self.cpp.c.parameter_names(operation));
             for ((parameter, name), given) in all.zip(&round.given) {
                 let local = format!("a_{name}");
-                text.line(format!("{} {local}{{}};", self.cpp.type_name(&parameter.declared)));
+                let declared = match parameter.descriptor {
+                    Some(_) => String::from("nearcall::descriptor"),
+                    None => self.cpp.type_name(&parameter.declared),
+                };
+                text.line(format!("{declared} {local}{{}};"));
                 if let Some(value) = given {
                     self.assign(&parameter.declared, value, &local, text);
                 }
-                arguments.push(local);
+                arguments.push(match (parameter.descriptor, parameter.direction) {
+                    (Some(_), Direction::In) => format!("{local}.get()"),
+                    _ => local,
+                });
             }
             if let Some(exchange) = &exchange {
                 self.sent_local(exchange, round, text);
@@ -371,7 +378,9 @@ impl Programs<'_, '_, '_> {
                 self.put(declared, value, &room, text);
                 continue;
             }
-            text.line(format!("{name} = {}{{}};", self.cpp.type_name(declared)));
+            if parameter.descriptor.is_none() {
+                text.line(format!("{name} = {}{{}};", self.cpp.type_name(declared)));
+            }
             self.assign(declared, value, name, text);
         }
         match (&operation.returns, returned) {

@@ -6,12 +6,14 @@
 //! x_selftest_server.py   looks at what comes, and answers
 //! ```
 
+mod feeds;
 mod values;
 
 use crate::back::python::Python;
 use crate::back::python::names::parameter_names;
+use crate::back::python::selftest::feeds::FeedOf;
 use crate::back::python::text::{Text, quoted, tuple};
-use crate::back::{Output, Printed, Unsupported};
+use crate::back::{Output, Printed};
 use crate::model::{Direction, Interface, Kind, Model, Operation, Type};
 use crate::selftest::{
     Answer, InterfaceTest, OperationTest, Round, Selftest, Value, shortened, shown, shown_members,
@@ -27,10 +29,6 @@ struct Programs<'t, 'm> {
 
 /// The programs, and what they share, beside the stubs.
 pub fn selftest_python(model: &Model, stem: &str, test: &Selftest) -> Printed {
-    let unsupported = feeds_of(test);
-    if !unsupported.is_empty() {
-        return Err(unsupported);
-    }
     let programs = Programs { python: Python::new(model), test };
     Ok(vec![
         Output { suffix: "_selftest.py", text: programs.shared(stem) },
@@ -39,12 +37,32 @@ pub fn selftest_python(model: &Model, stem: &str, test: &Selftest) -> Printed {
     ])
 }
 
-/// Operations that are left to tests written by hand.
-fn feeds_of(test: &Selftest) -> Vec<Unsupported> {
-    let operations = test.interfaces.iter().flat_map(|one| &one.operations);
-    let feeds = operations.filter(|operation| operation.feed.is_some());
-    let reason = "it opens a feed; a self-test in Python has none";
-    feeds.map(|one| Unsupported { place: one.place.clone(), reason: reason.into() }).collect()
+/// A call of an operation.
+#[derive(Clone, Copy)]
+struct Call<'t> {
+    interface: &'t Interface,
+    operation: &'t Operation,
+    test: &'t OperationTest,
+    /// Which of its rounds.
+    number: usize,
+    round: &'t Round,
+}
+
+impl<'t> Call<'t> {
+    /// The calls of an operation, one after the other.
+    fn all(
+        interface: &'t Interface,
+        operation: &'t Operation,
+        test: &'t OperationTest,
+    ) -> impl Iterator<Item = Call<'t>> {
+        let rounds = test.rounds.iter().enumerate();
+        rounds.map(move |(number, round)| Call { interface, operation, test, number, round })
+    }
+
+    /// Where something of it is compared.
+    fn at(self, what: &str) -> String {
+        format!("(place, {}, {})", self.number, quoted(what))
+    }
 }
 
 /// A result: its name in reports, its type, its value.
@@ -57,8 +75,11 @@ impl<'m> Programs<'_, 'm> {
         text.line("\"\"\"What the two programs of a self-test share: values as text, and what is");
         text.line("counted.\"\"\"");
         text.line("");
-        let modules = "collections importlib.util itertools pathlib struct sys threading time";
+        let modules = "collections fcntl importlib.util itertools os pathlib socket struct sys \
+                       threading time";
         modules.split(' ').for_each(|module| text.line(&format!("import {module}")));
+        text.line("");
+        text.line("import nearcall");
         text.line("");
         text.line("# By its path: any name of an interface file will do for its stubs.");
         let stubs = quoted(&format!("{stem}.py"));
@@ -90,7 +111,9 @@ impl<'m> Programs<'_, 'm> {
         text.line("# Behind all others, as stubs may be called what a module of Python's own is.");
         text.line("sys.path.append(str(pathlib.Path(__file__).parent))");
         text.line(&format!("from {stem}_selftest import (",));
-        text.line("    Check, f4, f8, repeated, rest, shown, stubs,");
+        text.line(
+            "    Check, Collected, f4, f8, given, opened, repeated, rest, shown, stubs, talk,",
+        );
         text.line(")");
         text.line("");
         text.line(&format!("check = Check({})", quoted(side)));
@@ -100,10 +123,11 @@ impl<'m> Programs<'_, 'm> {
     fn client(&self, stem: &str) -> String {
         let mut text = self.head(stem, "client");
         for interface in &self.test.interfaces {
-            for (operation, test) in interface.calls(self.interface_of(interface)) {
+            let declared = self.interface_of(interface);
+            for (operation, test) in interface.calls(declared) {
                 let functions = &self.python.names.interface(interface.id).functions;
                 let function = &functions[test.procedure];
-                self.calls(operation, function, test, &mut text);
+                self.calls((declared, operation), function, test, &mut text);
             }
         }
         text.part();
@@ -125,9 +149,10 @@ impl<'m> Programs<'_, 'm> {
             let names = self.python.names.interface(interface.id);
             text.part();
             text.block(&format!("class Server{number}(stubs.{}):", names.server), |text| {
-                let calls = interface.calls(self.interface_of(interface));
-                for (operation, test) in calls {
-                    self.procedure(operation, &names.functions[test.procedure], test, text);
+                let declared = self.interface_of(interface);
+                for (operation, test) in interface.calls(declared) {
+                    let function = &names.functions[test.procedure];
+                    self.procedure((declared, operation), function, test, text);
                 }
             });
         }
@@ -154,46 +179,47 @@ impl<'m> Programs<'_, 'm> {
     }
 
     /// Every round of an operation, called.
-    fn calls(&self, operation: &Operation, function: &str, test: &OperationTest, text: &mut Text) {
+    fn calls(
+        &self,
+        (interface, operation): (&Interface, &Operation),
+        function: &str,
+        test: &OperationTest,
+        text: &mut Text,
+    ) {
         text.part();
         let names = parameter_names(operation);
         text.block(&format!("def call_{}(client):", test.number), |text| {
             text.line(&format!("\"\"\"`{}`\"\"\"", test.place));
             text.line(&format!("place = {}", quoted(&test.place)));
-            for (number, round) in test.rounds.iter().enumerate() {
+            for call in Call::all(interface, operation, test) {
                 let mut arguments = Vec::new();
                 text.line("");
-                let all = operation.parameters.iter().zip(&names).zip(&round.given);
+                let all = operation.parameters.iter().zip(&names).zip(&call.round.given);
                 for ((parameter, name), given) in all {
                     let Some(value) = given else { continue };
                     let value = self.expression(&parameter.declared, value);
                     text.line(&format!("a_{name} = {value}"));
                     arguments.push(format!("a_{name}"));
                 }
-                text.line(&format!("check.round({}, {})", test.number, test.rounds.len()));
-                let call = format!("client.{function}({})", arguments.join(", "));
-                self.call(operation, &call, (number, round), text);
+                let spelled = format!("client.{function}({})", arguments.join(", "));
+                self.call(call, &spelled, text);
             }
         });
     }
 
-    fn call(
-        &self,
-        operation: &Operation,
-        call: &str,
-        (number, round): (usize, &Round),
-        text: &mut Text,
-    ) {
-        let results = results(operation, round);
+    fn call(&self, call: Call<'_>, spelled: &str, text: &mut Text) {
+        let Call { operation, test, .. } = call;
+        let feed = FeedOf::of(call);
+        if let Some(feed) = &feed {
+            self.feed_locals(feed, text);
+        }
+        text.line(&format!("check.round({}, {})", test.number, test.rounds.len()));
         text.block("try:", |text| {
-            text.line(&format!("got = {call}"));
-            text.line("outcome = \"returned\"");
-            let is_alone = results.len() == 1;
-            for (index, (what, declared, value)) in results.into_iter().enumerate() {
-                let got = if is_alone { String::from("got") } else { format!("got[{index}]") };
-                let at = format!("(place, {number}, {})", quoted(what));
-                self.same(&at, &got, (declared, value), text);
+            match &feed {
+                Some(feed) => self.feed_called(feed, spelled, text),
+                None => self.got(call, operation, spelled, text),
             }
+            text.line("outcome = \"returned\"");
         });
         for id in &operation.raises {
             let (class, scoped) =
@@ -204,8 +230,22 @@ impl<'m> Programs<'_, 'm> {
             });
         }
         text.block("except nearcall.Error as error:", |text| text.line("outcome = str(error)"));
-        let wanted = quoted(&self.outcome(operation, round));
-        text.line(&format!("check.same((place, {number}, \"outcome\"), outcome, {wanted})"));
+        if let Some(feed) = &feed {
+            self.same_came(feed, text);
+        }
+        let wanted = quoted(&self.outcome(operation, call.round));
+        text.line(&format!("check.same({}, outcome, {wanted})", call.at("outcome")));
+    }
+
+    /// What `operation` brings by `spelled`, compared.
+    fn got(&self, call: Call<'_>, operation: &Operation, spelled: &str, text: &mut Text) {
+        text.line(&format!("got = {spelled}"));
+        let results = results(operation, call.round);
+        let is_alone = results.len() == 1;
+        for (index, (what, declared, value)) in results.into_iter().enumerate() {
+            let got = if is_alone { String::from("got") } else { format!("got[{index}]") };
+            text.line(&self.same(&call.at(what), &got, (declared, value)));
+        }
     }
 
     /// How a call ends, as text.
@@ -220,17 +260,20 @@ impl<'m> Programs<'_, 'm> {
         }
     }
 
-    /// Compares `got` with a value.
-    fn same(&self, at: &str, got: &str, (declared, value): (&Type, &Value), text: &mut Text) {
+    /// What compares `got` with a value.
+    fn same(&self, at: &str, got: &str, (declared, value): (&Type, &Value)) -> String {
         let wanted = quoted(&shortened(&shown(self.python.model, declared, value)));
-        let shape = self.shape(declared);
-        text.line(&format!("check.same({at}, shown({got}, {shape}), {wanted})"));
+        let shape = match value {
+            Value::Opened { .. } => quoted("opened"),
+            _ => self.shape(declared),
+        };
+        format!("check.same({at}, shown({got}, {shape}), {wanted})")
     }
 
     /// The method of a server.
     fn procedure(
         &self,
-        operation: &Operation,
+        (interface, operation): (&Interface, &Operation),
         function: &str,
         test: &OperationTest,
         text: &mut Text,
@@ -238,21 +281,27 @@ impl<'m> Programs<'_, 'm> {
         let names = parameter_names(operation);
         let parameters = operation.parameters.iter().zip(&names);
         let given = parameters.clone().filter(|(one, _)| one.direction != Direction::Out);
-        let given: String = given.map(|(_, name)| format!(", {name}")).collect();
+        let given: String = given.map(|(_, name)| format!(", a_{name}")).collect();
+        let ends = if test.is_exchange() { ", inlet, outlet" } else { "" };
         text.line("");
-        text.block(&format!("def {function}(self{given}):"), |text| {
+        text.block(&format!("def {function}(self{given}{ends}):"), |text| {
             text.line(&format!("place = {}", quoted(&test.place)));
             text.block(
                 &format!("match check.round({}, {}):", test.number, test.rounds.len()),
                 |text| {
-                    for (number, round) in test.rounds.iter().enumerate() {
-                        text.block(&format!("case {number}:"), |text| {
-                            for ((parameter, name), value) in parameters.clone().zip(&round.given) {
+                    for call in Call::all(interface, operation, test) {
+                        text.block(&format!("case {}:", call.number), |text| {
+                            let all = parameters.clone().zip(&call.round.given);
+                            for ((parameter, name), value) in all {
                                 let Some(value) = value else { continue };
-                                let at = format!("(place, {number}, {})", quoted(&parameter.name));
-                                self.same(&at, name, (&parameter.declared, value), text);
+                                let compared = (&parameter.declared, value);
+                                let at = call.at(&parameter.name);
+                                text.line(&self.same(&at, &format!("a_{name}"), compared));
                             }
-                            self.answer(operation, round, text);
+                            match FeedOf::of(call) {
+                                Some(feed) => self.feed_served(&feed, text),
+                                None => self.answer(call, text),
+                            }
                         });
                     }
                 },
@@ -260,17 +309,31 @@ impl<'m> Programs<'_, 'm> {
         });
     }
 
-    fn answer(&self, operation: &Operation, round: &Round, text: &mut Text) {
-        if let Answer::Raised { index, members } = &round.answer {
-            let raised = self.fields_expression(operation.raises[*index], members);
-            return text.line(&format!("raise {raised}"));
+    fn answer(&self, call: Call<'_>, text: &mut Text) {
+        match self.raised(call) {
+            Some(raised) => text.line(&format!("raise {raised}")),
+            None => text.line(&format!("return {}", self.made(call.operation, call.round))),
         }
+    }
+
+    /// What a call raises, as an expression.
+    fn raised(&self, call: Call<'_>) -> Option<String> {
+        match &call.round.answer {
+            Answer::Raised { index, members } => {
+                Some(self.fields_expression(call.operation.raises[*index], members))
+            }
+            Answer::Returned { .. } => None,
+        }
+    }
+
+    /// All that `operation` brings, as an expression.
+    fn made(&self, operation: &Operation, round: &Round) -> String {
         let results = results(operation, round).into_iter();
         let results = results.map(|(_, declared, value)| self.expression(declared, value));
         match results.collect::<Vec<String>>().as_slice() {
-            [] => text.line("return None"),
-            [one] => text.line(&format!("return {one}")),
-            all => text.line(&format!("return {}", tuple(all))),
+            [] => String::from("None"),
+            [one] => one.clone(),
+            all => tuple(all),
         }
     }
 }

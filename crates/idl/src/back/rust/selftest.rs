@@ -51,9 +51,13 @@ impl<'m> Programs<'_, 'm> {
     fn head(&self, stem: &str, side: &str) -> String {
         let (stubs, seed) = (&self.stubs, self.test.seed);
         let (own, there) = (format!("{stem}_selftest_{side}"), format!("{stem}_selftest.rs"));
+        let needed = match self.test.has_descriptors(self.rust.model) {
+            true => "`nearcall` and on `rustix`, with its `fs`,",
+            false => "`nearcall`",
+        };
         format!(
             "//! The {side} of a self-test of `{stem}`, seed {seed}: `{own} NAME`, the same name\n\
-             //! on both sides. To build: a package that depends on `nearcall` and has this file\n\
+             //! on both sides. To build: a package that depends on {needed} and has this file\n\
              //! as the path of a `[[bin]]`, with those that it names beside it.\n\
              #[path = \"{stem}.rs\"] mod {stubs};\n\
              #[allow(dead_code)] #[path = \"{there}\"] mod {stubs}_selftest;\n\
@@ -200,7 +204,7 @@ impl<'m> Programs<'_, 'm> {
         for argument in &plan.arguments {
             let index = argument.parameter as usize;
             let (name, parameter) = (&names[index], &operation.parameters[index]);
-            let declared = self.owned(&parameter.declared);
+            let declared = self.owned_root(operation, Root::Parameter(argument.parameter));
             let is_changed = matches!(
                 argument.passing,
                 Passing::Exclusive | Passing::LentResult | Passing::LentBoth
@@ -213,6 +217,7 @@ impl<'m> Programs<'_, 'm> {
             *text += &format!("let {changed}a_{name}: {declared} = {value};\n");
             arguments.push(match argument.passing {
                 Passing::Value => format!("a_{name}"),
+                Passing::Descriptor => format!("std::os::fd::AsFd::as_fd(&a_{name})"),
                 _ if is_changed => format!("&mut a_{name}"),
                 _ => format!("&a_{name}"),
             });
@@ -344,12 +349,19 @@ impl<'m> Programs<'_, 'm> {
         text + "}\n}\n"
     }
 
+    /// The type of an argument or a result.
+    fn owned_root(&self, operation: &Operation, root: Root) -> String {
+        let declared = root_type(self.rust.model, operation, None, root);
+        match operation.descriptor(root) {
+            Some(_) => String::from("std::os::fd::OwnedFd"),
+            None => declared.map_or(String::new(), |declared| self.owned(declared)),
+        }
+    }
+
     /// What the function of a server returns.
     fn output(&self, Procedure { operation, plan, .. }: Procedure<'_>) -> String {
         let results = run_results(plan);
-        let types = results.iter().filter_map(|root| {
-            root_type(self.rust.model, operation, None, *root).map(|declared| self.owned(declared))
-        });
+        let types = results.iter().map(|root| self.owned_root(operation, *root));
         let types: Vec<String> = types.collect();
         let results = match types.as_slice() {
             [one] => one.clone(),
@@ -369,10 +381,10 @@ impl<'m> Programs<'_, 'm> {
         for argument in &plan.arguments {
             let index = argument.parameter as usize;
             let (name, parameter) = (&names[index], &operation.parameters[index]);
-            let owned = self.owned(&parameter.declared);
+            let owned = self.owned_root(operation, Root::Parameter(argument.parameter));
             let room = format!("mut room_{name}: nearcall::OpaqueOut<'_>");
             match argument.passing {
-                Passing::Value => all.push(format!("a_{name}: {owned}")),
+                Passing::Value | Passing::Descriptor => all.push(format!("a_{name}: {owned}")),
                 Passing::Shared => {
                     all.push(format!("a_{name}: {}", self.borrowed(&parameter.declared)));
                 }
@@ -382,7 +394,6 @@ impl<'m> Programs<'_, 'm> {
                 Passing::LentBoth => {
                     all.extend([format!("a_{name}: nearcall::Opaque<'_>"), room]);
                 }
-                Passing::Descriptor => panic!("{name}: a self-test passes no descriptors"),
             }
         }
         if plan.lent_result == Some(Root::Returned) {
@@ -401,7 +412,7 @@ impl<'m> Programs<'_, 'm> {
             let (name, parameter) = (&names[index], &operation.parameters[index]);
             let Some(value) = &round.given[index] else { continue };
             let got = match argument.passing {
-                Passing::Value => format!("&a_{name}"),
+                Passing::Value | Passing::Descriptor => format!("&a_{name}"),
                 Passing::Lent | Passing::LentBoth => format!("&a_{name}.to_vec()"),
                 _ => format!("a_{name}"),
             };

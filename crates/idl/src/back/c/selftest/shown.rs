@@ -6,6 +6,18 @@ use crate::layout::members;
 use crate::model::{DeclarationId, Kind, Member, Primitive, Type, Union, UnionDefault};
 
 const SUPPORT: &str = include_str!("support.h");
+/// Where open files are passed, in C++ too.
+pub const DESCRIPTORS: &str = include_str!("descriptors.h");
+/// The same, in C alone.
+const PUT_OPENED: &str = "\
+/* The text in an open file, which is closed. */
+NEARCALL_INLINE void nc_put_opened(nc_shown *text, int fd) {
+    char bytes[NC_OPENED_BYTES_MAX + 1];
+    nc_read(fd, bytes);
+    nc_put_text(text, bytes);
+    nearcall_close(fd);
+}
+";
 
 impl Programs<'_, '_> {
     /// What both programs use.
@@ -18,6 +30,10 @@ impl Programs<'_, '_> {
         text.line(format!("#define NC_OPERATIONS {}", self.test.operation_count()));
         text.lines(SUPPORT.lines().map(String::from));
         text.line("");
+        if self.test.has_descriptors(self.c.model) {
+            text.lines(DESCRIPTORS.lines().chain([""]).chain(PUT_OPENED.lines()).map(String::from));
+            text.line("");
+        }
         let compounds = self.c.compound_types();
         let exceptions = self
             .c

@@ -139,6 +139,9 @@ impl Programs<'_, '_> {
                 Type::Named(id) => self.c.names.enumerator(*id, *index).to_owned(),
                 _ => String::new(),
             },
+            Value::Opened { kind, text } => {
+                format!("nc_opened(NC_{}, {})", kind.word(), quoted(text))
+            }
             Value::Bits(bits) => {
                 format!("({})UINT64_C({bits})", self.c.type_name(declared))
             }

@@ -1,11 +1,25 @@
 //! How values are shown: a function for each class.
 
+use crate::back::c::selftest::DESCRIPTORS;
 use crate::back::c::text::Text;
 use crate::back::cpp::selftest::Programs;
 use crate::layout::members;
 use crate::model::{DeclarationId, Kind, Union, UnionDefault};
 
 const SUPPORT: &str = include_str!("support.hpp");
+/// Where open files are passed.
+const SHOW_OPENED: &str = "\
+namespace selftest {
+
+/* The text in an open file. */
+inline void show(std::string &text, const nearcall::descriptor &value) {
+    char bytes[NC_OPENED_BYTES_MAX + 1];
+    nc_read(value.get(), bytes);
+    show(text, std::string(bytes));
+}
+
+} // namespace selftest
+";
 
 impl Programs<'_, '_, '_> {
     /// What both programs use.
@@ -26,10 +40,19 @@ impl Programs<'_, '_, '_> {
         for id in &classes {
             text.line(format!("{};", self.head_of(*id, "value")));
         }
+        let has_descriptors = self.test.has_descriptors(self.cpp.c.model);
+        if has_descriptors {
+            text.line("void show(std::string &text, const nearcall::descriptor &value);");
+        }
         text.line("}");
         text.line("");
         text.lines(SUPPORT.lines().map(String::from));
         text.line("");
+        if has_descriptors {
+            let lines = DESCRIPTORS.lines().chain([""]).chain(SHOW_OPENED.lines());
+            text.lines(lines.map(String::from));
+            text.line("");
+        }
         text.line("namespace selftest {");
         for id in classes {
             text.line("");

@@ -127,6 +127,9 @@ impl Programs<'_, '_, '_> {
                 },
                 _ => String::new(),
             },
+            Value::Opened { kind, text } => {
+                format!("nearcall::descriptor(nc_opened(NC_{}, {}))", kind.word(), quoted(text))
+            }
             Value::Bits(bits) => {
                 format!("static_cast<{}>(UINT64_C({bits}))", self.cpp.type_name(declared))
             }

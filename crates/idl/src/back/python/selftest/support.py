@@ -2,6 +2,13 @@
 SHOWN_BYTES_MAX = 300
 #: How much of a longer text there is to see.
 BEGINNING_BYTES = 100
+#: No text in an open file is longer.
+OPENED_BYTES_MAX = 64
+#: What a segment has: whole pages, whatever the machine's are.
+SEGMENT_BYTES = 65536
+#: What a segment is sealed with: no other size, no writer but its creator (the kernel's
+#: F_SEAL_FUTURE_WRITE, which has no name in all versions), no more seals.
+SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | 16 | fcntl.F_SEAL_SEAL
 #: How many seconds the server waits for calls that were posted and not awaited.
 PATIENCE = 10.0
 
@@ -19,6 +26,33 @@ def f4(bits):
 def f8(bits):
     """A double of these bits."""
     return struct.unpack("<d", struct.pack("<Q", bits))[0]
+
+
+def opened(kind, text):
+    """An open file with a text in it, which whoever gets it reads once; a pipe where any will do."""
+    match kind:
+        case "FILE" | "SEGMENT":
+            file = os.memfd_create("selftest", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+            os.pwrite(file, text.encode(), 0)
+            if kind == "SEGMENT":
+                os.posix_fallocate(file, 0, SEGMENT_BYTES)
+                fcntl.fcntl(file, fcntl.F_ADD_SEALS, SEALS)
+            return open(file, "rb")
+        case "SOCKET":
+            own, other = socket.socketpair()
+            with other:
+                other.sendall(text.encode())
+            return own
+    own, other = os.pipe()
+    with open(other, "wb") as end:
+        end.write(text.encode())
+    return open(own, "rb")
+
+
+def read(file):
+    """The text in an open file, up to its end or a NUL."""
+    with open(os.dup(file.fileno()), "rb") as own:
+        return own.read(OPENED_BYTES_MAX).partition(b"\0")[0].decode(errors="replace")
 
 
 def shown(value, shape):
@@ -55,6 +89,7 @@ SCALARS = {
     "f4": lambda value: f"0x{struct.unpack('<I', struct.pack('<f', value))[0]:08x}",
     "f8": lambda value: f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016x}",
     "extended": lambda value: "0x" + bytes(value).hex(),
+    "opened": lambda value: shown(read(value), "text"),
     "text": lambda value: '"' + "".join(map(quoted, value.encode())) + '"',
 }
 
@@ -72,6 +107,47 @@ def shortened(text):
     for byte in text.encode():
         code = (code ^ byte) * 0x100000001B3 % 2**64
     return f"{text[:BEGINNING_BYTES]}... {len(text)} bytes, hash {code:016x}"
+
+
+def given(items, raised):
+    """The items of a feed, and what is raised behind them, if anything is."""
+    yield from items
+    if raised is not None:
+        raise raised
+
+
+class Collected(nearcall.Taker):
+    """Keeps all items of a feed, and looks at them at its end."""
+
+    def __init__(self, look, made, raised):
+        self.items, self.look, self.made, self.raised = [], look, made, raised
+
+    def take(self, item):
+        self.items.append(item)
+
+    def end(self):
+        self.look(self.items)
+        if self.raised is not None:
+            raise self.raised
+        return self.made
+
+
+def talk(inlet, outlet, look, items, raised):
+    """Takes all items of an exchange and looks at them, and then gives its own, on a thread."""
+
+    def work():
+        try:
+            with inlet, outlet:
+                look(list(inlet))
+                for item in items:
+                    outlet.put(item)
+                if raised is not None:
+                    outlet.raise_(raised)
+        except nearcall.GivenUp:
+            # The client has said what differs.
+            pass
+
+    threading.Thread(target=work, daemon=True).start()
 
 
 def rest():

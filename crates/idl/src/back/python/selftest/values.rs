@@ -27,7 +27,7 @@ impl Programs<'_, '_> {
     }
 
     /// The same, of lists and not of arrays.
-    fn plain(&self, resolved: &Type, value: &Value) -> String {
+    pub fn plain(&self, resolved: &Type, value: &Value) -> String {
         match (value, resolved) {
             (Value::Absent, _) => String::from("None"),
             (Value::Boolean(true), _) => String::from("True"),
@@ -63,6 +63,9 @@ impl Programs<'_, '_> {
                     format!("{}: {}", self.expression(key, one), self.expression(value, item))
                 });
                 format!("{{{}}}", all.collect::<Vec<_>>().join(", "))
+            }
+            (Value::Opened { kind, text }, _) => {
+                format!("opened({}, {})", quoted(kind.word()), quoted(text))
             }
             (Value::Fields(_), Type::Named(id)) => self.fields_expression(*id, value),
             (_, Type::Named(id)) => self.named(*id, value),

@@ -7,12 +7,14 @@ use crate::layout::members;
 use crate::model::{DeclarationId, Kind, Type, Union, UnionDefault};
 
 const SUPPORT: &str = include_str!("support.rs");
+/// Where open files are passed.
+const DESCRIPTORS: &str = include_str!("descriptors.rs");
 
 impl Programs<'_, '_> {
     /// What both programs use.
     pub fn shared(&self) -> String {
         let model = self.rust.model;
-        let mut text = format!("use super::{};\n", self.stubs);
+        let mut text = String::new();
         for id in (0u32..).map(DeclarationId).take(model.declarations.len()) {
             let body = match &model.declaration(id).kind {
                 Kind::Struct(_) | Kind::Exception(_) => self.show_fields(id),
@@ -48,7 +50,12 @@ impl Programs<'_, '_> {
             }
         }
         // What is the same for all is formatted already, and has comments.
-        SUPPORT.to_owned() + &printed(&text)
+        // Behind its head, which only a file of its own can have.
+        let descriptors = DESCRIPTORS.find('\n').filter(|_| self.test.has_descriptors(model));
+        let descriptors = descriptors.map_or("", |end| &DESCRIPTORS[end..]);
+        // The module alone: a function of the programs' own half may have its name.
+        let stubs = format!("\nuse super::{}::{{self}};\n", self.stubs);
+        format!("{SUPPORT}{descriptors}{stubs}{}", printed(&text))
     }
 
     fn show_fields(&self, id: DeclarationId) -> String {

@@ -72,6 +72,9 @@ impl Programs<'_, '_> {
                 Type::Named(id) => self.fields_expression(*id, value),
                 _ => String::new(),
             },
+            Value::Opened { kind, text } => {
+                format!("opened(nearcall::raw::DescriptorKind::{kind:?}, {text:?})")
+            }
             Value::Case { .. } | Value::Enumerator(_) | Value::Bits(_) => match resolved {
                 Type::Named(id) => self.named(*id, value),
                 _ => String::new(),
