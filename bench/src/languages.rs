@@ -7,7 +7,8 @@
 //! | case | subject | beside |
 //! |---|---|---|
 //! | `null`, `add`, `biginout` | `c`, `c++` | Nearcall from Rust |
-//! | `number`, `numbers`, `line`, `line-back`: 8 bytes, eight of 8, 64 bytes, 64 there and back | Nearcall from Rust | `no-parameter` |
+//! | `number`, `numbers`: 8 bytes, eight of 8 | Nearcall from Rust | `no-parameter` |
+//! | `line`, `line-back`: 64 bytes, 64 there and back | the same | the same |
 //!
 //! Of the latter the difference is counted, too, for each parameter and side: half of what the
 //! whole call takes more, the way of a second cache line included where 48 bytes are exceeded.

@@ -53,8 +53,8 @@ enum Command {
         #[arg(long, value_name = "DIRECTORY", hide = true)]
         programs: Option<PathBuf>,
     },
-    /// Calls from C and C++ beside those from Rust, and what a parameter costs. Compiles libnearcall
-    /// and the clients first: bench/languages.
+    /// Calls from C and C++ beside those from Rust, and what a parameter costs. Compiles
+    /// libnearcall and the clients first: bench/languages.
     Languages {
         #[command(flatten)]
         asked: Asked,
