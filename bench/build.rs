@@ -1,4 +1,4 @@
-//! Compiles the interface files; that of the calls to C and C++, too, for the table `languages`.
+//! Compiles the interface files; that of the calls to C and C++, too, for the table `stubs`.
 
 use std::env;
 use std::fs;

@@ -1,7 +1,7 @@
 //! The tables of the papers and of this project, measured beside the lower bounds of this machine.
 //!
 //! ```text
-//! main ─┬─ paper peers size policy scale cost floor threads urpc languages: who beside whom
+//! main ─┬─ paper peers size policy scale cost floor threads urpc stubs: who beside whom
 //!       │    ├─ stage                       who runs where; a round beside its bound
 //!       │    │    └─ rounds ── statistics   what counts, and what is made of it
 //!       │    ├─ calls workload callers      the subject: a server in a child, and a client
@@ -24,7 +24,7 @@ pub mod cost;
 pub mod counts;
 pub mod floor;
 pub mod hog;
-pub mod languages;
+
 pub mod machine;
 pub mod outstanding;
 pub mod paper;
@@ -38,6 +38,7 @@ pub mod scale;
 pub mod size;
 pub mod stage;
 pub mod statistics;
+pub mod stubs;
 pub mod table;
 pub mod threads;
 pub mod urpc;
@@ -51,7 +52,6 @@ pub const ROLES: &[(&str, child::Role)] = &[
     counts::ROLES[0],
     counts::ROLES[1],
     (hog::ROLE, hog::play),
-    (languages::ROLE, languages::play),
     (outstanding::ROLE, outstanding::play),
     (raw::ROLE, raw::play),
     (raw::array::ROLE, raw::array::play),
@@ -61,5 +61,6 @@ pub const ROLES: &[(&str, child::Role)] = &[
     (raw::rung::ROLE, raw::rung::play),
     (raw::streamed::ROLE, raw::streamed::play),
     (scale::ROLE, scale::play),
+    (stubs::ROLE, stubs::play),
     (workload::ROLE, workload::play),
 ];

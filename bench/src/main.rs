@@ -10,7 +10,7 @@ use bench::child::{self, Failure};
 use bench::machine::Machine;
 use bench::stage::Options;
 use bench::table::Table;
-use bench::{cost, floor, languages, paper, peers, policy, report, scale, size, threads, urpc};
+use bench::{cost, floor, paper, peers, policy, report, scale, size, stubs, threads, urpc};
 use clap::{Parser, Subcommand};
 
 /// Measures tables of calls between processes, each beside the lower bounds of this machine or
@@ -54,8 +54,8 @@ enum Command {
         programs: Option<PathBuf>,
     },
     /// Calls from C and C++ beside those from Rust, and what a parameter costs. Compiles
-    /// libnearcall and the clients first: bench/languages.
-    Languages {
+    /// libnearcall and the clients first: bench/stubs.
+    Stubs {
         #[command(flatten)]
         asked: Asked,
         /// A directory with what they were compiled to: to see what is said where they are not.
@@ -121,8 +121,8 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Threads { asked, programs } => {
             print(asked, 15, |options| threads::measure(options, programs.as_deref()))
         }
-        Command::Languages { asked, programs } => {
-            print(asked, 5, |options| languages::measure(options, programs.as_deref()))
+        Command::Stubs { asked, programs } => {
+            print(asked, 5, |options| stubs::measure(options, programs.as_deref()))
         }
         Command::Urpc(asked) => print(asked, 5, urpc::measure),
         Command::Report { files, out, rounds } => {

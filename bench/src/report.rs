@@ -30,7 +30,7 @@ pub const TABLES: [(&str, &str); 10] = [
     ("cost", "What a Null is made of, in nanoseconds and in instructions"),
     ("floor", "What bare processes need for the same lines, copies and switches"),
     ("threads", "What FastThreads cost, beside a procedure call and beside kernel threads"),
-    ("languages", "Calls from C and C++ beside those from Rust, and what a parameter costs"),
+    ("stubs", "Calls from C and C++ beside those from Rust, and what a parameter costs"),
     ("urpc", "Calls from 1 to 64 threads at once, beside calls from one alone"),
 ];
 

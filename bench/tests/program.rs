@@ -282,15 +282,15 @@ fn threads_has_its_cases_beside_a_procedure_call_on_one_processor() {
 }
 
 #[test]
-fn languages_says_which_clients_are_missing_and_what_a_parameter_costs_beside_none() {
-    let lines = lines_of(&table("languages", &["--json", "--programs", "/none"]));
+fn stubs_says_which_clients_are_missing_and_what_a_parameter_costs_beside_none() {
+    let lines = lines_of(&table("stubs", &["--json", "--programs", "/none"]));
     let beside = with(&lines, "against", "no-parameter");
     for case in ["number", "numbers", "line", "line-back"] {
         let of_case = with(&lines, "case", case);
         assert!(of_case.iter().any(|line| line["ratio"].as_f64() > Some(0.0)), "{of_case:?}");
         assert!(cases(&beside).contains(&case), "{case}");
     }
-    for subject in ["c", "c++"] {
+    for subject in ["nearcall-c", "nearcall-cpp"] {
         let named = with(&lines, "subject", subject);
         assert!(named.len() >= 3, "{named:?}");
         let says =

@@ -1,4 +1,4 @@
-/* The client in C++ of the table `languages`: `client PROCESSOR`. */
+/* The client in C++ of the table `stubs`: `client PROCESSOR`. */
 #include <sched.h>
 
 #include <cstdint>

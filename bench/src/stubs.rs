@@ -1,4 +1,4 @@
-//! The table `languages`: calls made from C and C++, each beside the same call made from Rust in
+//! The table `stubs`: calls made from C and C++, each beside the same call made from Rust in
 //! the same round, to servers that are alike; and what a parameter costs, beside a call without.
 //!
 //! The other language is the subject: its ratio says how many times longer it takes. Its client is
@@ -6,7 +6,7 @@
 //!
 //! | case | subject | beside |
 //! |---|---|---|
-//! | `null`, `add`, `biginout` | `c`, `c++` | Nearcall from Rust |
+//! | `null`, `add`, `biginout` | `nearcall-c`, `nearcall-cpp` | Nearcall from Rust |
 //! | `number`, `numbers`: 8 bytes, eight of 8 | Nearcall from Rust | `no-parameter` |
 //! | `line`, `line-back`: 64 bytes, 64 there and back | the same | the same |
 //!
@@ -35,7 +35,7 @@ use crate::table::{Case, Named, OURS, Table};
 use programs::{LANGUAGES, Language};
 
 /// The table's name.
-const NAME: &str = "languages";
+const NAME: &str = "stubs";
 
 /// The role of the server whose procedures have parameters.
 pub const ROLE: &str = "parameters-server";
@@ -87,7 +87,7 @@ pub fn measure(options: Options, compiled: Option<&Path>) -> Result<Table, Failu
     let programs: Vec<_> = LANGUAGES
         .iter()
         .map(|language| match compiled {
-            Some(compiled) => Ok(compiled.join(language.program())),
+            Some(compiled) => Ok(compiled.join(language.name)),
             None => language.build(directory.path()).map_err(|error| error.to_string()),
         })
         .collect();

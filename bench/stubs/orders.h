@@ -1,4 +1,4 @@
-/* What the clients of the table `languages` share: they answer orders as src/rival.rs says it.
+/* What the clients of the table `stubs` share: they answer orders as src/rival.rs says it.
  *
  *   standard output: ready VERSION
  *   standard input:  CASE WARM_UP BATCHES BATCH     and so on, until it ends

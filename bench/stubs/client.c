@@ -1,4 +1,4 @@
-/* The client in C of the table `languages`: `client PROCESSOR`. */
+/* The client in C of the table `stubs`: `client PROCESSOR`. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdbool.h>

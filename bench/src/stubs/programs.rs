@@ -2,9 +2,9 @@
 //! libnearcall.
 //!
 //! ```text
-//! build.rs ────────────────────▶ calls.h calls.c calls.hpp ──┐
-//! cargo build -p nearcall-c ───▶ libnearcall_c.a ────────────┼── gcc -O2, g++ -O2 ──▶ client-c
-//! bench/languages ─────────────▶ client.c client.cpp ────────┘                        client-c++
+//! build.rs ───────────────────▶ calls.h calls.c calls.hpp ──┐
+//! cargo build -p nearcall-c ──▶ libnearcall_c.a ────────────┼── gcc -O2, g++ -O2 ──▶ a program
+//! bench/stubs ────────────────▶ client.c, client.cpp ───────┘                        each
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -24,42 +24,37 @@ const SYSTEM_LIBRARIES: [&str; 4] = ["-lgcc_s", "-lpthread", "-lm", "-ldl"];
 
 /// A language that calls are made from.
 pub struct Language {
-    /// As the table has it.
+    /// As the table has it, and the compiled client.
     pub name: &'static str,
     compiler: &'static str,
-    /// Its client, below `bench/languages`.
+    /// Its client, below `bench/stubs`.
     client: &'static str,
 }
 
 /// All of them.
 pub const LANGUAGES: [Language; 2] = [
-    Language { name: "c", compiler: "gcc", client: "client.c" },
-    Language { name: "c++", compiler: "g++", client: "client.cpp" },
+    Language { name: "nearcall-c", compiler: "gcc", client: "client.c" },
+    Language { name: "nearcall-cpp", compiler: "g++", client: "client.cpp" },
 ];
 
 impl Language {
-    /// What its client is called when it is compiled.
-    pub fn program(&self) -> String {
-        format!("client-{}", self.name)
-    }
-
     /// Compiles its client to a program in `directory`.
     pub fn build(&self, directory: &Path) -> Result<PathBuf, Failure> {
         let library = rival::library("nearcall-c")?;
         let stubs = directory.join(format!("stubs-{}.o", self.name));
         let mut command = optimizing("gcc");
         rival::compile(command.arg("-c").arg(format!("{STUBS}/calls.c")), &stubs)?;
-        let client = format!("{PACKAGE}/languages/{}", self.client);
+        let client = format!("{PACKAGE}/stubs/{}", self.client);
         let mut command = optimizing(self.compiler);
         command.arg(client).arg(stubs).arg(library).args(SYSTEM_LIBRARIES);
-        rival::compile(&mut command, &directory.join(self.program()))
+        rival::compile(&mut command, &directory.join(self.name))
     }
 }
 
 /// A compiler that finds all headers.
 fn optimizing(compiler: &str) -> Command {
     let mut command = Command::new(compiler);
-    let headers = ["../crates/c/include", "languages"].map(|place| format!("{PACKAGE}/{place}"));
+    let headers = ["../crates/c/include", "stubs"].map(|place| format!("{PACKAGE}/{place}"));
     command.args(["-O2", "-I", STUBS, "-I", &headers[0], "-I", &headers[1]]);
     command
 }
