@@ -9,4 +9,5 @@ fn main() {
     nearcall_idl::build("stays.idl");
     nearcall_idl::build("exchanges.idl");
     nearcall_idl::build("estacks.idl");
+    nearcall_idl::build("introducing.idl");
 }

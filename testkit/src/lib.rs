@@ -16,8 +16,10 @@ pub mod exchanging;
 pub mod feeding;
 pub mod freezer;
 pub mod hosting;
+pub mod introducing;
 pub mod passing;
 pub mod random_interface;
+pub mod records;
 pub mod server;
 pub mod signal;
 pub mod staying;
@@ -56,6 +58,11 @@ pub mod estacks {
 /// Stubs of `stays.idl`.
 pub mod stays {
     include!(concat!(env!("OUT_DIR"), "/stays.rs"));
+}
+
+/// Stubs of `introducing.idl`.
+pub mod introducing_stubs {
+    include!(concat!(env!("OUT_DIR"), "/introducing.rs"));
 }
 
 /// Stubs of `exchanges.idl`.

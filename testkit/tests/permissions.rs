@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use nearcall::name::Scope;
 use nearcall::{
@@ -10,9 +10,8 @@ use nearcall::{
     ExportOptions, Importer, Limits, NotExecuted, Policy, Priority, Rule, Rules, Verdict, Who,
 };
 use testkit::contract::{self, import_options};
+use testkit::records::Records;
 use testkit::stubs::contract::{CONTRACT, ContractClient};
-use tracing::field::{Field, Visit};
-use tracing::span;
 
 fn own_uid() -> Option<u32> {
     Some(nearcall_os::peer::effective_uid())
@@ -211,44 +210,6 @@ fn a_policy_that_is_none_for_the_interface_changes_nothing() {
     assert_eq!(mode(), 0o666);
 }
 
-/// Keeps the audit records, as text.
-#[derive(Clone, Default)]
-struct Records(Arc<Mutex<Vec<String>>>);
-
-struct Text(String);
-
-impl Visit for Text {
-    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
-        if field.name() != "pid" && field.name() != "gid" {
-            self.0 += &format!("{}={value:?} ", field.name());
-        }
-    }
-}
-
-impl tracing::Subscriber for Records {
-    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
-        metadata.target() == "nearcall::audit"
-    }
-
-    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
-        span::Id::from_u64(1)
-    }
-
-    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
-
-    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
-
-    fn event(&self, event: &tracing::Event<'_>) {
-        let mut text = Text(String::new());
-        event.record(&mut text);
-        self.0.lock().unwrap().push(text.0.trim_end().to_owned());
-    }
-
-    fn enter(&self, _: &span::Id) {}
-
-    fn exit(&self, _: &span::Id) {}
-}
-
 #[test]
 fn every_bind_refusal_and_end_is_written_down_and_a_flood_is_counted() {
     let records = Records::default();
@@ -264,9 +225,9 @@ fn every_bind_refusal_and_end_is_written_down_and_a_flood_is_counted() {
     let clerk = export_as("noted", &server, directory.path(), all()).unwrap();
     // The other tests of this program bind, too, to what has another name.
     let mine = |what: &str| {
-        let all = records.0.lock().unwrap();
-        let mine = all.iter().filter(|text| text.contains("\"noted\"") && text.contains(what));
-        mine.cloned().collect::<Vec<_>>()
+        let all = records.all();
+        let mine = all.into_iter().filter(|text| text.contains("\"noted\"") && text.contains(what));
+        mine.collect::<Vec<_>>()
     };
     let domain = Domain::new().unwrap();
     let client = import_as("noted", &domain, directory.path()).unwrap();

@@ -28,7 +28,9 @@ pub const CALL_DESCRIPTORS_MAX: usize = 8;
 /// One message. Text and lists lie in the packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Message<'p> {
-    /// Client: bind me to this interface. With the heads and the requests segment. Kind 1.
+    /// Client: bind me to this interface. With the heads and the requests segment. Kind 1; over the
+    /// socket that it has presented to whom it was introduced, kind 23: nobody who only accepts
+    /// imports can have them answered by another server in the importer's name.
     Import {
         /// [`crate::ABI_VERSION`] of the client.
         abi_version: u32,
@@ -40,6 +42,8 @@ pub enum Message<'p> {
         interface_name: &'p str,
         /// The A-stacks that its segments are for, by class.
         classes: Classes,
+        /// It was introduced.
+        is_introduced: bool,
     },
     /// Server: bound, call away. With the replies and the bell segment. Kind 2.
     Bound {
@@ -144,6 +148,23 @@ pub enum Message<'p> {
         /// Its number.
         feed: u64,
     },
+    /// Client: an introduction, please. Kind 19.
+    Introduce {
+        /// Which of the binding's introductions it is.
+        number: u32,
+    },
+    /// Server: granted. With the introduction. Kind 20.
+    Introduced {
+        /// Of the introduction.
+        number: u32,
+    },
+    /// Server: no room for an introduction now. Kind 21.
+    NotIntroduced {
+        /// Of the introduction.
+        number: u32,
+    },
+    /// Client, over an introduction: I import over this socket. With one end of it. Kind 22.
+    Present,
 }
 
 /// A class list by value.
@@ -199,7 +220,14 @@ impl<'p> Message<'p> {
         let mut out = Out { packet, length: 0 };
         out.u32(self.kind())?;
         match *self {
-            Message::Import { abi_version, interface_hash, processor, interface_name, classes } => {
+            Message::Import {
+                abi_version,
+                interface_hash,
+                processor,
+                interface_name,
+                classes,
+                is_introduced: _,
+            } => {
                 out.u32(MAGIC)?;
                 out.u32(abi_version)?;
                 out.bytes(&interface_hash)?;
@@ -237,13 +265,16 @@ impl<'p> Message<'p> {
             | Message::GrownBound { class: word }
             | Message::Lent { number: word }
             | Message::NotLent { number: word }
-            | Message::LendOver { number: word } => out.u32(word)?,
+            | Message::LendOver { number: word }
+            | Message::Introduce { number: word }
+            | Message::Introduced { number: word }
+            | Message::NotIntroduced { number: word } => out.u32(word)?,
             Message::Descriptors { astack, sequence, count } => {
                 out.u32(astack)?;
                 out.u32(sequence)?;
                 out.u32(count)?;
             }
-            Message::Revoked | Message::Look => {}
+            Message::Revoked | Message::Look | Message::Present => {}
         }
         let Out { packet, length } = out;
         Some(&packet[..length])
@@ -262,7 +293,11 @@ impl<'p> Message<'p> {
     pub fn descriptor_count(&self) -> usize {
         match self {
             Message::Import { .. } | Message::Bound { .. } | Message::GrownSegments { .. } => 2,
-            Message::OutOfLine { .. } | Message::Grown { .. } | Message::Lend { .. } => 1,
+            Message::OutOfLine { .. }
+            | Message::Grown { .. }
+            | Message::Lend { .. }
+            | Message::Introduced { .. }
+            | Message::Present => 1,
             Message::Descriptors { count, .. } => *count as usize,
             _ => 0,
         }
@@ -270,7 +305,8 @@ impl<'p> Message<'p> {
 
     fn kind(&self) -> u32 {
         match self {
-            Message::Import { .. } => 1,
+            Message::Import { is_introduced: false, .. } => 1,
+            Message::Import { is_introduced: true, .. } => 23,
             Message::Bound { .. } => 2,
             Message::Refused { .. } => 3,
             Message::OutOfLine { .. } => 4,
@@ -288,13 +324,17 @@ impl<'p> Message<'p> {
             Message::NotLent { .. } => 16,
             Message::Descriptors { .. } => 17,
             Message::FeedOver { .. } => 18,
+            Message::Introduce { .. } => 19,
+            Message::Introduced { .. } => 20,
+            Message::NotIntroduced { .. } => 21,
+            Message::Present => 22,
         }
     }
 }
 
 fn decode_kind<'p>(kind: u32, input: &mut In<'p>) -> Option<Message<'p>> {
     Some(match kind {
-        1 => decode_import(input)?,
+        1 | 23 => decode_import(input, kind == 23)?,
         2 => {
             let (incarnation, lane) = (input.u64()?, input.u32()?);
             Message::Bound { incarnation, lane, processor: input.u32()? }
@@ -327,11 +367,15 @@ fn decode_kind<'p>(kind: u32, input: &mut In<'p>) -> Option<Message<'p>> {
             Message::Descriptors { astack, sequence, count }
         }
         18 => Message::FeedOver { feed: input.u64()? },
+        19 => Message::Introduce { number: input.u32()? },
+        20 => Message::Introduced { number: input.u32()? },
+        21 => Message::NotIntroduced { number: input.u32()? },
+        22 => Message::Present,
         _ => return None,
     })
 }
 
-fn decode_import<'p>(input: &mut In<'p>) -> Option<Message<'p>> {
+fn decode_import<'p>(input: &mut In<'p>, is_introduced: bool) -> Option<Message<'p>> {
     if input.u32()? != MAGIC {
         return None;
     }
@@ -343,7 +387,14 @@ fn decode_import<'p>(input: &mut In<'p>) -> Option<Message<'p>> {
         return None;
     }
     let classes = input.classes()?;
-    Some(Message::Import { abi_version, interface_hash, processor, interface_name, classes })
+    Some(Message::Import {
+        abi_version,
+        interface_hash,
+        processor,
+        interface_name,
+        classes,
+        is_introduced,
+    })
 }
 
 impl RefusalCode {

@@ -378,6 +378,8 @@ pub enum FeedPart {
 pub enum DescriptorKind {
     /// `@fd`, `@fd(ANY)`
     Any,
+    /// `@fd(BINDING)`: an introduction to a binding of the sender's.
+    Binding,
     /// `@fd(FILE)`: a regular file.
     File,
     /// `@fd(SEGMENT)`: a segment that its creator alone can write.
@@ -407,10 +409,20 @@ pub struct Annotation {
 }
 
 impl DescriptorKind {
+    /// Every one.
+    pub const ALL: [DescriptorKind; 5] = [
+        DescriptorKind::Any,
+        DescriptorKind::Binding,
+        DescriptorKind::File,
+        DescriptorKind::Segment,
+        DescriptorKind::Socket,
+    ];
+
     /// As it stands in an interface file.
     pub fn word(self) -> &'static str {
         match self {
             DescriptorKind::Any => "ANY",
+            DescriptorKind::Binding => "BINDING",
             DescriptorKind::File => "FILE",
             DescriptorKind::Segment => "SEGMENT",
             DescriptorKind::Socket => "SOCKET",

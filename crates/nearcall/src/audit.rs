@@ -28,17 +28,20 @@ pub(crate) struct Subject<'s> {
     pub name: &'s str,
     pub interface: &'static str,
     pub importer: &'s Importer,
+    /// Who has introduced it.
+    pub giver: Option<&'s Importer>,
 }
 
 macro_rules! record {
     ($subject:expr, $dropped:expr, $event:literal, $($field:ident = $value:expr),*) => {{
-        let Subject { name, interface, importer } = $subject;
+        let Subject { name, interface, importer, giver } = $subject;
         let (uid, gid, pid) = (importer.uid(), importer.gid(), importer.pid());
         let label = importer.label();
+        let (giver_uid, giver_pid) = (giver.and_then(Importer::uid), giver.and_then(Importer::pid));
         tracing::info!(
             target: TARGET,
-            event = $event, name, interface, uid, gid, pid, label, $($field = $value,)*
-            dropped = $dropped
+            event = $event, name, interface, uid, gid, pid, label, giver_uid, giver_pid,
+            $($field = $value,)* dropped = $dropped
         );
     }};
 }

@@ -1,5 +1,6 @@
 //! Bindings, as their clients hold them.
 
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -97,6 +98,49 @@ impl Binding {
         import::import(domain, name, interface, &options).map(|inner| Binding { inner })
     }
 
+    /// Binds to what somebody else is bound to, who has sent this
+    /// [introduction](Self::introduce). The binding is one of its own, with what the giver may call
+    /// and no more; the giver may end. It is for the server's own version of the interface.
+    ///
+    /// # Errors: see [`BindError`]; nothing is left behind, and the introduction is used up.
+    ///
+    /// # Cost: as [`Binding::import`].
+    pub fn import_introduced(
+        domain: &Domain,
+        introduction: OwnedFd,
+        interface: &'static InterfaceDescriptor,
+    ) -> Result<Binding, BindError> {
+        Binding::import_introduced_with(domain, introduction, interface, ImportOptions::default())
+    }
+
+    /// The same with knobs; those of names have no effect.
+    pub fn import_introduced_with(
+        domain: &Domain,
+        introduction: OwnedFd,
+        interface: &'static InterfaceDescriptor,
+        options: ImportOptions,
+    ) -> Result<Binding, BindError> {
+        let imported = import::import_introduced(domain, introduction, interface, &options);
+        imported.map(|inner| Binding { inner })
+    }
+
+    /// Asks the server for an introduction: a descriptor by which one other domain can
+    /// [bind to it](Self::import_introduced), once, as this one is: to the procedures that this one
+    /// may call, whatever the policy says of the other. Goes to it as an argument or a result
+    /// (`@fd(BINDING)`), or over any socket.
+    ///
+    /// It is over when it is used, when nobody has used it for a time that the server sets, and
+    /// when this binding ends. Until then it counts as a bind that is not complete, of this
+    /// domain's user.
+    ///
+    /// # Errors: [`BindError::Overloaded`] if the user has too many of those, and
+    /// [`BindError::Revoked`].
+    ///
+    /// # Cost: a message each way over the binding's socket, and a socket pair in the server.
+    pub fn introduce(&self) -> Result<OwnedFd, BindError> {
+        self.inner.introduce()
+    }
+
     /// Binds to a clerk of the same process over a heap twin of the segments: the same code on
     /// both sides, without descriptors. For tests that look at both sides at once.
     ///
@@ -115,7 +159,7 @@ impl Binding {
         self.inner.interface
     }
 
-    /// The name that it was imported by.
+    /// The name that it was imported by; of one that was introduced, its interface's.
     pub fn name(&self) -> &str {
         &self.inner.name
     }
@@ -138,7 +182,8 @@ impl Binding {
     ///
     /// Waits as [`ImportOptions::rebind`] says.
     ///
-    /// # Errors: see [`BindError`]; nothing is left behind.
+    /// # Errors: see [`BindError`]; nothing is left behind. A binding that was introduced has no
+    /// name to bind by again: [`BindError::Introduced`].
     pub fn rebind(&self) -> Result<Binding, BindError> {
         match self.is_revoked() {
             true => self.renewed(deadline::NEVER_NS),

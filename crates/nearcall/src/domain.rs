@@ -9,6 +9,7 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use nearcall_core::WaitPolicy;
 use nearcall_os::peer;
@@ -17,6 +18,7 @@ use nearcall_os::segment::SegmentError;
 use crate::audit::Audit;
 use crate::client::bells::Bells;
 use crate::housekeeping::Housekeeping;
+use crate::server::introductions::Introductions;
 use crate::server::processors::Processors;
 use crate::server::quota::Quotas;
 use crate::server::table::Table;
@@ -54,6 +56,9 @@ pub struct DomainOptions {
     pub own_bytes_max: u64,
     /// Most descriptors that came with calls and that no procedure has taken yet. Default 1,024.
     pub descriptors_max: u32,
+    /// How long an introduction waits for whoever is to import from it; until then it is one of the
+    /// binds that are not complete, of its giver's user. Default 10 s.
+    pub introduction_timeout: Duration,
     /// Most E-stacks of a server processor: procedures that wait on it at once. Calls beyond that
     /// wait for one. At least 1. Default 4,096.
     #[cfg(feature = "threads")]
@@ -81,6 +86,8 @@ pub(crate) struct DomainCore {
     pub table: Table,
     /// Of the servers that this domain calls.
     pub bells: Bells,
+    /// That this domain's clients have asked for.
+    pub introductions: Introductions,
     pub quotas: Arc<Quotas>,
     pub audit: Arc<Audit>,
     trust: Mutex<Vec<Arc<TrustClass>>>,
@@ -99,6 +106,7 @@ impl Default for DomainOptions {
             mapped_bytes_max: 64 << 30,
             own_bytes_max: 8 << 30,
             descriptors_max: 1024,
+            introduction_timeout: Duration::from_secs(10),
             #[cfg(feature = "threads")]
             estacks_max: 4096,
             #[cfg(feature = "threads")]
@@ -127,6 +135,7 @@ impl Domain {
             processors: Processors::new(),
             table: Table::default(),
             bells: Bells::default(),
+            introductions: Introductions::default(),
             trust: Mutex::default(),
             numbers: AtomicU64::new(1),
             is_stopping: AtomicBool::new(false),

@@ -222,6 +222,25 @@ pub enum BindError {
         /// How long we waited.
         waited: Duration,
     },
+    /// The descriptor that was to be imported from is no introduction: why not.
+    NoIntroduction(String),
+    /// The introduction is over: it was used, it waited too long, or whoever gave it, or the
+    /// server, has gone. Another one may be had from a giver.
+    IntroductionOver {
+        /// The interface that was asked for.
+        interface: &'static str,
+    },
+    /// The binding was introduced, so there is no name to rebind by: another introduction may be
+    /// had from a giver.
+    Introduced {
+        /// The interface.
+        interface: &'static str,
+    },
+    /// The binding that somebody was to be introduced to is revoked.
+    Revoked {
+        /// The name that it was imported by.
+        name: String,
+    },
     /// The server broke the bind protocol or went away in the middle of it.
     Peer {
         /// The name.
@@ -459,6 +478,20 @@ impl fmt::Display for BindError {
             }
             BindError::TimedOut { name, waited } => {
                 write!(f, "{name:?} did not answer within {waited:?}")
+            }
+            BindError::NoIntroduction(reason) => write!(f, "no introduction: {reason}"),
+            BindError::IntroductionOver { interface } => {
+                write!(
+                    f,
+                    "the introduction to {interface} is over: it was used, waited too long, "
+                )?;
+                f.write_str("or whoever gave it, or the server, has gone")
+            }
+            BindError::Introduced { interface } => {
+                write!(f, "the binding to {interface} was introduced: no name to rebind by")
+            }
+            BindError::Revoked { name } => {
+                write!(f, "the binding to {name:?} is revoked: nobody is introduced to it")
             }
             BindError::Peer { name, reason } => {
                 write!(f, "{name:?} broke the bind protocol: {reason}")

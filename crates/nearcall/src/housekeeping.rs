@@ -208,6 +208,7 @@ impl Housekeeping {
     fn forget_importer(&self, core: &DomainCore, gone: &ServerBinding) {
         core.table.remove(gone.key);
         self.stale_since().get_or_insert_with(Instant::now);
+        core.introductions.forget(gone);
         gone.give_back();
         self.take(gone.token);
         let _ = self.poller.remove(&gone.socket);
@@ -238,7 +239,7 @@ impl Housekeeping {
     /// or much that it sent has yet to be closed.
     fn attend_importer(&self, core: &DomainCore, binding: &Arc<ServerBinding>) -> bool {
         let begin_ns = clock::now_ns();
-        let is_served = requests::attend(binding);
+        let is_served = requests::attend(core, binding);
         let is_asked = binding.take_look();
         if is_asked {
             core.processors.ask_to_look(binding);
@@ -377,8 +378,9 @@ fn keep(core: &Arc<DomainCore>) {
         let until_captures = captures.look_after(house);
         let until_unpaused = house.end_pauses();
         let until_gone = house.let_go_of_gone(core);
-        let untils = [house.next_deadline(), until_captures, until_unpaused, until_gone];
-        let timeout = untils.into_iter().flatten().min();
+        let until_late = [house.next_deadline(), core.introductions.next_deadline()];
+        let untils = [until_captures, until_unpaused, until_gone];
+        let timeout = until_late.into_iter().chain(untils).flatten().min();
         if let Err(error) = house.poller.wait(&mut ready, timeout) {
             tracing::error!(%error, "housekeeping cannot wait");
             std::thread::sleep(POLLER_PAUSE);
@@ -398,8 +400,10 @@ fn keep(core: &Arc<DomainCore>) {
             }
         }
         house.end_late_handshakes();
+        core.introductions.end_late();
     }
     house.handshakes().clear();
+    core.introductions.clear();
     house.paused().clear();
     house.forget_all();
     // They know their bindings, and these know them.
@@ -437,7 +441,6 @@ fn attend(core: &Arc<DomainCore>, ready: Ready) {
 /// Lets importers in, as many as may be under way: half-open binds must not pile up (as in
 /// CVE-2014-3639).
 fn accept(core: &Arc<DomainCore>, clerk: &Arc<ClerkCore>) {
-    let house = &core.housekeeping;
     for _ in 0..BATCH {
         let stream = match clerk.listener().accept() {
             Ok(Some(stream)) => stream,
@@ -452,19 +455,26 @@ fn accept(core: &Arc<DomainCore>, clerk: &Arc<ClerkCore>) {
         let Some(handshake) = Handshake::begin(core, Arc::clone(clerk), stream) else {
             continue;
         };
-        if house.watch_socket(handshake.socket(), handshake.token()).is_ok() {
-            let deadline = Instant::now() + HANDSHAKE_TIMEOUT;
-            // Mostly it has said already what it wants.
-            step(core, UnderWay { handshake, deadline });
-        }
+        begin(core, handshake);
     }
 }
 
-/// An importer has said what it wants, or has gone.
+/// A bind begins.
+fn begin(core: &Arc<DomainCore>, handshake: Handshake) {
+    if core.housekeeping.watch_socket(handshake.socket(), handshake.token()).is_ok() {
+        let deadline = Instant::now() + HANDSHAKE_TIMEOUT;
+        // Mostly it has said already what it wants.
+        step(core, UnderWay { handshake, deadline });
+    }
+}
+
+/// An importer has said what it wants, or whoever was introduced has come; or they have gone.
 fn step_handshake(core: &Arc<DomainCore>, token: u64) {
     let under_way = core.housekeeping.handshakes().remove(&token);
     if let Some(under_way) = under_way {
         step(core, under_way);
+    } else if let Some(handshake) = core.introductions.attend(core, token) {
+        begin(core, handshake);
     }
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod estacks;
 pub(crate) mod exchange;
 pub(crate) mod feeds;
 pub(crate) mod handshake;
+pub(crate) mod introductions;
 pub(crate) mod limits;
 pub(crate) mod processors;
 pub(crate) mod quota;

@@ -6,8 +6,8 @@
 //! of these, and names any other.
 
 /// What a client and a server need once their bindings are made: for calls of every kind, for
-/// growth, for segments out of line, feeds and descriptors, for the death of the other side, and to
-/// end in an orderly way.
+/// growth, for segments out of line, feeds, descriptors and introductions, for the death of the
+/// other side, and to end in an orderly way.
 pub const CALLING: &[&str] = &[
     "accept4",
     "brk",
@@ -26,7 +26,9 @@ pub const CALLING: &[&str] = &[
     "ftruncate",
     "futex",
     "futex_waitv",
+    "geteuid",
     "getrandom",
+    "getsockopt",
     "gettid",
     "madvise",
     "membarrier",
@@ -50,6 +52,7 @@ pub const CALLING: &[&str] = &[
     "set_robust_list",
     "shutdown",
     "sigaltstack",
+    "socketpair",
     "statx",
     "unlink",
     "write",
@@ -64,8 +67,6 @@ pub const BINDING: &[&str] = &[
     "epoll_create1",
     "eventfd2",
     "flock",
-    "geteuid",
-    "getsockopt",
     "listen",
     "mkdir",
     "socket",

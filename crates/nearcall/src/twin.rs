@@ -32,17 +32,13 @@ pub(crate) fn import(
     interface: &'static InterfaceDescriptor,
     options: &ImportOptions,
 ) -> Result<Arc<ClientBinding>, BindError> {
-    let system = |reason: String| {
-        let reason = io::Error::other(reason);
-        BindError::System { doing: "make a twin", reason }
-    };
     let server = clerk.domain().core();
-    let (ours, theirs) = Stream::pair().map_err(|error| system(error.to_string()))?;
-    let importer = Importer::of(&theirs).map_err(|error| system(error.to_string()))?;
-    let class = server.trust_class(importer.uid()).map_err(|error| system(error.to_string()))?;
-    let bell = class.bell_descriptor.try_clone().map_err(|error| system(error.to_string()))?;
+    let (ours, theirs) = Stream::pair().map_err(refused)?;
+    let importer = Importer::of(&theirs).map_err(refused)?;
+    let class = server.trust_class(importer.uid()).map_err(refused)?;
+    let bell = class.bell_descriptor.try_clone().map_err(refused)?;
     let bell = domain.core().bells.receive(bell);
-    let bell = bell.map_err(|fault| system(fault.to_string()))?;
+    let bell = bell.map_err(refused)?;
     let classes = interface.classes;
     let bytes = RegionBytes::of(classes).expect("the compiler made a class list");
     let (client_heads, server_heads) = Segment::heap(bytes.heads, Sealing::BothWrite);
@@ -61,6 +57,8 @@ pub(crate) fn import(
         name: clerk.name().to_owned(),
         entries: Arc::clone(&clerk.core().entries),
         importer: Arc::new(importer),
+        introducer: None,
+        clerk: Arc::downgrade(clerk.core()),
         class,
         lane,
         classes: classes.to_vec(),
@@ -70,9 +68,10 @@ pub(crate) fn import(
     let watched = server.housekeeping.watch_socket(&served.socket, served.token);
     watched.map_err(|reason| BindError::System { doing: "watch a twin", reason })?;
     handshake::serve(server, &served);
-    let process = Process::of(&ours).map_err(|error| system(error.to_string()))?;
+    let process = Process::of(&ours).map_err(refused)?;
     let binding = ClientBinding::new(ClientParts {
         name: clerk.name().to_owned(),
+        is_introduced: false,
         interface,
         incarnation: clerk.core().incarnation,
         policy: options.wait.unwrap_or(domain.core().options.wait),
@@ -95,4 +94,10 @@ pub(crate) fn import(
     let watched = domain.core().housekeeping.watch_exporter(&binding);
     watched.map_err(|reason| BindError::System { doing: "watch the server", reason })?;
     Ok(binding)
+}
+
+/// The system's word.
+fn refused(reason: impl ToString) -> BindError {
+    let reason = io::Error::other(reason.to_string());
+    BindError::System { doing: "make a twin", reason }
 }

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, StatxFlags};
 
 use crate::closing::{self, Behind};
-use crate::segment;
+use crate::{segment, socket};
 
 /// A descriptor that a peer sent and that nobody has taken into use.
 ///
@@ -57,6 +57,9 @@ impl Drop for PeerDescriptor {
 pub enum DescriptorKind {
     /// Anything.
     Any,
+    /// What may be an introduction: one end of a connection for packets on this machine. Whether
+    /// it is one, and to whom, shows when it is imported from.
+    Binding,
     /// A regular file.
     File,
     /// A single-writer segment: sealed, allocated, whole pages, as [`crate::segment`] demands.
@@ -79,10 +82,11 @@ impl DescriptorKind {
     ///
     /// # Errors: [`WrongDescriptor`]; the descriptor stays open.
     ///
-    /// # Cost: one system call, three for a segment, none for anything.
+    /// # Cost: one system call, three for a binding or a segment, none for anything.
     pub fn check(self, descriptor: BorrowedFd<'_>) -> Result<(), WrongDescriptor> {
         let is_right = match self {
             DescriptorKind::Any => true,
+            DescriptorKind::Binding => socket::is_end(descriptor) == Ok(true),
             DescriptorKind::File => file_type(descriptor) == FileType::RegularFile,
             DescriptorKind::Socket => file_type(descriptor) == FileType::Socket,
             DescriptorKind::Segment => segment::check(descriptor).is_ok(),
@@ -109,6 +113,7 @@ impl fmt::Display for DescriptorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             DescriptorKind::Any => "descriptor",
+            DescriptorKind::Binding => "introduction to a binding",
             DescriptorKind::File => "regular file",
             DescriptorKind::Segment => "sealed segment",
             DescriptorKind::Socket => "socket",
@@ -129,8 +134,9 @@ mod tests {
     use crate::socket::Stream;
     use std::fs::File;
 
-    const KINDS: [DescriptorKind; 4] = [
+    const KINDS: [DescriptorKind; 5] = [
         DescriptorKind::Any,
+        DescriptorKind::Binding,
         DescriptorKind::File,
         DescriptorKind::Segment,
         DescriptorKind::Socket,
@@ -147,7 +153,10 @@ mod tests {
         let file = File::open("/proc/self/status").unwrap();
         assert_eq!(passes(file), [DescriptorKind::Any, DescriptorKind::File]);
         let (stream, _other) = Stream::pair().unwrap();
-        assert_eq!(passes(stream), [DescriptorKind::Any, DescriptorKind::Socket]);
+        let packets = [DescriptorKind::Any, DescriptorKind::Binding, DescriptorKind::Socket];
+        assert_eq!(passes(stream), packets);
+        let (bytes, _other) = std::os::unix::net::UnixStream::pair().unwrap();
+        assert_eq!(passes(bytes), [DescriptorKind::Any, DescriptorKind::Socket]);
         let (pipe, _other) = rustix::pipe::pipe().unwrap();
         assert_eq!(passes(pipe), [DescriptorKind::Any]);
         assert_eq!(passes(File::open("/").unwrap()), [DescriptorKind::Any]);

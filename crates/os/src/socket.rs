@@ -145,10 +145,7 @@ impl Stream {
     /// Takes over one end of a connection that somebody handed to this domain.
     pub fn from_descriptor(socket: OwnedFd) -> Result<Stream, SocketError> {
         let step = "take over a socket";
-        let is_ours = socket_domain(&socket).map_err(failed(step))? == AddressFamily::UNIX
-            && socket_type(&socket).map_err(failed(step))? == SocketType::SEQPACKET
-            && !socket_acceptconn(&socket).map_err(failed(step))?;
-        if !is_ours {
+        if !is_end(socket.as_fd()).map_err(failed(step))? {
             return Err(SocketError::Kind);
         }
         rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC).map_err(failed(step))?;
@@ -304,6 +301,13 @@ impl From<Stream> for OwnedFd {
     fn from(stream: Stream) -> OwnedFd {
         stream.socket
     }
+}
+
+/// Whether a socket is one end of a connection for packets on this machine, or could be.
+pub(crate) fn is_end(socket: BorrowedFd<'_>) -> Result<bool, Errno> {
+    Ok(socket_domain(socket)? == AddressFamily::UNIX
+        && socket_type(socket)? == SocketType::SEQPACKET
+        && !socket_acceptconn(socket)?)
 }
 
 /// When to stop waiting; never, if it is too far away to be counted.

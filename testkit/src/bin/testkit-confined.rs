@@ -19,11 +19,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nearcall::{Binding, CallError, Domain, NotExecuted, WhenExhausted};
+use nearcall::{Binding, CallError, Domain, NotExecuted, Policy, WhenExhausted};
 use testkit::confined::{List, confine};
 use testkit::faults::faults::{
     FAULTS, FEEDING, FaultsClient, FeedingClient, PASSING, PassingClient,
 };
+use testkit::introducing::{self, said_over};
+use testkit::introducing_stubs::introducing::HOST;
 use testkit::{feeding, passing, server};
 
 const MIB: usize = 1 << 20;
@@ -67,13 +69,16 @@ fn serve(directory: &Path, name: &str, list: List) {
     let faults = server::export(&domain, directory, name).expect("an export");
     let passing = passing::export(&domain, directory, name).expect("an export");
     let feeding = feeding::export(&domain, directory, name).expect("an export");
+    let host = introducing::name_of(name);
+    let host = introducing::export(&domain, directory, &host, Policy::default());
+    let host = host.expect("an export");
     say_and_wait("exported");
     if list == List::Calling {
         confine(list);
     }
     say("confined");
     std::io::stdin().read_to_end(&mut Vec::new()).expect("standard input");
-    drop((faults, passing, feeding));
+    drop((faults, passing, feeding, host));
     domain.shut_down();
 }
 
@@ -89,6 +94,8 @@ struct Bound {
     faults: Arc<FaultsClient>,
     passing: PassingClient,
     feeding: FeedingClient,
+    host: Binding,
+    domain: Domain,
     given: OwnedFd,
 }
 
@@ -134,13 +141,15 @@ fn bind(directory: &Path, name: &str, given: OwnedFd) -> Bound {
         faults: Arc::new(FaultsClient::new(import(name, &FAULTS))),
         passing: PassingClient::new(import(&passing::name_of(name), &PASSING)),
         feeding: FeedingClient::new(import(&feeding::name_of(name), &FEEDING)),
+        host: import(&introducing::name_of(name), &HOST),
+        domain: domain.clone(),
         given,
     }
 }
 
 /// Panics if anything comes out otherwise than it should.
 fn call_all_kinds(bound: &Bound) {
-    let Bound { faults, passing, feeding, given } = bound;
+    let Bound { faults, passing, feeding, host, domain, given } = bound;
     for number in 0..1_000 {
         assert_eq!(faults.add(number, 1).unwrap(), number + 1);
     }
@@ -166,6 +175,11 @@ fn call_all_kinds(bound: &Bound) {
     for _ in 0..3 {
         drop(passing.back(given.as_fd()).unwrap());
         passing.close(given.as_fd()).unwrap();
+    }
+    for _ in 0..3 {
+        let introduction = host.introduce().unwrap();
+        let introduced = Binding::import_introduced(domain, introduction, &HOST).unwrap();
+        assert!(said_over(&introduced).parse::<u32>().is_ok(), "it does not serve us");
     }
     let items: Result<Vec<u32>, CallError> = feeding.numbers(2_000, 0).unwrap().collect();
     assert_eq!(items.unwrap().len(), 2_000);

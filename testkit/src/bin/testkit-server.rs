@@ -6,9 +6,10 @@
 use std::io::Read;
 use std::path::Path;
 
-use nearcall::{Binding, Domain};
+use nearcall::{Binding, Domain, Policy};
 use testkit::campaign::effects;
 use testkit::faults::faults::{FAULTS, FaultsClient};
+use testkit::introducing;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -28,11 +29,14 @@ fn serve(domain: &Domain, directory: &Path, name: &str) {
     let passing = testkit::passing::export(domain, directory, name).expect("an export");
     let feeding = testkit::feeding::export(domain, directory, name).expect("an export");
     let exchanging = testkit::exchanging::export(domain, directory, name).expect("an export");
+    let hosts = introducing::name_of(name);
+    let introducing = introducing::export(domain, directory, &hosts, Policy::default());
+    let introducing = introducing.expect("an export");
     let by_hand = effects::export(domain, directory, &effects::name_of(name)).expect("an export");
     println!("exported");
     let mut line = String::new();
     std::io::stdin().read_to_string(&mut line).expect("standard input");
-    drop((clerk, passing, feeding, exchanging, by_hand));
+    drop((clerk, passing, feeding, exchanging, introducing, by_hand));
     domain.shut_down();
 }
 

@@ -104,6 +104,7 @@ pub fn import_message() -> Message<'static> {
         processor: 0,
         interface_name: EFFECTS.name,
         classes: Classes::new(EFFECTS.classes).expect("the compiler made the classes"),
+        is_introduced: false,
     }
 }
 

@@ -3,16 +3,24 @@
 use super::*;
 use crate::ProcedureDescriptor;
 
-fn import(classes: Classes) -> Message<'static> {
+fn import(classes: Classes, is_introduced: bool) -> Message<'static> {
     let (abi_version, interface_hash, processor) = (1, [7; 16], 2);
     let interface_name = "A::B";
-    Message::Import { abi_version, interface_hash, processor, interface_name, classes }
+    Message::Import {
+        abi_version,
+        interface_hash,
+        processor,
+        interface_name,
+        classes,
+        is_introduced,
+    }
 }
 
-fn all() -> [Message<'static>; 18] {
+fn all() -> [Message<'static>; 23] {
     let classes = [AStackClass { block_bytes: 2048, count: 5 }];
     [
-        import(Classes::new(&classes).unwrap()),
+        import(Classes::new(&classes).unwrap(), false),
+        import(Classes::new(&classes).unwrap(), true),
         Message::Bound { incarnation: 9, lane: 3, processor: 1 },
         Message::Refused { code: RefusalCode::Hash, detail: b"why" },
         Message::OutOfLine { astack: 1, generation: 2, bytes: 1 << 30 },
@@ -30,6 +38,10 @@ fn all() -> [Message<'static>; 18] {
         Message::NotLent { number: 3 },
         Message::Descriptors { astack: 1, sequence: 2, count: 8 },
         Message::FeedOver { feed: 7 },
+        Message::Introduce { number: 3 },
+        Message::Introduced { number: 3 },
+        Message::NotIntroduced { number: 3 },
+        Message::Present,
     ]
 }
 
@@ -76,7 +88,7 @@ fn more_classes_than_the_limit_are_refused() {
     let class = AStackClass { block_bytes: 0, count: 1 };
     assert!(Classes::new(&[class; CLASSES_MAX + 1]).is_none());
     let mut packet = [0u8; 256];
-    let full = import(Classes::new(&[class; CLASSES_MAX]).unwrap());
+    let full = import(Classes::new(&[class; CLASSES_MAX]).unwrap(), false);
     let bytes = full.encode(&mut packet).unwrap().len();
     assert_eq!(Message::decode(&packet[..bytes]), Ok(full));
     // The count stands before the list.

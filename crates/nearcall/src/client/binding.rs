@@ -51,6 +51,8 @@ pub(crate) struct ClientBinding {
     /// One a class.
     biases: [Bias; CLASSES_MAX],
     pub name: String,
+    /// It was not imported by its name: there is none to rebind by.
+    pub is_introduced: bool,
     pub interface: &'static InterfaceDescriptor,
     pub incarnation: u64,
     pub policy: WaitPolicy,
@@ -93,6 +95,8 @@ const _: () = assert!(size_of::<Bias>() == 64 && align_of::<Bias>() == 64);
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub name: String,
+    /// It was not imported by its name.
+    pub is_introduced: bool,
     pub interface: &'static InterfaceDescriptor,
     pub incarnation: u64,
     pub policy: WaitPolicy,
@@ -141,6 +145,7 @@ impl ClientBinding {
         let count_max = count + growth * EXTENSIONS_MAX as u32;
         let binding = ClientBinding {
             name: parts.name,
+            is_introduced: parts.is_introduced,
             interface: parts.interface,
             incarnation: parts.incarnation,
             policy: parts.policy,

@@ -21,6 +21,7 @@ use nearcall_os::socket::SocketError;
 use super::binding::{ClientBinding, ClientRegion, Grip};
 use super::deadline::{NEVER_NS, left_ns};
 use super::descriptors::Awaited;
+use super::introductions::Asked;
 use super::linkage::{Linkage, OutOfLine};
 use super::switching;
 use super::version::FOREIGN_BYTES_MAX;
@@ -30,7 +31,7 @@ use crate::server::binding::OUT_OF_LINE_BYTES_MIN;
 use crate::wire::{Packet, Socket, WireError};
 
 /// Longest wait for the server's half of an exchange over the socket.
-const EXCHANGE_NS_MAX: u64 = 5_000_000_000;
+pub(crate) const EXCHANGE_NS_MAX: u64 = 5_000_000_000;
 
 /// The same for a segment that results lie in: an honest server has sent it before it replied.
 pub(crate) const RESULTS_NS_MAX: u64 = 100_000_000;
@@ -50,6 +51,8 @@ pub(crate) struct Control {
     lends: AtomicU32,
     /// How many of them are lent now.
     lent_count: AtomicU32,
+    /// How many introductions were asked for: a number is never used again.
+    pub introductions: AtomicU32,
     /// A call that brings descriptors back was made: some that nobody waits for may come.
     pub has_expected: AtomicBool,
 }
@@ -59,6 +62,8 @@ pub(crate) struct Control {
 pub(crate) struct Inbox {
     /// Descriptors of calls whose replies are not collected yet.
     pub awaited: Awaited,
+    /// Introductions that were asked for and are not taken yet.
+    pub introductions: Asked,
     /// Segments for arguments that the server has no room for.
     not_mapped: HashMap<u32, u32>,
     not_lent: HashSet<u32>,
@@ -110,6 +115,7 @@ impl Control {
             growth: Mutex::default(),
             lends: AtomicU32::new(0),
             lent_count: AtomicU32::new(0),
+            introductions: AtomicU32::new(0),
             has_expected: AtomicBool::new(false),
         }
     }
@@ -232,6 +238,11 @@ impl ClientBinding {
                 let descriptors = std::mem::take(&mut packet.descriptors);
                 inbox.awaited.file(astack, sequence, descriptors);
             }
+            Message::Introduced { number } => {
+                let introduction = packet.descriptors.remove(0);
+                inbox.introductions.file(number, Some(introduction));
+            }
+            Message::NotIntroduced { number } => inbox.introductions.file(number, None),
             // Relaxed: a counter; numbers that were given out before this message are in it.
             Message::Lent { number } if number <= self.control.lends.load(Relaxed) => {
                 inbox.lent.insert(number);

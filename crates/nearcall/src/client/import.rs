@@ -1,5 +1,6 @@
 //! The client's half of a bind (L11-L13): connect, say for which interface, exchange segments. A
 //! server of another version says which it has, and is asked once more, for that one (0018).
+//! Whoever was introduced has no name to connect to, and presents a socket of its own (0019).
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -33,7 +34,17 @@ struct Import<'i> {
     wanted: &'i Wanted,
     options: &'i ImportOptions,
     socket: Socket,
+    /// We were introduced.
+    is_introduced: bool,
+    /// What is to be presented yet.
+    introduction: Option<Introduction>,
     begin: Instant,
+}
+
+/// What a client was introduced by, and what it presents: the other end of the binding's socket.
+struct Introduction {
+    socket: Socket,
+    presented: Stream,
 }
 
 /// Why there is no binding, or none yet.
@@ -64,15 +75,14 @@ pub(crate) fn import(
     interface: &'static InterfaceDescriptor,
     options: &ImportOptions,
 ) -> Result<Arc<ClientBinding>, BindError> {
-    let closed = |reason| BindError::System { doing: "import", reason };
-    domain.core().check_open().map_err(closed)?;
-    switching::tell_all();
-    let begin = Instant::now();
+    let begin = begin(domain)?;
     let attempt = |wanted: &Wanted| {
         // Before the server is woken: it finds all that it needs then, and sleeps again only once.
         let offer = Offer::new(&wanted.classes)?;
         let socket = Socket::new(connect(name, options)?);
-        Import { name, interface, wanted, options, socket, begin }.run(domain, offer)
+        let (introduction, is_introduced) = (None, false);
+        Import { name, interface, wanted, options, socket, is_introduced, introduction, begin }
+            .run(domain, offer)
     };
     let bound = match attempt(&Wanted::exactly(interface)) {
         Err(Refused::Other(wanted)) => attempt(&wanted),
@@ -82,6 +92,57 @@ pub(crate) fn import(
         Refused::Finally(error) => error,
         Refused::Other(_) => changes(name),
     })?;
+    watched(domain, bound)
+}
+
+/// Binds to what its giver is bound to.
+pub(crate) fn import_introduced(
+    domain: &Domain,
+    introduction: OwnedFd,
+    interface: &'static InterfaceDescriptor,
+    options: &ImportOptions,
+) -> Result<Arc<ClientBinding>, BindError> {
+    let begin = begin(domain)?;
+    let no_introduction = |error: SocketError| BindError::NoIntroduction(error.to_string());
+    let introduction = Stream::from_descriptor(introduction).map_err(no_introduction)?;
+    let wanted = &Wanted::exactly(interface);
+    let offer = Offer::new(&wanted.classes)?;
+    let (ours, presented) = Stream::pair().map_err(|error| BindError::System {
+        doing: "make a binding's socket",
+        reason: io::Error::other(error.to_string()),
+    })?;
+    let (name, socket) = (interface.name, Socket::new(ours));
+    let introduction = Some(Introduction { socket: Socket::new(introduction), presented });
+    let import = Import {
+        name,
+        interface,
+        wanted,
+        options,
+        socket,
+        is_introduced: true,
+        introduction,
+        begin,
+    };
+    let bound = import.run(domain, offer).map_err(|refused| match refused {
+        Refused::Finally(error) => error,
+        Refused::Other(_) => {
+            let difference = "an introduction is to the server's own version".to_owned();
+            BindError::Hash { interface: interface.name, difference }
+        }
+    })?;
+    watched(domain, bound)
+}
+
+/// When an import begins, if the domain has not ended.
+fn begin(domain: &Domain) -> Result<Instant, BindError> {
+    let closed = |reason| BindError::System { doing: "import", reason };
+    domain.core().check_open().map_err(closed)?;
+    switching::tell_all();
+    Ok(Instant::now())
+}
+
+/// A binding whose server's end will be noticed.
+fn watched(domain: &Domain, bound: ClientBinding) -> Result<Arc<ClientBinding>, BindError> {
     let binding = bound.shared();
     domain
         .core()
@@ -146,12 +207,11 @@ impl Offer {
 }
 
 impl Import<'_> {
-    fn run(self, domain: &Domain, offer: Offer) -> Result<ClientBinding, Refused> {
+    fn run(mut self, domain: &Domain, offer: Offer) -> Result<ClientBinding, Refused> {
         let Offer { heads, own, heads_descriptor, own_descriptor } = offer;
         self.ask(&[heads_descriptor.as_fd(), own_descriptor.as_fd()])?;
         // What does not need the answer, while it comes.
-        let process = Process::of(self.socket.stream())
-            .map_err(|reason| BindError::System { doing: "identify the server", reason })?;
+        let process = self.present()?;
         drop((heads_descriptor, own_descriptor));
         let mut packet = self.receive()?;
         let Message::Bound { incarnation, lane, processor } = self.admitted(&packet)? else {
@@ -172,6 +232,7 @@ impl Import<'_> {
         let wait = self.options.wait.unwrap_or(domain.core().options.wait);
         Ok(ClientBinding::new(Parts {
             name: self.name.to_owned(),
+            is_introduced: self.is_introduced,
             interface: self.interface,
             incarnation,
             policy: wait,
@@ -196,9 +257,25 @@ impl Import<'_> {
             processor: processor::current(),
             interface_name: self.interface.name,
             classes: Classes::new(&self.wanted.classes).expect("the class list was judged"),
+            is_introduced: self.is_introduced,
         };
         let sent = self.socket.send(&import, segments);
         sent.map_err(|error| self.refused_already().unwrap_or_else(|| self.wire(error).into()))
+    }
+
+    /// Presents our socket to whom we were introduced, if we were. The server's process: that of
+    /// whoever listens at the name, or has made the introduction.
+    fn present(&mut self) -> Result<Process, Refused> {
+        // Its other end goes with it: only the server's is left, whose end we are to notice.
+        let introduction = self.introduction.take();
+        if let Some(Introduction { socket, presented }) = &introduction {
+            let sent = socket.send(&Message::Present, &[presented.as_fd()]);
+            sent.map_err(|error| self.wire(error))?;
+        }
+        let socket =
+            introduction.as_ref().map_or(&self.socket, |introduction| &introduction.socket);
+        let process = Process::of(socket.stream());
+        process.map_err(|reason| BindError::System { doing: "identify the server", reason }.into())
     }
 
     /// A server that is overloaded refuses before it has read what we want.
@@ -257,6 +334,9 @@ impl Import<'_> {
         match error {
             WireError::Socket(SocketError::TimedOut) => {
                 BindError::TimedOut { name, waited: self.options.timeout }
+            }
+            WireError::Socket(SocketError::HungUp) if self.is_introduced => {
+                BindError::IntroductionOver { interface: self.interface.name }
             }
             other => BindError::Peer { name, reason: other.to_string() },
         }

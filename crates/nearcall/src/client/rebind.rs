@@ -25,6 +25,9 @@ pub(crate) struct Renewal(Mutex<Option<Arc<ClientBinding>>>);
 impl ClientBinding {
     /// The binding that takes this one's place, until `until_ns` at the latest.
     pub fn renew(&self, until_ns: u64) -> Result<Arc<ClientBinding>, BindError> {
+        if self.is_introduced {
+            return Err(BindError::Introduced { interface: self.interface.name });
+        }
         let wait = match self.options.rebind {
             Rebind::FailFast => Duration::ZERO,
             Rebind::WaitForReady(wait) => wait,

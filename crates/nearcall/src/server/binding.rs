@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::mem::offset_of;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use nearcall_abi::message::Message;
 use nearcall_abi::{AStackClass, ProcedureDescriptor, ReplyLine, Status};
@@ -18,11 +18,12 @@ use nearcall_os::astack::{AStack, AStackTable, NEAR_RECORD_BYTES};
 use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::{HeadWords, fence, futex};
 
-use super::clerk::Importer;
+use super::clerk::{ClerkCore, Importer};
 use super::descriptors::Arrived;
 use super::feeds::Feeds;
 use super::quota::{Account, Charge, Resource};
 use super::requests::Growing;
+use super::rules::Decision;
 use super::suspended::SuspendedCalls;
 use super::trust::TrustClass;
 use crate::audit::{Audit, Subject};
@@ -55,6 +56,10 @@ pub(crate) struct ServerBinding {
     pub token: u64,
     pub name: String,
     pub importer: Arc<Importer>,
+    /// `None`: the policy has admitted the importer itself.
+    pub introducer: Option<Introducer>,
+    /// Not to be kept by its bindings: once it is withdrawn, nobody listens at its name.
+    pub clerk: Weak<ClerkCore>,
     pub class: Arc<TrustClass>,
     pub lane: u32,
     pub classes: Vec<AStackClass>,
@@ -122,6 +127,15 @@ const _: () = assert!(offset_of!(ServerAStack, class) < NEAR_RECORD_BYTES);
 /// An out-of-line segment, and what its user is charged with for it.
 pub(crate) type Charged = (OutOfLine, Charge);
 
+/// Who stands for an importer that the policy was not asked about.
+#[derive(Clone)]
+pub(crate) struct Introducer {
+    /// Has introduced it.
+    pub giver: Arc<Importer>,
+    /// The policy has admitted this one: the giver, or whoever was first to introduce.
+    pub admitted: Arc<Importer>,
+}
+
 /// What a server binding is made of.
 pub(crate) struct Parts {
     pub account: Arc<Account>,
@@ -135,6 +149,8 @@ pub(crate) struct Parts {
     pub name: String,
     pub entries: Arc<dyn Entries>,
     pub importer: Arc<Importer>,
+    pub introducer: Option<Introducer>,
+    pub clerk: Weak<ClerkCore>,
     pub class: Arc<TrustClass>,
     pub lane: u32,
     pub classes: Vec<AStackClass>,
@@ -161,6 +177,8 @@ impl ServerBinding {
             audit: parts.audit,
             entries: parts.entries,
             importer: parts.importer,
+            introducer: parts.introducer,
+            clerk: parts.clerk,
             class: parts.class,
             lane: parts.lane,
             classes: parts.classes,
@@ -234,6 +252,25 @@ impl ServerBinding {
     /// Procedures that the client may call; `None`: all.
     pub fn permitted(&self) -> &Option<Permitted> {
         &self.permitted
+    }
+
+    /// Whom the policy has admitted: the importer, or who stands for it.
+    pub fn admitted(&self) -> &Arc<Importer> {
+        self.introducer.as_ref().map_or(&self.importer, |introducer| &introducer.admitted)
+    }
+
+    /// What a binding is made by that its client introduces somebody to: what this one was.
+    pub fn passed_on(&self) -> Decision {
+        let (priority, limits) = (self.priority, self.account.limits());
+        let verdict = Ok(self.permitted.clone());
+        Decision { rule: "introduced".to_owned(), verdict, priority, limits }
+    }
+
+    /// What audit records are about.
+    pub fn subject(&self) -> Subject<'_> {
+        let giver = self.introducer.as_ref().map(|introducer| &*introducer.giver);
+        let interface = self.entries.interface().name;
+        Subject { name: &self.name, interface, importer: &self.importer, giver }
     }
 
     /// Whether this procedure runs on an E-stack.
@@ -380,9 +417,7 @@ impl ServerBinding {
             }
             return false;
         }
-        let interface = self.entries.interface().name;
-        let subject = Subject { name: &self.name, interface, importer: &self.importer };
-        self.audit.revoked(subject, reason);
+        self.audit.revoked(self.subject(), reason);
         if reason.is_orderly() {
             self.refuse_posted();
             // What waits for a batch is a call, and may run for ever.

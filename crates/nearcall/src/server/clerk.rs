@@ -64,7 +64,8 @@ pub enum Policy {
     Anyone,
     /// Whom these rules admit.
     Rules(Rules),
-    /// Asked for every import, on the housekeeping thread: it must not block, and not call. And for
+    /// Asked for every import by the name (of whoever is introduced, its giver was asked about), on
+    /// the housekeeping thread: it must not block, and not call. And for
     /// every binding there is once it takes the place of another policy ([`Clerk::set_policy`]).
     Ask(Box<dyn Fn(&Importer) -> Admission + Send + Sync>),
 }
@@ -301,7 +302,7 @@ impl ClerkCore {
 
     /// Revokes a binding that the policy would not make now, or not so. Whether it did.
     pub fn judge_again(&self, binding: &ServerBinding) -> bool {
-        let is_same = self.decide(&binding.importer).verdict.as_ref() == Ok(binding.permitted());
+        let is_same = self.decide(binding.admitted()).verdict.as_ref() == Ok(binding.permitted());
         !is_same && binding.revoke(RevokeReason::OtherPolicy)
     }
 

@@ -61,6 +61,13 @@ impl CurrentCall {
         &self.binding.importer
     }
 
+    /// Who has introduced the importer, which was admitted for that; `None`: it came by the name. A
+    /// server that decides itself what a user may do decides by both: a giver has others call what
+    /// it gives them in their own name.
+    pub fn giver(&self) -> Option<&Arc<Importer>> {
+        self.binding.introducer.as_ref().map(|introducer| &introducer.giver)
+    }
+
     /// Number of the processor that it was posted from: what its client says, a hint.
     pub fn client_processor(&self) -> u32 {
         let head = self.binding.astack(self.index).head();

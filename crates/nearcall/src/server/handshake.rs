@@ -18,7 +18,7 @@ use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::Stream;
 use nearcall_os::{futex, peer, processor};
 
-use super::binding::{Parts, ServerAStack, ServerBinding};
+use super::binding::{Introducer, Parts, ServerAStack, ServerBinding};
 use super::clerk::{ClerkCore, Importer, Replies};
 use super::limits;
 use super::quota::{Account, Charge, Resource};
@@ -32,6 +32,8 @@ use crate::wire::{Packet, Socket};
 /// A bind under way: an importer that has connected and not said yet what it wants.
 pub(crate) struct Handshake {
     clerk: Arc<ClerkCore>,
+    /// Whose client has introduced the importer; `None`: it came by the name.
+    giver: Option<Arc<ServerBinding>>,
     socket: Socket,
     /// What housekeeping knows the socket by.
     token: u64,
@@ -86,7 +88,7 @@ impl Handshake {
         match Account::new(&core.quotas, user, limits).charge(Resource::Handshakes, 1) {
             Ok(charge) => {
                 let token = core.next_number();
-                Some(Handshake { clerk, socket, token, _charge: charge })
+                Some(Handshake { clerk, giver: None, socket, token, _charge: charge })
             }
             Err(over) => {
                 let Refused(code, detail) = Refused::over(Resource::Handshakes, over);
@@ -94,6 +96,18 @@ impl Handshake {
                 None
             }
         }
+    }
+
+    /// Begins one over the socket that came over an introduction; the giver stays charged for it.
+    /// `None`: the interface is withdrawn.
+    pub fn introduced(
+        giver: Arc<ServerBinding>,
+        stream: Stream,
+        token: u64,
+        charge: Charge,
+    ) -> Option<Handshake> {
+        let (clerk, socket) = (giver.clerk.upgrade()?, Socket::new(stream));
+        Some(Handshake { clerk, giver: Some(giver), socket, token, _charge: charge })
     }
 
     pub fn socket(&self) -> &Socket {
@@ -127,11 +141,23 @@ impl Handshake {
     /// What the importer is given, and the processor that it runs on.
     fn judge(&self, core: &DomainCore, mut packet: Packet) -> Result<(Admitted, u32), Refused> {
         let message = packet.message().map_err(|error| Refused::protocol(error.to_string()))?;
-        let Message::Import { abi_version, interface_hash, processor, interface_name, classes } =
-            message
+        let Message::Import {
+            abi_version,
+            interface_hash,
+            processor,
+            interface_name,
+            classes,
+            is_introduced,
+        } = message
         else {
             return Err(Refused::protocol(format!("message {message:?} is not due")));
         };
+        // Who imports by a name has meant whoever listens there: an import that its peer passes on,
+        // socket and all, would be answered by us, in its name.
+        if is_introduced != self.giver.is_some() {
+            let reason = "import that is passed on".to_owned();
+            return Err(Refused::protocol(reason));
+        }
         self.judge_wish(Wish { abi_version, interface_name, interface_hash, classes })?;
         let requests = packet.descriptors.remove(1);
         let heads = packet.descriptors.remove(0);
@@ -171,7 +197,7 @@ impl Handshake {
         let importer = Importer::of(self.socket.stream())
             .map_err(|error| Refused::protocol(format!("identity of the importer: {error}")))?;
         let edition = self.clerk.edition();
-        let Decision { rule, verdict, priority, limits } = self.clerk.decide(&importer);
+        let Decision { rule, verdict, priority, limits } = self.decide(&importer);
         let permitted = match verdict {
             Ok(permitted) => permitted,
             Err(reason) => {
@@ -215,6 +241,18 @@ impl Handshake {
         })
     }
 
+    /// What the policy says of the importer; of one that was introduced, what it said of the giver.
+    fn decide(&self, importer: &Importer) -> Decision {
+        match &self.giver {
+            None => self.clerk.decide(importer),
+            Some(giver) if giver.state.is_open() => giver.passed_on(),
+            Some(_) => {
+                let reason = "whoever has introduced it is not bound any more";
+                Decision::of("introduced", Err(reason.to_owned()))
+            }
+        }
+    }
+
     /// Writes a refusal down; the policy's are, with their rule.
     fn note_refusal(&self, core: &DomainCore, code: RefusalCode, detail: &[u8]) {
         let reason = match code {
@@ -229,7 +267,8 @@ impl Handshake {
     }
 
     fn subject<'s>(&'s self, importer: &'s Importer) -> Subject<'s> {
-        Subject { name: &self.clerk.name, interface: self.interface().name, importer }
+        let giver = self.giver.as_ref().map(|giver| &*giver.importer);
+        Subject { name: &self.clerk.name, interface: self.interface().name, importer, giver }
     }
 
     /// Puts the binding together, serves it, and tells the importer, which runs on `processor`.
@@ -242,6 +281,11 @@ impl Handshake {
             classes: self.interface().classes.to_vec(),
             entries: Arc::clone(&self.clerk.entries),
             importer: Arc::new(importer),
+            introducer: self.giver.as_ref().map(|giver| Introducer {
+                giver: Arc::clone(&giver.importer),
+                admitted: Arc::clone(giver.admitted()),
+            }),
+            clerk: Arc::downgrade(&self.clerk),
             class,
             lane,
             socket: self.socket,
@@ -256,7 +300,8 @@ impl Handshake {
         if self.clerk.is_withdrawn() || core.is_stopping() {
             binding.revoke(RevokeReason::ShutDown);
         }
-        if self.clerk.edition() != admitted.edition {
+        // What a giver had may be of a policy that was replaced before the edition was read.
+        if self.giver.is_some() || self.clerk.edition() != admitted.edition {
             self.clerk.judge_again(&binding);
         }
         let own_processor = processor::current();

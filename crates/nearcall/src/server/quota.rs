@@ -95,6 +95,11 @@ impl Account {
         Ok(Charge { account: Arc::clone(self), resource, amount })
     }
 
+    /// What it and its user may hold.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
     fn held(&self) -> MutexGuard<'_, [u64; RESOURCES]> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }

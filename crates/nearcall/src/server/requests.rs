@@ -1,5 +1,5 @@
 //! What an importer asks for over its binding's socket after the bind: out-of-line segments for
-//! arguments (L50), and more A-stacks (L49). Done by the housekeeping thread.
+//! arguments (L50), more A-stacks (L49), introductions. Done by the housekeeping thread.
 
 use std::os::fd::AsFd;
 use std::sync::{Arc, PoisonError};
@@ -14,6 +14,7 @@ use super::binding::{ServerAStack, ServerBinding};
 use super::descriptors::Next;
 use super::quota::{Charge, Resource};
 use crate::client::linkage::OutOfLine;
+use crate::domain::DomainCore;
 use crate::housekeeping::BATCH;
 use crate::region::{self, RegionBytes, Segments};
 use crate::wire::{Packet, WireError};
@@ -27,13 +28,13 @@ pub(crate) struct Growing {
 }
 
 /// Answers what has come. False: the binding is over.
-pub(crate) fn attend(binding: &ServerBinding) -> bool {
+pub(crate) fn attend(core: &DomainCore, binding: &Arc<ServerBinding>) -> bool {
     for _ in 0..BATCH {
         match binding.next_packet() {
             Ok(Next::Nothing) => return true,
             Ok(Next::Parked) => {}
             Ok(Next::Packet(packet)) => {
-                if let Err(reason) = answer(binding, packet) {
+                if let Err(reason) = answer(core, binding, packet) {
                     return broken(binding, &reason);
                 }
             }
@@ -51,7 +52,11 @@ fn broken(binding: &ServerBinding, reason: &str) -> bool {
 }
 
 /// A binding that is being ended gets nothing more.
-fn answer(binding: &ServerBinding, mut packet: Packet) -> Result<(), String> {
+fn answer(
+    core: &DomainCore,
+    binding: &Arc<ServerBinding>,
+    mut packet: Packet,
+) -> Result<(), String> {
     match packet.message().map_err(|error| error.to_string())? {
         Message::OutOfLine { astack, generation, bytes } => {
             let descriptor = packet.descriptors.remove(0);
@@ -97,6 +102,7 @@ fn answer(binding: &ServerBinding, mut packet: Packet) -> Result<(), String> {
             extend(binding, class, heads, own)?;
             send(binding, &Message::GrownBound { class })
         }
+        Message::Introduce { number } => core.introductions.introduce(core, binding, number),
         Message::FeedOver { feed } => {
             binding.feeds.close(feed);
             Ok(())

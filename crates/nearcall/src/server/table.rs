@@ -155,6 +155,8 @@ fn place(lane: u32) -> (usize, usize) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Weak;
+
     use nearcall_abi::{AStackClass, InterfaceDescriptor};
     use nearcall_core::Priority;
     use nearcall_os::segment::{Sealing, Segment};
@@ -208,6 +210,8 @@ mod tests {
             name: String::new(),
             entries: Arc::new(Nothing),
             importer: Arc::new(Importer::of(&stream).unwrap()),
+            introducer: None,
+            clerk: Weak::new(),
             class: Arc::clone(class),
             lane,
             classes: CLASSES.to_vec(),

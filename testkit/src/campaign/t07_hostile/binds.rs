@@ -185,6 +185,7 @@ fn wish(target: &Target, code: RefusalCode, change: impl FnOnce(&mut Wish)) -> F
         processor: u32::MAX,
         interface_name: wish.name,
         classes: Classes::new(&wish.classes).expect("few classes"),
+        is_introduced: false,
     };
     let files = [hand::heads().map_err(in_words)?, hand::requests().map_err(in_words)?];
     refused(target, &hand::packet(&message), &files, code)

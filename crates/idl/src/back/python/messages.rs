@@ -112,6 +112,7 @@ fn places(writing: &[Step]) -> BTreeMap<Place, String> {
 fn kind_code(kind: DescriptorKind) -> &'static str {
     match kind {
         DescriptorKind::Any => "any",
+        DescriptorKind::Binding => "binding",
         DescriptorKind::File => "file",
         DescriptorKind::Segment => "segment",
         DescriptorKind::Socket => "socket",

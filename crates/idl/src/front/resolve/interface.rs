@@ -534,9 +534,7 @@ fn is_set_of(annotations: &[Annotation], name: &str) -> bool {
 fn descriptor_kind(annotations: &[Annotation]) -> Option<DescriptorKind> {
     let fd = annotations.iter().find(|one| one.name == "fd")?;
     let Some(Value::String(word)) = fd.parameters.get("kind") else { return None };
-    [DescriptorKind::Any, DescriptorKind::File, DescriptorKind::Segment, DescriptorKind::Socket]
-        .into_iter()
-        .find(|kind| kind.word() == word)
+    DescriptorKind::ALL.into_iter().find(|kind| kind.word() == word)
 }
 
 fn astack(applied: &[Applied]) -> AStackWish {

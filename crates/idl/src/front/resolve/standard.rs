@@ -52,7 +52,7 @@ const EVERYWHERE: &[Place] = &[
     Attribute, Parameter, Member, Case, Enumerator, Flag,
 ];
 const EXTENSIBILITIES: &[&str] = &["FINAL", "APPENDABLE", "MUTABLE"];
-const DESCRIPTOR_KINDS: &[&str] = &["ANY", "FILE", "SEGMENT", "SOCKET"];
+const DESCRIPTOR_KINDS: &[&str] = &["ANY", "BINDING", "FILE", "SEGMENT", "SOCKET"];
 const PLACEMENTS: &[&str] = &[
     "BEGIN_FILE",
     "BEFORE_DECLARATION",

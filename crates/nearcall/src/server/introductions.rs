@@ -1,0 +1,166 @@
+//! Introductions: a client passes its binding on (design note 0019).
+//!
+//! An introduction is one end of a socket pair that the server has made, and waits at the other.
+//! Whoever imports from it makes a socket pair of its own and sends one end over: the kernel then
+//! says who that is, as it does of whoever connects, and tells it in turn who the server is.
+//!
+//! ```text
+//!   WAITS ──── presented ────▶ a bind like any, by the giver's admission
+//!     └── time over, giver gone, no such message ──▶ closed
+//! ```
+//!
+//! It is used once. Until a socket is presented, and until the bind over that is complete, its
+//! giver is charged: who made a socket is known, but nothing has come yet from who that is.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::os::fd::AsFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use nearcall_abi::message::Message;
+use nearcall_os::descriptor::DescriptorKind;
+use nearcall_os::socket::{SocketError, Stream};
+
+use super::binding::ServerBinding;
+use super::handshake::Handshake;
+use super::quota::{Charge, Resource};
+use crate::domain::DomainCore;
+use crate::wire::{Socket, WireError};
+
+/// Those of a domain that nobody has used, by the tokens that housekeeping knows their sockets by.
+#[derive(Default)]
+pub(crate) struct Introductions(Mutex<HashMap<u64, Introduction>>);
+
+struct Introduction {
+    /// Our end.
+    socket: Socket,
+    giver: Weak<ServerBinding>,
+    deadline: Instant,
+    /// One of the binds under way.
+    charge: Charge,
+}
+
+/// What came over an introduction.
+enum Came {
+    Nothing,
+    /// Whoever was introduced imports over this socket.
+    Presented(Stream),
+    /// Nobody has it any more.
+    HungUp,
+    /// What may not come.
+    Other(String),
+}
+
+impl Introductions {
+    /// Makes one for a client that asks for it, and sends it. `Err`: the client does not read.
+    pub fn introduce(
+        &self,
+        core: &DomainCore,
+        giver: &Arc<ServerBinding>,
+        number: u32,
+    ) -> Result<(), String> {
+        let send = |message: &Message<'_>, theirs: &[_]| {
+            giver.socket.send(message, theirs).map_err(|error| error.to_string())
+        };
+        let Some((introduction, theirs)) = Introduction::new(core, giver) else {
+            return send(&Message::NotIntroduced { number }, &[]);
+        };
+        send(&Message::Introduced { number }, &[theirs.as_fd()])?;
+        let token = core.next_number();
+        match core.housekeeping.watch_socket(&introduction.socket, token) {
+            Ok(()) => drop(self.all().insert(token, introduction)),
+            // Whoever is introduced finds that it is over.
+            Err(error) => tracing::warn!(%error, "an introduction cannot be watched"),
+        }
+        Ok(())
+    }
+
+    /// Something has come over one of them, or its other end is closed. The bind that begins, if
+    /// that is what has come.
+    pub fn attend(&self, core: &DomainCore, token: u64) -> Option<Handshake> {
+        let introduction = self.all().remove(&token)?;
+        let giver = introduction.giver.upgrade().filter(|giver| giver.state.is_open())?;
+        match introduction.came() {
+            Came::Nothing => {
+                self.all().insert(token, introduction);
+                None
+            }
+            Came::Presented(stream) => {
+                Handshake::introduced(giver, stream, core.next_number(), introduction.charge)
+            }
+            Came::HungUp => None,
+            Came::Other(reason) => {
+                core.audit.refused(giver.subject(), "introduction", &reason);
+                None
+            }
+        }
+    }
+
+    /// The giver has gone: whoever uses one of its introductions finds that it is over.
+    pub fn forget(&self, giver: &ServerBinding) {
+        self.all().retain(|_, introduction| !std::ptr::eq(introduction.giver.as_ptr(), giver));
+    }
+
+    /// How long until one is over time.
+    pub fn next_deadline(&self) -> Option<Duration> {
+        let deadline = self.all().values().map(|introduction| introduction.deadline).min();
+        deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
+    /// Ends those that are over time.
+    pub fn end_late(&self) {
+        let now = Instant::now();
+        self.all().retain(|_, introduction| introduction.deadline > now);
+    }
+
+    /// Ends all.
+    pub fn clear(&self) {
+        self.all().clear();
+    }
+
+    fn all(&self) -> MutexGuard<'_, HashMap<u64, Introduction>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Introduction {
+    /// One, and the end that travels. `None`: the giver has all that it may, or has nothing more to
+    /// give, or there is no descriptor left.
+    fn new(core: &DomainCore, giver: &Arc<ServerBinding>) -> Option<(Introduction, Stream)> {
+        let charge = giver.charge(Resource::Handshakes, 1).ok()?;
+        let (ours, theirs) = Stream::pair().ok().filter(|_| giver.state.is_open())?;
+        let deadline = Instant::now() + core.options.introduction_timeout;
+        let (socket, giver) = (Socket::new(ours), Arc::downgrade(giver));
+        Some((Introduction { socket, giver, deadline, charge }, theirs))
+    }
+
+    fn came(&self) -> Came {
+        let mut packet = match self.socket.try_receive() {
+            Ok(Some(packet)) => packet,
+            Ok(None) => return Came::Nothing,
+            Err(WireError::Socket(SocketError::HungUp)) => return Came::HungUp,
+            Err(error) => return Came::Other(error.to_string()),
+        };
+        match packet.message() {
+            Ok(Message::Present) => {}
+            Ok(other) => return Came::Other(format!("message {other:?} is not due")),
+            Err(error) => return Came::Other(error.to_string()),
+        }
+        let presented = packet.descriptors.remove(0);
+        // Judged before it is taken into use: one that is refused is closed without a wait for it.
+        if let Err(wrong) = DescriptorKind::Binding.check(presented.as_fd()) {
+            return Came::Other(wrong.to_string());
+        }
+        match Stream::from_descriptor(presented.take()) {
+            Ok(stream) => Came::Presented(stream),
+            Err(error) => Came::Other(error.to_string()),
+        }
+    }
+}
+
+impl fmt::Debug for Introductions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Introductions").field("count", &self.all().len()).finish()
+    }
+}

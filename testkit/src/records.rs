@@ -1,0 +1,53 @@
+//! The audit records of a test program, as text.
+
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tracing::field::{Field, Visit};
+use tracing::span;
+
+/// Keeps them, in order. To be the subscriber of the program.
+#[derive(Clone, Debug, Default)]
+pub struct Records(Arc<Mutex<Vec<String>>>);
+
+struct Text(String);
+
+impl Records {
+    /// Those there are, each without the numbers of the importer's process and group.
+    pub fn all(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Visit for Text {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        if field.name() != "pid" && field.name() != "gid" {
+            self.0 += &format!("{}={value:?} ", field.name());
+        }
+    }
+}
+
+impl tracing::Subscriber for Records {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        metadata.target() == "nearcall::audit"
+    }
+
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        let mut text = Text(String::new());
+        event.record(&mut text);
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(text.0.trim_end().to_owned());
+    }
+
+    fn enter(&self, _: &span::Id) {}
+
+    fn exit(&self, _: &span::Id) {}
+}
