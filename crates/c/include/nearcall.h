@@ -17,7 +17,8 @@
  *  - A descriptor (@fd) that a call is given stays the caller's; one that it returns is the caller's,
  *    who closes it. After an error it is -1. One that a procedure is given is the procedure's, which
  *    closes it; one that it returns is the stub's, which closes it once it is sent. Nothing is open
- *    in a server of a call that was refused.
+ *    in a server of a call that was refused. One from nearcall_introduce_<interface> is an
+ *    introduction (@fd(BINDING)); nearcall_introduced_<interface> closes it, whatever happens.
  *  - A feed (@feed) is its caller's, who releases it. An item that comes is the caller's, as a result
  *    is; one that is put is the feed's, whatever happens, and holds memory of nearcall_allocate. A
  *    procedure is lent the items it takes, and gives those it makes away.
@@ -119,6 +120,7 @@ typedef struct nearcall_put {
 #define NEARCALL_DESCRIPTOR_FILE 1u
 #define NEARCALL_DESCRIPTOR_SEGMENT 2u
 #define NEARCALL_DESCRIPTOR_SOCKET 3u
+#define NEARCALL_DESCRIPTOR_BINDING 4u
 
 /* A descriptor that goes or comes beside a message, and what it has to be; -1 is none. */
 typedef struct nearcall_descriptor {
@@ -262,6 +264,10 @@ void nearcall_domain_release(nearcall_domain *domain);
 nearcall_client *nearcall_import(const nearcall_domain *domain, const char *name,
                                  const nearcall_interface *interface,
                                  nearcall_environment *environment);
+nearcall_client *nearcall_introduced(const nearcall_domain *domain, int introduction,
+                                     const nearcall_interface *interface,
+                                     nearcall_environment *environment);
+int nearcall_introduce(const nearcall_client *client, nearcall_environment *environment);
 nearcall_client *nearcall_client_shared(const nearcall_client *client);
 nearcall_client *nearcall_with_deadline(const nearcall_client *client, uint64_t deadline_ns);
 bool nearcall_is_revoked(const nearcall_client *client);

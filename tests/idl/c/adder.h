@@ -21,6 +21,20 @@ NEARCALL_INLINE Adder *nearcall_import_Adder(const nearcall_domain *domain,
     nearcall_begin(env);
     return (Adder *)nearcall_import(domain, name, &nearcall_interface_Adder, env);
 }
+/* Binds to what somebody else is bound to, whose introduction is used up and
+ * closed; null after an error. */
+NEARCALL_INLINE Adder *nearcall_introduced_Adder(const nearcall_domain *domain,
+    int introduction, nearcall_environment *env) {
+    nearcall_begin(env);
+    return (Adder *)nearcall_introduced(domain, introduction, &nearcall_interface_Adder, env);
+}
+/* An introduction to the same server, for one import; the caller's, who closes it.
+ * -1 after an error. */
+NEARCALL_INLINE int nearcall_introduce_Adder(const Adder *client,
+    nearcall_environment *env) {
+    nearcall_begin(env);
+    return nearcall_introduce((const nearcall_client *)client, env);
+}
 /* The same binding, whose calls wait at most so long; released by itself. */
 NEARCALL_INLINE Adder *nearcall_with_deadline_Adder(const Adder *client,
     uint64_t deadline_ns) {

@@ -22,6 +22,23 @@ class Adder {
             throw ::nearcall::call_error(env);
         }
     }
+    /* Binds to what somebody else is bound to, whose introduction is used up. */
+    Adder(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
+        nearcall_environment env;
+        own_.reset(::nearcall_introduced_Adder(domain.c(), introduction.release(), &env));
+        if (!own_) {
+            throw ::nearcall::call_error(env);
+        }
+    }
+    /* An introduction to the same server, for one import. */
+    friend ::nearcall::descriptor introduce(const Adder &client) {
+        nearcall_environment env;
+        ::nearcall::descriptor introduction(::nearcall_introduce_Adder(client.own_.get(), &env));
+        if (!introduction) {
+            throw ::nearcall::call_error(env);
+        }
+        return introduction;
+    }
     void null() const {
         using ::nearcall::detail::give;
         using ::nearcall::detail::take;

@@ -92,6 +92,20 @@ NEARCALL_INLINE Ledger *nearcall_import_Ledger(const nearcall_domain *domain,
     nearcall_begin(env);
     return (Ledger *)nearcall_import(domain, name, &nearcall_interface_Ledger, env);
 }
+/* Binds to what somebody else is bound to, whose introduction is used up and
+ * closed; null after an error. */
+NEARCALL_INLINE Ledger *nearcall_introduced_Ledger(const nearcall_domain *domain,
+    int introduction, nearcall_environment *env) {
+    nearcall_begin(env);
+    return (Ledger *)nearcall_introduced(domain, introduction, &nearcall_interface_Ledger, env);
+}
+/* An introduction to the same server, for one import; the caller's, who closes it.
+ * -1 after an error. */
+NEARCALL_INLINE int nearcall_introduce_Ledger(const Ledger *client,
+    nearcall_environment *env) {
+    nearcall_begin(env);
+    return nearcall_introduce((const nearcall_client *)client, env);
+}
 /* The same binding, whose calls wait at most so long; released by itself. */
 NEARCALL_INLINE Ledger *nearcall_with_deadline_Ledger(const Ledger *client,
     uint64_t deadline_ns) {

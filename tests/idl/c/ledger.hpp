@@ -144,6 +144,23 @@ class Ledger {
             throw ::nearcall::call_error(env);
         }
     }
+    /* Binds to what somebody else is bound to, whose introduction is used up. */
+    Ledger(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
+        nearcall_environment env;
+        own_.reset(::nearcall_introduced_Ledger(domain.c(), introduction.release(), &env));
+        if (!own_) {
+            throw ::nearcall::call_error(env);
+        }
+    }
+    /* An introduction to the same server, for one import. */
+    friend ::nearcall::descriptor introduce(const Ledger &client) {
+        nearcall_environment env;
+        ::nearcall::descriptor introduction(::nearcall_introduce_Ledger(client.own_.get(), &env));
+        if (!introduction) {
+            throw ::nearcall::call_error(env);
+        }
+        return introduction;
+    }
     ::nearcall::feed<nc_rows> rows(const ::std::string &table, int log) const {
         using ::nearcall::detail::give;
         using ::nearcall::detail::take;

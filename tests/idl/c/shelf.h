@@ -154,6 +154,20 @@ NEARCALL_INLINE shelf_Shelf *nearcall_import_shelf_Shelf(const nearcall_domain *
     nearcall_begin(env);
     return (shelf_Shelf *)nearcall_import(domain, name, &nearcall_interface_shelf_Shelf, env);
 }
+/* Binds to what somebody else is bound to, whose introduction is used up and
+ * closed; null after an error. */
+NEARCALL_INLINE shelf_Shelf *nearcall_introduced_shelf_Shelf(const nearcall_domain *domain,
+    int introduction, nearcall_environment *env) {
+    nearcall_begin(env);
+    return (shelf_Shelf *)nearcall_introduced(domain, introduction, &nearcall_interface_shelf_Shelf, env);
+}
+/* An introduction to the same server, for one import; the caller's, who closes it.
+ * -1 after an error. */
+NEARCALL_INLINE int nearcall_introduce_shelf_Shelf(const shelf_Shelf *client,
+    nearcall_environment *env) {
+    nearcall_begin(env);
+    return nearcall_introduce((const nearcall_client *)client, env);
+}
 /* The same binding, whose calls wait at most so long; released by itself. */
 NEARCALL_INLINE shelf_Shelf *nearcall_with_deadline_shelf_Shelf(const shelf_Shelf *client,
     uint64_t deadline_ns) {

@@ -124,6 +124,23 @@ class Shelf {
             throw ::nearcall::call_error(env);
         }
     }
+    /* Binds to what somebody else is bound to, whose introduction is used up. */
+    Shelf(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
+        nearcall_environment env;
+        own_.reset(::nearcall_introduced_shelf_Shelf(domain.c(), introduction.release(), &env));
+        if (!own_) {
+            throw ::nearcall::call_error(env);
+        }
+    }
+    /* An introduction to the same server, for one import. */
+    friend ::nearcall::descriptor introduce(const Shelf &client) {
+        nearcall_environment env;
+        ::nearcall::descriptor introduction(::nearcall_introduce_shelf_Shelf(client.own_.get(), &env));
+        if (!introduction) {
+            throw ::nearcall::call_error(env);
+        }
+        return introduction;
+    }
     ::nearcall::idl::shelf::Books find(const ::std::string &part, ::nearcall::idl::shelf::Mark &mark, const ::nearcall::idl::shelf::Prices &prices) const {
         using ::nearcall::detail::give;
         using ::nearcall::detail::take;

@@ -145,6 +145,20 @@ NEARCALL_INLINE talks_Talks *nearcall_import_talks_Talks(const nearcall_domain *
     nearcall_begin(env);
     return (talks_Talks *)nearcall_import(domain, name, &nearcall_interface_talks_Talks, env);
 }
+/* Binds to what somebody else is bound to, whose introduction is used up and
+ * closed; null after an error. */
+NEARCALL_INLINE talks_Talks *nearcall_introduced_talks_Talks(const nearcall_domain *domain,
+    int introduction, nearcall_environment *env) {
+    nearcall_begin(env);
+    return (talks_Talks *)nearcall_introduced(domain, introduction, &nearcall_interface_talks_Talks, env);
+}
+/* An introduction to the same server, for one import; the caller's, who closes it.
+ * -1 after an error. */
+NEARCALL_INLINE int nearcall_introduce_talks_Talks(const talks_Talks *client,
+    nearcall_environment *env) {
+    nearcall_begin(env);
+    return nearcall_introduce((const nearcall_client *)client, env);
+}
 /* The same binding, whose calls wait at most so long; released by itself. */
 NEARCALL_INLINE talks_Talks *nearcall_with_deadline_talks_Talks(const talks_Talks *client,
     uint64_t deadline_ns) {

@@ -175,6 +175,23 @@ class Talks {
             throw ::nearcall::call_error(env);
         }
     }
+    /* Binds to what somebody else is bound to, whose introduction is used up. */
+    Talks(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
+        nearcall_environment env;
+        own_.reset(::nearcall_introduced_talks_Talks(domain.c(), introduction.release(), &env));
+        if (!own_) {
+            throw ::nearcall::call_error(env);
+        }
+    }
+    /* An introduction to the same server, for one import. */
+    friend ::nearcall::descriptor introduce(const Talks &client) {
+        nearcall_environment env;
+        ::nearcall::descriptor introduction(::nearcall_introduce_talks_Talks(client.own_.get(), &env));
+        if (!introduction) {
+            throw ::nearcall::call_error(env);
+        }
+        return introduction;
+    }
     ::std::pair<::nearcall::sink<nc_talk::sent>, ::nearcall::feed<nc_talk::came>> talk(const ::std::string &room) const {
         using ::nearcall::detail::give;
         using ::nearcall::detail::take;

@@ -4,6 +4,7 @@
 #include "vault.h"
 
 static nearcall_environment env;
+static nearcall_domain *domain;
 
 static void expect(nearcall_outcome outcome) {
     if (env.outcome != outcome) {
@@ -58,6 +59,21 @@ static void others(const vault_Vault *vault, int segment) {
     CHECK(env.ran == NEARCALL_RAN_YES);
 }
 
+/* The server is introduced to itself. */
+static void introduces(const vault_Vault *vault) {
+    int introduction = nearcall_introduce_vault_Vault(vault, &env);
+    expect(NEARCALL_RETURNED);
+    CHECK(introduction >= 0);
+    CHECK(vault_Vault_ask(vault, introduction, &env) > 0);
+    expect(NEARCALL_RETURNED);
+    /* It is used. */
+    CHECK(vault_Vault_ask(vault, introduction, &env) == 0);
+    expect(NEARCALL_RETURNED);
+    nearcall_close(introduction);
+    CHECK(nearcall_introduced_vault_Vault(domain, -1, &env) == NULL);
+    expect(NEARCALL_NOT_BOUND);
+}
+
 /* Waits until nothing is open that was not: what a oneway call has sent may be under way. */
 static void all_closed(const vault_Vault *vault, unsigned before, unsigned there) {
     unsigned own = open_count(), its = vault_Vault_open_count(vault, &env);
@@ -84,6 +100,7 @@ static void passes(const vault_Vault *vault) {
         swaps(vault, file, links[0]);
         wrong_ones(vault, file, links[0]);
         others(vault, segment);
+        introduces(vault);
         vault_Vault_close(vault, file, &env);
         expect(NEARCALL_RETURNED);
     }
@@ -95,7 +112,7 @@ static void passes(const vault_Vault *vault) {
 }
 
 /* Each lie revokes its binding, which is why there is one for each. */
-static void lies(const nearcall_domain *domain, const char *name) {
+static void lies(const char *name) {
     int links[2], same, file = memory_file("x", 1);
     CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, links) == 0);
     for (int lie = 0; lie < 4; lie++) {
@@ -112,10 +129,10 @@ static void lies(const nearcall_domain *domain, const char *name) {
 }
 
 int main(int argc, char **argv) {
-    nearcall_domain *domain = nearcall_domain_new(&env);
+    domain = nearcall_domain_new(&env);
     CHECK(domain != NULL && argc >= 2);
     if (argc == 3) {
-        lies(domain, argv[1]);
+        lies(argv[1]);
     } else {
         vault_Vault *vault = nearcall_import_vault_Vault(domain, argv[1], &env);
         if (vault == NULL) {

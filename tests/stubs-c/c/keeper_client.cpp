@@ -35,6 +35,9 @@ void passes(const vault::Vault &client, const descriptor &file, const descriptor
           NEARCALL_USAGE);
     CHECK(outcome_of([&] { client.wrong(); }) == NEARCALL_RESULTS_REFUSED);
     CHECK(client.measure(segment.get()) == 4096);
+    const descriptor introduction = introduce(client);
+    CHECK(client.ask(introduction.get()) > 0);
+    CHECK(client.ask(introduction.get()) == 0);
     char text[16] = {0};
     CHECK(pread(client.made("five!").get(), text, sizeof text, 0) == 5);
     CHECK(std::string(text) == "five!");

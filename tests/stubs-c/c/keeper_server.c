@@ -40,6 +40,21 @@ static int wrong(void *self, nearcall_environment *env) {
     return ends[0];
 }
 
+static nearcall_domain *domain;
+
+static uint32_t open_count_of(void *self, int introduction, nearcall_environment *env) {
+    nearcall_environment own;
+    uint32_t count = 0;
+    vault_Vault *vault = nearcall_introduced_vault_Vault(domain, introduction, &own);
+    (void)self;
+    (void)env;
+    if (vault != NULL) {
+        count = vault_Vault_open_count(vault, &own);
+        nearcall_release_vault_Vault(vault);
+    }
+    return count;
+}
+
 static void close_it(void *self, int given, nearcall_environment *env) {
     (void)self;
     (void)env;
@@ -54,12 +69,12 @@ static uint32_t count(void *self, nearcall_environment *env) {
 
 int main(int argc, char **argv) {
     static const nearcall_server_vault_Vault server = {
-        NULL, swap, measure, made, wrong, close_it, count,
+        NULL, swap, measure, made, wrong, open_count_of, close_it, count,
     };
     nearcall_environment env;
     char byte;
-    nearcall_domain *domain = nearcall_domain_new(&env);
     nearcall_clerk *clerk;
+    domain = nearcall_domain_new(&env);
     CHECK(domain != NULL && argc == 2);
     clerk = nearcall_export_vault_Vault(domain, argv[1], &server, &env);
     if (clerk == NULL) {

@@ -8,6 +8,12 @@ using nearcall::descriptor;
 namespace {
 
 class Keeper : public vault::VaultServer {
+  public:
+    explicit Keeper(const nearcall::domain &domain) : domain_(domain) {}
+
+  private:
+    const nearcall::domain &domain_;
+
     descriptor swap(descriptor file, const std::string &text, descriptor link,
                     descriptor &same) override {
         if (text == "busy") {
@@ -36,6 +42,14 @@ class Keeper : public vault::VaultServer {
         return descriptor(ends[0]);
     }
 
+    std::uint32_t ask(descriptor introduction) override {
+        try {
+            return vault::Vault(domain_, std::move(introduction)).open_count();
+        } catch (const nearcall::call_error &) {
+            return 0;
+        }
+    }
+
     void close(descriptor) override {}
 
     std::uint32_t open_count() override { return ::open_count(); }
@@ -48,7 +62,7 @@ class Keeper : public vault::VaultServer {
 int main(int argc, char **argv) {
     CHECK(argc == 2);
     nearcall::domain domain;
-    Keeper keeper;
+    Keeper keeper(domain);
     vault::VaultClerk clerk(domain, argv[1], keeper);
     std::puts("ready");
     std::fflush(stdout);

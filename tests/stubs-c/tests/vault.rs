@@ -39,7 +39,9 @@ fn inode(descriptor: impl AsFd) -> u64 {
     rustix::fs::fstat(descriptor).expect("it is open").st_ino
 }
 
-struct Keeper;
+struct Keeper {
+    domain: Domain,
+}
 
 impl VaultServer for Keeper {
     fn swap(
@@ -68,6 +70,11 @@ impl VaultServer for Keeper {
         rustix::pipe::pipe().expect("a pipe").0
     }
 
+    fn ask(&self, introduction: OwnedFd) -> u32 {
+        let met = Binding::import_introduced(&self.domain, introduction, &VAULT);
+        met.map_or(0, |met| VaultClient::new(met).open_count().expect("it returns"))
+    }
+
     fn close(&self, given: OwnedFd) {
         drop(given);
     }
@@ -80,7 +87,10 @@ impl VaultServer for Keeper {
 /// Exports the server in Rust until standard input ends: this test program as another process.
 #[test]
 fn serve() {
-    serve_here(|domain, name| Clerk::export(domain, name, VaultEntries::new(Keeper)));
+    serve_here(|domain, name| {
+        let keeper = Keeper { domain: domain.clone() };
+        Clerk::export(domain, name, VaultEntries::new(keeper))
+    });
 }
 
 /// What is bound by the sockets of a directory, as a process with that run-time directory does.
@@ -111,6 +121,9 @@ fn passes(vault: &VaultClient) {
     made.rewind().expect("it is a file");
     made.read_to_string(&mut text).expect("it is text");
     assert_eq!(text, "five!");
+    let introduction = vault.binding().introduce().expect("it has room");
+    assert!(vault.ask(introduction.as_fd()).expect("it returns") > 0);
+    assert_eq!(vault.ask(introduction.as_fd()).expect("it returns"), 0);
     let refused = vault.wrong();
     assert!(matches!(refused, Err(CallError::ResultsRefused { .. })), "{refused:?}");
     vault.close(given.as_fd()).expect("it is posted");

@@ -15,6 +15,7 @@ impl DescriptorRecord {
     pub fn kind(&self) -> DescriptorKind {
         match self.kind {
             kind::ANY => DescriptorKind::Any,
+            kind::BINDING => DescriptorKind::Binding,
             kind::FILE => DescriptorKind::File,
             kind::SEGMENT => DescriptorKind::Segment,
             kind::SOCKET => DescriptorKind::Socket,

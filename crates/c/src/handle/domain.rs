@@ -1,13 +1,14 @@
 //! Domains, bindings and clerks of C programs, and the descriptors of their interfaces.
 
 use std::collections::BTreeMap;
-use std::ffi::{c_char, c_void};
+use std::ffi::{c_char, c_int, c_void};
+use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use nearcall::raw::{Brief, Client, processor_offset};
 use nearcall::{
-    AStackClass, Binding, Clerk, Domain, InterfaceDescriptor, ProcedureDescriptor, Ran,
+    AStackClass, BindError, Binding, Clerk, Domain, InterfaceDescriptor, ProcedureDescriptor, Ran,
 };
 
 use super::records::{Environment, Interface, Outcome};
@@ -158,6 +159,65 @@ pub unsafe extern "C" fn nearcall_import(
             let environment = unsafe { Environment::at(environment) };
             environment.fail(Outcome::NotBound, Ran::No, &error);
             std::ptr::null_mut()
+        }
+    }
+}
+
+/// Binds to what somebody else is bound to, or null. The introduction is used up, and closed.
+///
+/// # Safety
+///
+/// - H1 live: `domain`, `environment`. H4 static: `interface`. D1 open: `introduction`, and nobody
+///   else closes it; or it is below 0.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_introduced(
+    domain: *const Domain,
+    introduction: c_int,
+    interface: *const Interface,
+    environment: *mut Environment,
+) -> *mut ClientRecord {
+    // SAFETY: H4.
+    let interface = unsafe { descriptor(interface) };
+    // SAFETY: H1.
+    let domain = unsafe { &*domain };
+    let imported = if introduction < 0 {
+        Err(BindError::NoIntroduction(format!("number {introduction} is below 0")))
+    } else {
+        // SAFETY: D1, and it is not -1.
+        let introduction = unsafe { OwnedFd::from_raw_fd(introduction) };
+        Binding::import_introduced(domain, introduction, interface)
+    };
+    match imported {
+        Ok(binding) => ClientRecord::boxed(Client::new(binding, interface)),
+        Err(error) => {
+            // SAFETY: H1.
+            let environment = unsafe { Environment::at(environment) };
+            environment.fail(Outcome::NotBound, Ran::No, &error);
+            std::ptr::null_mut()
+        }
+    }
+}
+
+/// An introduction to the server of a binding, which is the program's; -1 after an error.
+///
+/// # Safety
+///
+/// - H1 live: `client`, `environment`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_introduce(
+    client: *const ClientRecord,
+    environment: *mut Environment,
+) -> c_int {
+    // SAFETY: H1.
+    match unsafe { &*client }.client.binding().introduce() {
+        Ok(introduction) => introduction.into_raw_fd(),
+        Err(error) => {
+            // SAFETY: H1.
+            let environment = unsafe { Environment::at(environment) };
+            environment.fail(Outcome::NotBound, Ran::No, &error);
+            -1
         }
     }
 }

@@ -118,6 +118,7 @@ pub mod kind {
     pub const FILE: u32 = 1;
     pub const SEGMENT: u32 = 2;
     pub const SOCKET: u32 = 3;
+    pub const BINDING: u32 = 4;
 }
 
 /// A payload that comes in. `nearcall_take` in C.
@@ -462,6 +463,7 @@ fn numbers() -> Vec<(&'static str, u32)> {
         ("NEARCALL_DESCRIPTOR_FILE", kind::FILE),
         ("NEARCALL_DESCRIPTOR_SEGMENT", kind::SEGMENT),
         ("NEARCALL_DESCRIPTOR_SOCKET", kind::SOCKET),
+        ("NEARCALL_DESCRIPTOR_BINDING", kind::BINDING),
         ("NEARCALL_BRIEF_CLASSES", super::domain::BRIEF_CLASSES as u32),
         ("NEARCALL_BATCH_CALLS", nearcall::raw::BRIEF_BATCH_CALLS),
         ("NEARCALL_REVOKED", super::brief::REVOKED),

@@ -92,6 +92,7 @@ impl C<'_> {
             "return ({name} *)nearcall_import(domain, name, &nearcall_interface_{name}, env);"
         ));
         text.close("}");
+        self.print_introductions(name, text);
         text.line("/* The same binding, whose calls wait at most so long; released by itself. */");
         text.line(format!(
             "NEARCALL_INLINE {name} *nearcall_with_deadline_{name}(const {name} *client,"
@@ -104,6 +105,30 @@ impl C<'_> {
         text.line("nearcall_client_release((nearcall_client *)client);");
         text.close("}");
         text.line("");
+    }
+
+    fn print_introductions(&self, name: &str, text: &mut Text) {
+        text.line("/* Binds to what somebody else is bound to, whose introduction is used up and");
+        text.line(" * closed; null after an error. */");
+        text.line(format!(
+            "NEARCALL_INLINE {name} *nearcall_introduced_{name}(const nearcall_domain *domain,"
+        ));
+        text.open("    int introduction, nearcall_environment *env) {");
+        text.line("nearcall_begin(env);");
+        text.line(format!(
+            "return ({name} *)nearcall_introduced(domain, introduction, \
+             &nearcall_interface_{name}, env);"
+        ));
+        text.close("}");
+        text.line(
+            "/* An introduction to the same server, for one import; the caller's, who closes it.",
+        );
+        text.line(" * -1 after an error. */");
+        text.line(format!("NEARCALL_INLINE int nearcall_introduce_{name}(const {name} *client,"));
+        text.open("    nearcall_environment *env) {");
+        text.line("nearcall_begin(env);");
+        text.line("return nearcall_introduce((const nearcall_client *)client, env);");
+        text.close("}");
     }
 
     /// What the procedures are called in the record of a server.

@@ -39,14 +39,7 @@ impl Cpp<'_, '_> {
         for exchange in self.c.exchanges(plan) {
             self.print_sides(&exchange, text);
         }
-        text.line("/* Binds to the domain that exports `name`. */");
-        text.open(format!("{own}(const ::nearcall::domain &domain, const ::std::string &name) {{"));
-        text.line("nearcall_environment env;");
-        text.line(format!("own_.reset(::nearcall_import_{c}(domain.c(), name.c_str(), &env));"));
-        text.lines(
-            ["if (!own_) {", "    throw ::nearcall::call_error(env);", "}"].map(String::from),
-        );
-        text.close("}");
+        print_binding(&own, &c, text);
         for (procedure, name) in procedures.iter().zip(&functions) {
             text.doc(&procedure.operation.doc);
             self.print_call(*procedure, name, text);
@@ -456,4 +449,33 @@ impl Cpp<'_, '_> {
         text.line("nc_env->outcome = NEARCALL_RESULTS_REFUSED;");
         text.close("}");
     }
+}
+
+/// How one binds: by a name, or by an introduction, which whoever is bound gives.
+fn print_binding(own: &str, c: &str, text: &mut Text) {
+    let throw_unless = |there: &str, text: &mut Text| {
+        text.lines([format!("if (!{there}) {{"), "    throw ::nearcall::call_error(env);".into()]);
+        text.line("}");
+    };
+    text.line("/* Binds to the domain that exports `name`. */");
+    text.open(format!("{own}(const ::nearcall::domain &domain, const ::std::string &name) {{"));
+    text.line("nearcall_environment env;");
+    text.line(format!("own_.reset(::nearcall_import_{c}(domain.c(), name.c_str(), &env));"));
+    throw_unless("own_", text);
+    text.close("}");
+    text.line("/* Binds to what somebody else is bound to, whose introduction is used up. */");
+    let introduction = "::nearcall::descriptor introduction";
+    text.open(format!("{own}(const ::nearcall::domain &domain, {introduction}) {{"));
+    text.line("nearcall_environment env;");
+    let introduced = format!("::nearcall_introduced_{c}(domain.c(), introduction.release(), &env)");
+    text.line(format!("own_.reset({introduced});"));
+    throw_unless("own_", text);
+    text.close("}");
+    text.line("/* An introduction to the same server, for one import. */");
+    text.open(format!("friend ::nearcall::descriptor introduce(const {own} &client) {{"));
+    text.line("nearcall_environment env;");
+    text.line(format!("{introduction}(::nearcall_introduce_{c}(client.own_.get(), &env));"));
+    throw_unless("introduction", text);
+    text.line("return introduction;");
+    text.close("}");
 }
