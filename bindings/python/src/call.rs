@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use nearcall::raw::{Client, Interruptible, Reply};
+use nearcall::raw::{Client, DescriptorKind, Interruptible, Reply};
 use nearcall::{CallError, Domain, ImportOptions};
 use nearcall_os::descriptor::PeerDescriptor;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use send_wrapper::SendWrapper;
 
+use crate::descriptor::{Descriptor, Passed};
 use crate::errors;
 use crate::messages::{self, Filled, Fixed, Side};
 use crate::read::Unread;
@@ -62,6 +63,15 @@ pub fn shut_down(py: Python<'_>) {
     }
 }
 
+/// How to import, waiting at most so many seconds.
+fn options(timeout: Option<f64>) -> PyResult<ImportOptions> {
+    let mut options = ImportOptions::default();
+    if let Some(timeout) = timeout {
+        options.timeout = duration(timeout)?;
+    }
+    Ok(options)
+}
+
 #[pymethods]
 impl Binding {
     /// Binds to the domain that exports `name`; waits at most `timeout` seconds.
@@ -74,16 +84,44 @@ impl Binding {
         timeout: Option<f64>,
     ) -> PyResult<Binding> {
         let domain = domain()?;
-        let mut options = ImportOptions::default();
-        if let Some(timeout) = timeout {
-            options.timeout = duration(timeout)?;
-        }
+        let options = options(timeout)?;
         let plan = Arc::clone(&interface.plan);
         let descriptor = plan.descriptor;
         let bound = py
             .detach(|| nearcall::Binding::import_with(domain, name, descriptor, options))
             .map_err(|error| errors::of_bind(py, &error))?;
         Ok(Binding { client: Client::new(bound, descriptor), plan })
+    }
+
+    /// Binds to what whoever gave this introduction is bound to.
+    #[staticmethod]
+    #[pyo3(signature = (interface, introduction, timeout=None))]
+    fn introduced(
+        py: Python<'_>,
+        interface: &Interface,
+        introduction: &Bound<'_, PyAny>,
+        timeout: Option<f64>,
+    ) -> PyResult<Binding> {
+        let domain = domain()?;
+        let options = options(timeout)?;
+        let named = ("introduction", DescriptorKind::Binding);
+        let introduction = Passed::of(introduction, named);
+        let introduction = introduction.map_err(|wrong| errors::of_argument(py, wrong, named.0))?;
+        let introduction = introduction.into_own();
+        let plan = Arc::clone(&interface.plan);
+        let descriptor = plan.descriptor;
+        let import = || {
+            nearcall::Binding::import_introduced_with(domain, introduction, descriptor, options)
+        };
+        let bound = py.detach(import).map_err(|error| errors::of_bind(py, &error))?;
+        Ok(Binding { client: Client::new(bound, descriptor), plan })
+    }
+
+    /// An introduction to the same server, for one other domain.
+    fn introduce(&self, py: Python<'_>) -> PyResult<Descriptor> {
+        let introduced = py.detach(|| self.client.binding().introduce());
+        let introduction = introduced.map_err(|error| errors::of_bind(py, &error))?;
+        Ok(Descriptor::new(PeerDescriptor::from(introduction)))
     }
 
     /// The same binding, whose calls wait at most so many seconds.

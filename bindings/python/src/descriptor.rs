@@ -118,6 +118,11 @@ impl Passed {
         }
     }
 
+    /// The duplicate.
+    pub fn into_own(self) -> OwnedFd {
+        self.own
+    }
+
     /// What a procedure returns: a number is handed over, and closed here; an object keeps what it
     /// has.
     pub fn returned(

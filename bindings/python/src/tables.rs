@@ -418,6 +418,7 @@ fn part_place(
     let code: String = at(tuple, 1)?;
     let kind = match code.as_str() {
         "any" => DescriptorKind::Any,
+        "binding" => DescriptorKind::Binding,
         "file" => DescriptorKind::File,
         "segment" => DescriptorKind::Segment,
         "socket" => DescriptorKind::Socket,

@@ -43,6 +43,12 @@ class Vault(passing.VaultServer):
         os.close(write)
         return read
 
+    def ask(self, introduction: typing.Any) -> int:
+        try:
+            return passing.VaultClient.import_introduced(introduction).open_count()
+        except nearcall.BindError:
+            return 0
+
     def close(self, given: typing.Any) -> None:
         with given:
             assert not given.closed

@@ -271,3 +271,31 @@ def test_a_deadline_leaves_nothing_open(passing: Passing) -> None:
             assert is_same(same.fileno(), file.fileno()) and not back.closed
             del back, same
             settles(open_count, before)
+
+
+def test_a_binding_is_passed_on_once(vault: typing.Any) -> None:
+    with vault.binding.introduce() as introduction:
+        assert vault.ask(introduction) > 0
+        assert vault.ask(introduction) == 0
+    read, write = os.pipe()
+    with os.fdopen(read), os.fdopen(write):
+        with pytest.raises(nearcall.UsageError, match="is no introduction to a binding"):
+            vault.ask(read)
+
+
+def test_an_introduction_is_imported_from_once(vault: typing.Any, passing: Passing) -> None:
+    with vault.binding.introduce() as introduction:
+        client = passing.VaultClient.import_introduced(introduction, timeout=5)
+        assert client.open_count() > 0
+        assert client.binding.incarnation == vault.binding.incarnation
+        with pytest.raises(nearcall.BindError, match="the introduction to passing::Vault is over"):
+            passing.VaultClient.import_introduced(introduction)
+    with pytest.raises(nearcall.BindError, match="no introduction"):
+        passing.VaultClient.import_introduced(0)
+
+
+def test_what_is_no_descriptor_is_not_imported_from(passing: Passing) -> None:
+    with pytest.raises(nearcall.UsageError, match="introduction is -1, which is not open"):
+        passing.VaultClient.import_introduced(-1)
+    with pytest.raises(TypeError):
+        passing.VaultClient.import_introduced("a name")

@@ -1,5 +1,7 @@
 from typing import Any, Generic, Self, TypeVar, final
 
+from _typeshed import FileDescriptorLike
+
 Came = TypeVar("Came", covariant=True)
 Sent = TypeVar("Sent", contravariant=True)
 
@@ -26,6 +28,11 @@ class Binding:
     def __new__(
         cls, interface: Interface, name: str, timeout: float | None = None
     ) -> Binding: ...
+    @staticmethod
+    def introduced(
+        interface: Interface, introduction: FileDescriptorLike, timeout: float | None = None
+    ) -> Binding: ...
+    def introduce(self) -> Descriptor: ...
     def with_deadline(self, seconds: float) -> Binding: ...
     def call(self, procedure: int, /, *arguments: object) -> Any: ...
     def lend(self, bytes: int) -> Lent: ...

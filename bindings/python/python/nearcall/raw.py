@@ -70,6 +70,14 @@ class _Bound:
         """Binds to the domain that exports ``name``; waits for it at most ``timeout`` seconds."""
         return cls(Binding(cls._interface, name, timeout))
 
+    @classmethod
+    def import_introduced(
+        cls, introduction: DescriptorLike, *, timeout: float | None = None
+    ) -> typing.Self:
+        """Binds to what its giver is bound to, who has got ``introduction`` from
+        ``client.binding.introduce()``. It is used up, and stays the caller's to close."""
+        return cls(Binding.introduced(cls._interface, introduction, timeout))
+
     @property
     def binding(self) -> Binding:
         """The binding."""

@@ -17,7 +17,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("usage: passing-server VAULT FEEDING".into());
     };
     let domain = Domain::new()?;
-    let _vault = Clerk::export(&domain, vault, VaultEntries::new(Keeper))?;
+    let keeper = Keeper { domain: domain.clone() };
+    let _vault = Clerk::export(&domain, vault, VaultEntries::new(keeper))?;
     let _feeding = Clerk::export(&domain, feeding, FeedingEntries::new(Feeder::default()))?;
     println!("ready");
     std::io::stdin().read_to_end(&mut Vec::new())?;

@@ -20,7 +20,7 @@ const RESERVED: &[&str] = &[
 ];
 
 /// What a client, and a server, has besides its procedures.
-const CLIENT: &[&str] = &["binding", "import_", "with_deadline"];
+const CLIENT: &[&str] = &["binding", "import_", "import_introduced", "with_deadline"];
 
 /// What an exception has besides its members.
 const EXCEPTION: &[&str] = &["add_note", "args", "ran", "with_traceback"];
