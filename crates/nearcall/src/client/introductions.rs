@@ -73,3 +73,26 @@ impl ClientBinding {
         BindError::Revoked { name: self.name.clone() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nearcall_os::socket::Stream;
+
+    fn descriptor() -> PeerDescriptor {
+        OwnedFd::from(Stream::pair().unwrap().0).into()
+    }
+
+    #[test]
+    fn an_answer_is_kept_for_who_has_asked_and_the_first_one_counts() {
+        let mut asked = Asked::default();
+        asked.file(3, Some(descriptor()));
+        assert!(asked.0.is_empty(), "nobody has asked");
+        asked.0.insert(3, None);
+        asked.file(4, Some(descriptor()));
+        assert!(matches!(asked.0.get(&3), Some(None)) && asked.0.len() == 1);
+        asked.file(3, None);
+        asked.file(3, Some(descriptor()));
+        assert!(matches!(asked.0.get(&3), Some(Some(Answer::NotIntroduced))));
+    }
+}

@@ -3,9 +3,11 @@
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
+use nearcall::DomainOptions;
 use nearcall_abi::LENT_COUNT_MAX;
 use nearcall_abi::head::flag;
 use nearcall_abi::message::{Message, PACKET_BYTES_MAX};
+use nearcall_os::socket::DESCRIPTORS_MAX;
 
 use super::super::hand::{self, HandClient, Heard, SINGLE, Words};
 use super::{Found, Script, Target};
@@ -49,6 +51,15 @@ pub const SCRIPTS: &[&Script] = &[
         run: |t| lives_after(t, &Message::LendOver { number: 7 }),
     },
     &Script { name: "looks without end", run: endless_looks },
+    &Script { name: "introductions without end", run: endless_introductions },
+    &Script {
+        name: "an introduction that nobody asked for",
+        run: |t| said(t, &Message::Introduced { number: 0 }, 1),
+    },
+    &Script {
+        name: "a socket that nobody is introduced by",
+        run: |t| said(t, &Message::Present, 1),
+    },
     &Script { name: "a message with a descriptor", run: |t| said(t, &Message::Look, 1) },
 ];
 
@@ -189,6 +200,23 @@ fn endless_looks(target: &Target) -> Found {
     let packet = hand::packet(&Message::Look);
     for _ in 0..2_000 {
         hand::send(&client.stream, &packet, &[]).map_err(|error| error.to_string())?;
+    }
+    still_serves(&client)
+}
+
+/// Keeps all that it is given. One user has half of the binds that may be under way.
+fn endless_introductions(target: &Target) -> Found {
+    let client = bound(target)?;
+    let (mut bytes, mut given) = (vec![0; PACKET_BYTES_MAX], Vec::new());
+    for number in 0..1_000 {
+        let packet = hand::packet(&Message::Introduce { number });
+        hand::send(&client.stream, &packet, &[]).map_err(|error| error.to_string())?;
+        let answer = client.stream.receive(&mut bytes, DESCRIPTORS_MAX, ANSWERED);
+        given.extend(answer.map_err(|error| error.to_string())?.descriptors);
+    }
+    let limit = DomainOptions::default().handshakes_max as usize / 2;
+    if given.is_empty() || given.len() > limit {
+        return Err(format!("{} introductions, the limit is {limit}", given.len()));
     }
     still_serves(&client)
 }
