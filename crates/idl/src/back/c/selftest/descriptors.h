@@ -8,13 +8,15 @@
 /* What a segment has: whole pages, whatever the machine's are. */
 #define NC_SEGMENT_BYTES 65536
 
-typedef enum nc_kind { NC_ANY, NC_FILE, NC_SEGMENT, NC_SOCKET } nc_kind;
+typedef enum nc_kind { NC_ANY, NC_BINDING, NC_FILE, NC_SEGMENT, NC_SOCKET } nc_kind;
 
 /* An open file with a text in it, which whoever gets it reads once; a pipe where any will do. -1 if
  * there is none. */
 NEARCALL_INLINE int nc_opened(nc_kind kind, const char *text) {
     const ssize_t count = (ssize_t)strlen(text);
     const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL;
+    /* A socket for packets passes for an introduction until somebody imports from it. */
+    const int type = (kind == NC_BINDING ? SOCK_SEQPACKET : SOCK_STREAM) | SOCK_CLOEXEC;
     int ends[2] = {-1, -1};
     bool is_well;
     if (kind == NC_FILE || kind == NC_SEGMENT) {
@@ -26,7 +28,7 @@ NEARCALL_INLINE int nc_opened(nc_kind kind, const char *text) {
         }
     } else {
         is_well = kind == NC_ANY ? pipe2(ends, O_CLOEXEC) == 0
-                                 : socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0;
+                                 : socketpair(AF_UNIX, type, 0, ends) == 0;
         is_well = is_well && write(ends[1], text, (size_t)count) == count;
         nearcall_close(ends[1]);
     }

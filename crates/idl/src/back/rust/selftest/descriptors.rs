@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt as _;
 
 use nearcall::raw::DescriptorKind;
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 /// No text in an open file is longer.
 const OPENED_BYTES_MAX: u64 = 64;
@@ -18,6 +19,7 @@ pub fn opened(kind: DescriptorKind, text: &str) -> OwnedFd {
         DescriptorKind::File => memory_file(text).map(OwnedFd::from),
         DescriptorKind::Segment => segment(text),
         DescriptorKind::Socket => socket(text),
+        DescriptorKind::Binding => packet(text),
         DescriptorKind::Any => pipe(text),
     };
     made.unwrap_or_else(|error| panic!("there is no {kind:?}: {error}"))
@@ -44,6 +46,14 @@ fn socket(text: &str) -> std::io::Result<OwnedFd> {
     Ok(own.into())
 }
 
+/// What passes for an introduction until somebody imports from it.
+fn packet(text: &str) -> std::io::Result<OwnedFd> {
+    let (family, packets) = (AddressFamily::UNIX, SocketType::SEQPACKET);
+    let (own, other) = socketpair(family, packets, SocketFlags::CLOEXEC, None)?;
+    rustix::io::write(&other, text.as_bytes())?;
+    Ok(own)
+}
+
 fn pipe(text: &str) -> std::io::Result<OwnedFd> {
     let (own, mut other) = std::io::pipe()?;
     other.write_all(text.as_bytes())?;
@@ -53,7 +63,8 @@ fn pipe(text: &str) -> std::io::Result<OwnedFd> {
 /// The text in it, up to its end or a NUL.
 impl Shown for OwnedFd {
     fn show(&self, text: &mut String) {
-        let mut bytes = Vec::new();
+        // Room for all at once: of a packet, what one read leaves is lost.
+        let mut bytes = Vec::with_capacity(OPENED_BYTES_MAX as usize);
         // What cannot be read is not there.
         let _ = self
             .try_clone()
