@@ -110,6 +110,7 @@ fn another_hash_names_the_first_operation_that_differs() {
         hash: [9; 16],
         procedures: &PROCEDURES,
         classes: FAULTS.classes,
+        appendables: FAULTS.appendables,
     };
     in_processes(|world| {
         let _server = world.serve("changed");

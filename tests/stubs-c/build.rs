@@ -4,7 +4,7 @@ fn main() {
     for file in ["brief.idl", "cross.idl", "vault.idl", "feeding.idl", "talking.idl"] {
         nearcall_idl::build(file);
     }
-    for version in ["old", "new", "other"] {
+    for version in ["old", "new", "other", "early", "late", "moved"] {
         nearcall_idl::build(format!("versions/{version}.idl"));
     }
 }

@@ -154,7 +154,7 @@ impl Filler<'_> {
             return Err(wrong_type(value, "a struct"));
         };
         let declared = &self.table[*row];
-        let Kind::Struct { members } = &declared.kind else {
+        let Kind::Struct { members, .. } = &declared.kind else {
             return Err(wrong_type(value, "a struct"));
         };
         check_class(value, declared.class.bind(value.py()))?;
@@ -305,7 +305,7 @@ impl<'py> Taker<'_, 'py> {
                     return Err(Malformed::range(0u8).into());
                 };
                 let table = self.table;
-                let Kind::Struct { members } = &table[*row].kind else {
+                let Kind::Struct { members, .. } = &table[*row].kind else {
                     return Err(Malformed::range(0u8).into());
                 };
                 let pairs = members.iter().zip(places);

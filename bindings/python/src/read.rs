@@ -308,7 +308,24 @@ impl<'p, 'py> Reader<'p, 'py> {
         let class = table[row].class.bind(self.py);
         match &table[row].kind {
             Kind::Enum { .. } | Kind::Bitmask { .. } | Kind::Bitset { .. } => self.word(declared),
-            Kind::Struct { members } => {
+            Kind::Struct { members, is_appendable: true } => {
+                let count = self.count()?;
+                let came = self.take(count)?;
+                let behind = std::mem::replace(&mut self.rest, came);
+                let values = self.nested(false, |reader| {
+                    let values = members.iter().map(|member| {
+                        if reader.rest.is_empty() {
+                            reader.rest = &member.missing;
+                        }
+                        reader.value(&member.declared)
+                    });
+                    values.collect::<Result<Vec<_>, _>>()
+                })?;
+                // What was left is of members that a newer version has.
+                self.rest = behind;
+                Ok(class.call1(PyTuple::new(self.py, values)?)?)
+            }
+            Kind::Struct { members, is_appendable: false } => {
                 if members.is_empty() {
                     match self.take(1)?[0] {
                         0 => {}

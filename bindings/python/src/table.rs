@@ -104,6 +104,7 @@ pub enum Kind {
     /// A struct or an exception.
     Struct {
         members: Vec<Member>,
+        is_appendable: bool,
     },
     Union {
         discriminator: Type,
@@ -130,6 +131,8 @@ pub struct Member {
     pub name: Py<PyString>,
     pub label: &'static str,
     pub declared: Type,
+    /// Of an appendable struct: the default, as it is marshalled.
+    pub missing: Vec<u8>,
 }
 
 /// What a discriminator without a label selects.

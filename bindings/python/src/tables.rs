@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use nearcall::raw::{DescriptorKind, MESSAGE_BYTES_MAX, UNBOUNDED};
-use nearcall::{AStackClass, InterfaceDescriptor, ProcedureDescriptor};
+use nearcall::{AStackClass, AppendableDescriptor, InterfaceDescriptor, ProcedureDescriptor};
 use nearcall_abi::message::CLASSES_MAX;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -50,7 +50,7 @@ impl Types {
 #[pymethods]
 impl Interface {
     #[new]
-    #[pyo3(signature = (types, name, hash, classes, procedures, feeds=None))]
+    #[pyo3(signature = (types, name, hash, classes, procedures, feeds=None, appendables=None))]
     fn new(
         types: &Types,
         name: &str,
@@ -58,6 +58,7 @@ impl Interface {
         classes: Vec<(u32, u32)>,
         procedures: &Bound<'_, PyTuple>,
         feeds: Option<&Bound<'_, PyTuple>>,
+        appendables: Option<&Bound<'_, PyTuple>>,
     ) -> PyResult<Interface> {
         if classes.is_empty() || classes.len() > CLASSES_MAX {
             return Err(refused("A-stack classes", classes.len()));
@@ -78,12 +79,16 @@ impl Interface {
         if let Some(plan) = plans.iter().find(|plan| !plan.is_whole()) {
             return Err(refused("a feed without", plan.name));
         }
+        let appendables = appendables.into_iter().flatten();
+        let appendables = appendables.map(|row| appendable(row.cast::<PyTuple>()?));
+        let appendables = appendables.collect::<PyResult<Vec<_>>>()?;
         // An interface is there for as long as its module is, which is never unloaded.
         let descriptor = Box::leak(Box::new(InterfaceDescriptor {
             name: leaked(name),
             hash: hash_of(hash)?,
             procedures: descriptors.leak(),
             classes: classes.leak(),
+            appendables: appendables.leak(),
         }));
         let table = Arc::clone(&types.table);
         Ok(Interface { plan: Arc::new(Plan { descriptor, procedures: plans, table }) })
@@ -127,18 +132,29 @@ fn word(tuple: &Bound<'_, PyTuple>, index: usize) -> PyResult<Word> {
     Word::of(&code).ok_or_else(|| refused("word", code))
 }
 
+fn appendable(row: &Bound<'_, PyTuple>) -> PyResult<AppendableDescriptor> {
+    let (name, procedure): (String, u32) = (at(row, 0)?, at(row, 1)?);
+    let hashes = inner(row, 2)?;
+    let hashes = hashes.iter().map(|digits| hash_of(&digits.extract::<String>()?));
+    let hashes = hashes.collect::<PyResult<Vec<_>>>()?;
+    Ok(AppendableDescriptor { name: leaked(&name), procedure, hashes: hashes.leak() })
+}
+
 fn declared(row: &Bound<'_, PyTuple>) -> PyResult<Declared> {
     let (code, class): (String, Py<PyAny>) = (at(row, 0)?, at(row, 1)?);
     let kind = match code.as_str() {
-        "struct" => {
+        "struct" | "appendable" => {
+            let is_appendable = code == "appendable";
             let members = inner(row, 2)?;
             let members = members.iter().map(|member| {
                 let member = member.cast_into::<PyTuple>()?;
                 let label = leaked(&at::<String>(&member, 0)?);
                 let declared = used(&member.get_item(1)?)?;
-                Ok(Member { name: PyString::intern(row.py(), label).unbind(), label, declared })
+                let missing = if is_appendable { at(&member, 2)? } else { Vec::new() };
+                let name = PyString::intern(row.py(), label).unbind();
+                Ok(Member { name, label, declared, missing })
             });
-            Kind::Struct { members: members.collect::<PyResult<_>>()? }
+            Kind::Struct { members: members.collect::<PyResult<_>>()?, is_appendable }
         }
         "union" => union(row)?,
         "enum" => {
@@ -374,7 +390,7 @@ fn check(declared: &Type, table: &Table, depth: usize) -> PyResult<()> {
                 return Ok(());
             }
             match &table[*row].kind {
-                Kind::Struct { members } => {
+                Kind::Struct { members, .. } => {
                     let mut all = members.iter().map(|member| &member.declared);
                     all.try_for_each(|inner| check_direct(inner, table))
                 }
@@ -438,7 +454,7 @@ fn place(
         let Type::Declared(row) = declared else {
             return Err(refused("members of", "what is no struct"));
         };
-        let Kind::Struct { members } = &table[*row].kind else {
+        let Kind::Struct { members, .. } = &table[*row].kind else {
             return Err(refused("members of row", row));
         };
         let inner = inner(tuple, 1)?;

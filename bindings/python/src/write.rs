@@ -405,10 +405,13 @@ impl<'t> Writer<'t> {
             Kind::Enum { .. } | Kind::Bitmask { .. } | Kind::Bitset { .. } => {
                 self.word(value, declared)
             }
-            Kind::Struct { members } => {
+            Kind::Struct { members, is_appendable } => {
                 check_class(value, class)?;
-                if members.is_empty() {
-                    self.bytes.push(0);
+                let at = self.bytes.len();
+                match (is_appendable, members.is_empty()) {
+                    (true, _) => self.count(0)?,
+                    (false, true) => self.bytes.push(0),
+                    (false, false) => {}
                 }
                 self.nested(|writer| {
                     members.iter().try_for_each(|member| {
@@ -416,7 +419,13 @@ impl<'t> Writer<'t> {
                         let written = writer.value(&inner, &member.declared);
                         written.map_err(|wrong| wrong.named(member.label))
                     })
-                })
+                })?;
+                if *is_appendable {
+                    // A payload past `u32::MAX` is over the limit of a message, and refused.
+                    let bytes = (self.bytes.len() - at - 4) as u32;
+                    self.bytes[at..at + 4].copy_from_slice(&bytes.to_le_bytes());
+                }
+                Ok(())
             }
             Kind::Union { discriminator, cases, labels, rest } => {
                 check_class(value, class)?;

@@ -31,17 +31,32 @@ pub struct ProcedureDescriptor {
     pub is_leaf: bool,
 }
 
+/// A struct that a later version may add members to, at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AppendableDescriptor {
+    /// Scoped name, `::` between the parts.
+    pub name: &'static str,
+    /// Index of the first procedure in whose messages it is.
+    pub procedure: u32,
+    /// Hash over its name; then one a member, over all members up to that one. Of two versions that
+    /// fit, one list begins with the other.
+    pub hashes: &'static [[u8; 16]],
+}
+
 /// An interface: what import and export compare at bind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InterfaceDescriptor {
     /// Scoped name, `::` between the parts.
     pub name: &'static str,
-    /// Hash over the procedures' names and hashes, in order.
+    /// Hash over the procedures' names and hashes, in order, and over the last of each appendable
+    /// struct.
     pub hash: [u8; 16],
     /// In the order of the interface file, inherited ones first.
     pub procedures: &'static [ProcedureDescriptor],
     /// In order of size.
     pub classes: &'static [AStackClass],
+    /// The appendable structs in its messages.
+    pub appendables: &'static [AppendableDescriptor],
 }
 
 impl AStackClass {

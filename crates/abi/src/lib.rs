@@ -17,7 +17,7 @@ pub mod message;
 pub mod status;
 
 pub use bell::BellLine;
-pub use descriptor::{AStackClass, InterfaceDescriptor, ProcedureDescriptor};
+pub use descriptor::{AStackClass, AppendableDescriptor, InterfaceDescriptor, ProcedureDescriptor};
 pub use head::{AStackHead, ReplyLine, RequestLine};
 pub use layout::{Extent, SegmentLayout};
 pub use status::Status;

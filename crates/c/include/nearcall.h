@@ -97,14 +97,24 @@ typedef struct nearcall_procedure {
     bool is_leaf;
 } nearcall_procedure;
 
+/* A struct that a later version may add members to, at its end. */
+typedef struct nearcall_appendable {
+    const char *name;
+    const uint8_t (*hashes)[16]; /* of the name, then one a member */
+    uint32_t hash_count;
+    uint32_t procedure; /* the first in whose messages it is */
+} nearcall_appendable;
+
 /* What both sides of an interface must agree on. Generated. */
 typedef struct nearcall_interface {
     const char *name;
     uint8_t hash[16];
     const nearcall_procedure *procedures;
     const nearcall_class *classes;
+    const nearcall_appendable *appendables;
     uint32_t procedure_count;
     uint32_t class_count;
+    uint32_t appendable_count;
     bool is_awaited; /* it has an exchange */
 } nearcall_interface;
 

@@ -194,6 +194,21 @@ NEARCALL_INLINE void nearcall_write_text(nearcall_writer *writer, const char *na
     }
 }
 
+/* Begins an appendable struct: its length comes when its members have been written. */
+NEARCALL_INLINE size_t nearcall_write_appendable(nearcall_writer *writer) {
+    const uint32_t later = 0;
+    nearcall_write(writer, &later, sizeof later);
+    return writer->count;
+}
+
+/* Ends it. A value past UINT32_MAX is over the limit of a message, and refused there. */
+NEARCALL_INLINE void nearcall_write_appended(nearcall_writer *writer, size_t begin) {
+    const uint32_t count = (uint32_t)(writer->count - begin);
+    if (!writer->has_no_memory) {
+        memcpy(writer->bytes + begin - sizeof count, &count, sizeof count);
+    }
+}
+
 /* Reads one value from a private copy. */
 typedef struct nearcall_reader {
     const uint8_t *rest;
@@ -232,6 +247,40 @@ NEARCALL_INLINE bool nearcall_read_count(nearcall_reader *reader, uint64_t bytes
         return nearcall_read_bad(reader, NEARCALL_MALFORMED_LENGTH, *count, reader->left);
     }
     return true;
+}
+
+/* What lies behind an appendable struct. */
+typedef struct nearcall_behind {
+    const uint8_t *rest;
+    size_t left;
+} nearcall_behind;
+
+/* Begins an appendable struct: nothing is read past what its length says. */
+NEARCALL_INLINE bool nearcall_read_appendable(nearcall_reader *reader, nearcall_behind *behind) {
+    uint32_t count = 0;
+    if (!nearcall_read_count(reader, 1, &count)) {
+        return false;
+    }
+    behind->rest = reader->rest + count;
+    behind->left = reader->left - count;
+    reader->left = count;
+    return true;
+}
+
+/* Before a member: where nothing is left of the struct, reading goes on in the member's default. */
+NEARCALL_INLINE void nearcall_read_missing(nearcall_reader *reader, const uint8_t *missing,
+                                           size_t count) {
+    if (reader->left == 0) {
+        reader->rest = missing;
+        reader->left = count;
+    }
+}
+
+/* Ends it. What is left is of members that a newer version has. */
+NEARCALL_INLINE void nearcall_read_appended(nearcall_reader *reader,
+                                            const nearcall_behind *behind) {
+    reader->rest = behind->rest;
+    reader->left = behind->left;
 }
 
 NEARCALL_INLINE bool nearcall_read_boolean(nearcall_reader *reader, bool *is_present) {

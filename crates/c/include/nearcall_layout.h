@@ -22,14 +22,22 @@ NEARCALL_ASSERT(offsetof(nearcall_procedure, is_oneway) == 25);
 NEARCALL_ASSERT(offsetof(nearcall_procedure, is_idempotent) == 26);
 NEARCALL_ASSERT(offsetof(nearcall_procedure, is_leaf) == 27);
 
-NEARCALL_ASSERT(sizeof(nearcall_interface) == 56);
+NEARCALL_ASSERT(sizeof(nearcall_appendable) == 24);
+NEARCALL_ASSERT(offsetof(nearcall_appendable, name) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_appendable, hashes) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_appendable, hash_count) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_appendable, procedure) == 20);
+
+NEARCALL_ASSERT(sizeof(nearcall_interface) == 64);
 NEARCALL_ASSERT(offsetof(nearcall_interface, name) == 0);
 NEARCALL_ASSERT(offsetof(nearcall_interface, hash) == 8);
 NEARCALL_ASSERT(offsetof(nearcall_interface, procedures) == 24);
 NEARCALL_ASSERT(offsetof(nearcall_interface, classes) == 32);
-NEARCALL_ASSERT(offsetof(nearcall_interface, procedure_count) == 40);
-NEARCALL_ASSERT(offsetof(nearcall_interface, class_count) == 44);
-NEARCALL_ASSERT(offsetof(nearcall_interface, is_awaited) == 48);
+NEARCALL_ASSERT(offsetof(nearcall_interface, appendables) == 40);
+NEARCALL_ASSERT(offsetof(nearcall_interface, procedure_count) == 48);
+NEARCALL_ASSERT(offsetof(nearcall_interface, class_count) == 52);
+NEARCALL_ASSERT(offsetof(nearcall_interface, appendable_count) == 56);
+NEARCALL_ASSERT(offsetof(nearcall_interface, is_awaited) == 60);
 
 NEARCALL_ASSERT(sizeof(nearcall_put) == 32);
 NEARCALL_ASSERT(offsetof(nearcall_put, bytes) == 0);

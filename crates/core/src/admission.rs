@@ -213,6 +213,13 @@ pub fn extension_count(ours: &[(&str, [u8; 16])], theirs: &[(&str, [u8; 16])]) -
     (count as usize == ours.len().min(theirs.len())).then_some(count)
 }
 
+/// The first member, counted from 1, in which two versions of an appendable struct differ; `None`
+/// if one of them only adds members at the end of the other. Both are lists of a hash over the name
+/// and one a member, over all up to that one; either may be a peer's.
+pub fn member_difference(ours: &[[u8; 16]], theirs: &[[u8; 16]]) -> Option<usize> {
+    ours.iter().zip(theirs).position(|(ours, theirs)| ours != theirs)
+}
+
 /// The first procedure whose name or hash differs; `None` if all are equal. Either list may be a
 /// peer's.
 pub fn first_difference<'n>(
@@ -315,6 +322,15 @@ mod tests {
         assert_eq!(extension_count(&[READ], &[WIDER_READ]), None);
         assert_eq!(extension_count(&[OPEN_FILE, READ], &[READ]), None);
         assert_eq!(extension_count(&[OPEN_FILE, READ], &[OPEN_FILE, WIDER_READ]), None);
+    }
+
+    #[test]
+    fn a_struct_with_members_added_at_the_end_does_not_differ() {
+        let [name, one, two, other] = [[0; 16], [1; 16], [2; 16], [3; 16]];
+        assert_eq!(member_difference(&[name, one], &[name, one, two]), None);
+        assert_eq!(member_difference(&[name, one, two], &[name]), None);
+        assert_eq!(member_difference(&[name, one, two], &[name, one, other]), Some(2));
+        assert_eq!(member_difference(&[name, one], &[name, other, two]), Some(1));
     }
 
     #[test]

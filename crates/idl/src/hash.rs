@@ -3,6 +3,10 @@
 //! The text that is hashed names types after all aliases are gone, widths, offsets, bounds and
 //! directions; it has no parameter name, no comment, no path and no repository id, so that
 //! renaming a parameter keeps two programs compatible. Knows no target language.
+//!
+//! An appendable struct stands in that text by its name alone. Its members have hashes of their
+//! own, each over all members up to it, so that of two versions of which one only adds members at
+//! the end of the other, one list begins with the other (docs/design/0030).
 
 use std::fmt::Write as _;
 
@@ -22,14 +26,36 @@ pub fn procedure(model: &Model, operation: &Operation, layout: &OperationLayout)
     digest(&canonical(model, operation, layout))
 }
 
-/// Hash of an interface: names and hashes of its procedures, in order.
-pub fn interface<'p>(procedures: impl Iterator<Item = (&'p str, &'p [u8; 16])>) -> [u8; 16] {
+/// Hashes of an appendable struct: of its name, then one a member, of all up to that one. The
+/// members' names are in them: one that is inserted before others of its type, or changes places
+/// with one, would else pass for one at the end.
+pub fn appendable(model: &Model, id: DeclarationId) -> Vec<[u8; 16]> {
+    let mut hashes = vec![digest(&format!("{VERSION}appendable {}", model.declaration(id).name))];
+    for member in members(model, id) {
+        let before = hex(hashes.last().expect("that of the name"));
+        let mut writer = Canonical { model, text: before, open: Vec::new() };
+        writer.add(format_args!(" {} ", member.name));
+        writer.member(member);
+        hashes.push(digest(&writer.text));
+    }
+    hashes
+}
+
+/// Hash of an interface: names and hashes of its procedures, in order; then the last hash of each
+/// appendable struct in their messages.
+pub fn interface<'p>(
+    procedures: impl Iterator<Item = (&'p str, &'p [u8; 16])>,
+    appendables: impl Iterator<Item = &'p [u8; 16]>,
+) -> [u8; 16] {
     let mut text = String::from(VERSION);
     for (name, hash) in procedures {
         text.push_str(name);
         text.push(' ');
         text.push_str(&hex(hash));
         text.push('\n');
+    }
+    for hash in appendables {
+        text.push_str(&format!("appendable {}\n", hex(hash)));
     }
     digest(&text)
 }
@@ -200,6 +226,10 @@ impl Canonical<'_> {
     }
 
     fn named(&mut self, id: DeclarationId) {
+        let declaration = self.model.declaration(id);
+        if declaration.is_appendable() {
+            return self.add(format_args!("appendable {}", declaration.name));
+        }
         if let Some(up) = self.open.iter().rev().position(|open| *open == id) {
             self.add(format_args!("up {up}"));
             return;
@@ -272,12 +302,16 @@ mod tests {
 
     #[test]
     fn an_interface_hash_depends_on_names_hashes_and_order() {
+        fn hash(procedures: [(&str, &[u8; 16]); 2], appendables: &[[u8; 16]]) -> [u8; 16] {
+            interface(procedures.into_iter(), appendables.iter())
+        }
         let (one, two) = ([1; 16], [2; 16]);
-        let first = interface([("a", &one), ("b", &two)].into_iter());
-        assert_ne!(first, interface([("b", &two), ("a", &one)].into_iter()));
-        assert_ne!(first, interface([("a", &two), ("b", &two)].into_iter()));
-        assert_ne!(first, interface([("a", &one), ("c", &two)].into_iter()));
-        assert_eq!(first, interface([("a", &one), ("b", &two)].into_iter()));
+        let first = hash([("a", &one), ("b", &two)], &[]);
+        assert_ne!(first, hash([("b", &two), ("a", &one)], &[]));
+        assert_ne!(first, hash([("a", &two), ("b", &two)], &[]));
+        assert_ne!(first, hash([("a", &one), ("c", &two)], &[]));
+        assert_ne!(first, hash([("a", &one), ("b", &two)], &[one]));
+        assert_eq!(first, hash([("a", &one), ("b", &two)], &[]));
     }
 
     #[test]

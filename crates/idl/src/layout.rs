@@ -15,13 +15,19 @@
 //! inout words come first in both.
 
 mod class;
+mod extended;
 mod message;
+mod missing;
 mod range;
+mod reach;
 mod shape;
 mod size;
 
 pub use class::astack_classes;
+pub use extended::extended;
+pub use missing::{MISSING_BYTES_MAX, missing};
 pub use range::{Range, is_ranged, range};
+pub use reach::reached;
 pub use shape::{Form, Scalar, Shape, element_bytes, members, shape};
 pub use size::{bytes_max, bytes_min, declared_bytes_min, fixed_bytes, is_recursive};
 

@@ -212,6 +212,8 @@ pub struct Enum {
     pub enumerators: Vec<Enumerator>,
     /// `@bit_bound`, 1 to 32; 32 if not given.
     pub bit_bound: u8,
+    /// Which enumerator stands where no value came: `@default_literal`, or the first.
+    pub default_index: u32,
 }
 
 /// One enumerator.
@@ -406,6 +408,27 @@ pub struct Annotation {
     pub name: String,
     /// Parameter values by name.
     pub parameters: BTreeMap<String, Value>,
+}
+
+impl Declaration {
+    /// How the type says that it may change: `FINAL`, `APPENDABLE` or `MUTABLE`, if it says so.
+    pub fn extensibility(&self) -> Option<&str> {
+        self.annotations.iter().find_map(|one| match &*one.name {
+            "final" => Some("FINAL"),
+            "appendable" => Some("APPENDABLE"),
+            "mutable" => Some("MUTABLE"),
+            "extensibility" => match one.parameters.get("value") {
+                Some(Value::String(word)) => Some(&**word),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
+    /// Whether a later version may add members at its end: a struct that says so.
+    pub fn is_appendable(&self) -> bool {
+        matches!(self.kind, Kind::Struct(_)) && self.extensibility() == Some("APPENDABLE")
+    }
 }
 
 impl DescriptorKind {

@@ -56,6 +56,19 @@ pub struct InterfacePlan {
     pub procedures: Vec<ProcedurePlan>,
     /// In the order of the procedures that open them.
     pub feeds: Vec<FeedPlan>,
+    /// The appendable structs in its messages, in the order of the procedures that have them first.
+    pub appendables: Vec<AppendablePlan>,
+}
+
+/// An appendable struct, as a bind compares it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AppendablePlan {
+    /// Which.
+    pub id: DeclarationId,
+    /// The first procedure in whose messages it is.
+    pub procedure: u32,
+    /// Of its name, then one a member, of all members up to that one.
+    pub hashes: Vec<[u8; 16]>,
 }
 
 /// Both stubs of one procedure.
@@ -265,10 +278,27 @@ fn interface_plan(model: &Model, id: DeclarationId, interface: &Interface) -> In
             }
         })
         .collect();
+    let appendables = appendables(model, interface);
     let hashes = interface.operations.iter().zip(&procedures);
-    let hash = hash::interface(hashes.map(|(operation, plan)| (&*operation.name, &plan.hash)));
+    let hash = hash::interface(
+        hashes.map(|(operation, plan)| (&*operation.name, &plan.hash)),
+        appendables.iter().flat_map(|plan| plan.hashes.last()),
+    );
     let feeds = feeds::feeds(interface);
-    InterfacePlan { id, hash, classes: layout.classes, procedures, feeds }
+    InterfacePlan { id, hash, classes: layout.classes, procedures, feeds, appendables }
+}
+
+fn appendables(model: &Model, interface: &Interface) -> Vec<AppendablePlan> {
+    let mut plans: Vec<AppendablePlan> = Vec::new();
+    for (operation, procedure) in interface.operations.iter().zip(0u32..) {
+        for id in layout::reached(model, operation) {
+            let is_known = plans.iter().any(|plan| plan.id == id);
+            if model.declaration(id).is_appendable() && !is_known {
+                plans.push(AppendablePlan { id, procedure, hashes: hash::appendable(model, id) });
+            }
+        }
+    }
+    plans
 }
 
 fn arguments(model: &Model, operation: &Operation, lent: Option<Root>) -> Vec<Argument> {

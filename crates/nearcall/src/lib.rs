@@ -48,7 +48,9 @@ pub use domain::{Domain, DomainOptions};
 pub use error::{
     BindError, CallError, Error, ExportError, NameError, NotExecuted, OverBound, Ran, UsageError,
 };
-pub use nearcall_abi::{AStackClass, InterfaceDescriptor, ProcedureDescriptor};
+pub use nearcall_abi::{
+    AStackClass, AppendableDescriptor, InterfaceDescriptor, ProcedureDescriptor,
+};
 pub use nearcall_core::{PeerFault, Priority, WaitPolicy};
 pub use nearcall_os::{DescriptorKind, WrongDescriptor};
 pub use raw::{Opaque, OpaqueOut, Pending, Refusal};

@@ -80,7 +80,9 @@ fn messages(bytes: &[u8]) {
     }
     if let Some(version) = Version::decode(bytes) {
         let listed = version.procedures.map(|procedure| procedure.name.len()).sum::<usize>();
-        assert!(listed <= bytes.len(), "{listed} bytes of names in {}", bytes.len());
+        let hashes: usize = version.appendables().map(<[_]>::len).sum();
+        let listed = listed + hashes * size_of::<[u8; 16]>();
+        assert!(listed <= bytes.len(), "{listed} bytes of names and hashes in {}", bytes.len());
     }
 }
 

@@ -53,13 +53,16 @@ impl RandomInterface {
                     let shape = self.idl_type(shape, index);
                     let _ = write!(all, "{optional}{shape} m{number}; ");
                 }
-                line(text, format_args!("struct D{index} {{ {all}}};"));
+                let appendable = appendable(index);
+                line(text, format_args!("{appendable}struct D{index} {{ {all}}};"));
             }
             Definition::Tree(shape) => {
                 let shape = self.idl_type(shape, index);
                 line(text, format_args!("struct D{index};"));
                 line(text, format_args!("typedef sequence<D{index}> D{index}List;"));
-                line(text, format_args!("struct D{index} {{ {shape} m0; D{index}List m1; }};"));
+                let all = format!("{shape} m0; D{index}List m1; ");
+                let appendable = appendable(index);
+                line(text, format_args!("{appendable}struct D{index} {{ {all}}};"));
             }
             Definition::Enum { count, is_narrow } => {
                 let names: Vec<String> =
@@ -141,6 +144,11 @@ impl RandomInterface {
             Resolved::Shape(Shape::Named(_)) => String::from("long"),
         }
     }
+}
+
+/// Every other struct may grow.
+fn appendable(index: usize) -> &'static str {
+    if index % 2 == 1 { "@appendable " } else { "" }
 }
 
 fn line(text: &mut String, line: std::fmt::Arguments<'_>) {

@@ -642,5 +642,6 @@ pub mod descriptors {
             ::nearcall::AStackClass { block_bytes: 0, count: 5 },
             ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
         ],
+        appendables: &[],
     };
 }

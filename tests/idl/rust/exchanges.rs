@@ -643,5 +643,6 @@ pub mod exchanges {
             ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
             ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
         ],
+        appendables: &[],
     };
 }

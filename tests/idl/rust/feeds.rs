@@ -1347,6 +1347,7 @@ pub mod feeds {
             ::nearcall::AStackClass { block_bytes: 1024, count: 5 },
             ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
         ],
+        appendables: &[],
     };
     /// Has them again.
     #[derive(Clone, Debug)]
@@ -2655,5 +2656,6 @@ pub mod feeds {
             ::nearcall::AStackClass { block_bytes: 1024, count: 5 },
             ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
         ],
+        appendables: &[],
     };
 }

@@ -1315,6 +1315,7 @@ pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescrip
         ::nearcall::AStackClass { block_bytes: 0, count: 5 },
         ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
     ],
+    appendables: &[],
 };
 /// Scope `files`.
 #[allow(clippy::module_inception)]

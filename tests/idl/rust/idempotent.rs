@@ -643,5 +643,6 @@ pub mod again {
             ::nearcall::AStackClass { block_bytes: 0, count: 5 },
             ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
         ],
+        appendables: &[],
     };
 }

@@ -295,6 +295,7 @@ pub static FILES: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescrip
         is_leaf: false,
     }],
     classes: &[::nearcall::AStackClass { block_bytes: 2048, count: 5 }],
+    appendables: &[],
 };
 /// Struct `FilesClient`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -609,6 +610,7 @@ pub static GENERIC: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescr
         is_leaf: false,
     }],
     classes: &[::nearcall::AStackClass { block_bytes: 0, count: 5 }],
+    appendables: &[],
 };
 /// Scope `async`.
 #[allow(clippy::module_inception)]
@@ -1037,6 +1039,7 @@ pub mod r#async {
             is_leaf: false,
         }],
         classes: &[::nearcall::AStackClass { block_bytes: 0, count: 5 }],
+        appendables: &[],
     };
     /// Scope `type`.
     pub mod r#type {
@@ -3621,6 +3624,7 @@ pub mod nearcall {
             ::nearcall::AStackClass { block_bytes: 64, count: 5 },
             ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
         ],
+        appendables: &[],
     };
     /// Scope `client`.
     pub mod client {

@@ -1058,4 +1058,5 @@ pub static PFS: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescripto
         },
     ],
     classes: &[::nearcall::AStackClass { block_bytes: 2048, count: 5 }],
+    appendables: &[],
 };

@@ -860,5 +860,6 @@ pub mod streams {
             ::nearcall::AStackClass { block_bytes: 0, count: 5 },
             ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
         ],
+        appendables: &[],
     };
 }

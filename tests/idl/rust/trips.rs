@@ -1256,6 +1256,7 @@ pub mod trips {
             ::nearcall::AStackClass { block_bytes: 0, count: 5 },
             ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
         ],
+        appendables: &[],
     };
     /// What `change` raises.
     #[derive(Clone, Debug, PartialEq)]
@@ -4643,5 +4644,6 @@ pub mod trips {
             ::nearcall::AStackClass { block_bytes: 256, count: 5 },
             ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
         ],
+        appendables: &[],
     };
 }

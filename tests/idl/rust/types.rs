@@ -5223,6 +5223,7 @@ pub mod types {
             ::nearcall::AStackClass { block_bytes: 1024, count: 5 },
             ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
         ],
+        appendables: &[],
     };
     /// Type `types::Octets`.
     pub type Octets = ::std::vec::Vec<u8>;
@@ -6321,6 +6322,7 @@ pub mod types {
             },
         ],
         classes: &[::nearcall::AStackClass { block_bytes: 2048, count: 5 }],
+        appendables: &[],
     };
     /// What `own` raises.
     #[derive(Clone, Debug, PartialEq)]
@@ -11528,6 +11530,7 @@ pub mod types {
             ::nearcall::AStackClass { block_bytes: 1024, count: 5 },
             ::nearcall::AStackClass { block_bytes: 2048, count: 5 },
         ],
+        appendables: &[],
     };
     /// Calls `types::Hollow` in the domain that exports it.
     #[derive(Clone, Debug)]
@@ -11640,6 +11643,7 @@ pub mod types {
         ],
         procedures: &[],
         classes: &[::nearcall::AStackClass { block_bytes: 0, count: 1 }],
+        appendables: &[],
     };
     /// Scope `lent`.
     pub mod lent {

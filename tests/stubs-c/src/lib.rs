@@ -36,6 +36,21 @@ pub mod other {
     include!(concat!(env!("OUT_DIR"), "/other.rs"));
 }
 
+/// The first version of an interface whose structs grow.
+pub mod early {
+    include!(concat!(env!("OUT_DIR"), "/early.rs"));
+}
+
+/// The second, whose structs have more members.
+pub mod late {
+    include!(concat!(env!("OUT_DIR"), "/late.rs"));
+}
+
+/// Another one, whose structs have a member before the first.
+pub mod moved {
+    include!(concat!(env!("OUT_DIR"), "/moved.rs"));
+}
+
 /// Calls that are brief.
 pub mod short {
     include!(concat!(env!("OUT_DIR"), "/brief.rs"));

@@ -19,6 +19,7 @@ class Interface:
         classes: tuple[tuple[int, int], ...],
         procedures: tuple[tuple[Any, ...], ...],
         feeds: tuple[tuple[Any, ...], ...] | None = None,
+        appendables: tuple[tuple[Any, ...], ...] | None = None,
     ) -> Interface: ...
     @property
     def name(self) -> str: ...

@@ -1,7 +1,7 @@
 //! Messages there and back, and those that are refused.
 
 use super::*;
-use crate::ProcedureDescriptor;
+use crate::{AppendableDescriptor, ProcedureDescriptor};
 
 fn import(classes: Classes, is_introduced: bool) -> Message<'static> {
     let (abi_version, interface_hash, processor) = (1, [7; 16], 2);
@@ -106,8 +106,13 @@ fn a_version_survives_and_its_list_stops_where_it_is_cut() {
     const PROCEDURES: &[ProcedureDescriptor] = &[procedure("null", 1, 0), procedure("add", 2, 1)];
     const CLASSES: &[AStackClass] = &[AStackClass::for_block(0), AStackClass::for_block(64)];
     let (name, hash) = ("A::B", [7; 16]);
-    let interface = InterfaceDescriptor { name, hash, procedures: PROCEDURES, classes: CLASSES };
-    let mut detail = [0; 128];
+    const APPENDABLES: &[AppendableDescriptor] = &[
+        AppendableDescriptor { name: "One", procedure: 0, hashes: &[[3; 16], [4; 16]] },
+        AppendableDescriptor { name: "Two", procedure: 1, hashes: &[[5; 16]] },
+    ];
+    let (procedures, classes, appendables) = (PROCEDURES, CLASSES, APPENDABLES);
+    let interface = InterfaceDescriptor { name, hash, procedures, classes, appendables };
+    let mut detail = [0; 256];
     let used = Version::encode(&interface, &mut detail).unwrap();
     let version = Version::decode(&detail[..used]).unwrap();
     assert_eq!((version.interface_hash, version.procedure_count), ([7; 16], 2));
@@ -117,10 +122,21 @@ fn a_version_survives_and_its_list_stops_where_it_is_cut() {
         ListedProcedure { name, hash, class }
     };
     assert!(version.procedures.eq(interface.procedures.iter().map(listed)));
+    let hashes = appendables.iter().map(|each| each.hashes);
+    assert!(version.appendables().eq(hashes));
     for length in 0..used {
-        let cut = Version::decode(&detail[..length]).map(|cut| cut.procedures.count());
-        assert!(cut.is_none_or(|count| count < 2), "{length}");
+        let Some(cut) = Version::decode(&detail[..length]) else { continue };
+        let mut listed = cut.appendables();
+        assert!(listed.by_ref().count() < 2 && !listed.is_over(), "{length}");
+        assert!(cut.procedures.count() == 2 || cut.appendables().count() == 0, "{length}");
     }
-    assert_eq!(Version::encode(&interface, &mut detail[..used - 1]), Some(used - 25));
+    let mut listed = version.appendables();
+    assert!(listed.by_ref().count() == 2 && listed.is_over());
+    let last = 4 + 16;
+    assert_eq!(Version::encode(&interface, &mut detail[..used - 1]), Some(used - last));
+    let both = last + 4 + 2 * 16;
+    let all = both + 4;
+    assert_eq!(Version::encode(&interface, &mut detail[..used - both - 1]), Some(used - all));
+    assert_eq!(Version::encode(&interface, &mut detail[..used - all - 1]), Some(used - all - 25));
     assert_eq!(Version::encode(&interface, &mut detail[..20]), None);
 }

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use nearcall::raw::{Brief, Client, processor_offset};
 use nearcall::{
-    AStackClass, BindError, Binding, Clerk, Domain, InterfaceDescriptor, ProcedureDescriptor, Ran,
+    AStackClass, AppendableDescriptor, BindError, Binding, Clerk, Domain, InterfaceDescriptor,
+    ProcedureDescriptor, Ran,
 };
 
 use super::records::{Environment, Interface, Outcome};
@@ -79,12 +80,27 @@ unsafe fn made_descriptor(interface: &'static Interface) -> InterfaceDescriptor 
     let classes = classes
         .iter()
         .map(|class| AStackClass { block_bytes: class.block_bytes, count: class.count });
+    let appendables = match interface.appendable_count as usize {
+        0 => &[][..],
+        // SAFETY: H4.
+        count => unsafe { std::slice::from_raw_parts(interface.appendables, count) },
+    };
+    let appendables = appendables.iter().map(|appendable| AppendableDescriptor {
+        // SAFETY: H4.
+        name: unsafe { literal(appendable.name) },
+        procedure: appendable.procedure,
+        // SAFETY: H4; there is that of the name at least.
+        hashes: unsafe {
+            std::slice::from_raw_parts(appendable.hashes, appendable.hash_count as usize)
+        },
+    });
     InterfaceDescriptor {
         // SAFETY: H4.
         name: unsafe { literal(interface.name) },
         hash: interface.hash,
         procedures: Box::leak(procedures.collect()),
         classes: Box::leak(classes.collect()),
+        appendables: Box::leak(appendables.collect()),
     }
 }
 

@@ -66,6 +66,15 @@ pub struct Procedure {
     pub is_leaf: bool,
 }
 
+/// `nearcall_appendable` in C.
+#[repr(C)]
+pub struct Appendable {
+    pub name: *const c_char,
+    pub hashes: *const [u8; 16],
+    pub hash_count: u32,
+    pub procedure: u32,
+}
+
 /// `nearcall_interface` in C.
 #[repr(C)]
 pub struct Interface {
@@ -73,8 +82,10 @@ pub struct Interface {
     pub hash: [u8; 16],
     pub procedures: *const Procedure,
     pub classes: *const Class,
+    pub appendables: *const Appendable,
     pub procedure_count: u32,
     pub class_count: u32,
+    pub appendable_count: u32,
     /// It has an exchange: what carries one waits without a server processor.
     pub is_awaited: bool,
 }
@@ -353,6 +364,7 @@ fn assert_interfaces(text: &mut String) {
         is_idempotent,
         is_leaf
     );
+    record!(text, Appendable, "nearcall_appendable", name, hashes, hash_count, procedure);
     record!(
         text,
         Interface,
@@ -361,8 +373,10 @@ fn assert_interfaces(text: &mut String) {
         hash,
         procedures,
         classes,
+        appendables,
         procedure_count,
         class_count,
+        appendable_count,
         is_awaited
     );
 }

@@ -6,9 +6,9 @@ use super::items::{Item, Owner};
 use super::pairing::{self, Pairing};
 use super::rules;
 use super::{Change, Changed, Comparison, Side};
-use crate::layout::members;
-use crate::model::{Declaration, DeclarationId, Interface, Kind, Model, Operation, Type};
-use crate::plan::{InterfacePlan, ProcedurePlan};
+use crate::layout::reached;
+use crate::model::{Declaration, DeclarationId, Interface, Model, Operation};
+use crate::plan::{AppendablePlan, InterfacePlan, ProcedurePlan};
 
 /// One interface, of either file.
 #[derive(Clone, Copy)]
@@ -118,7 +118,10 @@ impl<'m> Comparison<'m> {
     fn operation(&mut self, old: Whole<'_>, new: Whole<'_>, (before, place): (usize, usize)) {
         let ((was, was_plan), (is, is_plan)) = (old.operation(before), new.operation(place));
         let name = format!("{}::{}", new.declaration.name, is.name);
-        let is_refused = was_plan.hash != is_plan.hash;
+        let changed = changed_appendables(self.old.model, old.plan, new.plan);
+        let mut held = reached_names(self.old.model, was);
+        held.extend(reached_names(self.new.model, is));
+        let is_refused = was_plan.hash != is_plan.hash || !changed.is_disjoint(&held);
         let refused_at = is_refused.then_some(&*name);
         if is_refused {
             self.note_refused(was, is, &name);
@@ -127,7 +130,8 @@ impl<'m> Comparison<'m> {
             return;
         }
         let what = "parameter";
-        let owner = Owner { name: &name, what, old: was.at, new: is.at, refused_at };
+        let only_adds = false;
+        let owner = Owner { name: &name, what, old: was.at, new: is.at, refused_at, only_adds };
         let both = (was.at, is.at);
         let (before_items, now_items) = (items(was), items(is));
         self.items(owner, &before_items, &now_items);
@@ -222,50 +226,21 @@ fn items(operation: &Operation) -> Vec<Item<'_>> {
 
 /// The names of all types in the messages of an operation.
 fn reached_names(model: &Model, operation: &Operation) -> BTreeSet<String> {
-    let mut reached = BTreeSet::new();
-    let parameters = operation.parameters.iter().map(|parameter| &parameter.declared);
-    for declared in parameters.chain(&operation.returns) {
-        reach(model, declared, &mut reached);
-    }
-    for raised in &operation.raises {
-        reach(model, &Type::Named(*raised), &mut reached);
-    }
-    reached.into_iter().map(|id| model.declaration(id).name.to_string()).collect()
+    let reached = reached(model, operation).into_iter();
+    reached.map(|id| model.declaration(id).name.to_string()).collect()
 }
 
-fn reach(model: &Model, declared: &Type, reached: &mut BTreeSet<DeclarationId>) {
-    match declared {
-        Type::Sequence { element, .. } | Type::Array { element, .. } => {
-            reach(model, element, reached);
-        }
-        Type::Map { key, value, .. } => {
-            reach(model, key, reached);
-            reach(model, value, reached);
-        }
-        Type::Named(id) => {
-            if !reached.insert(*id) {
-                return;
-            }
-            match &model.declaration(*id).kind {
-                Kind::Alias(behind) => reach(model, behind, reached),
-                Kind::Union(union) => {
-                    reach(model, &union.discriminator, reached);
-                    let cases = union.cases.iter().map(|case| &case.member.declared);
-                    cases.for_each(|declared| reach(model, declared, reached));
-                }
-                Kind::Struct(shape) => {
-                    if let Some(base) = shape.base {
-                        reach(model, &Type::Named(base), reached);
-                    }
-                    let own = members(model, *id).into_iter().map(|member| &member.declared);
-                    own.for_each(|declared| reach(model, declared, reached));
-                }
-                Kind::Exception(own) => {
-                    own.iter().for_each(|member| reach(model, &member.declared, reached));
-                }
-                _ => {}
-            }
-        }
-        _ => {}
-    }
+/// The names of appendable structs that both versions of an interface have, and of which neither
+/// only adds to the other's.
+fn changed_appendables(
+    model: &Model,
+    old: &InterfacePlan,
+    new: &InterfacePlan,
+) -> BTreeSet<String> {
+    let is_changed = |old: &&AppendablePlan| {
+        let new = new.appendables.iter().find(|new| new.hashes.first() == old.hashes.first());
+        new.is_some_and(|new| new.hashes.iter().zip(&old.hashes).any(|(new, old)| new != old))
+    };
+    let changed = old.appendables.iter().filter(is_changed);
+    changed.map(|plan| model.declaration(plan.id).name.to_string()).collect()
 }

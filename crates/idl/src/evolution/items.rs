@@ -32,6 +32,8 @@ pub(super) struct Owner<'o> {
     pub new: Span,
     /// The operation at which binds are refused if one of them has changed.
     pub refused_at: Option<&'o str>,
+    /// Of an appendable struct, whose old list the new one begins with.
+    pub only_adds: bool,
 }
 
 impl<'m> Item<'m> {
@@ -84,7 +86,11 @@ impl Comparison<'_> {
             let new = &new[*place];
             let message = format!("{what} `{}` of `{name}` is new", new.name);
             let (old, new) = (Some(owner.old), Some(new.at));
-            self.add(Change { rule: &rules::PARTS, old, new, message, refused_at });
+            let (rule, refused_at) = match owner.only_adds {
+                true => (&rules::MEMBER_ADDED, None),
+                false => (&rules::PARTS, refused_at),
+            };
+            self.add(Change { rule, old, new, message, refused_at });
         }
         for (before, place) in &paired.renamed {
             let (old, new) = (&old[*before], &new[*place]);

@@ -114,4 +114,9 @@ rules! {
     CONSTANT = "N0627", NOBODY, "a constant may change",
         "programs made from the old file keep the old value";
     MESSAGES = "E0628", NOBODY, "the messages of an operation stay as they are", "";
+    MEMBER_ADDED = "N0629", NOBODY, "a member may be added at the end of an appendable struct",
+        "who has the new file reads its default in what comes from the old one, and gives it in \
+         what it makes; who has the old one leaves it out";
+    EXTENSIBILITY = "E0630", NOBODY,
+        "an appendable struct stays appendable, and no other becomes so", "";
 }

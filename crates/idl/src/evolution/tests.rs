@@ -37,21 +37,31 @@ fn findings(old: &str, new: &str) -> Vec<Finding> {
     findings
 }
 
-/// Whether of every interface that both have one version begins with the other.
+/// Whether of every interface that both have one version begins with the other, and so each
+/// appendable struct in its messages.
 fn do_bind(old: &Model, new: &Model) -> bool {
     let named = |model: &Model| {
         let plan = plan::plan(model);
         let named = model.interfaces().zip(plan.interfaces).map(|((_, declaration, own), plan)| {
             let names = own.operations.iter().map(|operation| operation.name.clone());
             let hashes = plan.procedures.iter().map(|procedure| procedure.hash);
-            (declaration.name.clone(), names.zip(hashes).collect::<Vec<_>>())
+            let appendables = plan.appendables.into_iter().map(|appendable| appendable.hashes);
+            let procedures: Vec<_> = names.zip(hashes).collect();
+            (declaration.name.clone(), procedures, appendables.collect::<Vec<_>>())
         });
         named.collect::<Vec<_>>()
     };
     let new = named(new);
-    named(old).iter().all(|(name, before)| {
-        let now = new.iter().find(|(new_name, _)| new_name == name);
-        now.is_none_or(|(_, now)| before.iter().zip(now).all(|(before, now)| before == now))
+    named(old).iter().all(|(name, before, old_structs)| {
+        let Some((_, now, new_structs)) = new.iter().find(|(new_name, ..)| new_name == name) else {
+            return true;
+        };
+        let mut structs = old_structs.iter().flat_map(|old| {
+            let same = new_structs.iter().filter(|new| new[0] == old[0]);
+            same.flat_map(|new| old.iter().zip(new))
+        });
+        before.iter().zip(now).all(|(before, now)| before == now)
+            && structs.all(|(before, now)| before == now)
     })
 }
 
@@ -137,6 +147,17 @@ const PARTS: &[&str] = &[
     "void c(inout string<8> t) raises (X);",
     "oneway void d(in E e);",
     "readonly attribute U f;",
+    "void g(in A a);",
+    "sequence<A> h();",
+];
+
+const APPENDABLES: &[&str] = &[
+    "@appendable struct A { long m; };",
+    "@appendable struct A { long m; string n; };",
+    "@appendable struct A { long m; string n; B o; };",
+    "@appendable struct A { string n; long m; };",
+    "@appendable struct A { long m; string<3> n; };",
+    "struct A { long m; string n; };",
 ];
 
 const TYPES: &[&str] = &[
@@ -149,7 +170,9 @@ const TYPES: &[&str] = &[
 /// An interface of some of the parts, none of one name twice.
 fn text() -> impl Strategy<Value = String> {
     let parts = proptest::sample::subsequence(PARTS, 0..=PARTS.len()).prop_shuffle();
-    (parts, proptest::sample::select(TYPES)).prop_map(|(parts, types)| {
+    let types = proptest::sample::select(TYPES);
+    let appendables = proptest::sample::select(APPENDABLES);
+    (parts, types, appendables).prop_map(|(parts, types, appendable)| {
         let mut names = BTreeSet::new();
         let mut is_first = |part: &str| {
             let head = part.split(['(', ';']).next().unwrap_or_default();
@@ -157,8 +180,9 @@ fn text() -> impl Strategy<Value = String> {
         };
         let parts: Vec<&str> = parts.into_iter().filter(|part| is_first(part)).collect();
         format!(
-            "enum E {{ P, Q }}; {types} union U switch (boolean) {{ case TRUE: S s; }}; \
-             exception X {{ S why; }}; interface I {{ {} }};",
+            "enum E {{ P, Q }}; {types} @appendable struct B {{ S s; }}; {appendable} \
+             union U switch (boolean) {{ case TRUE: S s; }}; exception X {{ S why; }}; \
+             interface I {{ {} }};",
             parts.join(" ")
         )
     })

@@ -2,7 +2,10 @@
 
 use super::items::{Item, Owner};
 use super::{Change, Comparison, pairing, rules, spelling};
-use crate::model::{Bitmask, Bitset, Declaration, Enum, Kind, Member, Primitive, Union};
+use crate::hash;
+use crate::model::{
+    Bitmask, Bitset, Declaration, DeclarationId, Enum, Kind, Member, Model, Primitive, Union,
+};
 use crate::source::Span;
 
 /// A name that stands for a number: an enumerator, a flag or a bit field.
@@ -35,7 +38,14 @@ impl<'m> Comparison<'m> {
         let refused_at = self.refused.get(&name).cloned();
         let refused_at = refused_at.as_deref();
         let both = (old.at, new.at);
-        let owner = Owner { name: &name, what: "member", old: old.at, new: new.at, refused_at };
+        let owner = Owner {
+            name: &name,
+            what: "member",
+            old: old.at,
+            new: new.at,
+            refused_at,
+            only_adds: false,
+        };
         match (&old.kind, &new.kind) {
             (Kind::Constant(before), Kind::Constant(now)) => {
                 let was = spelling::value(self.old.model, &before.value);
@@ -61,6 +71,12 @@ impl<'m> Comparison<'m> {
                     let message = format!("struct `{name}` extends {is}, did extend {was}");
                     self.add_between(&rules::PARTS, owner, both, message);
                 }
+                if old.is_appendable() != new.is_appendable() {
+                    let is = if new.is_appendable() { "is" } else { "is not" };
+                    let message = format!("struct `{name}` {is} appendable now");
+                    self.add_between(&rules::EXTENSIBILITY, owner, both, message);
+                }
+                let owner = Owner { only_adds: self.only_adds(old, new), ..owner };
                 self.items(owner, &items(&before.members), &items(&now.members));
             }
             (Kind::Exception(before), Kind::Exception(now)) => {
@@ -84,6 +100,18 @@ impl<'m> Comparison<'m> {
                 self.add_between(&rules::TYPE, owner, both, format!("`{name}` is {is}, was {was}"));
             }
         }
+    }
+
+    /// Whether a struct is appendable, and has all that it had, at the same places.
+    fn only_adds(&self, old: &Declaration, new: &Declaration) -> bool {
+        let hashes = |model: &Model, declaration: &Declaration| {
+            let ids = (0..model.declarations.len() as u32).map(DeclarationId);
+            let mut ids = ids.filter(|id| model.declaration(*id).name == declaration.name);
+            ids.next().map(|id| hash::appendable(model, id)).unwrap_or_default()
+        };
+        old.is_appendable()
+            && new.is_appendable()
+            && hashes(self.new.model, new).starts_with(&hashes(self.old.model, old))
     }
 
     fn union(&mut self, owner: Owner<'_>, old: &Union, new: &Union) {

@@ -11,12 +11,14 @@
 //! enumeration  enum, bitmask, bitset                interface    operations, attributes, bases
 //! annotation   applied and declared annotations     standard     the table of standard ones
 //! limits       what no type may exceed              finish       from symbols to the model
+//! feeds        the procedures that carry them       extensibility  what may change in a type
 //! ```
 
 mod aggregate;
 mod annotation;
 mod constant;
 mod enumeration;
+mod extensibility;
 mod feeds;
 mod finish;
 mod interface;
@@ -97,8 +99,12 @@ pub fn resolve(mut parsed: Parsed) -> (Option<Model>, Vec<Diagnostic>) {
     if resolver.diagnostics.iter().any(is_error) {
         return (None, resolver.diagnostics);
     }
-    let diagnostics = std::mem::take(&mut resolver.diagnostics);
+    let mut diagnostics = std::mem::take(&mut resolver.diagnostics);
     let mut model = resolver.into_model();
+    diagnostics.extend(extensibility::check(&model));
+    if diagnostics.iter().any(is_error) {
+        return (None, diagnostics);
+    }
     feeds::expand(&mut model);
     (Some(model), diagnostics)
 }

@@ -2,7 +2,8 @@
 //!
 //! The conventional encoding packs everything, little endian; lengths and counts are 4 bytes, an
 //! optional value has one byte before it, an empty struct is one zero byte, so that no value takes
-//! none.
+//! none. An appendable struct has its length before it, and any number of bytes behind that:
+//! nothing else about it is known, as another version may have more members.
 
 use crate::layout::shape::{members, primitive_bytes};
 use crate::layout::{Scalar, Shape, shape};
@@ -17,6 +18,7 @@ pub fn fixed_bytes(model: &Model, declared: &Type) -> Option<u64> {
         Type::Primitive(primitive) => Some(u64::from(primitive_bytes(*primitive))),
         Type::Array { element, dimensions } => times(fixed_bytes(model, element)?, dimensions),
         Type::Named(id) => match &model.declaration(*id).kind {
+            Kind::Struct(_) if model.declaration(*id).is_appendable() => None,
             Kind::Struct(_) => {
                 let all = members(model, *id);
                 if all.iter().any(|member| member.is_optional) {
@@ -63,6 +65,9 @@ pub fn bytes_min(model: &Model, declared: &Type) -> u64 {
 
 /// Fewest bytes a value of a declared type takes.
 pub fn declared_bytes_min(model: &Model, id: DeclarationId) -> u64 {
+    if model.declaration(id).is_appendable() {
+        return COUNT_BYTES;
+    }
     if is_recursive(model, id) {
         return 1;
     }
@@ -116,6 +121,7 @@ fn declared_bytes_max(model: &Model, id: DeclarationId) -> Option<u64> {
         bytes_max(model, &member.declared)?.checked_add(u64::from(member.is_optional))
     };
     match &model.declaration(id).kind {
+        Kind::Struct(_) if model.declaration(id).is_appendable() => None,
         Kind::Struct(_) => members(model, id)
             .into_iter()
             .try_fold(0u64, |sum, member| sum.checked_add(member_max(member)?)),

@@ -196,3 +196,62 @@ fn sizes_of_marshalled_values_are_known() {
     assert_eq!(sizes("Open"), (None, 4, None));
     assert_eq!(sizes("Tree"), (None, 1, None));
 }
+
+/// The bytes that stand for each member of the struct `S`.
+fn missing_of(text: &str) -> Vec<Vec<u8>> {
+    let model = model(text);
+    let ids = (0..model.declarations.len() as u32).map(DeclarationId);
+    let mut ids = ids.filter(|id| model.declaration(*id).name.to_string() == "S");
+    let all = members(&model, ids.next().expect("there is an S"));
+    all.into_iter().map(|member| missing(&model, member).expect("it is short")).collect()
+}
+
+#[test]
+fn an_appendable_struct_is_a_payload_whose_layout_no_member_changes() {
+    let operation = "interface I { void f(in S s, in long n); sequence<S> g(); };";
+    let of = |members: &str| layout(&format!("@appendable struct S {{ {members} }}; {operation}"));
+    let (small, large) = (of("octet a;"), of("octet a; string<9> b; double c[500];"));
+    assert_eq!(small, large);
+    let payload = &small.operations[0].request.payloads[0];
+    assert_eq!((payload.form, payload.bound), (Form::Marshalled, None));
+    let model = model("@appendable struct S { double a; }; struct T { S s; octet b; };");
+    let bytes = |index| declared_bytes_min(&model, DeclarationId(index));
+    assert_eq!((bytes(0), bytes(1)), (4, 5));
+    assert_eq!(bytes_max(&model, &crate::model::Type::Named(DeclarationId(1))), None);
+}
+
+#[test]
+fn what_is_missing_is_the_default_and_in_its_range() {
+    let found = missing_of(
+        "enum E { A, @default_literal B }; @max(-3) typedef short Low; \
+         @default(4) typedef octet O; \
+         struct S { @default(7) octet a; O b; @default(5) O c; Low d; E e; @optional long f; \
+         @default(\"no\") string g; sequence<long> h; octet i[2][2]; @default('x') char j; \
+         @min(1.5) float k; @default(TRUE) boolean l; };",
+    );
+    let want: [&[u8]; 12] = [
+        &[7],
+        &[4],
+        &[5],
+        &[0xfd, 0xff],
+        &[1, 0, 0, 0],
+        &[0],
+        &[2, 0, 0, 0, b'n', b'o'],
+        &[0; 4],
+        &[0; 4],
+        b"x",
+        &[0, 0, 0xc0, 0x3f],
+        &[1],
+    ];
+    assert_eq!(found, want);
+}
+
+#[test]
+fn a_default_ends_even_where_types_hold_themselves() {
+    let found = missing_of(
+        "struct S; union U switch (octet) { case 0: @external S again; case 1: long end; }; \
+         @appendable struct S { U first; octet last; };",
+    );
+    // The case of 0 would hold an S, which would hold the same U.
+    assert_eq!(found, [vec![1, 0, 0, 0, 0], vec![0]]);
+}

@@ -32,12 +32,16 @@ macro_rules! line {
 fn dump_type(model: &Model, declared: &TypePlan, text: &mut String) {
     let name = &model.declaration(declared.id).name;
     let recursive = if declared.is_recursive { ", recursive" } else { "" };
-    line!(text, "type {name}: at least {} bytes{recursive}", declared.bytes_min);
+    let appendable = if declared.is_appendable { ", appendable" } else { "" };
+    line!(text, "type {name}: at least {} bytes{recursive}{appendable}", declared.bytes_min);
     for (member, index) in declared.members.iter().zip(0..) {
         let boxed = if member.is_boxed { ": boxed" } else { "" };
         let name = type_member_name(model, declared.id, index);
         if member.is_boxed {
             line!(text, "  {name}{boxed}");
+        }
+        if declared.is_appendable {
+            line!(text, "  {name}: missing {:02x?}", member.missing);
         }
         for check in &member.checks {
             line!(text, "  {name}{}", limit(model, check));
@@ -74,6 +78,11 @@ fn dump_interface(model: &Model, interface: &InterfacePlan, text: &mut String) {
         let sent = feed.sent.as_ref().map(|sent| format!(", {} there", sent.batch_count));
         let sent = sent.unwrap_or_default();
         line!(text, "  feed {}: {carriers}, {count} items at a time{sent}", name(feed.open));
+    }
+    for appendable in &interface.appendables {
+        let name = &model.declaration(appendable.id).name;
+        let hashes: Vec<String> = appendable.hashes.iter().map(hex).collect();
+        line!(text, "  appendable {name}: from {}, {}", appendable.procedure, hashes.join(" "));
     }
     for (procedure, operation) in interface.procedures.iter().zip(&declared.operations) {
         dump_procedure(&Names { model, operation }, procedure, text);

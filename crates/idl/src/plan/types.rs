@@ -1,7 +1,7 @@
 //! What the conventional encoding of each declared type needs to know.
 
 use crate::layout::{self, declared_bytes_min, is_recursive};
-use crate::model::{DeclarationId, Kind, Model, Type};
+use crate::model::{DeclarationId, Kind, Member, Model, Type};
 use crate::plan::{LimitCheck, limit_checks};
 
 /// The conventional encoding of one declared type.
@@ -13,6 +13,9 @@ pub struct TypePlan {
     pub bytes_min: u64,
     /// A value may contain others of its type: depth is limited.
     pub is_recursive: bool,
+    /// Its members stand behind their length in bytes, a `u32`; whoever reads takes what is missing
+    /// from [`MemberPlan::missing`], and leaves out what it does not know (docs/design/0030).
+    pub is_appendable: bool,
     /// Members of a struct, inherited ones first; cases of a union; none of a word.
     pub members: Vec<MemberPlan>,
 }
@@ -24,6 +27,8 @@ pub struct MemberPlan {
     pub checks: Vec<LimitCheck>,
     /// It holds its struct's own type without a sequence or map between: it must lie elsewhere.
     pub is_boxed: bool,
+    /// What is read where a member of an appendable struct did not come; none of what is not one.
+    pub missing: Vec<u8>,
 }
 
 /// Every type that can be marshalled, in the order of the text.
@@ -41,9 +46,15 @@ pub fn types(model: &Model) -> Vec<TypePlan> {
 }
 
 fn type_plan(model: &Model, id: DeclarationId) -> TypePlan {
-    let member = |member: &crate::model::Member| MemberPlan {
+    let is_appendable = model.declaration(id).is_appendable();
+    let missing = |member: &Member| match is_appendable {
+        true => layout::missing(model, member).expect("no default is too long (E0289)"),
+        false => Vec::new(),
+    };
+    let member = |member: &Member| MemberPlan {
         checks: limit_checks(model, &member.declared, &member.annotations, member.is_optional),
         is_boxed: holds_directly(model, &member.declared, id, &mut Vec::new()),
+        missing: missing(member),
     };
     let members = match &model.declaration(id).kind {
         Kind::Union(union) => union.cases.iter().map(|case| member(&case.member)).collect(),
@@ -53,6 +64,7 @@ fn type_plan(model: &Model, id: DeclarationId) -> TypePlan {
         id,
         bytes_min: declared_bytes_min(model, id),
         is_recursive: is_recursive(model, id),
+        is_appendable,
         members,
     }
 }

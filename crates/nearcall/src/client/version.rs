@@ -1,9 +1,12 @@
 //! What a client asks a server for: its own version of an interface, or the server's, if one of the
-//! two only adds procedures at the end of the other (0018).
+//! two only adds procedures at the end of the other (0018), and members at the end of each
+//! appendable struct (0030).
 
 use nearcall_abi::message::{ListedProcedure, Version};
-use nearcall_abi::{AStackClass, InterfaceDescriptor};
-use nearcall_core::admission::{Agreement, Classing, extension_count, first_difference};
+use nearcall_abi::{AStackClass, AppendableDescriptor, InterfaceDescriptor};
+use nearcall_core::admission::{
+    Agreement, Classing, extension_count, first_difference, member_difference,
+};
 
 use crate::region::RegionBytes;
 
@@ -57,6 +60,7 @@ pub(crate) fn judge(ours: &InterfaceDescriptor, detail: &[u8]) -> Result<Wanted,
         let said = format!("it has {of} procedures, of which only {count} could be compared");
         return Err(Unfit::Difference(said));
     }
+    compare_appendables(ours, &theirs)?;
     let of_ours: Vec<u8> = ours.procedures.iter().map(|procedure| procedure.class).collect();
     let of_theirs: Vec<u8> = listed.iter().map(|procedure| procedure.class).collect();
     let classes = theirs.classes.as_slice();
@@ -80,6 +84,27 @@ pub(crate) fn judge(ours: &InterfaceDescriptor, detail: &[u8]) -> Result<Wanted,
     Ok(Wanted { interface_hash, classes, agreement: Some(agreement) })
 }
 
+/// Refuses an appendable struct that both have and neither only adds to.
+fn compare_appendables(ours: &InterfaceDescriptor, theirs: &Version<'_>) -> Result<(), Unfit> {
+    for appendable in ours.appendables {
+        let AppendableDescriptor { name, procedure, hashes } = appendable;
+        let of_procedure = ours.procedures.get(*procedure as usize).map_or("", |one| one.name);
+        let mut listed = theirs.appendables();
+        let difference = match listed.find(|listed| listed.first() == hashes.first()) {
+            Some(listed) => match member_difference(hashes, listed) {
+                Some(member) => format!("whose member {member} differs there"),
+                None => continue,
+            },
+            None if listed.is_over() => continue,
+            // A list that was cut may hide a difference.
+            None => "which could not be compared".to_owned(),
+        };
+        let said = format!("procedure {procedure}, `{of_procedure}`, has `{name}`, {difference}");
+        return Err(Unfit::Difference(said));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use nearcall_abi::ProcedureDescriptor;
@@ -101,7 +126,15 @@ mod tests {
         procedures: &'static [ProcedureDescriptor],
         classes: &'static [AStackClass],
     ) -> InterfaceDescriptor {
-        InterfaceDescriptor { name: "A", hash: [procedures.len() as u8; 16], procedures, classes }
+        let hash = [procedures.len() as u8; 16];
+        InterfaceDescriptor { name: "A", hash, procedures, classes, appendables: &[] }
+    }
+
+    /// The same with a struct that has so many members.
+    fn with_members(hashes: &'static [[u8; 16]], name: &'static str) -> InterfaceDescriptor {
+        let appendable = AppendableDescriptor { name, procedure: 1, hashes };
+        let appendables = Box::leak(Box::new([appendable]));
+        InterfaceDescriptor { appendables, ..interface(PROCEDURES, CLASSES) }
     }
 
     /// What a client of the one hears of a server of the other; at most `bytes` of it.
@@ -140,6 +173,27 @@ mod tests {
         assert_eq!(said(interface(NARROW, CLASSES)), want);
         const HUGE: &[AStackClass] = &[SMALL, AStackClass { block_bytes: 1 << 20, count: 100 }];
         assert!(said(interface(PROCEDURES, HUGE)).contains("the limit is 67108864"));
+    }
+
+    #[test]
+    fn a_struct_is_added_to_at_its_end_or_named() {
+        const NEW: &[[u8; 16]] = &[[0; 16], [1; 16], [2; 16]];
+        let (new, old) = (with_members(NEW, "S"), with_members(&NEW[..2], "S"));
+        assert!(judged(old, new, 1_000).is_ok() && judged(new, old, 1_000).is_ok());
+        let other = with_members(&[[0; 16], [1; 16], [3; 16], [4; 16]], "S");
+        let want = "procedure 1, `add`, has `S`, whose member 2 differs there";
+        let refused = judged(new, other, 1_000).unwrap_err();
+        assert_eq!(refused, Unfit::Difference(want.to_owned()));
+        let elsewhere = with_members(&[[9; 16], [3; 16]], "T");
+        assert!(judged(new, elsewhere, 1_000).is_ok());
+        assert!(judged(new, interface(PROCEDURES, CLASSES), 1_000).is_ok());
+        let want = "procedure 1, `add`, has `S`, which could not be compared";
+        // Of the 131 bytes of the whole version, 91 are procedures and what stands before them.
+        for bytes in 91..131 {
+            let cut = judged(new, old, bytes).unwrap_err();
+            assert_eq!(cut, Unfit::Difference(want.to_owned()), "{bytes}");
+        }
+        assert!(judged(new, old, 131).is_ok());
     }
 
     #[test]

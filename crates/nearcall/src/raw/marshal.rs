@@ -107,6 +107,17 @@ impl Writer {
         }
     }
 
+    /// Appends an appendable struct: its length in bytes, then what `inner` appends.
+    pub fn appendable(&mut self, inner: impl FnOnce(&mut Self)) {
+        let begin = self.bytes.len();
+        self.put(&[0; 4]);
+        inner(self);
+        let members = begin + 4;
+        // A payload past `u32::MAX` is over the limit of a message, and refused at its end.
+        let bytes = (self.bytes.len() - members) as u32;
+        self.bytes[begin..members].copy_from_slice(&bytes.to_le_bytes());
+    }
+
     /// Appends a list, as `Vec<T>` is marshalled.
     pub fn slice<T: Marshal>(&mut self, items: &[T]) {
         self.count(items.len());
@@ -199,6 +210,29 @@ impl<'p> Reader<'p> {
         let value = inner(self);
         self.depth -= 1;
         value
+    }
+
+    /// Reads an appendable struct: as far as its length says. What `inner` leaves of that is of
+    /// members that a newer version has.
+    pub fn appendable<T>(
+        &mut self,
+        inner: impl FnOnce(&mut Self) -> Result<T, Malformed>,
+    ) -> Result<T, Malformed> {
+        let count = self.count()?;
+        let members = self.bytes(count)?;
+        let behind = std::mem::replace(&mut self.rest, members);
+        let value = inner(self);
+        self.rest = behind;
+        value
+    }
+
+    /// Before a member of an appendable struct: where nothing is left of the struct, reading goes
+    /// on in `missing`, which is the member's default as it is marshalled.
+    pub fn or_missing(&mut self, missing: &'static [u8]) -> &mut Self {
+        if self.rest.is_empty() {
+            self.rest = missing;
+        }
+        self
     }
 
     /// Every byte was used.
@@ -402,6 +436,46 @@ mod tests {
     #[test]
     fn bytes_left_over_are_malformed() {
         assert_eq!(read::<u8>(&[1, 2]), Err(Malformed::Left { bytes: 1 }));
+    }
+
+    /// An appendable struct, of as many members as a version has.
+    #[derive(Debug, PartialEq)]
+    struct Grown<const MEMBERS: usize>(Vec<u16>);
+
+    impl<const MEMBERS: usize> Marshal for Grown<MEMBERS> {
+        const BYTES_MIN: usize = 4;
+
+        fn marshal(&self, writer: &mut Writer) {
+            writer.appendable(|writer| self.0.iter().for_each(|member| member.marshal(writer)));
+        }
+
+        fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+            reader.appendable(|reader| {
+                let member = |_| u16::unmarshal(reader.or_missing(&[7, 0]));
+                (0..MEMBERS).map(member).collect::<Result<_, _>>().map(Grown)
+            })
+        }
+    }
+
+    #[test]
+    fn members_that_did_not_come_are_their_defaults_and_those_unknown_are_left_out() {
+        let two = bytes_of(vec![Grown::<2>(vec![1, 2]), Grown(vec![3, 4])]);
+        assert_eq!(read(&two), Ok(vec![Grown::<1>(vec![1]), Grown(vec![3])]));
+        assert_eq!(read(&two), Ok(vec![Grown::<3>(vec![1, 2, 7]), Grown(vec![3, 4, 7])]));
+        assert_eq!(read(&[0; 4]), Ok(Grown::<2>(vec![7, 7])));
+        assert_eq!(read(&[0; 4]), Ok(Grown::<0>(Vec::new())));
+    }
+
+    #[test]
+    fn a_length_of_a_struct_is_judged_and_its_end_is_kept() {
+        let length = |claimed, limit| Malformed::Length { claimed, limit };
+        assert_eq!(read::<Grown<1>>(&[3, 0, 0, 0, 1, 0]), Err(length(3, 2)));
+        let huge = u32::MAX.to_le_bytes();
+        assert_eq!(read::<Grown<1>>(&huge), Err(length(u32::MAX.into(), 0)));
+        // The second member begins, and ends beyond the struct.
+        let cut = [3, 0, 0, 0, 1, 0, 2, 0];
+        assert_eq!(read::<Grown<2>>(&cut), Err(length(2, 1)));
+        assert_eq!(read::<Grown<1>>(&cut), Err(Malformed::Left { bytes: 1 }));
     }
 
     #[test]

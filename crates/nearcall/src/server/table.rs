@@ -178,7 +178,13 @@ mod tests {
 
     impl Entries for Nothing {
         fn interface(&self) -> &'static InterfaceDescriptor {
-            &InterfaceDescriptor { name: "", hash: [0; 16], procedures: &[], classes: CLASSES }
+            &InterfaceDescriptor {
+                name: "",
+                hash: [0; 16],
+                procedures: &[],
+                classes: CLASSES,
+                appendables: &[],
+            }
         }
 
         fn enter(&self, _: usize, _: Arguments<'_>) -> Outcome {

@@ -7,7 +7,7 @@ use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
 use crate::layout::{Scalar, Shape, bytes_min, members, shape};
 use crate::model::{DeclarationId, Kind, Member, Primitive, Type, Union, UnionDefault};
-use crate::plan::LimitCheck;
+use crate::plan::{LimitCheck, TypePlan};
 
 impl C<'_> {
     /// Encoders and decoders.
@@ -164,10 +164,19 @@ impl C<'_> {
 
     fn print_encode_struct(&self, id: DeclarationId, text: &mut Text) {
         let all = members(self.model, id);
-        let plans = &self.type_plan(id).members;
+        let TypePlan { is_appendable, members: plans, .. } = self.type_plan(id);
+        if *is_appendable {
+            text.line("const size_t begin = nearcall_write_appendable(writer);");
+        }
         for ((member, plan), name) in all.iter().zip(plans).zip(self.member_names(id)) {
             let place = format!("value->{name}");
             self.print_encode_member(member, (plan.is_boxed, &plan.checks), &place, text);
+        }
+        if *is_appendable {
+            if all.is_empty() {
+                text.line("(void)value;");
+            }
+            return text.line("nearcall_write_appended(writer, begin);");
         }
         if all.is_empty() {
             text.line("(void)value;");
@@ -305,10 +314,23 @@ impl C<'_> {
 
     fn print_decode_struct(&self, id: DeclarationId, text: &mut Text) {
         let all = members(self.model, id);
-        let plans = &self.type_plan(id).members;
+        let TypePlan { is_appendable, members: plans, .. } = self.type_plan(id);
+        if *is_appendable {
+            text.line("nearcall_behind behind = {NULL, 0};");
+            text.open("if (!nearcall_read_appendable(reader, &behind)) {");
+            text.line("return false;");
+            text.close("}");
+        }
         for ((member, plan), name) in all.iter().zip(plans).zip(self.member_names(id)) {
             let place = format!("value->{name}");
+            print_missing(&plan.missing, text);
             self.print_decode_member(member, (plan.is_boxed, &plan.checks), &place, text);
+        }
+        if *is_appendable {
+            if all.is_empty() {
+                text.line("value->_empty = 0;");
+            }
+            return text.line("nearcall_read_appended(reader, &behind);");
         }
         if all.is_empty() {
             text.lines(self.decode(&Type::Primitive(Primitive::Char), "value->_empty"));
@@ -398,6 +420,25 @@ impl C<'_> {
         }
         text.close("}");
     }
+}
+
+/// Where a member of an appendable struct did not come, its default is read.
+fn print_missing(missing: &[u8], text: &mut Text) {
+    if missing.is_empty() {
+        return;
+    }
+    let bytes: Vec<String> = match missing.iter().all(|byte| *byte == 0) {
+        true => vec![String::from("0")],
+        false => missing.iter().map(u8::to_string).collect(),
+    };
+    text.open("{");
+    text.line(format!(
+        "static const uint8_t missing[{}] = {{{}}};",
+        missing.len(),
+        bytes.join(", ")
+    ));
+    text.line("nearcall_read_missing(reader, missing, sizeof missing);");
+    text.close("}");
 }
 
 /// A number that is no value of its type.

@@ -297,6 +297,7 @@ impl C<'_> {
             text.line(format!("{{{}, {}}},", class.block_bytes, class.count));
         }
         text.close("};");
+        self.print_appendables(plan, text);
         text.open(format!("const nearcall_interface nearcall_interface_{name} = {{"));
         text.line(format!("{},", quoted(&declaration.name.to_string())));
         text.line(format!("{{{}}},", hash(&plan.hash)));
@@ -305,11 +306,38 @@ impl C<'_> {
             false => text.line(format!("nearcall_procedures_{name},")),
         }
         text.line(format!("nearcall_classes_{name},"));
+        match plan.appendables.is_empty() {
+            true => text.line("NULL,"),
+            false => text.line(format!("nearcall_appendables_{name},")),
+        }
         text.line(format!("{},", plan.procedures.len()));
         text.line(format!("{},", plan.classes.len()));
+        text.line(format!("{},", plan.appendables.len()));
         text.line(format!("{},", !self.exchanges(plan).is_empty()));
         text.close("};");
         text.line("");
+    }
+
+    fn print_appendables(&self, plan: &InterfacePlan, text: &mut Text) {
+        if plan.appendables.is_empty() {
+            return;
+        }
+        let name = self.names.declaration(plan.id);
+        for (appendable, index) in plan.appendables.iter().zip(0u32..) {
+            let own = format!("nearcall_hashes_{name}_{index}");
+            text.open(format!("static const uint8_t {own}[][16] = {{"));
+            for each in &appendable.hashes {
+                text.line(format!("{{{}}},", hash(each)));
+            }
+            text.close("};");
+        }
+        text.open(format!("static const nearcall_appendable nearcall_appendables_{name}[] = {{"));
+        for (appendable, index) in plan.appendables.iter().zip(0u32..) {
+            let own = quoted(&self.model.declaration(appendable.id).name.to_string());
+            let (count, procedure) = (appendable.hashes.len(), appendable.procedure);
+            text.line(format!("{{{own}, nearcall_hashes_{name}_{index}, {count}, {procedure}}},"));
+        }
+        text.close("};");
     }
 
     /// The loop of a server.

@@ -3,7 +3,7 @@
 use crate::back::python::Python;
 use crate::back::python::expressions::{primitive_code, word_code};
 use crate::back::python::names::{constant_names, member_names};
-use crate::back::python::text::{Text, quoted, tuple};
+use crate::back::python::text::{Text, bytes, quoted, tuple};
 use crate::layout::{Shape, members, shape};
 use crate::model::{
     Bitmask, Bitset, Constant, DeclarationId, Enum, Kind, Member, Primitive, Type, Union,
@@ -229,10 +229,17 @@ impl Python<'_> {
             }
             _ => {
                 let all = members(self.model, id);
-                let fields = all.iter().zip(self.fields(id));
-                let fields = fields
-                    .map(|(member, name)| tuple(&[quoted(&name), self.member_expression(member)]));
-                vec![quoted("struct"), class, tuple(&fields.collect::<Vec<_>>())]
+                let plan = self.plan.types.iter().find(|plan| plan.id == id);
+                let is_appendable = plan.is_some_and(|plan| plan.is_appendable);
+                let code = if is_appendable { "appendable" } else { "struct" };
+                let fields = all.iter().zip(self.fields(id)).enumerate();
+                let fields = fields.map(|(index, (member, name))| {
+                    let declared = [quoted(&name), self.member_expression(member)];
+                    let plan = plan.filter(|plan| plan.is_appendable);
+                    let missing = plan.map(|plan| bytes(&plan.members[index].missing));
+                    tuple(&declared.into_iter().chain(missing).collect::<Vec<_>>())
+                });
+                vec![quoted(code), class, tuple(&fields.collect::<Vec<_>>())]
             }
         }
     }

@@ -212,6 +212,16 @@ impl Python<'_> {
             if !feeds.is_empty() {
                 text.line(&format!("{},", tuple(&feeds)));
             }
+            let appendables = plan.appendables.iter().map(|appendable| {
+                let name = quoted(&self.model.declaration(appendable.id).name.to_string());
+                let hashes = appendable.hashes.iter().map(|hash| quoted(&hex(hash)));
+                let hashes = tuple(&hashes.collect::<Vec<_>>());
+                tuple(&[name, appendable.procedure.to_string(), hashes])
+            });
+            let appendables: Vec<String> = appendables.collect();
+            if !appendables.is_empty() {
+                text.line(&format!("appendables={},", tuple(&appendables)));
+            }
         });
         text.line(")");
     }

@@ -83,6 +83,15 @@ pub fn quoted(text: &str) -> String {
     quoted + "\""
 }
 
+/// Bytes.
+pub fn bytes(bytes: &[u8]) -> String {
+    if bytes.iter().all(|byte| *byte == 0) {
+        return format!("bytes({})", bytes.len());
+    }
+    let digits: String = bytes.iter().map(|byte| format!("\\x{byte:02x}")).collect();
+    format!("b\"{digits}\"")
+}
+
 /// A floating point number as Python writes it.
 pub fn float(value: f64) -> String {
     if value.is_finite() { format!("{value:?}") } else { format!("float(\"{value}\")") }

@@ -72,6 +72,18 @@ impl Rust<'_> {
             let count = Literal::number(class.count);
             quote!(::nearcall::AStackClass { block_bytes: #block_bytes, count: #count })
         });
+        let appendables = plan.appendables.iter().map(|appendable| {
+            let name = self.model.declaration(appendable.id).name.to_string();
+            let procedure = Literal::number(appendable.procedure);
+            let hashes = appendable.hashes.iter().map(self::hash);
+            quote! {
+                ::nearcall::AppendableDescriptor {
+                    name: #name,
+                    procedure: #procedure,
+                    hashes: &[#(#hashes),*],
+                }
+            }
+        });
         quote! {
             #doc
             pub static #own: ::nearcall::InterfaceDescriptor = ::nearcall::InterfaceDescriptor {
@@ -79,6 +91,7 @@ impl Rust<'_> {
                 hash: #hash,
                 procedures: &[#(#procedures),*],
                 classes: &[#(#classes),*],
+                appendables: &[#(#appendables),*],
             };
         }
     }

@@ -40,6 +40,12 @@ impl Rust<'_> {
     pub fn marshal_struct(&self, id: DeclarationId) -> TokenStream {
         let scope = self.names.scope_of(id);
         let all = members(self.model, id);
+        let plan = self.type_plan(id);
+        if all.is_empty() && plan.is_appendable {
+            let put = quote!(writer.appendable(|_| {}););
+            let get = quote!(reader.appendable(|_| ::core::result::Result::Ok(Self)));
+            return self.marshal_impl(id, put, get);
+        }
         if all.is_empty() {
             // One byte, so that no value takes none.
             let put = quote!(::nearcall::raw::Marshal::marshal(&0u8, writer););
@@ -53,7 +59,6 @@ impl Rust<'_> {
             };
             return self.marshal_impl(id, put, get);
         }
-        let plan = self.type_plan(id);
         let fields = self.field_names(id);
         if self.is_plain(id) {
             let name = ident(self.names.declaration(id));
@@ -70,7 +75,8 @@ impl Rust<'_> {
             let put = quote!(::nearcall::raw::Marshal::marshal(&self.#field, writer););
             puts.extend(quote!(#limits #put));
             let declared = self.member(scope, member, plan.is_boxed);
-            let get = quote!(<#declared as ::nearcall::raw::Marshal>::unmarshal(reader)?);
+            let reader = missing(&plan.missing);
+            let get = quote!(<#declared as ::nearcall::raw::Marshal>::unmarshal(#reader)?);
             if is_checked {
                 let local = format_ident!("member_{index}");
                 let checks = self.read_limits(scope, &Subject::value(quote!(#local)), &plan.checks);
@@ -81,7 +87,11 @@ impl Rust<'_> {
             }
         }
         let get = quote!(#gets ::core::result::Result::Ok(Self { #(#made),* }));
-        self.marshal_impl(id, puts, get)
+        if !plan.is_appendable {
+            return self.marshal_impl(id, puts, get);
+        }
+        let put = quote!(writer.appendable(|writer| { #puts }););
+        self.marshal_impl(id, put, quote!(reader.appendable(|reader| { #get })))
     }
 
     /// Whether values of a struct lie in memory as they are marshalled: see `nearcall::raw::plain`.
@@ -92,6 +102,9 @@ impl Rust<'_> {
     /// Bytes and alignment of a struct that is plain.
     fn struct_footprint(&self, id: DeclarationId) -> Option<(u64, u64)> {
         let plan = self.type_plan(id);
+        if plan.is_appendable {
+            return None;
+        }
         let all = members(self.model, id);
         let (mut end, mut align) = (0u64, 1);
         for (member, plan) in all.iter().zip(&plan.members) {
@@ -126,4 +139,17 @@ impl Rust<'_> {
             _ => None,
         }
     }
+}
+
+/// What a member is read from: a missing one from its default.
+fn missing(bytes: &[u8]) -> TokenStream {
+    if bytes.is_empty() {
+        return quote!(reader);
+    }
+    if bytes.iter().all(|byte| *byte == 0) {
+        let count = Literal::number(bytes.len());
+        return quote!(reader.or_missing(&[0; #count]));
+    }
+    let bytes = bytes.iter().map(|byte| Literal::number(*byte));
+    quote!(reader.or_missing(&[#(#bytes),*]))
 }

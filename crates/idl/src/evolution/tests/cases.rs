@@ -338,4 +338,65 @@ pub const CASES: &[Case] = &[
         ["const long C = 1;", "const long C = 2;", "const long D = 1; const long C = D;"],
         &["N0627 constant `C` is 2, was 1: : -"],
     ),
+    case(
+        "N0629",
+        [
+            "@appendable struct S { long x; }; interface I { void a(in S s); };",
+            "@appendable struct S { long x; string y; }; interface I { void a(in S s); };",
+            "@appendable struct S { long x; }; interface I { void a(in S s); void b(in S s); };",
+        ],
+        &["N0629 member `y` of `S` is new: : -"],
+    ),
+    case(
+        "E0606",
+        [
+            "@appendable struct S { long x; }; interface I { S a(in long n); };",
+            "@appendable struct S { string y; long x; }; interface I { S a(in long n); };",
+            "@appendable struct S { long x; string y; }; interface I { S a(in long n); };",
+        ],
+        &["E0606 member `y` of `S` is new: old-client new-client client-source server-source: \
+           I::a"],
+    ),
+    case(
+        "E0612",
+        [
+            "@appendable struct S { string<9> x; }; interface I { void a(in S s); };",
+            "@appendable struct S { string<8> x; long y; }; interface I { void a(in S s); };",
+            "@appendable struct S { string<9> x; long y; }; interface I { void a(in S s); };",
+        ],
+        &[
+            "E0606 member `y` of `S` is new: old-client new-client client-source server-source: \
+             I::a",
+            "E0612 member `x` of `S` is `string<8>`, was `string<9>`: old-client new-client: I::a",
+        ],
+    ),
+    case(
+        "E0630",
+        [
+            "struct S { long x; }; interface I { void a(in S s); };",
+            "@appendable struct S { long x; }; interface I { void a(in S s); };",
+            "@final struct S { long x; }; interface I { void a(in S s); };",
+        ],
+        &["E0630 struct `S` is appendable now: old-client new-client: I::a"],
+    ),
+    case(
+        "E0607",
+        [
+            "@appendable struct S { long x; }; interface I { void a(in S s); };",
+            "@appendable struct S { long y; }; interface I { void a(in S s); };",
+            "@appendable struct S { long x; long y; }; interface I { void a(in S s); };",
+        ],
+        &["E0607 member `y` of `S` was `x`: old-client new-client client-source server-source: \
+           I::a"],
+    ),
+    case(
+        "E0606",
+        [
+            "@appendable struct S { long x; }; interface I { void a(in S s); };",
+            "@appendable struct S { long y; long x; }; interface I { void a(in S s); };",
+            "@appendable struct S { long x; long y; }; interface I { void a(in S s); };",
+        ],
+        &["E0606 member `y` of `S` is new: old-client new-client client-source server-source: \
+           I::a"],
+    ),
 ];

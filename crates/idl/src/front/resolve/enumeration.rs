@@ -33,12 +33,15 @@ impl Resolver {
         let mut resolved = Vec::new();
         let mut spans = Vec::new();
         let mut default_literal = None;
+        let mut default_index = 0;
         let mut next = 0;
         self.opening = Some((symbol, Vec::new()));
         for (place, literal) in enumerators.iter().enumerate() {
             let subject = Subject::of(Place::Enumerator, None);
             let applied = self.annotations(&literal.annotations, subject);
-            self.check_default_literal(&applied, &mut default_literal);
+            if self.check_default_literal(&applied, &mut default_literal) {
+                default_index = place as u32;
+            }
             let kind = SymbolKind::Enumerator { of: symbol, place: place as u32 };
             self.declare(&literal.name, kind);
             let (value, span) = match find(&applied, "value") {
@@ -60,14 +63,15 @@ impl Resolver {
         if resolved.is_empty() {
             return None;
         }
-        let kind = Kind::Enum(Enum { enumerators: resolved, bit_bound });
+        let kind = Kind::Enum(Enum { enumerators: resolved, bit_bound, default_index });
         self.complete(symbol, kind, head);
         Some(symbol)
     }
 
-    fn check_default_literal(&mut self, applied: &[Applied], first: &mut Option<Span>) {
+    /// Whether an enumerator is its enum's default literal.
+    fn check_default_literal(&mut self, applied: &[Applied], first: &mut Option<Span>) -> bool {
         let found = applied.iter().find(|one| one.annotation.name == "default_literal");
-        let Some(applied) = found else { return };
+        let Some(applied) = found else { return false };
         match first {
             Some(first) => {
                 let message = "this enum has another default literal";
@@ -78,6 +82,7 @@ impl Resolver {
             }
             None => *first = Some(applied.span),
         }
+        true
     }
 
     /// Values fit in the bits, as signed numbers if one is negative, and no two are alike.

@@ -25,6 +25,7 @@ static INTERFACE: InterfaceDescriptor = InterfaceDescriptor {
     hash: [1; 16],
     procedures: &[procedure("sum"), procedure("null")],
     classes: &[AStackClass::for_block(VARIABLE_BYTES)],
+    appendables: &[],
 };
 
 const fn procedure(name: &'static str) -> ProcedureDescriptor {

@@ -1,0 +1,75 @@
+/* A server of either version of versions/early.idl and late.idl: `shelf_server NAME` exports it
+ * until its standard input ends. Compiled with LATE for the new version. What it keeps it tells as
+ * the servers in Rust do, of the one item that the client in C sends. */
+#include <unistd.h>
+
+#ifdef LATE
+#include "late.h"
+#else
+#include "early.h"
+#endif
+#include "check.h"
+
+static char *keep(void *self, const growing_Items *items, nearcall_environment *env) {
+    const growing_Item *item = &items->_buffer[0];
+    const growing_Part *part = &item->parts._buffer[0];
+    char text[200];
+    (void)self;
+    (void)env;
+    CHECK(items->_length == 1 && item->parts._length == 1);
+#ifdef LATE
+    snprintf(text, sizeof text, "%s %dx%d %s%s%s %s %s %d %g [] %dx%d;", item->name,
+             (int)part->weight, (int)part->height, item->note == NULL ? "None" : "Some(\"",
+             item->note == NULL ? "" : *item->note, item->note == NULL ? "" : "\")", item->kind,
+             item->colour == growing_RED ? "Red" : "Green", (int)item->few, item->ratio,
+             (int)item->base.weight, (int)item->base.height);
+    CHECK(item->labels._length == 0);
+#else
+    snprintf(text, sizeof text, "%s [%d];", item->name, (int)part->weight);
+#endif
+    return nearcall_copy_text(text);
+}
+
+static growing_Item last(void *self, nearcall_environment *env) {
+    growing_Item item;
+    (void)self;
+    (void)env;
+    memset(&item, 0, sizeof item);
+#ifdef LATE
+    item.name = nearcall_copy_text("late");
+    item.kind = nearcall_copy_text("fancy");
+    item.note = (char **)nearcall_allocate(sizeof *item.note);
+    *item.note = nearcall_copy_text("a note");
+    item.few = 9;
+    item.parts._length = 1;
+    item.parts._buffer = (growing_Part *)nearcall_allocate_zeroed(sizeof *item.parts._buffer);
+    item.parts._buffer[0].weight = 1;
+    item.parts._buffer[0].height = 2;
+#else
+    item.name = nearcall_copy_text("early");
+    item.parts._length = 2;
+    item.parts._buffer = (growing_Part *)nearcall_allocate_zeroed(2 * sizeof *item.parts._buffer);
+    item.parts._buffer[0].weight = 9;
+    item.parts._buffer[1].weight = 8;
+#endif
+    return item;
+}
+
+int main(int argc, char **argv) {
+    static const nearcall_server_growing_Shelf server = {NULL, keep, last};
+    nearcall_environment env;
+    char byte;
+    nearcall_domain *domain = nearcall_domain_new(&env);
+    nearcall_clerk *clerk;
+    CHECK(argc == 2 && domain != NULL);
+    clerk = nearcall_export_growing_Shelf(domain, argv[1], &server, &env);
+    CHECK(clerk != NULL);
+    puts("ready");
+    fflush(stdout);
+    while (read(0, &byte, 1) > 0) {
+    }
+    nearcall_domain_shut_down(domain);
+    nearcall_clerk_release(clerk);
+    nearcall_domain_release(domain);
+    return 0;
+}
