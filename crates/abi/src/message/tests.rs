@@ -1,7 +1,7 @@
 //! Messages there and back, and those that are refused.
 
 use super::*;
-use crate::{AppendableDescriptor, ProcedureDescriptor};
+use crate::{AppendableDescriptor, InterfaceDescriptor, ProcedureDescriptor};
 
 fn import(classes: Classes, is_introduced: bool) -> Message<'static> {
     let (abi_version, interface_hash, processor) = (1, [7; 16], 2);
