@@ -39,6 +39,7 @@ fn main() {
         println!("cargo::rerun-if-changed={folder}");
         for path in interface_files(Path::new(folder)) {
             let stem = path.file_stem().expect("a file").to_string_lossy().into_owned();
+            assert!(!stems.contains(&stem), "{path:?}: another file is called {stem}");
             let model = model(&path);
             // What a self-test does not call, `cargo xtask matrix` names.
             let Ok(test) = Selftest::new(&model, seed) else { continue };
