@@ -297,7 +297,12 @@ impl Housekeeping {
     /// Ends handshakes that are over time.
     fn end_late_handshakes(&self) {
         let now = Instant::now();
-        self.handshakes().retain(|_, under_way| under_way.deadline > now);
+        let is_late = |_: &u64, under_way: &mut UnderWay| under_way.deadline <= now;
+        let late: Vec<_> = self.handshakes().extract_if(is_late).collect();
+        for (_, under_way) in &late {
+            // Whoever presented its socket may have kept a duplicate, which would stay in the set.
+            let _ = self.poller.remove(under_way.handshake.socket());
+        }
     }
 
     /// Has server processors that sleep let go of the bindings that have gone, many at once. How

@@ -25,6 +25,7 @@ use crate::closing::Behind;
 use crate::descriptor::PeerDescriptor;
 
 mod error;
+mod stray;
 
 /// Longest path of a socket, bytes: `sun_path` less its final zero.
 pub const PATH_BYTES_MAX: usize = 107;
@@ -201,7 +202,7 @@ impl Stream {
     ) -> Result<Option<Received>, SocketError> {
         assert!(descriptors_max <= DESCRIPTORS_MAX);
         let buffer_bytes = buffer.len();
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(SENT_MAX))];
+        let mut space = stray::space::<{ rustix::cmsg_space!(ScmRights(SENT_MAX)) }>();
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT | RecvFlags::TRUNC;
         let slices = &mut [IoSliceMut::new(buffer)];
@@ -218,8 +219,11 @@ impl Stream {
                 descriptors.extend(received.map(new));
             }
         }
+        drop(control);
+        // SAFETY: the room is zero where no control message came, and is asked about here alone.
+        let strays = unsafe { stray::pidfds(&space) };
         let is_cut = message.flags.contains(ReturnFlags::CTRUNC);
-        if is_cut || descriptors.len() > descriptors_max {
+        if is_cut || !strays.is_empty() || descriptors.len() > descriptors_max {
             return Err(SocketError::Descriptors { limit: descriptors_max });
         }
         if message.flags.contains(ReturnFlags::TRUNC) || message.bytes > buffer_bytes {

@@ -269,7 +269,8 @@ impl Import<'_> {
         // Its other end goes with it: only the server's is left, whose end we are to notice.
         let introduction = self.introduction.take();
         if let Some(Introduction { socket, presented }) = &introduction {
-            let sent = socket.send(&Message::Present, &[presented.as_fd()]);
+            let left = self.options.timeout.saturating_sub(self.begin.elapsed());
+            let sent = socket.send_within(left, &Message::Present, &[presented.as_fd()]);
             sent.map_err(|error| self.wire(error))?;
         }
         let socket =
@@ -333,7 +334,7 @@ impl Import<'_> {
         let name = self.name.to_owned();
         match error {
             WireError::Socket(SocketError::TimedOut) => {
-                BindError::TimedOut { name, waited: self.options.timeout }
+                BindError::TimedOut { name, waited: self.begin.elapsed() }
             }
             WireError::Socket(SocketError::HungUp) if self.is_introduced => {
                 BindError::IntroductionOver { interface: self.interface.name }

@@ -308,8 +308,11 @@ impl Handshake {
         let incarnation = self.clerk.incarnation;
         let bound = Message::Bound { incarnation, lane, processor: own_processor };
         let descriptors = [admitted.replies.as_fd(), binding.class.bell_descriptor.as_fd()];
-        // An importer that does not read this sees the hang-up of a binding that it never used.
-        let _ = binding.socket.send(&bound, &descriptors);
+        // Nothing has been sent to it yet, so that there is room, unless its socket is one that it
+        // has made itself and filled: that one is not waited for.
+        if binding.socket.send_within(Duration::ZERO, &bound, &descriptors).is_err() {
+            binding.revoke(RevokeReason::Fault);
+        }
         // What can be done ahead is done now, unless the importer needs this processor itself.
         if processor != own_processor {
             expect_call(&binding);

@@ -36,7 +36,8 @@ struct Introduction {
     /// Our end.
     socket: Socket,
     giver: Weak<ServerBinding>,
-    deadline: Instant,
+    /// `None`: never.
+    deadline: Option<Instant>,
     /// One of the binds under way.
     charge: Charge,
 }
@@ -60,13 +61,19 @@ impl Introductions {
         giver: &Arc<ServerBinding>,
         number: u32,
     ) -> Result<(), String> {
-        let send = |message: &Message<'_>, theirs: &[_]| {
-            giver.socket.send(message, theirs).map_err(|error| error.to_string())
-        };
+        let send = |message: &Message<'_>, theirs: &[_]| giver.socket.send(message, theirs);
+        let told = |sent: Result<(), WireError>| sent.map_err(|error| error.to_string());
         let Some((introduction, theirs)) = Introduction::new(core, giver) else {
-            return send(&Message::NotIntroduced { number }, &[]);
+            return told(send(&Message::NotIntroduced { number }, &[]));
         };
-        send(&Message::Introduced { number }, &[theirs.as_fd()])?;
+        match send(&Message::Introduced { number }, &[theirs.as_fd()]) {
+            Ok(()) => {}
+            // Of our user, whose other clients read nothing: it is not this one's fault.
+            Err(WireError::Socket(SocketError::InFlight)) => {
+                return told(send(&Message::NotIntroduced { number }, &[]));
+            }
+            refused => return told(refused),
+        }
         let token = core.next_number();
         match core.housekeeping.watch_socket(&introduction.socket, token) {
             Ok(()) => drop(self.all().insert(token, introduction)),
@@ -104,14 +111,14 @@ impl Introductions {
 
     /// How long until one is over time.
     pub fn next_deadline(&self) -> Option<Duration> {
-        let deadline = self.all().values().map(|introduction| introduction.deadline).min();
+        let deadline = self.all().values().filter_map(|introduction| introduction.deadline).min();
         deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
     /// Ends those that are over time.
     pub fn end_late(&self) {
         let now = Instant::now();
-        self.all().retain(|_, introduction| introduction.deadline > now);
+        self.all().retain(|_, introduction| introduction.deadline.is_none_or(|then| then > now));
     }
 
     /// Ends all.
@@ -130,7 +137,8 @@ impl Introduction {
     fn new(core: &DomainCore, giver: &Arc<ServerBinding>) -> Option<(Introduction, Stream)> {
         let charge = giver.charge(Resource::Handshakes, 1).ok()?;
         let (ours, theirs) = Stream::pair().ok().filter(|_| giver.state.is_open())?;
-        let deadline = Instant::now() + core.options.introduction_timeout;
+        // One so far away that the clock does not know it is none.
+        let deadline = Instant::now().checked_add(core.options.introduction_timeout);
         let (socket, giver) = (Socket::new(ours), Arc::downgrade(giver));
         Some((Introduction { socket, giver, deadline, charge }, theirs))
     }

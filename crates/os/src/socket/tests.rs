@@ -267,3 +267,47 @@ fn sockets_close_on_exec() {
         assert!(flags.contains(rustix::io::FdFlags::CLOEXEC), "{number}");
     }
 }
+
+/// The kernel adds a pidfd to each packet that this end receives.
+fn pass_pidfds(stream: &Stream) {
+    const SO_PASSPIDFD: libc::c_int = 76;
+    let is_on: libc::c_int = 1;
+    let (value, bytes) = ((&raw const is_on).cast(), size_of_val(&is_on) as libc::socklen_t);
+    let descriptor = stream.as_fd().as_raw_fd();
+    // SAFETY: the value is so long, and lives through the call.
+    let set = unsafe { libc::setsockopt(descriptor, libc::SOL_SOCKET, SO_PASSPIDFD, value, bytes) };
+    assert_eq!(set, 0, "{}", io::Error::last_os_error());
+}
+
+/// Descriptors of this process that are pidfds.
+fn pidfds() -> usize {
+    let all = std::fs::read_dir("/proc/self/fd").unwrap();
+    let leads_to =
+        |entry: io::Result<std::fs::DirEntry>| std::fs::read_link(entry.ok()?.path()).ok();
+    let is_pidfd = |path: &std::path::PathBuf| path.to_string_lossy().contains("pidfd");
+    all.filter_map(leads_to).filter(is_pidfd).count()
+}
+
+#[test]
+fn a_pidfd_that_nobody_asked_for_is_closed_and_the_packet_refused() {
+    let (here, there) = pair();
+    pass_pidfds(&there);
+    let before = pidfds();
+    for count in [0, 1, DESCRIPTORS_MAX] {
+        here.send(b"x", &vec![here.as_fd(); count], NOW).unwrap();
+        let refused = received(&there, 8, DESCRIPTORS_MAX);
+        assert!(matches!(refused, SocketError::Descriptors { .. }), "{refused}");
+    }
+    here.send(b"x", &[], NOW).unwrap();
+    there.end();
+    assert_eq!(pidfds(), before);
+}
+
+#[test]
+fn a_pidfd_can_be_passed() {
+    let (here, there) = pair();
+    let own = rustix::process::getpid();
+    let pidfd = rustix::process::pidfd_open(own, rustix::process::PidfdFlags::empty()).unwrap();
+    here.send(b"x", &[pidfd.as_fd()], NOW).unwrap();
+    assert_eq!(there.receive(&mut [0; 8], 1, NOW).unwrap().descriptors.len(), 1);
+}
