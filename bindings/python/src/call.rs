@@ -110,9 +110,8 @@ impl Binding {
         let introduction = introduction.into_own();
         let plan = Arc::clone(&interface.plan);
         let descriptor = plan.descriptor;
-        let import = || {
-            nearcall::Binding::import_introduced_with(domain, introduction, descriptor, options)
-        };
+        let import =
+            || nearcall::Binding::import_introduced_with(domain, introduction, descriptor, options);
         let bound = py.detach(import).map_err(|error| errors::of_bind(py, &error))?;
         Ok(Binding { client: Client::new(bound, descriptor), plan })
     }

@@ -1,7 +1,7 @@
 //! Bytes to values of Python. The bytes are a private copy of what a peer wrote, and may be
 //! anything: every one is judged by its type in the table.
 
-use nearcall::raw::{DEPTH_MAX, Malformed, check_received};
+use nearcall::raw::{DEFAULT_BYTES_MAX, DEPTH_MAX, Malformed, check_received};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
@@ -28,6 +28,8 @@ pub struct Reader<'p, 'py> {
     depth: usize,
     /// The same, and structs and unions.
     nesting: usize,
+    /// Bytes of defaults that were read.
+    defaulted: usize,
 }
 
 type Read<'py> = Result<Bound<'py, PyAny>, Unread>;
@@ -175,7 +177,7 @@ pub fn array<'py>(
 impl<'p, 'py> Reader<'p, 'py> {
     /// Reads from the beginning of `bytes`.
     pub fn new(py: Python<'py>, table: &'p Table, bytes: &'p [u8]) -> Reader<'p, 'py> {
-        Reader { py, table, rest: bytes, depth: 0, nesting: 0 }
+        Reader { py, table, rest: bytes, depth: 0, nesting: 0, defaulted: 0 }
     }
 
     /// Every byte was used.
@@ -238,6 +240,19 @@ impl<'p, 'py> Reader<'p, 'py> {
             .ok_or(Malformed::Length { claimed: count as u64, limit })?;
         self.rest = rest;
         Ok(taken)
+    }
+
+    /// Where nothing is left of a struct, reading goes on in its member's default.
+    fn or_missing(&mut self, missing: &'p [u8]) -> Result<(), Malformed> {
+        if self.rest.is_empty() {
+            let defaulted = self.defaulted + missing.len();
+            if defaulted > DEFAULT_BYTES_MAX {
+                let (claimed, limit) = (defaulted as u64, DEFAULT_BYTES_MAX as u64);
+                return Err(Malformed::Length { claimed, limit });
+            }
+            (self.defaulted, self.rest) = (defaulted, missing);
+        }
+        Ok(())
     }
 
     fn count(&mut self) -> Result<usize, Malformed> {
@@ -314,9 +329,7 @@ impl<'p, 'py> Reader<'p, 'py> {
                 let behind = std::mem::replace(&mut self.rest, came);
                 let values = self.nested(false, |reader| {
                     let values = members.iter().map(|member| {
-                        if reader.rest.is_empty() {
-                            reader.rest = &member.missing;
-                        }
+                        reader.or_missing(&member.missing)?;
                         reader.value(&member.declared)
                     });
                     values.collect::<Result<Vec<_>, _>>()

@@ -10,6 +10,9 @@ NEARCALL_ASSERT(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 /* Deepest nesting of recursive values that is read. */
 #define NEARCALL_DEPTH_MAX 64u
 
+/* Most bytes that are read of defaults for one payload. */
+#define NEARCALL_DEFAULT_BYTES_MAX 16777216u
+
 #define NEARCALL_UNBOUNDED UINT32_MAX
 
 /* Words of the fixed part. */
@@ -214,6 +217,7 @@ typedef struct nearcall_reader {
     const uint8_t *rest;
     size_t left;
     uint32_t depth;
+    uint32_t defaulted; /* bytes of defaults that were read */
     nearcall_malformed malformed;
     bool has_no_memory;
 } nearcall_reader;
@@ -268,12 +272,19 @@ NEARCALL_INLINE bool nearcall_read_appendable(nearcall_reader *reader, nearcall_
 }
 
 /* Before a member: where nothing is left of the struct, reading goes on in the member's default. */
-NEARCALL_INLINE void nearcall_read_missing(nearcall_reader *reader, const uint8_t *missing,
-                                           size_t count) {
-    if (reader->left == 0) {
-        reader->rest = missing;
-        reader->left = count;
+NEARCALL_INLINE bool nearcall_read_missing(nearcall_reader *reader, const uint8_t *missing,
+                                           uint32_t count) {
+    if (reader->left > 0) {
+        return true;
     }
+    if (count > NEARCALL_DEFAULT_BYTES_MAX - reader->defaulted) {
+        return nearcall_read_bad(reader, NEARCALL_MALFORMED_LENGTH,
+                                 (uint64_t)reader->defaulted + count, NEARCALL_DEFAULT_BYTES_MAX);
+    }
+    reader->defaulted += count;
+    reader->rest = missing;
+    reader->left = count;
+    return true;
 }
 
 /* Ends it. What is left is of members that a newer version has. */
@@ -332,7 +343,11 @@ NEARCALL_INLINE bool nearcall_read_room(nearcall_reader *reader, size_t bytes, v
     return *room != NULL;
 }
 
-/* Room for one element more, of `count`: never much more than the bytes that are left could be. */
+/*
+ * Room for one element more, of `count`: never much more than the bytes that are left could be, or
+ * twice as many as were read. Those that appendable structs make of fewer bytes are limited by
+ * NEARCALL_DEFAULT_BYTES_MAX.
+ */
 NEARCALL_INLINE bool nearcall_read_grow(nearcall_reader *reader, void **buffer, uint32_t used,
                                         uint32_t *capacity, uint32_t count, size_t size) {
     size_t wanted = used == 0 ? reader->left / size + 4 : (size_t)used * 2;

@@ -8,8 +8,7 @@ use nearcall_idl::front::compile;
 use nearcall_idl::front::options::Options;
 use nearcall_idl::source::SourceMap;
 
-/// `Color color;` is noted, and is in half of all interface files; so is what stays as if `@final`,
-/// which files of DDS say is not.
+/// `Color color;` is noted, and is in half of all interface files; files of DDS say `@mutable`.
 const USUAL: &[&str] = &["N0207", "N0218", "N0290"];
 
 fn files() -> Vec<PathBuf> {

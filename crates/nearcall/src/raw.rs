@@ -38,7 +38,7 @@ pub use element::{Element, element_bytes};
 pub use exchanges::{Ends, exchange};
 pub use incoming::{Incoming, Payload};
 pub use malformed::Malformed;
-pub use marshal::{DEPTH_MAX, Marshal, Reader, Writer};
+pub use marshal::{DEFAULT_BYTES_MAX, DEPTH_MAX, Marshal, Reader, Writer};
 pub use opaque::{Opaque, OpaqueOut};
 pub use pending::Pending;
 pub use reply::Reply;

@@ -178,7 +178,9 @@ NEARCALL_INLINE bool nearcall_decode_growing_Item(nearcall_reader *reader,
     }
     {
         static const uint8_t missing[4] = {0};
-        nearcall_read_missing(reader, missing, sizeof missing);
+        if (!nearcall_read_missing(reader, missing, sizeof missing)) {
+            return false;
+        }
     }
     if (!nearcall_read_text(reader, &value->name)) {
         return false;
@@ -188,7 +190,9 @@ NEARCALL_INLINE bool nearcall_decode_growing_Item(nearcall_reader *reader,
     }
     {
         static const uint8_t missing[4] = {0};
-        nearcall_read_missing(reader, missing, sizeof missing);
+        if (!nearcall_read_missing(reader, missing, sizeof missing)) {
+            return false;
+        }
     }
     if (!nearcall_decode_sequence_growing_Part(reader, &value->parts)) {
         return false;
@@ -198,7 +202,9 @@ NEARCALL_INLINE bool nearcall_decode_growing_Item(nearcall_reader *reader,
     }
     {
         static const uint8_t missing[1] = {0};
-        nearcall_read_missing(reader, missing, sizeof missing);
+        if (!nearcall_read_missing(reader, missing, sizeof missing)) {
+            return false;
+        }
     }
     {
         bool is_present = false;
@@ -224,14 +230,18 @@ NEARCALL_INLINE bool nearcall_decode_growing_Item(nearcall_reader *reader,
     }
     {
         static const uint8_t missing[9] = {5, 0, 0, 0, 112, 108, 97, 105, 110};
-        nearcall_read_missing(reader, missing, sizeof missing);
+        if (!nearcall_read_missing(reader, missing, sizeof missing)) {
+            return false;
+        }
     }
     if (!nearcall_read_text(reader, &value->kind)) {
         return false;
     }
     {
         static const uint8_t missing[4] = {1, 0, 0, 0};
-        nearcall_read_missing(reader, missing, sizeof missing);
+        if (!nearcall_read_missing(reader, missing, sizeof missing)) {
+            return false;
+        }
     }
     {
         uint32_t word = 0;
@@ -245,7 +255,9 @@ NEARCALL_INLINE bool nearcall_decode_growing_Item(nearcall_reader *reader,
     }
     {
         static const uint8_t missing[4] = {3, 0, 0, 0};
-        nearcall_read_missing(reader, missing, sizeof missing);
+        if (!nearcall_read_missing(reader, missing, sizeof missing)) {
+            return false;
+        }
     }
     if (!nearcall_read(reader, &value->few, sizeof value->few)) {
         return false;
@@ -255,35 +267,45 @@ NEARCALL_INLINE bool nearcall_decode_growing_Item(nearcall_reader *reader,
     }
     {
         static const uint8_t missing[16] = {0, 0, 0, 0, 0, 0, 4, 64, 0, 0, 0, 0, 0, 0, 4, 64};
-        nearcall_read_missing(reader, missing, sizeof missing);
+        if (!nearcall_read_missing(reader, missing, sizeof missing)) {
+            return false;
+        }
     }
     if (!nearcall_decode_array_2_double(reader, &value->sizes)) {
         return false;
     }
     {
         static const uint8_t missing[4] = {0, 0, 254, 255};
-        nearcall_read_missing(reader, missing, sizeof missing);
+        if (!nearcall_read_missing(reader, missing, sizeof missing)) {
+            return false;
+        }
     }
     if (!nearcall_decode_growing_Place(reader, &value->where)) {
         return false;
     }
     {
         static const uint8_t missing[12] = {8, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0};
-        nearcall_read_missing(reader, missing, sizeof missing);
+        if (!nearcall_read_missing(reader, missing, sizeof missing)) {
+            return false;
+        }
     }
     if (!nearcall_decode_growing_Part(reader, &value->base)) {
         return false;
     }
     {
         static const uint8_t missing[5] = {0};
-        nearcall_read_missing(reader, missing, sizeof missing);
+        if (!nearcall_read_missing(reader, missing, sizeof missing)) {
+            return false;
+        }
     }
     if (!nearcall_decode_growing_Choice(reader, &value->chosen)) {
         return false;
     }
     {
         static const uint8_t missing[1] = {0};
-        nearcall_read_missing(reader, missing, sizeof missing);
+        if (!nearcall_read_missing(reader, missing, sizeof missing)) {
+            return false;
+        }
     }
     if (!nearcall_read_boolean(reader, &value->is_whole)) {
         return false;
@@ -332,14 +354,18 @@ NEARCALL_INLINE bool nearcall_decode_growing_Part(nearcall_reader *reader,
     }
     {
         static const uint8_t missing[4] = {0};
-        nearcall_read_missing(reader, missing, sizeof missing);
+        if (!nearcall_read_missing(reader, missing, sizeof missing)) {
+            return false;
+        }
     }
     if (!nearcall_read(reader, &value->weight, sizeof value->weight)) {
         return false;
     }
     {
         static const uint8_t missing[4] = {7, 0, 0, 0};
-        nearcall_read_missing(reader, missing, sizeof missing);
+        if (!nearcall_read_missing(reader, missing, sizeof missing)) {
+            return false;
+        }
     }
     if (!nearcall_read(reader, &value->height, sizeof value->height)) {
         return false;
@@ -521,7 +547,7 @@ growing_Item growing_Shelf_echo(const growing_Shelf *nc_client, const growing_It
         goto nc_done;
     }
     {
-        nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, {0, 0, 0}, false};
+        nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, 0, {0, 0, 0}, false};
         const bool nc_is_value = nearcall_decode_growing_Item(&nc_reader, &nc_returned) &&
             nearcall_read_end(&nc_reader);
         if (nc_reader.has_no_memory) {
@@ -602,7 +628,7 @@ void growing_Shelf_swap(const growing_Shelf *nc_client, nearcall_sequence_growin
             goto nc_done;
         }
         {
-            nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, {0, 0, 0}, false};
+            nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, 0, {0, 0, 0}, false};
             const bool nc_is_value = nearcall_decode_sequence_growing_Item(&nc_reader, &nc_new_all) &&
                 nearcall_read_end(&nc_reader);
             if (nc_reader.has_no_memory) {
@@ -629,7 +655,7 @@ void growing_Shelf_swap(const growing_Shelf *nc_client, nearcall_sequence_growin
             goto nc_done;
         }
         {
-            nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, {0, 0, 0}, false};
+            nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, 0, {0, 0, 0}, false};
             const bool nc_is_value = nearcall_decode_growing_Part(&nc_reader, &nc_raised1.which) &&
                 nearcall_read_end(&nc_reader);
             if (nc_reader.has_no_memory) {
@@ -744,7 +770,7 @@ void nearcall_entry_growing_Shelf_echo(const nearcall_server_growing_Shelf *nc_s
         goto nc_done;
     }
     {
-        nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, {0, 0, 0}, false};
+        nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, 0, {0, 0, 0}, false};
         const bool nc_is_value = nearcall_decode_growing_Item(&nc_reader, &given) &&
             nearcall_read_end(&nc_reader);
         if (nc_reader.has_no_memory) {
@@ -802,7 +828,7 @@ void nearcall_entry_growing_Shelf_swap(const nearcall_server_growing_Shelf *nc_s
         goto nc_done;
     }
     {
-        nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, {0, 0, 0}, false};
+        nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, 0, {0, 0, 0}, false};
         const bool nc_is_value = nearcall_decode_sequence_growing_Item(&nc_reader, &all) &&
             nearcall_read_end(&nc_reader);
         if (nc_reader.has_no_memory) {
@@ -820,7 +846,7 @@ void nearcall_entry_growing_Shelf_swap(const nearcall_server_growing_Shelf *nc_s
         goto nc_done;
     }
     {
-        nearcall_reader nc_reader = {nc_takes[1].bytes, nc_takes[1].count, 0, {0, 0, 0}, false};
+        nearcall_reader nc_reader = {nc_takes[1].bytes, nc_takes[1].count, 0, 0, {0, 0, 0}, false};
         const bool nc_is_value = nearcall_decode_growing_Holder(&nc_reader, &held) &&
             nearcall_read_end(&nc_reader);
         if (nc_reader.has_no_memory) {

@@ -167,7 +167,7 @@ static nearcall_sequence_Row Ledger_next_rows(const Ledger *nc_client, uint64_t 
             goto nc_done;
         }
         {
-            nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, {0, 0, 0}, false};
+            nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, 0, {0, 0, 0}, false};
             const bool nc_is_value = nearcall_decode_sequence_Row(&nc_reader, &nc_returned) &&
                 nearcall_read_end(&nc_reader);
             if (nc_reader.has_no_memory) {
@@ -668,7 +668,7 @@ void nearcall_entry_Ledger_put_load(const nearcall_server_Ledger *nc_server, nea
         goto nc_done;
     }
     {
-        nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, {0, 0, 0}, false};
+        nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, 0, {0, 0, 0}, false};
         const bool nc_is_value = nearcall_decode_sequence_Row(&nc_reader, &items) &&
             nearcall_read_end(&nc_reader);
         if (nc_reader.has_no_memory) {

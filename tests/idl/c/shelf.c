@@ -290,7 +290,7 @@ shelf_Books shelf_Shelf_find(const shelf_Shelf *nc_client, const char *part, she
             goto nc_done;
         }
         {
-            nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, {0, 0, 0}, false};
+            nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, 0, {0, 0, 0}, false};
             const bool nc_is_value = nearcall_decode_sequence_shelf_Book(&nc_reader, &nc_returned) &&
                 nearcall_read_end(&nc_reader);
             if (nc_reader.has_no_memory) {
@@ -309,7 +309,7 @@ shelf_Books shelf_Shelf_find(const shelf_Shelf *nc_client, const char *part, she
             goto nc_done;
         }
         {
-            nearcall_reader nc_reader = {nc_takes[1].bytes, nc_takes[1].count, 0, {0, 0, 0}, false};
+            nearcall_reader nc_reader = {nc_takes[1].bytes, nc_takes[1].count, 0, 0, {0, 0, 0}, false};
             const bool nc_is_value = nearcall_decode_shelf_Mark(&nc_reader, &nc_new_mark) &&
                 nearcall_read_end(&nc_reader);
             if (nc_reader.has_no_memory) {
@@ -427,7 +427,7 @@ void nearcall_entry_shelf_Shelf_find(const nearcall_server_shelf_Shelf *nc_serve
     }
     part = nearcall_taken(&nc_takes[0]);
     {
-        nearcall_reader nc_reader = {nc_takes[1].bytes, nc_takes[1].count, 0, {0, 0, 0}, false};
+        nearcall_reader nc_reader = {nc_takes[1].bytes, nc_takes[1].count, 0, 0, {0, 0, 0}, false};
         const bool nc_is_value = nearcall_decode_shelf_Mark(&nc_reader, &mark) &&
             nearcall_read_end(&nc_reader);
         if (nc_reader.has_no_memory) {

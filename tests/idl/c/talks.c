@@ -279,7 +279,7 @@ static nearcall_sequence_talks_Line talks_Talks_next_talk(const talks_Talks *nc_
             goto nc_done;
         }
         {
-            nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, {0, 0, 0}, false};
+            nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, 0, {0, 0, 0}, false};
             const bool nc_is_value = nearcall_decode_sequence_talks_Line(&nc_reader, &nc_returned) &&
                 nearcall_read_end(&nc_reader);
             if (nc_reader.has_no_memory) {
@@ -890,7 +890,7 @@ void nearcall_entry_talks_Talks_put_talk(const nearcall_server_talks_Talks *nc_s
         goto nc_done;
     }
     {
-        nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, {0, 0, 0}, false};
+        nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, 0, {0, 0, 0}, false};
         const bool nc_is_value = nearcall_decode_sequence_text(&nc_reader, &items) &&
             nearcall_read_end(&nc_reader);
         if (nc_reader.has_no_memory) {

@@ -125,10 +125,10 @@ pub mod growing {
             reader.appendable(|reader| {
                 ::core::result::Result::Ok(Self {
                     weight: <i32 as ::nearcall::raw::Marshal>::unmarshal(
-                        reader.or_missing(&[0; 4]),
+                        reader.or_missing(&[0; 4])?,
                     )?,
                     height: <i32 as ::nearcall::raw::Marshal>::unmarshal(
-                        reader.or_missing(&[7, 0, 0, 0]),
+                        reader.or_missing(&[7, 0, 0, 0])?,
                     )?,
                 })
             })
@@ -180,24 +180,24 @@ pub mod growing {
         ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             reader.appendable(|reader| {
                 let member_0 = <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(
-                    reader.or_missing(&[0; 4]),
+                    reader.or_missing(&[0; 4])?,
                 )?;
                 reader.bound(member_0.len(), 16)?;
                 let member_1 = <::std::vec::Vec<Part> as ::nearcall::raw::Marshal>::unmarshal(
-                    reader.or_missing(&[0; 4]),
+                    reader.or_missing(&[0; 4])?,
                 )?;
                 reader.bound(member_1.len(), 4)?;
                 let member_2 = <::core::option::Option<
                     ::std::string::String,
-                > as ::nearcall::raw::Marshal>::unmarshal(reader.or_missing(&[0; 1]))?;
+                > as ::nearcall::raw::Marshal>::unmarshal(reader.or_missing(&[0; 1])?)?;
                 let member_3 = <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(
-                    reader.or_missing(&[5, 0, 0, 0, 112, 108, 97, 105, 110]),
+                    reader.or_missing(&[5, 0, 0, 0, 112, 108, 97, 105, 110])?,
                 )?;
                 let member_4 = <Colour as ::nearcall::raw::Marshal>::unmarshal(
-                    reader.or_missing(&[1, 0, 0, 0]),
+                    reader.or_missing(&[1, 0, 0, 0])?,
                 )?;
                 let member_5 = <Count as ::nearcall::raw::Marshal>::unmarshal(
-                    reader.or_missing(&[3, 0, 0, 0]),
+                    reader.or_missing(&[3, 0, 0, 0])?,
                 )?;
                 {
                     let ranged = &member_5;
@@ -208,18 +208,18 @@ pub mod growing {
                     }
                 }
                 let member_6 = <[Ratio; 2] as ::nearcall::raw::Marshal>::unmarshal(
-                    reader.or_missing(&[0, 0, 0, 0, 0, 0, 4, 64, 0, 0, 0, 0, 0, 0, 4, 64]),
+                    reader.or_missing(&[0, 0, 0, 0, 0, 0, 4, 64, 0, 0, 0, 0, 0, 0, 4, 64])?,
                 )?;
                 let member_7 = <Place as ::nearcall::raw::Marshal>::unmarshal(
-                    reader.or_missing(&[0, 0, 254, 255]),
+                    reader.or_missing(&[0, 0, 254, 255])?,
                 )?;
                 let member_8 = <Part as ::nearcall::raw::Marshal>::unmarshal(
-                    reader.or_missing(&[8, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0]),
+                    reader.or_missing(&[8, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0])?,
                 )?;
                 let member_9 =
-                    <Choice as ::nearcall::raw::Marshal>::unmarshal(reader.or_missing(&[0; 5]))?;
+                    <Choice as ::nearcall::raw::Marshal>::unmarshal(reader.or_missing(&[0; 5])?)?;
                 let member_10 =
-                    <bool as ::nearcall::raw::Marshal>::unmarshal(reader.or_missing(&[0; 1]))?;
+                    <bool as ::nearcall::raw::Marshal>::unmarshal(reader.or_missing(&[0; 1])?)?;
                 ::core::result::Result::Ok(Self {
                     name: member_0,
                     parts: member_1,

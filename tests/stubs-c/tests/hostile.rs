@@ -84,13 +84,32 @@ fn attack(client: &Client, random: &mut TestRng, procedure: u32, shape: Shape) -
     let fixed = message(random, shape.fixed_bytes);
     let count = random.next_u32() as usize % 160;
     let variable = message(random, count);
+    call(client, procedure, shape, &fixed, &variable)
+}
+
+/// Makes one call with a tree of so many, in four bytes each: eight more are their defaults.
+fn flood(client: &Client, procedure: u32, shape: Shape, trees: u32) -> &'static str {
+    let below = vec![0; trees as usize * 4];
+    let members = [[7; 4], trees.to_le_bytes()].concat();
+    let bytes = (members.len() + below.len()) as u32;
+    let tree = [&bytes.to_le_bytes(), &members[..], &below].concat();
+    call(client, procedure, shape, &(tree.len() as u32).to_le_bytes(), &tree)
+}
+
+fn call(
+    client: &Client,
+    procedure: u32,
+    shape: Shape,
+    fixed: &[u8],
+    variable: &[u8],
+) -> &'static str {
     let class = client.binding().interface().procedures[procedure as usize].class;
     let call = client.claim_of_class(class.into(), procedure);
     let mut call = call.expect("there is an A-stack");
-    call.put_bytes::<0>(&fixed);
+    call.put_bytes::<0>(fixed);
     if let Some(at) = shape.variable_at {
         let padded = variable.len().next_multiple_of(8) as u64;
-        call.variable_at(at, padded).expect("it fits").put(&variable);
+        call.variable_at(at, padded).expect("it fits").put(variable);
     }
     match call.post(shape.fixed_bytes as u32).map(|reply| reply.raised()) {
         Ok(0) => "returned",
@@ -127,6 +146,9 @@ fn a_server_in_c_outlives_a_hostile_client() {
         }
         println!("{compiler}: {seen:?}");
         assert!(seen["arguments refused"] > 100 && seen["returned"] > 100, "{seen:?}");
+        let grow = CROSS.procedures.iter().position(|one| one.name == "grow").expect("it is there");
+        assert_eq!(flood(&client, grow as u32, shapes[grow].0, 1000), "returned");
+        assert_eq!(flood(&client, grow as u32, shapes[grow].0, 3 << 20), "arguments refused");
         drop(client);
         server.end();
     }

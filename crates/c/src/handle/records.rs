@@ -482,6 +482,7 @@ fn numbers() -> Vec<(&'static str, u32)> {
         ("NEARCALL_BATCH_CALLS", nearcall::raw::BRIEF_BATCH_CALLS),
         ("NEARCALL_REVOKED", super::brief::REVOKED),
         ("NEARCALL_DEPTH_MAX", nearcall::raw::DEPTH_MAX as u32),
+        ("NEARCALL_DEFAULT_BYTES_MAX", nearcall::raw::DEFAULT_BYTES_MAX as u32),
     ]
 }
 

@@ -188,6 +188,18 @@ fn text() -> impl Strategy<Value = String> {
     })
 }
 
+#[test]
+fn a_member_at_the_end_breaks_nobody_and_its_help_says_what_sources_owe() {
+    let of = |more: &str| {
+        format!("@appendable struct S {{ long x; {more} }}; interface I {{ void a(in S s); }};")
+    };
+    let found = findings(&of(""), &of("string y;"));
+    let [only] = &found[..] else { panic!("{found:#?}") };
+    assert!(!only.is_breaking());
+    let help = only.diagnostic.help.as_deref().unwrap_or_default();
+    assert!(help.contains("in Rust or Python that makes one has to give it"), "{help}");
+}
+
 proptest! {
     /// `findings` compares with the hashes; nothing is left to the rule of last resort.
     #[test]

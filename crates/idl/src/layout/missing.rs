@@ -8,6 +8,7 @@
 
 use std::cmp::Ordering;
 
+use crate::layout::range::integer_ends;
 use crate::layout::{Range, Scalar, Shape, extended, members, range, shape};
 use crate::model::{
     Annotation, DeclarationId, Kind, Member, Model, Primitive, Type, Union, UnionDefault, Value,
@@ -135,18 +136,42 @@ impl<'m> Missing<'m> {
     }
 
     /// The case that the default discriminator selects. One that holds the union itself gives way
-    /// to the first that does not.
+    /// to the first that does not; the one without a label is the last.
     fn union(&mut self, union: &'m Union) -> Result<(), Unfit> {
         let begin = self.bytes.len();
         let first = self.zero(self.model.resolved(&union.discriminator));
         let labels = union.cases.iter().filter_map(|case| case.labels.first().cloned());
-        for discriminator in std::iter::once(first).chain(labels) {
+        for discriminator in std::iter::once(first).chain(labels).chain(self.unlabelled(union)) {
             match self.case(union, &discriminator) {
                 Err(Unfit::Endless) => self.bytes.truncate(begin),
                 written => return written,
             }
         }
         Err(Unfit::Endless)
+    }
+
+    /// A discriminator that no case has as its label, if there is one.
+    fn unlabelled(&self, union: &Union) -> Option<Value> {
+        let resolved = self.model.resolved(&union.discriminator);
+        let zero = self.zero(resolved);
+        let (least, greatest) = match (&zero, resolved) {
+            (Value::Boolean(_), _) => (0, 1),
+            (Value::Char(_), Type::Primitive(Primitive::Char)) => (0, u8::MAX.into()),
+            (Value::Char(_), _) => (0, u32::from(char::MAX).into()),
+            (Value::Enumerator(id, _), _) => match &self.model.declaration(*id).kind {
+                Kind::Enum(shape) => (0, shape.enumerators.len() as i128 - 1),
+                _ => return None,
+            },
+            _ => integer_ends(resolved)?,
+        };
+        let value = |number: i128| match zero {
+            Value::Boolean(_) => Some(Value::Boolean(number == 1)),
+            Value::Char(_) => char::from_u32(number as u32).map(Value::Char),
+            Value::Enumerator(id, _) => Some(Value::Enumerator(id, number as u32)),
+            _ => Some(Value::Integer(number)),
+        };
+        let is_free = |value: &Value| !union.cases.iter().any(|case| case.labels.contains(value));
+        (0..=greatest).chain(least..0).filter_map(value).find(is_free)
     }
 
     fn case(&mut self, union: &'m Union, discriminator: &Value) -> Result<(), Unfit> {

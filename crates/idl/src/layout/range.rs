@@ -58,29 +58,33 @@ pub fn is_ranged(model: &Model, declared: &Type) -> bool {
 
 /// The ends of an integer type, no ends of another that has an order; `None` for what has none.
 fn ends(model: &Model, resolved: &Type) -> Option<(Option<i128>, Option<i128>)> {
-    let bits = |bits: u32, is_signed: bool| {
-        let all = 1i128 << bits;
-        let ends = if is_signed { (-all / 2, all / 2 - 1) } else { (0, all - 1) };
-        Some((Some(ends.0), Some(ends.1)))
-    };
-    match resolved {
-        Type::Primitive(primitive) => match primitive {
-            Primitive::Octet | Primitive::Uint8 => bits(8, false),
-            Primitive::Uint16 => bits(16, false),
-            Primitive::Uint32 => bits(32, false),
-            Primitive::Uint64 => bits(64, false),
-            Primitive::Int8 => bits(8, true),
-            Primitive::Int16 => bits(16, true),
-            Primitive::Int32 => bits(32, true),
-            Primitive::Int64 => bits(64, true),
-            Primitive::Char | Primitive::WideChar | Primitive::Float | Primitive::Double => {
-                Some((None, None))
-            }
-            Primitive::Boolean | Primitive::LongDouble => None,
-        },
-        Type::Named(id) if matches!(model.declaration(*id).kind, Kind::Enum(_)) => {
-            Some((None, None))
-        }
-        _ => None,
+    if let Some((least, greatest)) = integer_ends(resolved) {
+        return Some((Some(least), Some(greatest)));
     }
+    let has_order = match resolved {
+        Type::Primitive(primitive) => {
+            !matches!(primitive, Primitive::Boolean | Primitive::LongDouble)
+        }
+        Type::Named(id) => matches!(model.declaration(*id).kind, Kind::Enum(_)),
+        _ => false,
+    };
+    has_order.then_some((None, None))
+}
+
+/// The least and the greatest value of an integer type.
+pub(super) fn integer_ends(resolved: &Type) -> Option<(i128, i128)> {
+    let Type::Primitive(primitive) = resolved else { return None };
+    let (bits, is_signed) = match primitive {
+        Primitive::Octet | Primitive::Uint8 => (8, false),
+        Primitive::Uint16 => (16, false),
+        Primitive::Uint32 => (32, false),
+        Primitive::Uint64 => (64, false),
+        Primitive::Int8 => (8, true),
+        Primitive::Int16 => (16, true),
+        Primitive::Int32 => (32, true),
+        Primitive::Int64 => (64, true),
+        _ => return None,
+    };
+    let all = 1i128 << bits;
+    Some(if is_signed { (-all / 2, all / 2 - 1) } else { (0, all - 1) })
 }

@@ -255,3 +255,25 @@ fn a_default_ends_even_where_types_hold_themselves() {
     // The case of 0 would hold an S, which would hold the same U.
     assert_eq!(found, [vec![1, 0, 0, 0, 0], vec![0]]);
 }
+
+/// The bytes of a union whose cases with labels hold the struct that it is a member of.
+fn end_of(discriminator: &str, cases: &str) -> Vec<u8> {
+    let mut found = missing_of(&format!(
+        "struct S; enum E {{ A, B, C }}; union U switch ({discriminator}) {{ {cases} }}; \
+         @appendable struct S {{ U first; }};"
+    ));
+    found.remove(0)
+}
+
+#[test]
+fn a_default_ends_in_a_case_without_a_label() {
+    let other = "default: octet end;";
+    let again = "@external S again;";
+    assert_eq!(end_of("octet", &format!("case 0: {again} {other}")), [1, 0]);
+    assert_eq!(end_of("octet", &format!("case 0: case 1: {again}")), [2]);
+    assert_eq!(end_of("boolean", &format!("case FALSE: {again} {other}")), [1, 0]);
+    assert_eq!(end_of("char", &format!("case '\\0': {again} {other}")), [1, 0]);
+    assert_eq!(end_of("E", &format!("case A: case B: {again}")), [2, 0, 0, 0]);
+    let labels: String = (0..128).map(|label| format!("case {label}: ")).collect();
+    assert_eq!(end_of("int8", &format!("{labels} {again} {other}")), [0x80, 0]);
+}

@@ -27,7 +27,8 @@ pub struct MemberPlan {
     pub checks: Vec<LimitCheck>,
     /// It holds its struct's own type without a sequence or map between: it must lie elsewhere.
     pub is_boxed: bool,
-    /// What is read where a member of an appendable struct did not come; none of what is not one.
+    /// What is read where a member of an appendable struct did not come; none of what is not one,
+    /// or of what no operation carries and is too long.
     pub missing: Vec<u8>,
 }
 
@@ -48,7 +49,8 @@ pub fn types(model: &Model) -> Vec<TypePlan> {
 fn type_plan(model: &Model, id: DeclarationId) -> TypePlan {
     let is_appendable = model.declaration(id).is_appendable();
     let missing = |member: &Member| match is_appendable {
-        true => layout::missing(model, member).expect("no default is too long (E0289)"),
+        // One that is too long is refused in what operations carry (E0289).
+        true => layout::missing(model, member).unwrap_or_default(),
         false => Vec::new(),
     };
     let member = |member: &Member| MemberPlan {

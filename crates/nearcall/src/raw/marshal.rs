@@ -19,6 +19,10 @@ use crate::types::{Char, LongDouble};
 /// Deepest nesting of recursive values that is read.
 pub const DEPTH_MAX: usize = 64;
 
+/// Most bytes that are read of defaults, in place of members of appendable structs that did not
+/// come, for one payload: four bytes of it may stand for a whole struct of them.
+pub const DEFAULT_BYTES_MAX: usize = 16 << 20;
+
 /// What a kernel thread is taken to have of its stack, which has 2 MiB or more, when a value is
 /// read; a FastThread knows.
 const KERNEL_STACK_BYTES: usize = 3 << 19;
@@ -156,6 +160,8 @@ impl Writer {
 pub struct Reader<'p> {
     rest: &'p [u8],
     depth: usize,
+    /// Bytes of defaults that were read, of [`DEFAULT_BYTES_MAX`].
+    defaulted: usize,
     /// Lowest address of the stack that reading may use.
     stack_end: usize,
 }
@@ -165,7 +171,7 @@ impl<'p> Reader<'p> {
     pub fn new(payload: &'p [u8]) -> Reader<'p> {
         let of_kernel_thread = || stack_pointer().saturating_sub(KERNEL_STACK_BYTES);
         let stack_end = switching::stack_end().unwrap_or_else(of_kernel_thread);
-        Reader { rest: payload, depth: 0, stack_end }
+        Reader { rest: payload, depth: 0, defaulted: 0, stack_end }
     }
 
     /// The next `count` bytes.
@@ -227,12 +233,18 @@ impl<'p> Reader<'p> {
     }
 
     /// Before a member of an appendable struct: where nothing is left of the struct, reading goes
-    /// on in `missing`, which is the member's default as it is marshalled.
-    pub fn or_missing(&mut self, missing: &'static [u8]) -> &mut Self {
+    /// on in `missing`, which is the member's default as it is marshalled. Refused past
+    /// [`DEFAULT_BYTES_MAX`] of the payload.
+    pub fn or_missing(&mut self, missing: &'static [u8]) -> Result<&mut Self, Malformed> {
         if self.rest.is_empty() {
-            self.rest = missing;
+            let defaulted = self.defaulted + missing.len();
+            if defaulted > DEFAULT_BYTES_MAX {
+                let (claimed, limit) = (defaulted as u64, DEFAULT_BYTES_MAX as u64);
+                return Err(Malformed::Length { claimed, limit });
+            }
+            (self.defaulted, self.rest) = (defaulted, missing);
         }
-        self
+        Ok(self)
     }
 
     /// Every byte was used.
@@ -451,7 +463,7 @@ mod tests {
 
         fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
             reader.appendable(|reader| {
-                let member = |_| u16::unmarshal(reader.or_missing(&[7, 0]));
+                let member = |_| u16::unmarshal(reader.or_missing(&[7, 0])?);
                 (0..MEMBERS).map(member).collect::<Result<_, _>>().map(Grown)
             })
         }
@@ -464,6 +476,34 @@ mod tests {
         assert_eq!(read(&two), Ok(vec![Grown::<3>(vec![1, 2, 7]), Grown(vec![3, 4, 7])]));
         assert_eq!(read(&[0; 4]), Ok(Grown::<2>(vec![7, 7])));
         assert_eq!(read(&[0; 4]), Ok(Grown::<0>(Vec::new())));
+    }
+
+    #[test]
+    fn defaults_of_one_payload_are_limited() {
+        /// A struct whose one member is 64 KiB of default.
+        struct Wide;
+        impl Marshal for Wide {
+            const BYTES_MIN: usize = 4;
+
+            fn marshal(&self, writer: &mut Writer) {
+                writer.appendable(|_| ());
+            }
+
+            fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+                reader.appendable(|reader| {
+                    reader.or_missing(&[0; 1 << 16])?.bytes(1 << 16).map(|_| Wide)
+                })
+            }
+        }
+        let limit = DEFAULT_BYTES_MAX >> 16;
+        let of = |lists: &[usize]| {
+            let list = |count: &usize| (0..*count).map(|_| Wide).collect::<Vec<_>>();
+            bytes_of(lists.iter().map(list).collect::<Vec<_>>())
+        };
+        assert_eq!(read::<Vec<Vec<Wide>>>(&of(&[limit])).map(|lists| lists.len()), Ok(1));
+        let (claimed, limit) = ((limit as u64 + 1) << 16, DEFAULT_BYTES_MAX as u64);
+        let past = read::<Vec<Vec<Wide>>>(&of(&[200, 57])).map(|lists| lists.len());
+        assert_eq!(past, Err(Malformed::Length { claimed, limit }));
     }
 
     #[test]

@@ -437,7 +437,9 @@ fn print_missing(missing: &[u8], text: &mut Text) {
         missing.len(),
         bytes.join(", ")
     ));
-    text.line("nearcall_read_missing(reader, missing, sizeof missing);");
+    text.open("if (!nearcall_read_missing(reader, missing, sizeof missing)) {");
+    text.line("return false;");
+    text.close("}");
     text.close("}");
 }
 

@@ -450,7 +450,7 @@ impl<'c, 'm> Printer<'c, 'm> {
         let (value, tag) = (self.value(place), self.c.tag(&self.declared(place)));
         self.text.open("{");
         self.text.line(format!(
-            "nearcall_reader nc_reader = {{{bytes}, {count}, 0, {{0, 0, 0}}, false}};"
+            "nearcall_reader nc_reader = {{{bytes}, {count}, 0, 0, {{0, 0, 0}}, false}};"
         ));
         self.text.line(format!(
             "const bool nc_is_value = nearcall_decode_{tag}(&nc_reader, &{value}) &&"

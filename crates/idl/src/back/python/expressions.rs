@@ -136,9 +136,13 @@ impl Python<'_> {
     }
 
     fn ranged(&self, inner: String, range: &Range) -> String {
-        let end = |end: &Option<Value>| match end {
-            Some(value) => self.number_of(value),
-            None => String::from("None"),
+        let end = |end: &Option<Value>| match (end, &range.of) {
+            // The native half compares in 64 bits, and a word of 32 holds the end as rounded.
+            (Some(Value::Float(value)), Type::Primitive(Primitive::Float)) => {
+                float(f64::from(*value as f32))
+            }
+            (Some(value), _) => self.number_of(value),
+            (None, _) => String::from("None"),
         };
         tuple(&[quoted("range"), inner, end(&range.least), end(&range.greatest)])
     }

@@ -148,8 +148,8 @@ fn missing(bytes: &[u8]) -> TokenStream {
     }
     if bytes.iter().all(|byte| *byte == 0) {
         let count = Literal::number(bytes.len());
-        return quote!(reader.or_missing(&[0; #count]));
+        return quote!(reader.or_missing(&[0; #count])?);
     }
     let bytes = bytes.iter().map(|byte| Literal::number(*byte));
-    quote!(reader.or_missing(&[#(#bytes),*]))
+    quote!(reader.or_missing(&[#(#bytes),*])?)
 }

@@ -9,15 +9,12 @@ use crate::model::{Declaration, DeclarationId, Model};
 
 /// Findings about a whole model.
 pub(super) fn check(model: &Model) -> Vec<Diagnostic> {
-    let ids = (0..model.declarations.len() as u32).map(DeclarationId);
-    let appendable = ids.filter(|id| model.declaration(*id).is_appendable());
-    let mut findings: Vec<Diagnostic> =
-        appendable.flat_map(|id| long_defaults(model, id)).collect();
     let operations = model.interfaces().flat_map(|(_, _, interface)| &interface.operations);
     let sent: BTreeSet<DeclarationId> =
         operations.flat_map(|operation| reached(model, operation)).collect();
-    findings.extend(sent.into_iter().filter_map(|id| kept_final(model.declaration(id))));
-    findings
+    let appendable = sent.iter().filter(|id| model.declaration(**id).is_appendable());
+    let long = appendable.flat_map(|id| long_defaults(model, *id));
+    long.chain(sent.iter().filter_map(|id| kept_final(model.declaration(*id)))).collect()
 }
 
 /// Members whose defaults no stub should have to carry.
