@@ -27,6 +27,10 @@ static inline unsigned open_count(void) {
     return count - 3;
 }
 
+/* How many more a server may have than it had: the segment that it holds ready for the replies to
+ * its next importer, which it makes only when its processor is its own. */
+enum { HELD_READY = 1 };
+
 /* An unsealed file of text, in memory. */
 static inline int memory_file(const char *text, size_t bytes) {
     int file = memfd_create("passed", MFD_CLOEXEC | MFD_ALLOW_SEALING);

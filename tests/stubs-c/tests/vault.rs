@@ -172,7 +172,8 @@ fn call_server(program: &Path, name: &str, runtime: &Path) {
     let hostile = Client::new(import(&domain, name, runtime), &VAULT);
     passes(&vault);
     attacks(&hostile);
-    let before = vault.open_count().expect("it returns");
+    // One more: the segment that a server may hold ready for the replies to its next importer.
+    let before = vault.open_count().expect("it returns") + 1;
     for _ in 0..20 {
         passes(&vault);
         attacks(&hostile);
@@ -182,7 +183,7 @@ fn call_server(program: &Path, name: &str, runtime: &Path) {
         vault.open_count().expect("it returns") <= before
     });
     let after = vault.open_count();
-    assert!(closed, "{} had {before} open, now {after:?}", program.display());
+    assert!(closed, "{} might have {before} open, has {after:?}", program.display());
 }
 
 #[test]
