@@ -193,6 +193,9 @@ pub enum RefusalCode {
     Overloaded,
     /// The packet or a segment with it broke the protocol.
     Protocol,
+    /// It has connected before this server listened there, so that it takes another process for
+    /// the server: connect again.
+    Early,
 }
 
 /// A packet that is no message.
@@ -404,7 +407,7 @@ fn decode_import<'p>(input: &mut In<'p>, is_introduced: bool) -> Option<Message<
 impl RefusalCode {
     fn from_word(word: u32) -> Option<RefusalCode> {
         use RefusalCode::*;
-        [NotAdmitted, AbiVersion, OtherInterface, Hash, Overloaded, Protocol]
+        [NotAdmitted, AbiVersion, OtherInterface, Hash, Overloaded, Protocol, Early]
             .into_iter()
             .find(|code| *code as u32 == word)
     }

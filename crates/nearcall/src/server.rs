@@ -11,6 +11,7 @@ pub(crate) mod feeds;
 pub(crate) mod handshake;
 pub(crate) mod introductions;
 pub(crate) mod limits;
+mod named_socket;
 pub(crate) mod processors;
 pub(crate) mod quota;
 pub(crate) mod requests;

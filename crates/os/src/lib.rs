@@ -28,11 +28,13 @@ pub mod thread_pointer;
 
 pub mod clock;
 
+pub mod activation;
 pub mod descriptor;
 pub mod peer;
 pub mod poll;
 pub mod socket;
 
+pub use activation::Activated;
 pub use descriptor::{DescriptorKind, WrongDescriptor};
 pub use held::HeldHead;
 pub use peer::{Peer, Process};

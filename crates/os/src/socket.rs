@@ -76,7 +76,8 @@ impl Listener {
     }
 
     /// Takes over a socket that somebody else made, systemd say, if it is one that listens for
-    /// packets on this machine.
+    /// packets on this machine. Whoever connects from here on sees this process at its other end;
+    /// who has connected before and waits to be accepted sees who listened then.
     pub fn from_descriptor(socket: OwnedFd) -> Result<Listener, SocketError> {
         let step = "take over a socket";
         let is_ours = socket_domain(&socket).map_err(failed(step))? == AddressFamily::UNIX
@@ -87,6 +88,8 @@ impl Listener {
         }
         rustix::io::ioctl_fionbio(&socket, true).map_err(failed(step))?;
         rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC).map_err(failed(step))?;
+        // The kernel shows importers whoever has listened last.
+        rustix::net::listen(&socket, BACKLOG).map_err(failed("listen"))?;
         Ok(Listener { socket, is_sole: false })
     }
 

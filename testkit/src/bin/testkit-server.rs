@@ -1,12 +1,14 @@
 //! A server process of the two-domain tests: `testkit-server DIRECTORY NAME` exports `Faults` until
-//! its standard input ends; `testkit-server DIRECTORY NAME doze` is a client that calls `doze`.
+//! its standard input ends; `testkit-server DIRECTORY NAME doze` is a client that calls `doze`, and
+//! `testkit-server DIRECTORY NAME again` exports `Faults` alone, tries to do so twice, and says
+//! what came of it.
 
 #![forbid(unsafe_code)]
 
 use std::io::Read;
 use std::path::Path;
 
-use nearcall::{Binding, Domain, Policy};
+use nearcall::{Binding, Clerk, Domain, ExportError, Policy};
 use testkit::campaign::effects;
 use testkit::faults::faults::{FAULTS, FaultsClient};
 use testkit::introducing;
@@ -17,8 +19,11 @@ fn main() {
     match &arguments[1..] {
         [directory, name] => serve(&domain, Path::new(directory), name),
         [directory, name, doze] if doze == "doze" => call(&domain, Path::new(directory), name),
+        [directory, name, again] if again == "again" => {
+            serve_again(&domain, Path::new(directory), name);
+        }
         _ => {
-            eprintln!("usage: testkit-server DIRECTORY NAME [doze]");
+            eprintln!("usage: testkit-server DIRECTORY NAME [doze|again]");
             std::process::exit(2);
         }
     }
@@ -38,6 +43,21 @@ fn serve(domain: &Domain, directory: &Path, name: &str) {
     std::io::stdin().read_to_string(&mut line).expect("standard input");
     drop((clerk, passing, feeding, exchanging, introducing, by_hand));
     domain.shut_down();
+}
+
+fn serve_again(domain: &Domain, directory: &Path, name: &str) {
+    let export = || testkit::server::export(domain, directory, name);
+    let say = |exported: &Result<Clerk, ExportError>| match exported {
+        Ok(clerk) => println!("exported {}", clerk.path().display()),
+        Err(error) => println!("{error}"),
+    };
+    let first = export();
+    say(&first);
+    say(&export());
+    drop(first);
+    let last = export();
+    say(&last);
+    std::io::stdin().read_to_end(&mut Vec::new()).expect("standard input");
 }
 
 fn call(domain: &Domain, directory: &Path, name: &str) {

@@ -10,7 +10,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::FileExt;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -67,6 +67,8 @@ pub enum Role {
     Hold,
     /// Exports under every policy of T29 until its input ends.
     Judge,
+    /// Listens on their sockets, and has itself replaced by one who exports there.
+    Activate,
     /// Asks each of those to be let in, and says what came of it.
     Ask,
     /// Binds to a server that is not honest, says how that went, and then to one that is.
@@ -91,6 +93,7 @@ impl Role {
             Role::Call => "call",
             Role::Hold => "hold",
             Role::Judge => "judge",
+            Role::Activate => "activate",
             Role::Ask => "ask",
             Role::Suffer => "suffer",
             Role::Twins => "twins",
@@ -317,6 +320,7 @@ pub fn play_if_told() -> Option<ExitCode> {
         "call" => call(directory, name, rest.parse().expect("the number of a client")),
         "hold" => hold(directory, name),
         "judge" => serve(|domain| t29_policy::export(domain, directory)),
+        "activate" => panic!("{}", t29_policy::activate(directory)),
         "ask" => ask(directory),
         "suffer" => suffer(directory, name, rest),
         "twins" => twins(directory, name, rest.parse().expect("a number of calls")),
@@ -384,6 +388,11 @@ fn ask(directory: &Path) {
 
 fn is_denied(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied
+}
+
+/// Plays a role instead of this one, in this process. Returns only if that fails.
+pub fn play_instead(mut command: Command, role: Role, directory: &Path, name: &str) -> io::Error {
+    command.arg(MARK).arg(role.word()).arg(directory).arg(name).arg("").exec()
 }
 
 /// Lets this process have as many descriptors as the system ever does.

@@ -1,18 +1,23 @@
 //! T29: who may bind. Every policy is asked about every importer, by a server in the importers' own
-//! user namespace and by one in a namespace where only root has a number. What a policy must say is
-//! worked out here from what the importer is, not from what the library makes of it.
+//! user namespace, by one in a namespace where only root has a number, and by one whose sockets
+//! were handed down to it. What a policy must say is worked out here from what the importer is, not
+//! from what the library makes of it.
 
 use std::collections::BTreeMap;
 use std::fs::Permissions;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
 use nearcall::{Clerk, Domain, ExportError, Limits, Policy, Priority, Rule, Rules, Verdict, Who};
 
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
+
 use super::Setup;
 use super::effects;
-use super::player::{Player, Role};
+use super::player::{self, Player, Role};
 use super::report::{Report, Stopped};
 
 /// An importer: its user, its group, and a further group.
@@ -79,6 +84,36 @@ pub fn export(domain: &Domain, directory: &Path) -> Result<Vec<Clerk>, ExportErr
     policies().into_iter().map(export).collect()
 }
 
+/// Listens where the policies are exported, as systemd does, and has this process replaced by one
+/// that is handed the sockets; what the player of [`Role::Activate`] does. Returns only if that
+/// fails.
+pub fn activate(directory: &Path) -> io::Error {
+    let sockets: io::Result<Vec<_>> = names().map(|name| listen(directory, name)).collect();
+    let sockets = match sockets {
+        Ok(sockets) => sockets,
+        Err(error) => return error,
+    };
+    // From 3 on; others that are among them are not sockets of these paths.
+    let last = sockets.iter().map(AsRawFd::as_raw_fd).max().unwrap_or(2);
+    let mut command = match std::env::current_exe() {
+        Ok(program) => Command::new(program),
+        Err(error) => return error,
+    };
+    command.env("LISTEN_PID", std::process::id().to_string());
+    command.env("LISTEN_FDS", (last - 2).to_string());
+    player::play_instead(command, Role::Judge, directory, "policies")
+}
+
+/// A socket that is handed down to the programs that this one starts.
+fn listen(directory: &Path, name: &str) -> io::Result<OwnedFd> {
+    let path = directory.join(format!("{name}.socket"));
+    let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::SEQPACKET, None)?;
+    rustix::net::bind(&socket, &SocketAddrUnix::new(&path)?)?;
+    rustix::net::listen(&socket, 16)?;
+    std::fs::set_permissions(path, Permissions::from_mode(0o666))?;
+    Ok(socket)
+}
+
 /// Names of the policies, for the player of [`Role::Ask`].
 pub fn names() -> impl Iterator<Item = &'static str> {
     policies().into_keys()
@@ -93,13 +128,15 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
         return Err(Stopped::Skipped("unshare makes no user namespace here".to_owned()));
     }
     let mut report = Report::of("decisions");
-    for (place, starter) in
-        [("here", &[][..]), ("apart", &["unshare", "--user", "--map-root-user"])]
-    {
+    let apart = &["unshare", "--user", "--map-root-user"][..];
+    for (place, starter, role) in [
+        ("here", &[][..], Role::Judge),
+        ("apart", apart, Role::Judge),
+        ("activated", &[], Role::Activate),
+    ] {
         let directory = tempfile::tempdir()?;
         std::fs::set_permissions(directory.path(), Permissions::from_mode(0o755))?;
-        let mut judge =
-            Player::start_under(starter, Role::Judge, directory.path(), "policies", "")?;
+        let mut judge = Player::start_under(starter, role, directory.path(), "policies", "")?;
         let is_apart = place == "apart";
         for importer in IMPORTERS {
             for (name, verdict) in ask(directory.path(), *importer)? {

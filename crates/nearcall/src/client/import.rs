@@ -27,6 +27,10 @@ use crate::name;
 use crate::region::{self, RegionBytes, Segments};
 use crate::wire::{Packet, Socket, WireError};
 
+/// A server that takes a socket over refuses those who wait there, some at a time; who comes again
+/// before it has done so with all is refused again. Of thousands nobody is so often.
+const EARLY_TRIES: u32 = 20;
+
 /// A bind under way.
 struct Import<'i> {
     name: &'i str,
@@ -51,6 +55,8 @@ struct Introduction {
 enum Refused {
     /// The server has another version, for which it can be asked.
     Other(Wanted),
+    /// We have connected before it listened, so that we do not know who it is.
+    Early,
     Finally(BindError),
 }
 
@@ -76,7 +82,7 @@ pub(crate) fn import(
     options: &ImportOptions,
 ) -> Result<Arc<ClientBinding>, BindError> {
     let begin = begin(domain)?;
-    let attempt = |wanted: &Wanted| {
+    let connected = |wanted: &Wanted| {
         // Before the server is woken: it finds all that it needs then, and sleeps again only once.
         let offer = Offer::new(&wanted.classes)?;
         let socket = Socket::new(connect(name, options)?);
@@ -84,13 +90,19 @@ pub(crate) fn import(
         Import { name, interface, wanted, options, socket, is_introduced, introduction, begin }
             .run(domain, offer)
     };
+    let attempt = |wanted: &Wanted| {
+        let is_early = |bound: &Result<_, _>| matches!(bound, Err(Refused::Early));
+        let mut tries = (0..EARLY_TRIES).map(|_| connected(wanted));
+        tries.find(|bound| !is_early(bound)).unwrap_or(Err(Refused::Early))
+    };
     let bound = match attempt(&Wanted::exactly(interface)) {
         Err(Refused::Other(wanted)) => attempt(&wanted),
         bound => bound,
     };
     let bound = bound.map_err(|refused| match refused {
         Refused::Finally(error) => error,
-        Refused::Other(_) => changes(name),
+        Refused::Other(_) => changes(name, "it had another version of the interface each time"),
+        Refused::Early => changes(name, "another process took its socket over each time"),
     })?;
     watched(domain, bound)
 }
@@ -129,6 +141,7 @@ pub(crate) fn import_introduced(
             let difference = "an introduction is to the server's own version".to_owned();
             BindError::Hash { interface: interface.name, difference }
         }
+        Refused::Early => changes(interface.name, "it was not introduced by whom it listens for"),
     })?;
     watched(domain, bound)
 }
@@ -152,10 +165,9 @@ fn watched(domain: &Domain, bound: ClientBinding) -> Result<Arc<ClientBinding>, 
     Ok(binding)
 }
 
-/// It had one version when it refused, and another when it was asked for that.
-fn changes(name: &str) -> BindError {
-    let reason = "it had another version of the interface each time".to_owned();
-    BindError::Peer { name: name.to_owned(), reason }
+/// It said one thing when it refused, and another when it was asked for that.
+fn changes(name: &str, reason: &str) -> BindError {
+    BindError::Peer { name: name.to_owned(), reason: reason.to_owned() }
 }
 
 fn connect(name: &str, options: &ImportOptions) -> Result<Stream, BindError> {
@@ -313,6 +325,7 @@ impl Import<'_> {
         let name = self.name.to_owned();
         let reason = String::from_utf8_lossy(detail).into_owned();
         let error = match code {
+            RefusalCode::Early => return Refused::Early,
             RefusalCode::NotAdmitted => BindError::NotAdmitted { name, reason },
             RefusalCode::OtherInterface => {
                 let expected = self.interface.name;

@@ -1,11 +1,9 @@
 //! Clerks: what exports an interface under a name and decides who may bind (L7, L10, L11).
 
 use std::fmt;
-use std::fs::{DirBuilder, File, Permissions};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,12 +12,13 @@ use nearcall_core::RevokeReason;
 use nearcall_os::clock;
 use nearcall_os::peer::{self, Peer, Process};
 use nearcall_os::segment::{Sealing, Segment, SegmentError};
-use nearcall_os::socket::{Listener, SocketError, Stream};
+use nearcall_os::socket::{Listener, Stream};
 
 use super::binding::ServerBinding;
 #[cfg(feature = "threads")]
 use super::estacks::OnEStacks;
 use super::limits::Limits;
+use super::named_socket::{self, NamedSocket};
 use super::rules::{Decision, Rules, permitted};
 use crate::domain::{Domain, DomainCore};
 use crate::error::ExportError;
@@ -114,18 +113,14 @@ pub(crate) struct Replies {
     pub descriptor: OwnedFd,
 }
 
-/// A listener and the file that names it.
-struct NamedSocket {
-    listener: Listener,
-    path: PathBuf,
-    /// Device and inode: what stands there later may be another domain's.
-    file: (u64, u64),
-}
-
 impl Clerk {
     /// Exports an interface under `name` (L10).
     ///
-    /// The socket file of a dead server is replaced.
+    /// The socket file of a dead server is replaced. If the process was started by somebody who
+    /// listens on that file and has handed the socket down (systemd's socket activation, with a
+    /// `ListenSequentialPacket=` of the name's path), it is taken over, and file and permissions
+    /// stay as they are: whoever has called meanwhile is served, and who calls when this process
+    /// has ended has it started again.
     ///
     /// # Errors: see [`ExportError`]; a name that a living domain exports is refused with its pid.
     pub fn export(
@@ -158,7 +153,7 @@ impl Clerk {
         domain.core().check_open().map_err(system("export"))?;
         options.policy.check(&*entries)?;
         let is_of_system = scope == Scope::System;
-        let socket = claim_name(name, &scope, path, options.policy.socket_mode())?;
+        let socket = named_socket::claim(name, &scope, path, options.policy.socket_mode())?;
         let core = Arc::new(ClerkCore {
             name: name.to_owned(),
             entries,
@@ -406,12 +401,6 @@ impl Policy {
     }
 }
 
-/// What the system has refused, of what stands there.
-fn system_at(doing: &str, path: &Path) -> impl FnOnce(io::Error) -> ExportError {
-    let doing = format!("{doing} {}", path.display());
-    move |reason| ExportError::System { doing, reason }
-}
-
 /// Entries as processors have them, on E-stacks if the options say so.
 fn shared_entries(
     core: &DomainCore,
@@ -426,77 +415,6 @@ fn shared_entries(
     #[cfg(not(feature = "threads"))]
     let _ = (core, options);
     Ok(Arc::new(entries))
-}
-
-/// Binds the socket of a name, in place of a dead server's.
-fn claim_name(
-    name: &str,
-    scope: &Scope,
-    path: PathBuf,
-    mode: u32,
-) -> Result<NamedSocket, ExportError> {
-    let directory = path.parent().expect("a socket path has a directory").to_owned();
-    let mut builder = DirBuilder::new();
-    builder.recursive(true).mode(scope.directory_mode());
-    builder.create(&directory).map_err(system_at("create", &directory))?;
-    // Two servers that find the same stale file take turns: the lock goes with the descriptor.
-    let turn = File::open(&directory).map_err(system_at("open", &directory))?;
-    turn.lock().map_err(system_at("lock", &directory))?;
-    match Stream::connect(&path) {
-        Ok(stream) => {
-            let pid = Peer::of(&stream).ok().and_then(|peer| peer.pid);
-            return Err(ExportError::AlreadyExported { name: name.to_owned(), pid });
-        }
-        Err(SocketError::Busy) => {
-            return Err(ExportError::AlreadyExported { name: name.to_owned(), pid: None });
-        }
-        Err(SocketError::System { source, .. }) if is_free(&source) => {}
-        Err(other) => {
-            return Err(system_at("look at", &path)(io::Error::other(other.to_string())));
-        }
-    }
-    match std::fs::remove_file(&path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(system_at("replace", &path)(error));
-        }
-        _ => {}
-    }
-    let listener = Listener::bind(&path).map_err(|error| match error {
-        SocketError::System { source, .. } => system_at("bind", &path)(source),
-        other => system_at("bind", &path)(io::Error::other(other.to_string())),
-    })?;
-    set_mode(&path, mode)?;
-    let metadata = std::fs::symlink_metadata(&path).map_err(system_at("look at", &path))?;
-    Ok(NamedSocket { listener, path, file: (metadata.dev(), metadata.ino()) })
-}
-
-fn set_mode(path: &Path, mode: u32) -> Result<(), ExportError> {
-    let outcome = std::fs::set_permissions(path, Permissions::from_mode(mode));
-    outcome.map_err(system_at("set the permissions of", path))
-}
-
-/// Nobody listens there.
-fn is_free(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
-}
-
-impl NamedSocket {
-    /// Removes the file if it is still ours.
-    fn withdraw(&self) {
-        if self.is_ours() {
-            let _ = std::fs::remove_file(&self.path);
-        }
-    }
-
-    /// Sets the permissions of the file if it is still ours.
-    fn set_mode(&self, mode: u32) -> Result<(), ExportError> {
-        if self.is_ours() { set_mode(&self.path, mode) } else { Ok(()) }
-    }
-
-    fn is_ours(&self) -> bool {
-        let metadata = std::fs::symlink_metadata(&self.path);
-        metadata.is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == self.file)
-    }
 }
 
 impl fmt::Debug for ClerkCore {

@@ -322,7 +322,7 @@ impl Handshake {
 }
 
 /// Tells an importer that it is refused.
-fn refuse(socket: &Socket, code: RefusalCode, detail: &[u8]) {
+pub(super) fn refuse(socket: &Socket, code: RefusalCode, detail: &[u8]) {
     // An importer that does not read its refusal sees the hang-up.
     let _ = socket.send_within(Duration::ZERO, &Message::Refused { code, detail }, &[]);
 }

@@ -1,0 +1,179 @@
+//! The socket that stands for a name: made in place of a dead server's, or taken over from whoever
+//! has started this process because somebody called (systemd's socket activation, DESIGN 3).
+//!
+//! ```text
+//!   handed down?  yes ─▶ listen again ─▶ whoever waits is told to connect again
+//!                 no  ─▶ lock the directory ─▶ nobody answers there? ─▶ bind in its place
+//! ```
+
+use std::fs::{DirBuilder, File, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use nearcall_abi::message::RefusalCode;
+use nearcall_os::Activated;
+use nearcall_os::peer::Peer;
+use nearcall_os::socket::{Listener, SocketError, Stream};
+
+use super::handshake::refuse;
+use crate::error::ExportError;
+use crate::name::Scope;
+use crate::wire::Socket;
+
+/// Early importers that are accepted before the first of them is told: a fraction of the
+/// descriptors that a process may have.
+const EARLY_AT_ONCE: usize = 256;
+
+/// There are no more rounds of these: what waits then has come since, and sees us.
+const EARLY_ROUNDS: u32 = 20;
+
+/// A listener and the file that names it.
+pub(super) struct NamedSocket {
+    pub listener: Listener,
+    pub path: PathBuf,
+    file: SocketFile,
+}
+
+/// Whose a socket's file is.
+enum SocketFile {
+    /// Ours; device and inode, because what stands there later may be another domain's.
+    Own(u64, u64),
+    /// Of whoever has started this process, and goes on listening when it ends.
+    Activators { _taken: Activated },
+}
+
+/// What the system has refused, of what stands there.
+fn system_at(doing: &str, path: &Path) -> impl FnOnce(io::Error) -> ExportError {
+    let doing = format!("{doing} {}", path.display());
+    move |reason| ExportError::System { doing, reason }
+}
+
+/// The socket of a name in a scope, whose path this is; whoever this mode lets connect may.
+pub(super) fn claim(
+    name: &str,
+    scope: &Scope,
+    path: PathBuf,
+    mode: u32,
+) -> Result<NamedSocket, ExportError> {
+    match take_over(name, &path)? {
+        Some(socket) => Ok(socket),
+        None => bind(name, scope, path, mode),
+    }
+}
+
+/// Takes over the socket of a name, if whoever has started this process has handed it down.
+fn take_over(name: &str, path: &Path) -> Result<Option<NamedSocket>, ExportError> {
+    let doing = "take over the socket that was handed down for";
+    let taken = Activated::take(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            let pid = Some(std::process::id());
+            ExportError::AlreadyExported { name: name.to_owned(), pid }
+        }
+        _ => system_at(doing, path)(error),
+    })?;
+    let Some(taken) = taken else { return Ok(None) };
+    let socket = taken.socket().map_err(system_at(doing, path))?;
+    let other = |error: SocketError| system_at(doing, path)(io::Error::other(reason(error)));
+    let listener = Listener::from_descriptor(socket).map_err(other)?;
+    refuse_early(&listener).map_err(other)?;
+    let file = SocketFile::Activators { _taken: taken };
+    Ok(Some(NamedSocket { listener, path: path.to_owned(), file }))
+}
+
+/// Those who are waiting there see whoever listened before at their other end, and are to connect
+/// again.
+fn refuse_early(listener: &Listener) -> Result<(), SocketError> {
+    for _ in 0..EARLY_ROUNDS {
+        // All of them before the first is told, who would wait here again.
+        let early = std::iter::from_fn(|| listener.accept().transpose()).take(EARLY_AT_ONCE);
+        let early = early.collect::<Result<Vec<_>, _>>()?;
+        let is_last = early.len() < EARLY_AT_ONCE;
+        for stream in early {
+            refuse(&Socket::new(stream), RefusalCode::Early, b"connect again");
+        }
+        if is_last {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Why a socket is not taken over.
+fn reason(error: SocketError) -> String {
+    match error {
+        SocketError::Kind => {
+            "it does not listen for local packets, as `ListenSequentialPacket=` has it do"
+                .to_owned()
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Binds the socket of a name, in place of a dead server's.
+fn bind(name: &str, scope: &Scope, path: PathBuf, mode: u32) -> Result<NamedSocket, ExportError> {
+    let directory = path.parent().expect("a socket path has a directory").to_owned();
+    let mut builder = DirBuilder::new();
+    builder.recursive(true).mode(scope.directory_mode());
+    builder.create(&directory).map_err(system_at("create", &directory))?;
+    // Two servers that find the same stale file take turns: the lock goes with the descriptor.
+    let turn = File::open(&directory).map_err(system_at("open", &directory))?;
+    turn.lock().map_err(system_at("lock", &directory))?;
+    match Stream::connect(&path) {
+        Ok(stream) => {
+            let pid = Peer::of(&stream).ok().and_then(|peer| peer.pid);
+            return Err(ExportError::AlreadyExported { name: name.to_owned(), pid });
+        }
+        Err(SocketError::Busy) => {
+            return Err(ExportError::AlreadyExported { name: name.to_owned(), pid: None });
+        }
+        Err(SocketError::System { source, .. }) if is_free(&source) => {}
+        Err(other) => {
+            return Err(system_at("look at", &path)(io::Error::other(other.to_string())));
+        }
+    }
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(system_at("replace", &path)(error));
+        }
+        _ => {}
+    }
+    let listener = Listener::bind(&path).map_err(|error| match error {
+        SocketError::System { source, .. } => system_at("bind", &path)(source),
+        other => system_at("bind", &path)(io::Error::other(other.to_string())),
+    })?;
+    set_mode(&path, mode)?;
+    let metadata = std::fs::symlink_metadata(&path).map_err(system_at("look at", &path))?;
+    let file = SocketFile::Own(metadata.dev(), metadata.ino());
+    Ok(NamedSocket { listener, path, file })
+}
+
+fn set_mode(path: &Path, mode: u32) -> Result<(), ExportError> {
+    let outcome = std::fs::set_permissions(path, Permissions::from_mode(mode));
+    outcome.map_err(system_at("set the permissions of", path))
+}
+
+/// Nobody listens there.
+fn is_free(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
+}
+
+impl NamedSocket {
+    /// Removes the file if it is still ours.
+    pub fn withdraw(&self) {
+        if self.is_ours() {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+
+    /// Sets the permissions of the file if it is still ours.
+    pub fn set_mode(&self, mode: u32) -> Result<(), ExportError> {
+        if self.is_ours() { set_mode(&self.path, mode) } else { Ok(()) }
+    }
+
+    fn is_ours(&self) -> bool {
+        let SocketFile::Own(device, inode) = self.file else { return false };
+        let metadata = std::fs::symlink_metadata(&self.path);
+        metadata.is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == (device, inode))
+    }
+}
