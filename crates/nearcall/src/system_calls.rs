@@ -67,6 +67,8 @@ pub const BINDING: &[&str] = &[
     "epoll_create1",
     "eventfd2",
     "flock",
+    "getpid",
+    "getsockname",
     "listen",
     "mkdir",
     "socket",

@@ -64,7 +64,7 @@ fn taken() -> MutexGuard<'static, Vec<PathBuf>> {
 /// Descriptors that were handed down to this process.
 fn handed_down() -> impl Iterator<Item = RawFd> {
     let number = |name| std::env::var(name).ok()?.parse::<u32>().ok();
-    let is_ours = number("LISTEN_PID") == Some(std::process::id());
+    let is_ours = number("LISTEN_PID").is_some_and(|pid| pid == std::process::id());
     let count = number("LISTEN_FDS").filter(|_| is_ours).unwrap_or(0);
     FIRST..FIRST.saturating_add_unsigned(count)
 }

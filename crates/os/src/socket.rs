@@ -12,6 +12,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::net::sockopt::{socket_acceptconn, socket_domain, socket_type};
 use rustix::net::{
@@ -86,7 +87,8 @@ impl Listener {
         if !is_ours {
             return Err(SocketError::Kind);
         }
-        rustix::io::ioctl_fionbio(&socket, true).map_err(failed(step))?;
+        let flags = rustix::fs::fcntl_getfl(&socket).map_err(failed(step))? | OFlags::NONBLOCK;
+        rustix::fs::fcntl_setfl(&socket, flags).map_err(failed(step))?;
         rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC).map_err(failed(step))?;
         // The kernel shows importers whoever has listened last.
         rustix::net::listen(&socket, BACKLOG).map_err(failed("listen"))?;
