@@ -11,4 +11,5 @@ interface Calls {
   add @1 (a :Int32, b :Int32) -> (sum :Int32);
   bytesIn @2 (octets :Data);
   bigInOut @3 (octets :Data) -> (octets :Data);
+  pfsWrite @4 (handle :Int32, pos :Int32, len :Int32, numbers :List(Int32)) -> (pos :Int32);
 }

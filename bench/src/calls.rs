@@ -174,7 +174,7 @@ pub fn serve(
 }
 
 /// Exports in a directory, from one processor alone or anywhere, until the link ends.
-fn serve_entries(
+pub fn serve_entries(
     entries: impl Entries,
     domain_options: DomainOptions,
     link: &Link,

@@ -120,6 +120,11 @@ impl Link {
     /// Sends one word, waits for a word. Allocates nothing.
     pub fn ask(&self, word: u64) -> Result<u64, Failure> {
         self.answer(word)?;
+        self.hear()
+    }
+
+    /// Waits for a word. Allocates nothing.
+    pub fn hear(&self) -> Result<u64, Failure> {
         self.receive(ANSWER_TIMEOUT).map(|words| words[0])
     }
 

@@ -1,12 +1,13 @@
 //! The tables of the papers and of this project, measured beside the lower bounds of this machine.
 //!
 //! ```text
-//! main ─┬─ paper peers size policy scale cost floor threads urpc stubs: who beside whom
+//! main ─┬─ paper peers size policy scale cost floor threads urpc stubs instructions: the tables
 //!       │    ├─ stage                       who runs where; a round beside its bound
 //!       │    │    └─ rounds ── statistics   what counts, and what is made of it
 //!       │    ├─ calls workload callers      the subject: a server in a child, and a client
 //!       │    ├─ raw                         the bounds
-//!       │    ├─ counts                      instructions of a call, by single steps
+//!       │    ├─ counts                      instructions of a call's parts, by single steps
+//!       │    ├─ instructions                of whole calls, both sides, whoever's
 //!       │    ├─ rival                       other people's ways to call, each in `bench/peers`
 //!       │    └─ table ── machine            text for people, JSON for programs
 //!       └─ report ── plot                   the tables as one HTML file
@@ -24,7 +25,7 @@ pub mod cost;
 pub mod counts;
 pub mod floor;
 pub mod hog;
-
+pub mod instructions;
 pub mod machine;
 pub mod outstanding;
 pub mod paper;
@@ -52,6 +53,8 @@ pub const ROLES: &[(&str, child::Role)] = &[
     counts::ROLES[0],
     counts::ROLES[1],
     (hog::ROLE, hog::play),
+    instructions::ours::ROLES[0],
+    instructions::ours::ROLES[1],
     (outstanding::ROLE, outstanding::play),
     (raw::ROLE, raw::play),
     (raw::array::ROLE, raw::array::play),

@@ -10,7 +10,8 @@ use bench::child::{self, Failure};
 use bench::machine::Machine;
 use bench::stage::Options;
 use bench::table::Table;
-use bench::{cost, floor, paper, peers, policy, report, scale, size, stubs, threads, urpc};
+use bench::{cost, floor, instructions, paper, peers, policy};
+use bench::{report, scale, size, stubs, threads, urpc};
 use clap::{Parser, Subcommand};
 
 /// Measures tables of calls between processes, each beside the lower bounds of this machine or
@@ -56,6 +57,15 @@ enum Command {
     /// Calls from C and C++ beside those from Rust, and what a parameter costs. Compiles
     /// libnearcall and the clients first: bench/stubs.
     Stubs {
+        #[command(flatten)]
+        asked: Asked,
+        /// A directory with what they were compiled to: to see what is said where they are not.
+        #[arg(long, value_name = "DIRECTORY", hide = true)]
+        programs: Option<PathBuf>,
+    },
+    /// Instructions of whole calls in user space, both sides, beside other people's ways to call.
+    /// Compiles them first: bench/peers.
+    Instructions {
         #[command(flatten)]
         asked: Asked,
         /// A directory with what they were compiled to: to see what is said where they are not.
@@ -123,6 +133,9 @@ fn run(command: &Command) -> Result<(), Failure> {
         }
         Command::Stubs { asked, programs } => {
             print(asked, 5, |options| stubs::measure(options, programs.as_deref()))
+        }
+        Command::Instructions { asked, programs } => {
+            print(asked, 3, |options| instructions::measure(options, programs.as_deref()))
         }
         Command::Urpc(asked) => print(asked, 5, urpc::measure),
         Command::Report { files, out, rounds } => {

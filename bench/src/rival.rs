@@ -4,11 +4,14 @@
 //! ```text
 //! this program ── CASE WARM_UP BATCHES BATCH ──▶ client ◀── what is measured ──▶ server
 //!              ◀──── ns ns ns … ────────────────
+//!              ── calls CASE CALLS ────────────▶        for who counts them (`instructions`)
+//!              ◀──── SERVER MARK MARK ──────────        number of the server's process, marks
 //! ```
 //!
 //! Their client makes the calls, in a process of its own on the processor that ours run on; all
 //! that crosses to here is how long they took.
 
+use std::fmt;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -19,6 +22,7 @@ use rustix::time::Timespec;
 use serde::Deserialize;
 
 use crate::child::{self, Failure};
+use crate::instructions::Side;
 use crate::statistics::{Plan, Samples};
 
 /// Who can be asked for.
@@ -119,10 +123,36 @@ impl Rival {
     /// Has it do what the case of this name is about.
     pub fn measure(&mut self, case: &str, plan: Plan) -> Result<Samples, Failure> {
         let Plan { warm_up, batches, batch, .. } = plan;
-        let input = self.input.as_mut().ok_or("a rival has its input until it is dropped")?;
-        writeln!(input, "{case} {warm_up} {batches} {batch}")?;
-        input.flush()?;
+        self.tell(format_args!("{case} {warm_up} {batches} {batch}"))?;
         samples_in(&self.line()?, plan)
+    }
+
+    /// The client's and the server's process, and their marks.
+    pub fn sides(&mut self) -> Result<[Side; 2], Failure> {
+        self.begin_calls("null", 0)?;
+        let line = self.line()?;
+        let numbers = line.split(' ').map(str::parse).collect::<Result<Vec<u64>, _>>();
+        let Ok([server, server_mark, client_mark]) = numbers.as_deref() else {
+            return Err(format!("it said `{line}` of where it is").into());
+        };
+        let client = Side { process: self.process.id(), mark: *client_mark };
+        Ok([client, Side { process: u32::try_from(*server)?, mark: *server_mark }])
+    }
+
+    /// Has it make so many calls, without waiting for them.
+    pub fn begin_calls(&mut self, case: &str, calls: u32) -> Result<(), Failure> {
+        self.tell(format_args!("calls {case} {calls}"))
+    }
+
+    /// Waits until it has made them.
+    pub fn end_calls(&mut self) -> Result<(), Failure> {
+        self.line().map(drop)
+    }
+
+    fn tell(&mut self, line: fmt::Arguments<'_>) -> Result<(), Failure> {
+        let input = self.input.as_mut().ok_or("a rival has its input until it is dropped")?;
+        writeln!(input, "{line}")?;
+        Ok(input.flush()?)
     }
 
     /// The next line. Nothing is left over of the one before, which was an answer.

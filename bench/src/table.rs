@@ -17,6 +17,8 @@ pub const OURS: &str = "nearcall";
 #[derive(Clone, Debug)]
 pub struct Table {
     name: &'static str,
+    /// How people are to read it, where nothing is timed.
+    legend: Option<&'static str>,
     skipped: Vec<Skipped>,
     rows: Vec<Row>,
     counts: Vec<Count>,
@@ -85,7 +87,13 @@ impl Case {
 impl Table {
     /// An empty table.
     pub fn new(name: &'static str) -> Table {
-        Table { name, skipped: Vec::new(), rows: Vec::new(), counts: Vec::new() }
+        let (skipped, rows, counts) = Default::default();
+        Table { name, legend: None, skipped, rows, counts }
+    }
+
+    /// One in which nothing is timed, and how to read it.
+    pub fn explained(name: &'static str, legend: &'static str) -> Table {
+        Table { legend: Some(legend), ..Table::new(name) }
     }
 
     /// Whether nothing was measured, which is a failure.

@@ -300,6 +300,29 @@ fn stubs_says_which_clients_are_missing_and_what_a_parameter_costs_beside_none()
 }
 
 #[test]
+fn instructions_has_both_sides_of_each_call_and_says_which_peers_are_missing() {
+    let lines = lines_of(&table("instructions", &["--json", "--programs", "/none"]));
+    let ours = with(&lines, "subject", "nearcall");
+    for case in ["null", "pfs_write"] {
+        let value = |suffix: &str| {
+            let named = format!("{case}{suffix}");
+            let line = ours.iter().find(|line| line["case"] == *named);
+            line.and_then(|line| line["value"].as_f64())
+                .unwrap_or_else(|| panic!("{named}: {ours:?}"))
+        };
+        assert!(value("-client") > 0.0 && value("-server") > 0.0);
+        assert_eq!(value(""), value("-client") + value("-server"));
+    }
+    assert_eq!(count_cases(&lines), 6);
+    let peers = ["iceoryx2-poll", "iceoryx2-event", "tonic-uds", "capnp-uds", "omniorb-uds"];
+    for subject in peers {
+        let named = with(&lines, "subject", subject);
+        assert_eq!(cases(&named), ["null", "pfs_write"], "{subject}");
+        assert!(named.iter().all(|line| line["skipped"].is_string()), "{named:?}");
+    }
+}
+
+#[test]
 fn urpc_has_every_number_of_threads_and_says_which_processors_are_missing() {
     let lines = lines_of(&table("urpc", &["--json"]));
     let measured = with(&lines, "subject", "nearcall-fastthreads");

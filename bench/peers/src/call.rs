@@ -31,6 +31,11 @@ pub trait Client {
     /// Makes a call and looks at its result.
     async fn call(&mut self, call: Call, octets: &[u8]) -> Result<(), Failure>;
 
+    /// Writes numbers at a position; the one after them. For those who are walked (`walked`).
+    async fn pfs_write(&mut self, _pos: i32, _numbers: &[i32]) -> Result<i32, Failure> {
+        Err("this subject has no pfs_write".into())
+    }
+
     /// What has to be done before some calls, and after them: a server that polls is told to begin
     /// and to stop.
     fn begin(&mut self, _server: &mut crate::client::Server) -> Result<(), Failure> {

@@ -11,6 +11,7 @@ use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
 use crate::call::{self, Call, Failure};
 use crate::server::ready;
+use crate::walked;
 
 use calls_capnp::calls;
 
@@ -34,6 +35,7 @@ impl calls::Server for Procedures {
         _: calls::NullParams,
         _: calls::NullResults,
     ) -> Result<(), capnp::Error> {
+        walked::mark();
         Ok(())
     }
 
@@ -65,6 +67,18 @@ impl calls::Server for Procedures {
         let out = results.get().init_octets(octets.len() as u32);
         out.copy_from_slice(octets);
         call::step(out);
+        Ok(())
+    }
+
+    async fn pfs_write(
+        self: Rc<Self>,
+        arguments: calls::PfsWriteParams,
+        mut results: calls::PfsWriteResults,
+    ) -> Result<(), capnp::Error> {
+        let write = arguments.get()?;
+        let (handle, pos, len) = (write.get_handle(), write.get_pos(), write.get_len());
+        let numbers = write.get_numbers()?.len();
+        results.get().set_pos(walked::moved(handle, pos, len, numbers as usize));
         Ok(())
     }
 }
@@ -121,5 +135,17 @@ impl call::Client for Client {
             }
         }
         Ok(())
+    }
+
+    async fn pfs_write(&mut self, pos: i32, numbers: &[i32]) -> Result<i32, Failure> {
+        let Client(client) = self;
+        let mut request = client.pfs_write_request();
+        let mut write = request.get();
+        write.set_handle(walked::HANDLE);
+        write.set_pos(pos);
+        write.set_len(numbers.len() as i32);
+        write.set_numbers(numbers)?;
+        let response = request.send().promise.await?;
+        Ok(response.get()?.get_pos())
     }
 }

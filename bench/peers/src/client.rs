@@ -5,6 +5,8 @@
 //! standard input:  CASE WARM_UP BATCHES BATCH     and so on, until it ends
 //! standard output: ns ns ns …                     one number for each batch
 //! ```
+//!
+//! An order that begins with `calls` is one of `walked`.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -13,13 +15,14 @@ use std::time::Instant;
 use crate::processor;
 
 use crate::call::{BYTES_MAX, Call, Client, Failure};
-use crate::{capnp_uds, iceoryx, tarpc_uds, thrift_uds, tonic_uds};
+use crate::{capnp_uds, iceoryx, tarpc_uds, thrift_uds, tonic_uds, walked};
 
 /// The server's process. Dropping it ends it.
 pub struct Server {
     process: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
+    mark: usize,
 }
 
 /// What is asked for in one line.
@@ -87,7 +90,12 @@ async fn answer(
     client.end()?;
     println!("ready {version}");
     for line in io::stdin().lock().lines() {
-        let order = Order::read(&line?)?;
+        let line = line?;
+        if let Some(words) = line.strip_prefix("calls ") {
+            println!("{}", walked::obey(&mut client, server, words).await?);
+            continue;
+        }
+        let order = Order::read(&line)?;
         client.begin(server)?;
         let times = time(&mut client, &order, &octets[..order.call.bytes()]).await?;
         client.end()?;
@@ -133,13 +141,22 @@ impl Server {
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let input = process.stdin.take();
         let output = process.stdout.take().ok_or("a child has its output")?;
-        let mut server = Server { process, input, output: BufReader::new(output) };
+        let mut server = Server { process, input, output: BufReader::new(output), mark: 0 };
         let mut line = String::new();
         server.output.read_line(&mut line)?;
-        if line != "ready\n" {
-            return Err(format!("the server of {subject} did not start").into());
-        }
+        let mark = line.strip_prefix("ready ").and_then(|mark| mark.trim_end().parse().ok());
+        server.mark = mark.ok_or_else(|| format!("the server of {subject} did not start"))?;
         Ok(server)
+    }
+
+    /// Its process.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Where its calls are marked.
+    pub fn mark(&self) -> usize {
+        self.mark
     }
 
     /// Wakes it, if it polls only while it is asked to.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::processor;
 use iceoryx2::port::client::Client as Requests;
-use iceoryx2::port::listener::Listener;
+use iceoryx2::port::listener::{Listener, ListenerWaitError};
 use iceoryx2::port::notifier::Notifier;
 use iceoryx2::port::server::Server as Served;
 use iceoryx2::prelude::{
@@ -19,12 +19,16 @@ use iceoryx2::service::port_factory::request_response::PortFactory;
 use crate::call::{self, BYTES_MAX, Call, Failure};
 use crate::client;
 use crate::server::ready;
+use crate::walked;
 
 /// Of iceoryx2.
 pub const VERSION: &str = env!("ICEORYX2_VERSION");
 
 /// Bytes of a result that is none: there is no empty response.
 const NOTHING: [u8; 1] = [0];
+
+/// Bytes of a write of four numbers, and of three words before them.
+const WRITE_BYTES: usize = 28;
 
 /// Polls between two looks at the clock, which would take as long as a poll.
 const POLLS_PER_LOOK: u32 = 1 << 16;
@@ -38,6 +42,7 @@ mod selector {
     pub const ADD: u32 = 1;
     pub const BYTES_IN: u32 = 2;
     pub const BIG_IN_OUT: u32 = 3;
+    pub const PFS_WRITE: u32 = 5;
     /// The server is to stop polling.
     pub const REST: u32 = 4;
 }
@@ -93,7 +98,11 @@ impl Waiting {
             Waiting::Polling { is_shared: true } => processor::yield_now(),
             Waiting::Polling { is_shared: false } => processor::relax(),
             Waiting::Events(events) => {
-                events.ours.blocking_wait(|_| ()).map_err(|error| format!("{error:?}"))?;
+                match events.ours.blocking_wait(|_| ()) {
+                    // Nothing, but that it was looked at from outside (`walked`).
+                    Ok(_) | Err(ListenerWaitError::InterruptSignal) => {}
+                    Err(error) => return Err(format!("{error:?}").into()),
+                }
             }
         }
         Ok(())
@@ -160,7 +169,8 @@ pub fn event_driven(address: &str) -> Result<Client, Failure> {
 }
 
 impl Client {
-    fn exchange(&self, selector: u32, octets: &[u8]) -> Result<u8, Failure> {
+    /// Makes a request; the first bytes of its response, at least one.
+    fn exchange(&self, selector: u32, octets: &[u8]) -> Result<[u8; 4], Failure> {
         let mut request = self.requests.loan_slice_uninit(octets.len())?;
         *request.user_header_mut() = selector;
         let pending = request.write_from_slice(octets).send()?;
@@ -168,7 +178,8 @@ impl Client {
         let mut patience = Patience::default();
         loop {
             if let Some(response) = pending.receive()? {
-                return Ok(black_box(response.payload())[0]);
+                let octets = black_box(response.payload());
+                return Ok(octets.first_chunk().copied().unwrap_or([octets[0]; 4]));
             }
             patience.poll()?;
             self.waiting.wait()?;
@@ -188,15 +199,24 @@ impl call::Client for Client {
             Call::Null => drop(self.exchange(selector::NULL, &NOTHING)?),
             Call::Add => {
                 let terms = black_box([2_u8, 0, 0, 0, 3, 0, 0, 0]);
-                call::check(self.exchange(selector::ADD, &terms)? == 5)?;
+                call::check(self.exchange(selector::ADD, &terms)?[0] == 5)?;
             }
             Call::BytesIn(_) => drop(self.exchange(selector::BYTES_IN, octets)?),
             Call::BigInOut => {
-                let first = self.exchange(selector::BIG_IN_OUT, octets)?;
+                let [first, ..] = self.exchange(selector::BIG_IN_OUT, octets)?;
                 call::check(first == octets[0] + 1)?;
             }
         }
         Ok(())
+    }
+
+    async fn pfs_write(&mut self, pos: i32, numbers: &[i32]) -> Result<i32, Failure> {
+        let mut write = [0; WRITE_BYTES];
+        let words = [walked::HANDLE, pos, numbers.len() as i32];
+        for (place, word) in write.as_chunks_mut().0.iter_mut().zip(words.iter().chain(numbers)) {
+            *place = word.to_le_bytes();
+        }
+        Ok(i32::from_le_bytes(self.exchange(selector::PFS_WRITE, &write)?))
     }
 
     fn begin(&mut self, server: &mut client::Server) -> Result<(), Failure> {
@@ -272,6 +292,19 @@ fn answer(port: &ServerPort, waiting: &Waiting) -> Result<Option<u32>, Failure> 
             out.copy_from_slice(octets);
             call::step(&mut out);
             respond(&out)?;
+        }
+        selector::PFS_WRITE => {
+            let (words, _) = octets.as_chunks();
+            let [handle, pos, len, numbers @ ..] = words else {
+                return Err("a write is shorter than it can be".into());
+            };
+            let [handle, pos, len] = [handle, pos, len].map(|word| i32::from_le_bytes(*word));
+            let pos = walked::moved(handle, pos, len, numbers.len());
+            respond(&pos.to_le_bytes())?;
+        }
+        selector::NULL => {
+            walked::mark();
+            respond(&NOTHING)?;
         }
         _ => respond(&NOTHING)?,
     }

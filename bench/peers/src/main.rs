@@ -19,6 +19,7 @@ mod server;
 mod tarpc_uds;
 mod thrift_uds;
 mod tonic_uds;
+mod walked;
 
 use std::process::ExitCode;
 

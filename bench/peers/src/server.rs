@@ -7,7 +7,7 @@ use crate::processor;
 
 use crate::call::Failure;
 use crate::client::on_this_thread;
-use crate::{capnp_uds, iceoryx, tarpc_uds, thrift_uds, tonic_uds};
+use crate::{capnp_uds, iceoryx, tarpc_uds, thrift_uds, tonic_uds, walked};
 
 /// Plays the server of `subject` on processor `there`, for a client on processor `here`.
 pub fn play(subject: &str, here: u32, there: u32, address: &str) -> Result<(), Failure> {
@@ -36,9 +36,9 @@ pub fn play(subject: &str, here: u32, there: u32, address: &str) -> Result<(), F
     }
 }
 
-/// Says that calls may come.
+/// Says that calls may come, and where they are marked.
 pub fn ready() -> Result<(), Failure> {
-    println!("ready");
+    println!("ready {}", walked::mark_address());
     Ok(io::stdout().flush()?)
 }
 

@@ -10,10 +10,11 @@ use tonic::{Request, Response, Status};
 
 use crate::call::{self, Call, Failure};
 use crate::server::ready;
+use crate::walked;
 
 use stubs::calls_client::CallsClient;
 use stubs::calls_server::{Calls, CallsServer};
-use stubs::{Nothing, Octets, Sum, Terms};
+use stubs::{Nothing, Octets, Position, Sum, Terms, Write};
 
 /// What the compiler made of `calls.proto`.
 mod stubs {
@@ -31,6 +32,7 @@ pub struct Client(CallsClient<Channel>);
 #[tonic::async_trait]
 impl Calls for Procedures {
     async fn null(&self, _: Request<Nothing>) -> Result<Response<Nothing>, Status> {
+        walked::mark();
         Ok(Response::new(Nothing {}))
     }
 
@@ -48,6 +50,11 @@ impl Calls for Procedures {
         let mut octets = octets.into_inner();
         call::step(&mut octets.octets);
         Ok(Response::new(octets))
+    }
+
+    async fn pfs_write(&self, write: Request<Write>) -> Result<Response<Position>, Status> {
+        let Write { handle, pos, len, numbers } = write.into_inner();
+        Ok(Response::new(Position { pos: walked::moved(handle, pos, len, numbers.len()) }))
     }
 }
 
@@ -89,5 +96,12 @@ impl call::Client for Client {
             }
         }
         Ok(())
+    }
+
+    async fn pfs_write(&mut self, pos: i32, numbers: &[i32]) -> Result<i32, Failure> {
+        let Client(client) = self;
+        let (handle, len) = (walked::HANDLE, numbers.len() as i32);
+        let write = Write { handle, pos, len, numbers: numbers.to_vec() };
+        Ok(client.pfs_write(write).await?.into_inner().pos)
     }
 }

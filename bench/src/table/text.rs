@@ -15,23 +15,11 @@ p50 and p99 are of averages over batches. `thrown`: rounds in which the processo
 impl Table {
     /// For people.
     pub fn write_text(&self, out: &mut impl Write, machine: &Machine) -> io::Result<()> {
-        writeln!(out, "{}: {machine}\n{LEGEND}\n", self.name)?;
-        writeln!(
-            out,
-            "{:<16} {:<15} {:<9} {:>5} {:>11} {:>11} {:>11}  {:<14} {:>11}  {:<30} {:>6} {:>6}",
-            "case",
-            "subject",
-            "placement",
-            "batch",
-            "p50",
-            "p99",
-            "mean",
-            "against",
-            "p50",
-            "ratio",
-            "rounds",
-            "thrown",
-        )?;
+        let legend = self.legend.unwrap_or(LEGEND);
+        writeln!(out, "{}: {machine}\n{legend}\n", self.name)?;
+        if self.legend.is_none() {
+            write_head(out)?;
+        }
         for row in &self.rows {
             write_row(out, row)?;
         }
@@ -45,6 +33,25 @@ impl Table {
         }
         Ok(())
     }
+}
+
+fn write_head(out: &mut impl Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "{:<16} {:<15} {:<9} {:>5} {:>11} {:>11} {:>11}  {:<14} {:>11}  {:<30} {:>6} {:>6}",
+        "case",
+        "subject",
+        "placement",
+        "batch",
+        "p50",
+        "p99",
+        "mean",
+        "against",
+        "p50",
+        "ratio",
+        "rounds",
+        "thrown",
+    )
 }
 
 fn write_row(out: &mut impl Write, row: &Row) -> io::Result<()> {
