@@ -210,6 +210,43 @@ fn a_policy_that_is_none_for_the_interface_changes_nothing() {
     assert_eq!(mode(), 0o666);
 }
 
+/// The policy that nobody chose, by where the name goes: one's own user elsewhere, and nobody in
+/// the system scope, not even root, whose it is.
+#[test]
+fn without_a_policy_the_owner_alone_may_bind_and_in_the_system_scope_nobody() {
+    let domain = Domain::new().unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let clerk = export(&domain, directory.path(), Policy::default()).unwrap();
+    assert_eq!(clerk.path().metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    import(&domain, directory.path()).unwrap().null().unwrap();
+
+    if own_uid() != Some(0) {
+        eprintln!("skipped: only root exports in the system scope");
+        return;
+    }
+    let name = format!("nearcall-permissions-{}", std::process::id());
+    let system = |policy| {
+        let mut options = ExportOptions::default();
+        options.scope = Some(Scope::System);
+        options.policy = policy;
+        let entries = contract::entries(&domain, directory.path());
+        Clerk::export_with(&domain, &name, entries, options).unwrap()
+    };
+    let bind = || {
+        let mut options = import_options(directory.path());
+        options.scopes = Some(vec![Scope::System]);
+        Binding::import_with(&domain, &name, &CONTRACT, options).map(ContractClient::new)
+    };
+    let clerk = system(Policy::default());
+    assert_eq!(clerk.path(), Path::new("/run/nearcall").join(format!("{name}.socket")));
+    let refused = bind().unwrap_err();
+    assert!(matches!(refused, BindError::NotAdmitted { .. }), "{refused:?}");
+    assert!(refused.to_string().contains("system scope"), "{refused}");
+    drop(clerk);
+    let _clerk = system(Policy::OwnerOnly);
+    bind().unwrap().null().unwrap();
+}
+
 #[test]
 fn every_bind_refusal_and_end_is_written_down_and_a_flood_is_counted() {
     let records = Records::default();

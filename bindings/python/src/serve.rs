@@ -44,7 +44,8 @@ pub enum Unserved {
 
 #[pymethods]
 impl Clerk {
-    /// Exports `server` under `name`: to processes of this user, or to whoever may open the socket.
+    /// Exports `server` under `name`: to processes of this user (in the system scope, where root
+    /// exports without `XDG_RUNTIME_DIR`, to nobody), or to whoever may open the socket.
     #[new]
     #[pyo3(signature = (interface, name, server, is_open_to_anyone=false))]
     fn new(
@@ -64,7 +65,7 @@ impl Clerk {
         let functions = functions.collect::<PyResult<_>>()?;
         let entries = ServedObject { plan, functions };
         let mut options = ExportOptions::default();
-        options.policy = if is_open_to_anyone { Policy::Anyone } else { Policy::OwnerOnly };
+        options.policy = if is_open_to_anyone { Policy::Anyone } else { Policy::OfScope };
         let clerk = py
             .detach(|| nearcall::Clerk::export_with(domain, name, entries, options))
             .map_err(|error| errors::of_export(py, &error))?;

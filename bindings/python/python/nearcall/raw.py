@@ -170,6 +170,6 @@ class Exported:
 
 
 def export(name: str, server: Server, *, is_open_to_anyone: bool = False) -> Exported:
-    """Exports ``server`` under ``name``: to processes of this user, or to whoever may open the
-    socket."""
+    """Exports ``server`` under ``name``: to processes of this user (in the system scope, where root
+    exports without ``XDG_RUNTIME_DIR``, to nobody), or to whoever may open the socket."""
     return Exported(Clerk(type(server)._interface, name, server, is_open_to_anyone))
