@@ -48,8 +48,8 @@ const SERVER_LATE_US_MAX: f64 = 180.0;
 /// Times that waking is measured: other work on the machine makes it slower, and nothing faster.
 const TRIES: u32 = 5;
 
-/// Share of a processor that the server may spend on one user that rings for nothing.
-const RINGS_PERCENT_MAX: f64 = 5.0;
+/// Share of a processor that the server may spend on one user that wakes it for nothing.
+const FLOOD_PERCENT_MAX: f64 = 5.0;
 
 /// How much slower than beside a process that only burns as much honest calls may be.
 const SLOWED_MAX: f64 = 2.0;
@@ -60,9 +60,6 @@ const FOUND_MS_MAX: f64 = 20.0;
 
 /// How long it leaves the server alone between two calls.
 const NOW_AND_THEN: Duration = Duration::from_millis(4);
-
-/// Share of a processor that the server may spend on one user that asks it to look without end.
-const LOOKS_PERCENT_MAX: f64 = 30.0;
 
 /// How long one client floods.
 const FLOOD: Duration = Duration::from_secs(1);
@@ -93,7 +90,7 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
         let _ = client.stream.send(&look, &[], Duration::ZERO);
     };
     let percent = used(server.pid(), || flood(directory.path(), ask))?;
-    report.at_most("flood of looks", percent, LOOKS_PERCENT_MAX, " % of a processor");
+    report.at_most("flood of looks", percent, FLOOD_PERCENT_MAX, " % of a processor");
     if let Err(error) = bound[0].add(2, 3) {
         report.violation(format!("a call after the flood failed: {error}"));
     }
@@ -152,7 +149,7 @@ fn ring_in_vain(
 ) -> Result<(), Stopped> {
     for (name, act) in FLOODS {
         let percent = used(server.pid(), || flood(directory, act))?;
-        report.at_most(&format!("flood of {name}"), percent, RINGS_PERCENT_MAX, " %");
+        report.at_most(&format!("flood of {name}"), percent, FLOOD_PERCENT_MAX, " %");
     }
     let (mut ratio, mut found_ms) = (f64::MAX, f64::MAX);
     for _ in 0..TRIES {

@@ -33,6 +33,9 @@ pub(crate) const CROWD_SLICE: Duration = Duration::from_secs(1);
 /// times what a short procedure takes.
 const STUCK_TIME: Duration = Duration::from_micros(50);
 
+/// Which of the words that the watcher sleeps on its hails are, behind the changes.
+const HAIL: usize = 1;
+
 /// What a processor sleeps for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -77,8 +80,8 @@ pub(crate) struct Processors {
     changes: AtomicU32,
     /// Counts what the watcher alone is to hear of.
     hails: AtomicU32,
-    /// Bindings whose clients have asked over their sockets to be looked at.
-    asking: Mutex<Vec<Arc<ServerBinding>>>,
+    /// Bindings that the watcher is asked to look at.
+    asking: Mutex<Vec<Asking>>,
     /// Suspended calls that were woken.
     woken: Mutex<Vec<Arc<Suspended>>>,
     /// There are some of either.
@@ -86,6 +89,14 @@ pub(crate) struct Processors {
     /// What E-stacks need.
     #[cfg(feature = "threads")]
     pub estacks: estacks::Common,
+}
+
+/// A binding that the watcher is asked to look at.
+#[derive(Debug)]
+pub(crate) struct Asking {
+    pub binding: Arc<ServerBinding>,
+    /// Its client has asked, over its socket; else a resident, which has served it.
+    pub is_clients: bool,
 }
 
 #[derive(Debug, Default)]
@@ -167,7 +178,12 @@ impl Processors {
     /// Calls come in a row that a resident serves: the watcher is to look at the binding, on
     /// another processor.
     pub fn hail(&self, binding: &Arc<ServerBinding>) {
-        self.note_asking(binding);
+        self.note_asking(Asking { binding: Arc::clone(binding), is_clients: false });
+        self.hail_watcher();
+    }
+
+    /// Wakes the watcher, if it sleeps: there is something that it alone is to look at.
+    fn hail_watcher(&self) {
         // Release: as in `announce`.
         self.hails.fetch_add(1, Ordering::Release);
         futex::wake_own(&self.hails);
@@ -184,16 +200,23 @@ impl Processors {
         }
     }
 
-    /// A client says that its bells do not arrive: some processor is to look at its A-stacks.
+    /// A client says that its bells do not arrive: the watcher is to look at its A-stacks. If it
+    /// enters a procedure before it does, the client says so again.
+    ///
+    /// # Cost: a system call.
     pub fn ask_to_look(&self, binding: &Arc<ServerBinding>) {
-        self.note_asking(binding);
-        self.announce();
+        self.note_asking(Asking { binding: Arc::clone(binding), is_clients: true });
+        self.hail_watcher();
+        // Relaxed: a hint, as in `take_over`. Then a relief is to look.
+        if self.progress.load(Ordering::Relaxed) & 1 != 0 {
+            self.announce();
+        }
     }
 
-    fn note_asking(&self, binding: &Arc<ServerBinding>) {
+    fn note_asking(&self, asks: Asking) {
         let mut asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
-        if !asking.iter().any(|known| Arc::ptr_eq(known, binding)) {
-            asking.push(Arc::clone(binding));
+        if !asking.iter().any(|known| Arc::ptr_eq(&known.binding, &asks.binding)) {
+            asking.push(asks);
         }
         drop(asking);
         // Relaxed: the count that follows is what is acquired; who polls sees it a little later.
@@ -210,9 +233,7 @@ impl Processors {
         if self.has_watch(current::number()) {
             return;
         }
-        // Release: as in `announce`.
-        self.hails.fetch_add(1, Ordering::Release);
-        futex::wake_own(&self.hails);
+        self.hail_watcher();
         // Relaxed: a hint, as in `take_over`. A watcher that is in a procedure may stay there.
         if self.progress.load(Ordering::Relaxed) & 1 != 0 {
             self.announce();
@@ -231,9 +252,9 @@ impl Processors {
         self.is_asked.load(Ordering::Relaxed)
     }
 
-    /// The bindings whose clients have asked.
+    /// The bindings that the watcher is asked to look at.
     #[cold]
-    pub fn take_asking(&self) -> Vec<Arc<ServerBinding>> {
+    pub fn take_asking(&self) -> Vec<Asking> {
         // Relaxed: the lock orders the list; who asks after this sets it again.
         self.is_asked.store(false, Ordering::Relaxed);
         std::mem::take(&mut *self.asking.lock().unwrap_or_else(PoisonError::into_inner))
@@ -288,6 +309,8 @@ impl Processors {
             let gate = at.checked_sub(own_count);
             match gate.and_then(|at| role.gates(snapshot, awake).nth(at)) {
                 Some((class, _)) => awake.told_ring(class),
+                // Who hails the watcher says so when it looks at what is asked for.
+                None if at == HAIL && role == Role::Watch => {}
                 None => awake.told_found(),
             }
         }

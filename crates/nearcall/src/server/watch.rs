@@ -19,7 +19,7 @@ use self::shared::{Found, Owed};
 use super::awake::Awake;
 use super::current;
 use super::estacks;
-use super::processors::{self, CROWD_SLICE, Role};
+use super::processors::{self, Asking, CROWD_SLICE, Role};
 use super::table::Snapshot;
 use crate::domain::DomainCore;
 use crate::spinning;
@@ -179,15 +179,20 @@ impl<'c> Watch<'c> {
         has_served
     }
 
-    /// Looks at the bindings whose clients have asked for it over their sockets, and goes on with
-    /// the suspended calls that were woken.
+    /// Looks at the bindings that it is asked to look at, and goes on with the suspended calls that
+    /// were woken. A client that asks where nothing is has rung in vain.
     #[cold]
     #[inline(never)]
     fn answer_asking(&mut self) -> bool {
         self.refresh();
         let mut has_served = false;
-        for binding in self.core.processors.take_asking() {
-            has_served |= self.look_at(&binding);
+        for Asking { binding, is_clients } in self.core.processors.take_asking() {
+            let has_found = self.look_at(&binding);
+            match is_clients && !has_found {
+                true => self.awake.told_ring(&binding.class),
+                false => self.awake.told_found(),
+            }
+            has_served |= has_found;
         }
         for suspended in self.core.processors.take_woken() {
             has_served = true;
