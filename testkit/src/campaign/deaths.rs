@@ -51,6 +51,8 @@ pub struct Survivor {
     domain: Domain,
     directory: tempfile::TempDir,
     calls: u64,
+    /// What this process held before servers died.
+    held: Held,
 }
 
 /// A server's domain that outlives clients.
@@ -67,7 +69,7 @@ pub struct Host {
 
 const NAME: &str = "mortal";
 
-/// In which a server lets go of a client that has gone.
+/// In which either side lets go of the other that has gone.
 const SETTLED: Duration = Duration::from_millis(200);
 
 /// Number of the client that outlives servers, in the effects.
@@ -78,8 +80,20 @@ const CALLS: u64 = 3;
 
 impl Survivor {
     /// Who calls servers that die.
-    pub fn new() -> io::Result<Survivor> {
-        Ok(Survivor { domain: Domain::new()?, directory: tempfile::tempdir()?, calls: 0 })
+    pub fn new() -> Result<Survivor, Stopped> {
+        let (domain, directory) = (Domain::new()?, tempfile::tempdir()?);
+        let held = Held::by(std::process::id());
+        let mut survivor = Survivor { domain, directory, calls: 0, held };
+        // What the first server makes for good belongs to the measure.
+        let mut server = survivor.server()?;
+        let answers = survivor.call();
+        let status = server.end()?;
+        if !answers.are_all() || !status.success() {
+            return Err(format!("a server that was left alone ended with {status}").into());
+        }
+        std::thread::sleep(SETTLED);
+        survivor.held = Held::by(std::process::id());
+        Ok(survivor)
     }
 
     /// Where names are.
@@ -146,14 +160,14 @@ impl Survivor {
     }
 
     /// A server is started whose system calls are disturbed, and is called. `None`: it was
-    /// disturbed before it was ready.
+    /// disturbed before it was ready, and did not panic.
     pub fn disturbed(&mut self, injects: &[String]) -> Result<Option<Vec<String>>, Stopped> {
         let starter = starter(injects);
         let started = Player::start_under(&starter, Role::Serve, self.directory(), NAME, "");
         let mut server = match started {
             Ok(server) => server,
             Err(error) if error.kind() == io::ErrorKind::TimedOut => return Err(error.into()),
-            Err(_) => return Ok(None),
+            Err(error) => return Ok(own_panic(error.to_string()).map(|panic| vec![panic])),
         };
         let answers = self.call();
         let mut violations = judge(&answers.history, &self.effects());
@@ -169,9 +183,20 @@ impl Survivor {
         Ok(Some(violations))
     }
 
+    /// What dead servers have left here after a while.
+    pub fn left_behind(&self) -> Option<String> {
+        left_behind(self.held)
+    }
+
     fn effects(&self) -> Effects {
         effects::written(self.directory.path())
     }
+}
+
+/// What this process holds more than it did, after a while.
+fn left_behind(held: Held) -> Option<String> {
+    let still = held.again(std::process::id(), Duration::from_secs(2)).err()?;
+    Some(format!("{still:?} is held after the deaths, {held:?} before"))
 }
 
 impl Answers {
@@ -286,7 +311,7 @@ impl Host {
     }
 
     /// A client is started whose system calls are disturbed, and calls. `None`: it was disturbed
-    /// before it was ready.
+    /// before it was ready, and did not panic.
     pub fn disturbed(&mut self, injects: &[String]) -> Result<Option<Vec<String>>, Stopped> {
         self.clients += 1;
         let (number, starter) = (self.clients, starter(injects));
@@ -294,7 +319,7 @@ impl Host {
         let mut client = match Player::start_under(&starter, Role::Call, path, NAME, &rest) {
             Ok(client) => client,
             Err(error) if error.kind() == io::ErrorKind::TimedOut => return Err(error.into()),
-            Err(_) => return Ok(None),
+            Err(error) => return Ok(own_panic(error.to_string()).map(|panic| vec![panic])),
         };
         // One that is gone already does not hear it.
         let _ = client.go();
@@ -313,7 +338,6 @@ impl Host {
 
     /// What dead clients have left here after a while.
     pub fn left_behind(&self) -> Option<String> {
-        let still = self.held.again(std::process::id(), Duration::from_secs(2)).err()?;
-        Some(format!("{still:?} is held after the deaths, {:?} before", self.held))
+        left_behind(self.held)
     }
 }

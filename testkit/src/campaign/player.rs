@@ -156,10 +156,12 @@ impl Player {
         let mut player = Player { child, output, is_gone: false };
         player.await_words()?;
         let line = player.line()?;
-        if line != "ready" {
-            return Err(io::Error::other(format!("a player said {line:?} first")));
+        if line == "ready" {
+            return Ok(player);
         }
-        Ok(player)
+        // One that says nothing has ended.
+        let complaints = if line.is_empty() { player.said()?.1 } else { String::new() };
+        Err(io::Error::other(format!("a player said {line:?} first; {complaints}")))
     }
 
     /// Its number.
@@ -571,6 +573,12 @@ pub fn resident_kb(pid: u32) -> u64 {
 /// Memory of a process that it shares with others, KiB.
 pub fn shared_kb(pid: u32) -> u64 {
     status_kb(pid, "RssShmem:")
+}
+
+/// How many mappings a process has.
+pub fn mapping_count(pid: u32) -> u64 {
+    std::fs::read_to_string(format!("/proc/{pid}/maps"))
+        .map_or(0, |maps| maps.lines().count() as u64)
 }
 
 fn status_kb(pid: u32, key: &str) -> u64 {

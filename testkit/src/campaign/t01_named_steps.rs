@@ -19,6 +19,9 @@ const DEATHS_AT_NIGHT: usize = 1_000;
 const TOLD_MS_P99: f64 = 1.0;
 const TOLD_MS_MAX: f64 = 100.0;
 
+/// How many survivors there must be that were told of a death in a call or a bind.
+const TOLD_MIN: f64 = 500.0;
+
 /// Rounds that are made if survivors are told late: other work on the machine makes it later, and
 /// nothing makes it earlier.
 const ROUNDS: u32 = 3;
@@ -40,6 +43,9 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
             break;
         }
     }
+    if let Some(left) = survivor.left_behind() {
+        report.violation(left);
+    }
     let mut host = Host::new()?;
     let steps = choose(setup, code::lines_of(&met_by_client(&mut host, &known)?)?);
     names += steps.len();
@@ -53,7 +59,7 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     if names < 2 * 40 {
         report.violation(format!("{names} steps are fewer than 40 on each side"));
     }
-    report.figure(format!("{} survivors told", told.count()));
+    report.at_least("survivors told", told.count() as f64, TOLD_MIN, "");
     report.at_most("told after p99", told.quantile_us(0.99) / 1e3, TOLD_MS_P99, " ms");
     report.at_most("worst", told.quantile_us(1.0) / 1e3, TOLD_MS_MAX, " ms");
     Ok(report)

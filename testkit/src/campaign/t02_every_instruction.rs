@@ -28,6 +28,9 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
         missed += tried(&mut report, "server", *offset, || survivor.outlive(*offset))?;
     }
     let servers = chosen.len();
+    if let Some(left) = survivor.left_behind() {
+        report.violation(left);
+    }
     let mut host = Host::new()?;
     let met_by_clients = met_by_client(&mut host, &known)?;
     let chosen = choose(setup, "T2 client", &met_by_clients);

@@ -58,11 +58,12 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     for injects in &disturbances {
         note(injects, survivor.disturbed(injects)?);
     }
+    let left_by_servers = survivor.left_behind();
     let mut host = Host::new()?;
     for injects in &disturbances {
         note(injects, host.disturbed(injects)?);
     }
-    if let Some(left) = host.left_behind() {
+    for left in [left_by_servers, host.left_behind()].into_iter().flatten() {
         report.violation(left);
     }
     report.figure(format!("{} system calls", CALLS.len()));

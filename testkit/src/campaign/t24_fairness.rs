@@ -36,6 +36,21 @@ struct Had {
     failures: u64,
 }
 
+/// What one measurement came to.
+struct Tried {
+    share: f64,
+    even: f64,
+    ratio: f64,
+}
+
+impl Tried {
+    /// How many of the limits it keeps.
+    fn kept(&self) -> usize {
+        let kept = [self.share >= SHARE_MIN, self.even >= JAIN_MIN, self.ratio <= SLOWED_MAX];
+        kept.into_iter().filter(|is_kept| *is_kept).count()
+    }
+}
+
 /// One that has more than its share would show.
 pub fn run(_: &Setup) -> Result<Report, Stopped> {
     let mut report = Report::of("calls");
@@ -43,7 +58,7 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
     let mut server = Player::start(Role::Serve, directory.path(), NAME, "")?;
     let bind = |_| bind(directory.path(), NAME, Duration::from_secs(5));
     let polite = (0..POLITE).map(bind).collect::<Result<Vec<_>, _>>()?;
-    let (mut share, mut even, mut ratio) = (0.0f64, 0.0f64, f64::MAX);
+    let mut best = Tried { share: 0.0, even: 0.0, ratio: f64::MAX };
     for _ in 0..TRIES {
         let mut beside_hog = beside(&polite, hog)?;
         let mut beside_flood = beside(&polite, || flood(directory.path()))?;
@@ -54,17 +69,22 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
         report.count += beside_flood.times.count() as u64;
         let fair = beside_hog.counts.iter().sum::<f64>() / POLITE as f64;
         let least = beside_flood.counts.iter().copied().fold(f64::MAX, f64::min);
-        share = share.max(least * 100.0 / fair);
-        even = even.max(jain(&beside_flood.counts));
         let p99 = |had: &mut Had| had.times.quantile_us(0.99);
-        ratio = ratio.min(p99(&mut beside_flood) / p99(&mut beside_hog));
-        if share >= SHARE_MIN && even >= JAIN_MIN && ratio <= SLOWED_MAX {
+        let tried = Tried {
+            share: least * 100.0 / fair,
+            even: jain(&beside_flood.counts),
+            ratio: p99(&mut beside_flood) / p99(&mut beside_hog),
+        };
+        if tried.kept() >= best.kept() {
+            best = tried;
+        }
+        if best.kept() == 3 {
             break;
         }
     }
-    report.at_least("least share", share, SHARE_MIN, " %");
-    report.at_least("evenness", even, JAIN_MIN, "");
-    report.at_most("p99", ratio, SLOWED_MAX, " of that beside a hog");
+    report.at_least("least share", best.share, SHARE_MIN, " %");
+    report.at_least("evenness", best.even, JAIN_MIN, "");
+    report.at_most("p99", best.ratio, SLOWED_MAX, " of that beside a hog");
     drop(polite);
     server.end()?;
     Ok(report)

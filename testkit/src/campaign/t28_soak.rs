@@ -8,7 +8,7 @@ use nearcall::Domain;
 
 use super::Setup;
 use super::deaths::Host;
-use super::player::{Held, Player, Role, bind_in, resident_kb};
+use super::player::{Held, Player, Role, bind_in, mapping_count, resident_kb, shared_kb};
 use super::report::{Report, Stopped};
 
 const NAME: &str = "soaked";
@@ -18,6 +18,11 @@ const BINDS_AT_NIGHT: u64 = 1_000_000;
 
 /// What the server's own memory may grow by meanwhile, KiB: less than one byte a bind at night.
 const GROWN_KB_MAX: f64 = 512.0;
+
+/// The same of the memory that it shares, and of all its mappings: those of our segments are
+/// counted one by one, and threads that come and go may leave some.
+const SHARED_GROWN_KB_MAX: f64 = 128.0;
+const MAPPINGS_MORE_MAX: f64 = 8.0;
 
 /// Clients that die instead of unbinding: one for so many that unbind.
 const DEATHS_SHARE: u64 = 200;
@@ -59,7 +64,7 @@ fn soak(report: &mut Report, binds: u64) -> Result<(), Stopped> {
     let longest = Duration::from_secs(2);
     std::thread::sleep(Duration::from_millis(200));
     let (ours, theirs) = (Held::by(std::process::id()), Held::by(server.pid()));
-    let before = resident_kb(server.pid());
+    let before = [resident_kb, shared_kb, mapping_count].map(|of| of(server.pid()));
     for _ in 0..binds {
         once()?;
         report.count += 1;
@@ -69,10 +74,19 @@ fn soak(report: &mut Report, binds: u64) -> Result<(), Stopped> {
             report.violation(format!("{still:?} is held after {binds} binds, {held:?} before"));
         }
     }
-    let grown = resident_kb(server.pid()).saturating_sub(before);
-    report.at_most("server grown by", grown as f64, GROWN_KB_MAX, " KiB");
+    let after = [resident_kb, shared_kb, mapping_count].map(|of| of(server.pid()));
+    let grown = |at: usize| after[at].saturating_sub(before[at]) as f64;
+    report.at_most("server grown by", grown(0), GROWN_KB_MAX, " KiB");
+    report.at_most("its shared memory by", grown(1), SHARED_GROWN_KB_MAX, " KiB");
+    report.at_most("its mappings by", grown(2), MAPPINGS_MORE_MAX, "");
     if !server.end()?.success() {
         report.violation("the server did not end in order");
+    }
+    let left: Vec<_> = std::fs::read_dir(directory.path())?.flatten().collect();
+    if let Some(socket) =
+        left.iter().find(|entry| entry.path().extension() == Some("socket".as_ref()))
+    {
+        report.violation(format!("{:?} is left behind", socket.path()));
     }
     Ok(())
 }
