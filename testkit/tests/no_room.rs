@@ -43,7 +43,7 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        prlimit(Some(self.pid), self.resource, self.before.clone()).unwrap();
+        prlimit(Some(self.pid), self.resource, self.before).unwrap();
     }
 }
 
@@ -69,10 +69,11 @@ fn settle(client: &FaultsClient) {
 
 #[track_caller]
 fn check_overloaded<T>(outcome: Result<T, CallError>) {
-    let want = NotExecuted::Overloaded;
-    let is_it = |error: &CallError| matches!(error, CallError::NotExecuted { reason, .. } if *reason == want);
     let outcome = outcome.map(drop);
-    assert!(outcome.as_ref().is_err_and(is_it), "{outcome:?}");
+    let Err(CallError::NotExecuted { reason, .. }) = outcome else {
+        panic!("{outcome:?}");
+    };
+    assert_eq!(reason, NotExecuted::Overloaded);
 }
 
 /// What does not fit is refused as what may be tried again, and fits later.

@@ -50,17 +50,17 @@ pub struct DomainOptions {
     pub astacks_max: u32,
     /// Most bytes of importers' segments that this domain maps. Default 64 GiB.
     pub mapped_bytes_max: u64,
-    /// Most mappings that this domain has for importers: three a binding and three an extension, one
-    /// a segment out of line or lent, two more each from 2 MiB on. Default `None`: what a process
-    /// may have (`vm.max_map_count`, mostly 65,530) less a quarter, 16,384 at most.
+    /// Most mappings that this domain has for importers: three a binding and three an extension,
+    /// one a segment out of line or lent, two more each from 2 MiB on. Default `None`: what a
+    /// process may have (`vm.max_map_count`, mostly 65,530) less a quarter, 16,384 at most.
     pub mappings_max: Option<u32>,
     /// Most descriptors that this domain has open for importers: two a binding, one a bind that is
     /// not complete, those of [`DomainOptions::descriptors_max`]. Default `None`: what the process
     /// may have (`ulimit -n`) less an eighth, 1,024 at most.
     pub open_descriptors_max: Option<u32>,
-    /// Whether this domain, when it exports for the first time, raises how many descriptors its
-    /// process may have (the soft limit) to what the system lets it (the hard one). Programs that it
-    /// starts afterwards inherit that. Default true; false for a program that still calls
+    /// Whether this domain, when it exports something, raises how many descriptors its
+    /// process may have (the soft limit) to what the system lets it (the hard one). Programs that
+    /// it starts afterwards inherit that. Default true; false for a program that still calls
     /// `select`, which knows descriptors below 1,024 only.
     pub raises_descriptor_limit: bool,
     /// Most bytes of its own that this domain holds for importers: A-stacks, results out of line.

@@ -4,7 +4,8 @@
 //! importers whose uid the system does not tell. What that costs is time, never correctness.
 //!
 //! A class goes with its last member, once its user owes no time: it would be without debts if it
-//! bound again. Whoever still sleeps at its gates, or rings them, has the old bell and harms nobody.
+//! bound again. Whoever still sleeps at its gates, or rings them, has the old bell, and harms
+//! nobody.
 
 use std::fmt;
 use std::ops::Deref;
