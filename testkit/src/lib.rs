@@ -23,6 +23,7 @@ pub mod records;
 pub mod server;
 pub mod signal;
 pub mod staying;
+pub mod users;
 pub mod world;
 
 /// Stubs of `faults.idl`.

@@ -20,6 +20,29 @@ pub struct Shares {
     total: u64,
 }
 
+/// What a process keeps for itself of what the system lets it have; importers share the rest.
+#[derive(Clone, Copy, Debug)]
+pub struct Reserve {
+    /// One part in so many.
+    part: u64,
+    least: u64,
+    most: u64,
+}
+
+impl Reserve {
+    /// Of descriptors: the program's own files, the clerk's, and what a packet has open while it
+    /// is judged, which are up to 253.
+    pub const DESCRIPTORS: Reserve = Reserve { part: 8, least: 64, most: 1024 };
+
+    /// Of mappings: libraries, the allocator's, and two for each stack, of threads and E-stacks.
+    pub const MAPPINGS: Reserve = Reserve { part: 4, least: 1024, most: 16_384 };
+
+    /// What importers share of `limit`; at least half of it.
+    pub fn rest(&self, limit: u64) -> u64 {
+        limit - (limit / self.part).clamp(self.least, self.most).min(limit / 2)
+    }
+}
+
 /// Somebody asked for more than it may hold. It may have it once it, or another one, lets go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OverLimit {
@@ -83,6 +106,11 @@ impl Shares {
         }
     }
 
+    /// There is so much of it from here on. Who holds more than its share of that keeps it.
+    pub fn set_limit(&mut self, limit: u64) {
+        self.limit = limit;
+    }
+
     /// What all hold together.
     pub fn total(&self) -> u64 {
         self.total
@@ -124,6 +152,11 @@ impl Pace {
         self.paid_ns = self.paid_ns.max(now_ns).saturating_add(debt_ns).min(limit_ns);
     }
 
+    /// The user owes nothing: whoever forgets the debt forgets nothing.
+    pub fn is_paid(&self, now_ns: u64) -> bool {
+        self.paid_ns <= now_ns
+    }
+
     /// How long the user waits now.
     pub fn pause_ns(&self, now_ns: u64) -> u64 {
         self.paid_ns.saturating_sub(now_ns).saturating_sub(self.debt_ns_max)
@@ -155,6 +188,49 @@ impl Meter {
         }
         self.paid_ns = paid_ns + RECORD_NS;
         Some(core::mem::take(&mut self.dropped))
+    }
+}
+
+/// A meter for each user, of no more users than there may be.
+#[derive(Debug, Default)]
+pub struct Meters {
+    by_user: BTreeMap<User, Meter>,
+    /// Of all those who are not in `by_user`, and what was dropped of those who have left it.
+    others: Meter,
+    /// When it is worth while to look again for users that can be forgotten.
+    look_ns: u64,
+}
+
+/// Most users that a meter each is kept for.
+const METERS_MAX: usize = 1024;
+
+impl Meters {
+    /// Whether a record about `user` is written now, and then how many were not since the last one.
+    ///
+    /// A user about whom nothing was written for a while is forgotten once there are many; if as
+    /// many are written about at once, further ones are one user.
+    pub fn admit(&mut self, user: User, now_ns: u64) -> Option<u64> {
+        let is_known = self.by_user.contains_key(&user);
+        if !is_known && self.by_user.len() >= METERS_MAX && self.look_ns <= now_ns {
+            self.forget_silent(now_ns);
+            self.look_ns = now_ns + RECORD_NS;
+        }
+        if is_known || self.by_user.len() < METERS_MAX {
+            self.by_user.entry(user).or_default().admit(now_ns)
+        } else {
+            self.others.admit(now_ns)
+        }
+    }
+
+    fn forget_silent(&mut self, now_ns: u64) {
+        let others = &mut self.others;
+        self.by_user.retain(|_, meter| {
+            let is_silent = meter.paid_ns <= now_ns;
+            if is_silent {
+                others.dropped += meter.dropped;
+            }
+            !is_silent
+        });
     }
 }
 
@@ -277,6 +353,56 @@ mod tests {
         assert_eq!(meter.admit(7 + RECORD_NS), Some(1_000 - BURST));
         assert_eq!(meter.admit(7 + RECORD_NS), None);
         assert_eq!(meter.admit(7 + 1_000 * RECORD_NS), Some(1));
+    }
+
+    #[test]
+    fn users_of_whom_nothing_is_written_any_more_are_forgotten_and_what_was_dropped_is_told() {
+        let mut meters = Meters::default();
+        for user in 0..METERS_MAX as u32 {
+            assert_eq!(meters.admit(Some(user), 7), Some(0));
+        }
+        let dropped = (0..BURST).filter(|_| meters.admit(A, 7).is_none()).count();
+        assert_eq!(dropped, 1);
+        let later_ns = 7 + 2 * BURST * RECORD_NS;
+        assert_eq!(meters.admit(Some(u32::MAX), later_ns), Some(0));
+        assert_eq!(meters.by_user.len(), 1);
+        assert_eq!(meters.others.admit(later_ns), Some(1));
+    }
+
+    #[test]
+    fn more_users_at_once_than_there_are_meters_are_one_user() {
+        let mut meters = Meters::default();
+        let users = 0..4 * METERS_MAX as u32;
+        let written = users.filter(|user| meters.admit(Some(*user), 7).is_some()).count();
+        assert_eq!((written, meters.by_user.len()), (METERS_MAX + BURST as usize, METERS_MAX));
+        assert_eq!(meters.admit(A, 7), Some(0));
+    }
+
+    #[test]
+    fn a_process_keeps_a_part_of_what_it_may_have_and_half_at_most() {
+        let descriptors = [0, 64, 1024, 4096, 20_000, 1 << 30];
+        let rest = descriptors.map(|limit| Reserve::DESCRIPTORS.rest(limit));
+        assert_eq!(rest, [0, 32, 896, 3584, 18_976, (1 << 30) - 1024]);
+        assert_eq!(Reserve::MAPPINGS.rest(65_530), 65_530 - 16_382);
+    }
+
+    #[test]
+    fn a_limit_that_is_lowered_takes_nothing_away() {
+        let mut shares = Shares::new(120);
+        shares.take(A, 60, ANY).unwrap();
+        shares.set_limit(20);
+        assert_eq!(shares.take(A, 1, ANY), over_share(61, 10));
+        assert_eq!(shares.take(B, 1, ANY), over_share(1, 0));
+        shares.give_back(A, 60);
+        assert_eq!(shares.take(B, 10, ANY), Ok(()));
+    }
+
+    #[test]
+    fn a_debt_that_is_paid_is_as_none() {
+        let mut pace = Pace::REQUESTS;
+        assert!(pace.is_paid(0));
+        pace.spend(1_000, 7);
+        assert!(!pace.is_paid(7) && pace.is_paid(7 + 4 * 1_000));
     }
 
     #[test]

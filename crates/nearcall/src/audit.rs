@@ -3,11 +3,10 @@
 //! subscriber's business. Records about one user come in bursts and then at a pace; what is left
 //! out is counted in the next one.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use nearcall_core::RevokeReason;
-use nearcall_core::quota::{Meter, User};
+use nearcall_core::quota::Meters;
 use nearcall_os::clock;
 
 use crate::server::clerk::Importer;
@@ -18,7 +17,7 @@ pub(crate) const TARGET: &str = "nearcall::audit";
 /// How much was written about whom.
 #[derive(Debug, Default)]
 pub(crate) struct Audit {
-    meters: Mutex<HashMap<User, Meter>>,
+    meters: Mutex<Meters>,
 }
 
 /// What a record is about.
@@ -71,6 +70,6 @@ impl Audit {
 
     fn admit(&self, importer: &Importer) -> Option<u64> {
         let mut meters = self.meters.lock().unwrap_or_else(PoisonError::into_inner);
-        meters.entry(importer.uid()).or_default().admit(clock::now_ns())
+        meters.admit(importer.uid(), clock::now_ns())
     }
 }

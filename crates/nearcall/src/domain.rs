@@ -7,13 +7,12 @@
 //! ```
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use nearcall_core::WaitPolicy;
-use nearcall_os::peer;
-use nearcall_os::segment::SegmentError;
+use nearcall_os::{clock, peer};
 
 use crate::audit::Audit;
 use crate::client::bells::Bells;
@@ -22,7 +21,7 @@ use crate::server::introductions::Introductions;
 use crate::server::processors::Processors;
 use crate::server::quota::Quotas;
 use crate::server::table::Table;
-use crate::server::trust::TrustClass;
+use crate::server::trust::{Member, NoClass, TrustClasses};
 
 /// One process's part in Nearcall. Cloning gives another handle on the same.
 ///
@@ -51,6 +50,19 @@ pub struct DomainOptions {
     pub astacks_max: u32,
     /// Most bytes of importers' segments that this domain maps. Default 64 GiB.
     pub mapped_bytes_max: u64,
+    /// Most mappings that this domain has for importers: three a binding and three an extension,
+    /// one a segment out of line or lent, two more each from 2 MiB on. Default `None`: what a
+    /// process may have (`vm.max_map_count`, mostly 65,530) less a quarter, 16,384 at most.
+    pub mappings_max: Option<u32>,
+    /// Most descriptors that this domain has open for importers: two a binding, one a bind that is
+    /// not complete, those of [`DomainOptions::descriptors_max`]. Default `None`: what the process
+    /// may have (`ulimit -n`) less an eighth, 1,024 at most.
+    pub open_descriptors_max: Option<u32>,
+    /// Whether this domain, when it exports something, raises how many descriptors its
+    /// process may have (the soft limit) to what the system lets it (the hard one). Programs that
+    /// it starts afterwards inherit that. Default true; false for a program that still calls
+    /// `select`, which knows descriptors below 1,024 only.
+    pub raises_descriptor_limit: bool,
     /// Most bytes of its own that this domain holds for importers: A-stacks, results out of line.
     /// Default 8 GiB.
     pub own_bytes_max: u64,
@@ -90,7 +102,7 @@ pub(crate) struct DomainCore {
     pub introductions: Introductions,
     pub quotas: Arc<Quotas>,
     pub audit: Arc<Audit>,
-    trust: Mutex<Vec<Arc<TrustClass>>>,
+    trust: TrustClasses,
     numbers: AtomicU64,
     is_stopping: AtomicBool,
 }
@@ -104,6 +116,9 @@ impl Default for DomainOptions {
             handshakes_max: 256,
             astacks_max: 1 << 22,
             mapped_bytes_max: 64 << 30,
+            mappings_max: None,
+            open_descriptors_max: None,
+            raises_descriptor_limit: true,
             own_bytes_max: 8 << 30,
             descriptors_max: 1024,
             introduction_timeout: Duration::from_secs(10),
@@ -136,7 +151,7 @@ impl Domain {
             table: Table::default(),
             bells: Bells::default(),
             introductions: Introductions::default(),
-            trust: Mutex::default(),
+            trust: TrustClasses::default(),
             numbers: AtomicU64::new(1),
             is_stopping: AtomicBool::new(false),
         });
@@ -187,18 +202,18 @@ impl DomainCore {
         }
     }
 
-    /// The class of importers with this uid.
-    pub fn trust_class(&self, uid: Option<u32>) -> Result<Arc<TrustClass>, SegmentError> {
-        let mut classes = self.trust.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(class) = classes.iter().find(|class| class.uid == uid) {
-            return Ok(Arc::clone(class));
-        }
-        let class = Arc::new(TrustClass::new(uid)?);
-        classes.push(Arc::clone(&class));
-        // The watching processor waits on the gates it knows: it is to know this one too.
-        self.table.set_classes(classes.clone());
-        self.processors.announce();
-        Ok(class)
+    /// A new member of the class of importers with this uid.
+    pub fn join_class(&self, uid: Option<u32>) -> Result<Member, NoClass> {
+        self.trust.join(uid, &self.quotas, |classes| {
+            // The watching processor waits on the gates it knows: it is to know this one too.
+            self.table.set_classes(classes);
+            self.processors.announce();
+        })
+    }
+
+    /// Lets go of the classes that nobody is in any more. False: some are kept a little longer.
+    pub fn end_empty_classes(&self) -> bool {
+        self.trust.end_empty(clock::now_ns(), |classes| self.table.set_classes(classes))
     }
 }
 

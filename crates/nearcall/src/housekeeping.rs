@@ -306,17 +306,19 @@ impl Housekeeping {
         }
     }
 
-    /// Has server processors that sleep let go of the bindings that have gone, many at once. How
-    /// long until it is time, if there are any.
+    /// Has server processors that sleep let go of the bindings that have gone, many at once, and of
+    /// the trust classes that have gone with them. How long until it is time, if there are any.
     fn let_go_of_gone(&self, core: &DomainCore) -> Option<Duration> {
         let since = (*self.stale_since())?;
         let left = STALE_TIME.saturating_sub(since.elapsed());
         if !left.is_zero() {
             return Some(left);
         }
-        *self.stale_since() = None;
+        // Those that owe time are looked at again.
+        let is_over = core.end_empty_classes();
+        *self.stale_since() = (!is_over).then(Instant::now);
         core.processors.announce();
-        None
+        (!is_over).then_some(STALE_TIME)
     }
 
     fn stale_since(&self) -> MutexGuard<'_, Option<Instant>> {

@@ -8,7 +8,7 @@ use nearcall_abi::head::flag;
 use nearcall_abi::{AStackClass, SegmentLayout};
 use nearcall_core::PeerFault;
 use nearcall_os::astack::AStackTable;
-use nearcall_os::segment::Segment;
+use nearcall_os::segment::{self, Segment};
 
 /// The sizes of a region's segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,11 @@ impl RegionBytes {
     /// What either side maps of them: the heads, and the blocks of both directions.
     pub fn mapped(&self) -> usize {
         self.heads + 2 * self.blocks
+    }
+
+    /// In how many mappings, at most.
+    pub fn mapping_count(&self) -> u64 {
+        segment::mapping_count(self.heads) + 2 * segment::mapping_count(self.blocks)
     }
 }
 

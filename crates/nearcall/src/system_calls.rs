@@ -71,5 +71,6 @@ pub const BINDING: &[&str] = &[
     "getsockname",
     "listen",
     "mkdir",
+    "prlimit64",
     "socket",
 ];

@@ -35,8 +35,8 @@ pub(crate) fn import(
     let server = clerk.domain().core();
     let (ours, theirs) = Stream::pair().map_err(refused)?;
     let importer = Importer::of(&theirs).map_err(refused)?;
-    let class = server.trust_class(importer.uid()).map_err(refused)?;
-    let bell = class.bell_descriptor.try_clone().map_err(refused)?;
+    let member = server.join_class(importer.uid()).map_err(refused)?;
+    let bell = member.bell_descriptor.try_clone().map_err(refused)?;
     let bell = domain.core().bells.receive(bell);
     let bell = bell.map_err(refused)?;
     let classes = interface.classes;
@@ -59,7 +59,7 @@ pub(crate) fn import(
         importer: Arc::new(importer),
         introducer: None,
         clerk: Arc::downgrade(clerk.core()),
-        class,
+        member,
         lane,
         classes: classes.to_vec(),
         socket: Socket::new(theirs),

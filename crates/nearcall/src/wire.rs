@@ -41,6 +41,8 @@ pub(crate) struct Socket {
 pub(crate) struct Packet {
     bytes: Vec<u8>,
     pub descriptors: Vec<PeerDescriptor>,
+    /// Its descriptors had no room here.
+    is_cut: bool,
 }
 
 /// Why there is no message.
@@ -52,6 +54,8 @@ pub(crate) enum WireError {
     Garbled(Garbled),
     /// A message with more or fewer descriptors than it has.
     Descriptors { claimed: usize, wanted: usize },
+    /// A message whose descriptors had no room in this process: nobody's fault.
+    Cut,
 }
 
 impl Socket {
@@ -139,11 +143,22 @@ impl Packet {
     /// Judges the packet.
     pub fn message(&self) -> Result<Message<'_>, WireError> {
         let message = Message::decode(&self.bytes).map_err(WireError::Garbled)?;
-        let (claimed, wanted) = (self.descriptors.len(), message.descriptor_count());
+        let wanted = message.descriptor_count();
+        // Whoever sends a message without any had none to lose.
+        if self.is_cut && wanted > 0 {
+            return Err(WireError::Cut);
+        }
+        let claimed = self.descriptors.len() + usize::from(self.is_cut);
         if claimed != wanted {
             return Err(WireError::Descriptors { claimed, wanted });
         }
         Ok(message)
+    }
+
+    /// What it said, if it has lost its descriptors on the way.
+    pub fn cut_message(&self) -> Option<Message<'_>> {
+        let message = Message::decode(&self.bytes).ok().filter(|_| self.is_cut)?;
+        (message.descriptor_count() > 0).then_some(message)
     }
 }
 
@@ -154,9 +169,10 @@ fn packet(
     LONGEST.with_borrow_mut(|longest| {
         longest.resize(PACKET_BYTES_MAX, 0);
         let received = receive(longest).map_err(WireError::Socket)?;
-        Ok(received.map(|Received { bytes, descriptors }| Packet {
+        Ok(received.map(|Received { bytes, descriptors, is_cut }| Packet {
             bytes: longest[..bytes].to_vec(),
             descriptors,
+            is_cut,
         }))
     })
 }
@@ -184,6 +200,7 @@ impl fmt::Display for WireError {
             WireError::Descriptors { claimed, wanted } => {
                 write!(f, "message came with {claimed} descriptors, it has {wanted}")
             }
+            WireError::Cut => write!(f, "no room here for the descriptors of a message"),
         }
     }
 }

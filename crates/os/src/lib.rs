@@ -30,6 +30,7 @@ pub mod clock;
 
 pub mod activation;
 pub mod descriptor;
+pub mod limits;
 pub mod peer;
 pub mod poll;
 pub mod socket;

@@ -16,6 +16,7 @@
 //! What sealing leaves open: in a segment that both write, the peer can punch holes, which read as
 //! zero and are charged to whoever touches them next. Such segments are small.
 
+use std::any::Any;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{FallocateFlags, FileType, MemfdFlags, SealFlags};
@@ -56,6 +57,8 @@ pub struct FileId {
 #[derive(Debug)]
 pub struct Segment {
     mapping: Mapping,
+    /// What goes once it is unmapped: fields are dropped in their order.
+    kept: Option<Box<dyn Any + Send + Sync>>,
 }
 
 impl Segment {
@@ -98,7 +101,7 @@ impl Segment {
             mapping
         };
         rustix::fs::fcntl_add_seals(&file, sealing.seals()).map_err(failed("seal"))?;
-        Ok((Segment { mapping }, file))
+        Ok((Segment { mapping, kept: None }, file))
     }
 
     /// Judges a descriptor that a peer sent, maps it and closes it.
@@ -123,7 +126,7 @@ impl Segment {
                 return Err(SegmentFault::Map { source: errno.into() });
             }
         };
-        Ok(Segment { mapping })
+        Ok(Segment { mapping, kept: None })
     }
 
     /// Two ends of one zeroed block of the heap, for tests inside one domain: the creator's, and
@@ -132,7 +135,18 @@ impl Segment {
     /// Panics if `bytes` is 0.
     pub fn heap(bytes: usize, sealing: Sealing) -> (Segment, Segment) {
         let (first, second) = Mapping::heap(bytes, sealing == Sealing::BothWrite);
-        (Segment { mapping: first }, Segment { mapping: second })
+        let end = |mapping| Segment { mapping, kept: None };
+        (end(first), end(second))
+    }
+
+    /// The same segment, which keeps something until it is unmapped.
+    pub fn keep(self, kept: impl Any + Send + Sync) -> Segment {
+        // What it keeps already stays, too.
+        let kept: Box<dyn Any + Send + Sync> = match self.kept {
+            None => Box::new(kept),
+            Some(before) => Box::new((before, kept)),
+        };
+        Segment { mapping: self.mapping, kept: Some(kept) }
     }
 
     /// Bytes of the segment.
@@ -184,6 +198,12 @@ impl Sealing {
             Sealing::BothWrite => size,
         }
     }
+}
+
+/// Most mappings that a segment of this size is in the kernel's list.
+pub fn mapping_count(bytes: usize) -> u64 {
+    // With a piece of its reservation on either side, see `mapping.rs`.
+    if bytes < HUGE { 1 } else { 3 }
 }
 
 /// Whether a segment may have this size: whole pages, at least one, and addressable.
@@ -257,6 +277,7 @@ fn failed(step: &'static str) -> impl FnOnce(Errno) -> SegmentError {
 mod tests {
     use std::fs::File;
     use std::os::fd::AsRawFd;
+    use std::sync::Arc;
 
     use rustix::fs::{Mode, OFlags};
 
@@ -546,6 +567,18 @@ mod tests {
         assert!((0..bytes).step_by(PAGE).all(|at| receiver.span().load_u64(at) == 0));
         creator.span_mut().unwrap().store_u8(bytes - 1, 4);
         assert_eq!(receiver.span().load_u8(bytes - 1), 4);
+    }
+
+    #[test]
+    fn what_a_segment_keeps_goes_with_it() {
+        let (first, second) = (Arc::new(()), Arc::new(()));
+        let (segment, _file) = Segment::create("test", PAGE, Sealing::BothWrite).unwrap();
+        let segment = segment.keep(Arc::clone(&first)).keep(Arc::clone(&second));
+        segment.span_mut().unwrap().store_u8(0, 1);
+        let counts = || (Arc::strong_count(&first), Arc::strong_count(&second));
+        assert_eq!(counts(), (2, 2));
+        drop(segment);
+        assert_eq!(counts(), (1, 1));
     }
 
     #[test]

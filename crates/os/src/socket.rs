@@ -64,6 +64,9 @@ pub struct Received {
     pub bytes: usize,
     /// The descriptors that came with it, in order.
     pub descriptors: Vec<PeerDescriptor>,
+    /// It had descriptors for which this domain had no room (`ulimit -n`). None of them is there,
+    /// and how many they were nobody knows: that is not the peer's fault.
+    pub is_cut: bool,
 }
 
 impl Listener {
@@ -228,8 +231,14 @@ impl Stream {
         // SAFETY: the room is zero where no control message came, and is asked about here alone.
         let strays = unsafe { stray::pidfds(&space) };
         let is_cut = message.flags.contains(ReturnFlags::CTRUNC);
-        if is_cut || !strays.is_empty() || descriptors.len() > descriptors_max {
+        let count = descriptors.len();
+        // There is always room in the buffer: what is missing had none in our table.
+        let is_ours = is_cut && count < SENT_MAX && strays.is_empty();
+        if is_cut && !is_ours || !strays.is_empty() || count > descriptors_max {
             return Err(SocketError::Descriptors { limit: descriptors_max });
+        }
+        if is_ours {
+            descriptors.clear();
         }
         if message.flags.contains(ReturnFlags::TRUNC) || message.bytes > buffer_bytes {
             return Err(SocketError::Packet { claimed: message.bytes, limit: buffer_bytes });
@@ -237,7 +246,7 @@ impl Stream {
         if message.bytes == 0 {
             return Err(SocketError::HungUp);
         }
-        Ok(Some(Received { bytes: message.bytes, descriptors }))
+        Ok(Some(Received { bytes: message.bytes, descriptors, is_cut }))
     }
 
     /// How many of the descriptors that came and were not taken into use still wait to be closed:

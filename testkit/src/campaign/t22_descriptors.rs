@@ -1,7 +1,16 @@
 //! T22: a server that has no descriptor left. Whoever is bound does not notice, the clerk does not
 //! spin over importers that it cannot let in, and as soon as descriptors are free it binds again.
+//!
+//! And users who take what they can get, of descriptors and of mappings: they are refused, as what
+//! may be tried again, while there is room for others.
 
+mod shares;
+
+use std::fs::File;
+use std::path::Path;
 use std::time::{Duration, Instant};
+
+use rustix::io::{FdFlags, fcntl_setfd};
 
 use super::Setup;
 use super::player::{Player, Role, bind, run_ns};
@@ -11,6 +20,10 @@ const NAME: &str = "narrow";
 
 /// How many descriptors the server may have.
 const STARTER: [&str; 2] = ["prlimit", "--nofile=64:64"];
+
+/// How many of them it is born with: they are its own, and its importers' share knows nothing of
+/// them, so that the table is full before anybody has that.
+const INHERITED: usize = 40;
 
 /// More importers than that is enough for.
 const IMPORTERS: usize = 64;
@@ -31,10 +44,10 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
     if std::process::Command::new("prlimit").arg("--version").output().is_err() {
         return Err(Stopped::Skipped("prlimit is not installed".to_owned()));
     }
-    let mut report = Report::of("importers");
+    let mut report = Report::of("things asked for");
     let directory = tempfile::tempdir()?;
     let path = directory.path();
-    let mut server = Player::start_under(&STARTER, Role::Serve, path, NAME, "")?;
+    let mut server = start_narrow(path)?;
     let neighbour = bind(path, NAME, Duration::from_secs(5))?;
     let (mut bound, mut refused) = (Vec::new(), 0);
     for _ in 0..IMPORTERS {
@@ -85,5 +98,16 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
     );
     drop(neighbour);
     server.end()?;
+    shares::run(&mut report)?;
     Ok(report)
+}
+
+/// A server whose table is nearly full.
+fn start_narrow(path: &Path) -> Result<Player, Stopped> {
+    let inherited: Result<Vec<_>, _> = (0..INHERITED).map(|_| File::open("/dev/null")).collect();
+    let inherited = inherited?;
+    for file in &inherited {
+        fcntl_setfd(file, FdFlags::empty())?;
+    }
+    Ok(Player::start_under(&STARTER, Role::Serve, path, NAME, "")?)
 }

@@ -422,7 +422,7 @@ impl<'f> ServedCall<'f> {
     /// The segment that the client has lent as `number`, if it has.
     #[cold]
     pub(super) fn lent(&self, number: u32) -> Option<&Segment> {
-        let segment = self.binding.lent().get(&number).map(|(segment, _)| Arc::clone(segment))?;
+        let segment = self.binding.lent().get(&number).cloned()?;
         Some(self.lent.keep(segment))
     }
 

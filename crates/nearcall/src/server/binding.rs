@@ -15,7 +15,7 @@ use nearcall_core::quota::OverLimit;
 use nearcall_core::turn::{self, Look};
 use nearcall_core::{BindingState, Mode, PeerFault, Priority, RevokeReason, Sequence, TurnWord};
 use nearcall_os::astack::{AStack, AStackTable, NEAR_RECORD_BYTES};
-use nearcall_os::segment::{Sealing, Segment};
+use nearcall_os::segment::{self, Sealing, Segment};
 use nearcall_os::{HeadWords, fence, futex};
 
 use super::clerk::{ClerkCore, Importer};
@@ -25,7 +25,7 @@ use super::quota::{Account, Charge, Resource};
 use super::requests::Growing;
 use super::rules::Decision;
 use super::suspended::SuspendedCalls;
-use super::trust::TrustClass;
+use super::trust::{Member, TrustClass};
 use crate::audit::{Audit, Subject};
 use crate::client::binding::EXTENSIONS_MAX;
 use crate::client::linkage::OutOfLine;
@@ -61,6 +61,8 @@ pub(crate) struct ServerBinding {
     /// Not to be kept by its bindings: once it is withdrawn, nobody listens at its name.
     pub clerk: Weak<ClerkCore>,
     pub class: Arc<TrustClass>,
+    /// Of its class, as long as it is served.
+    member: Mutex<Option<Member>>,
     pub lane: u32,
     pub classes: Vec<AStackClass>,
     pub socket: Socket,
@@ -71,7 +73,7 @@ pub(crate) struct ServerBinding {
     /// The client has asked over the socket that its A-stacks be looked at.
     wants_look: AtomicBool,
     /// What the client lends, by number.
-    lent: Mutex<HashMap<u32, (Arc<Segment>, Charge)>>,
+    lent: Mutex<HashMap<u32, Arc<Segment>>>,
     account: Arc<Account>,
     /// What it is charged with for as long as it is there.
     charges: Mutex<Vec<Charge>>,
@@ -112,9 +114,9 @@ pub(crate) struct ServerAStack {
     /// Class of the A-stack: only procedures of that class may come in it.
     pub class: u32,
     /// Out-of-line segment that the client sent for arguments.
-    pub request: Mutex<Option<Charged>>,
+    pub request: Mutex<Option<OutOfLine>>,
     /// Out-of-line segment for results.
-    pub reply: Mutex<Option<Charged>>,
+    pub reply: Mutex<Option<OutOfLine>>,
     /// How many of them there were: a number is never used again.
     pub replies: AtomicU32,
 }
@@ -123,9 +125,6 @@ pub(crate) struct ServerAStack {
 const _: () = assert!(offset_of!(ServerAStack, index) == 0);
 const _: () = assert!(offset_of!(ServerAStack, class) == 4);
 const _: () = assert!(offset_of!(ServerAStack, class) < NEAR_RECORD_BYTES);
-
-/// An out-of-line segment, and what its user is charged with for it.
-pub(crate) type Charged = (OutOfLine, Charge);
 
 /// Who stands for an importer that the policy was not asked about.
 #[derive(Clone)]
@@ -151,7 +150,7 @@ pub(crate) struct Parts {
     pub importer: Arc<Importer>,
     pub introducer: Option<Introducer>,
     pub clerk: Weak<ClerkCore>,
-    pub class: Arc<TrustClass>,
+    pub member: Member,
     pub lane: u32,
     pub classes: Vec<AStackClass>,
     pub socket: Socket,
@@ -179,7 +178,8 @@ impl ServerBinding {
             importer: parts.importer,
             introducer: parts.introducer,
             clerk: parts.clerk,
-            class: parts.class,
+            class: Arc::clone(parts.member.class()),
+            member: Mutex::new(Some(parts.member)),
             lane: parts.lane,
             classes: parts.classes,
             state: BindingState::new(),
@@ -235,7 +235,7 @@ impl ServerBinding {
     }
 
     /// What the client lends, by number.
-    pub fn lent(&self) -> MutexGuard<'_, HashMap<u32, (Arc<Segment>, Charge)>> {
+    pub fn lent(&self) -> MutexGuard<'_, HashMap<u32, Arc<Segment>>> {
         self.lent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -287,9 +287,20 @@ impl ServerBinding {
         })
     }
 
+    /// The same for a segment of `bytes`, of this domain's or of the client's: to be kept by it.
+    pub fn charge_segment(
+        &self,
+        resource: Resource,
+        bytes: usize,
+    ) -> Result<[Charge; 2], OverLimit> {
+        let mappings = self.charge(Resource::Mappings, segment::mapping_count(bytes))?;
+        Ok([self.charge(resource, bytes as u64)?, mappings])
+    }
+
     /// Nobody serves it any more: its user has its share back, although a sleeping processor may
-    /// still know the binding.
+    /// still know the binding. What is mapped until then stays charged.
     pub fn give_back(&self) {
+        self.member.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.charges.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.growing().take();
         self.lent().clear();
@@ -494,7 +505,7 @@ impl ServerBinding {
     /// user's share, or if the client does not take it.
     pub fn reply_segment(&self, astack: &ServerAStack, bytes: usize) -> Option<OutOfLine> {
         let mut known = astack.reply.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((known, _)) = &*known
+        if let Some(known) = &*known
             && known.segment.bytes() >= bytes
         {
             return Some(known.clone());
@@ -503,14 +514,14 @@ impl ServerBinding {
         // Relaxed: the lock orders it.
         let generation = astack.replies.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         let bytes = bytes.next_power_of_two().max(OUT_OF_LINE_BYTES_MIN);
-        let charge = self.charge(Resource::OwnBytes, bytes as u64).ok()?;
+        let charges = self.charge_segment(Resource::OwnBytes, bytes).ok()?;
         let made = Segment::create("nearcall-results", bytes, Sealing::SingleWriter);
         let (segment, descriptor) = made.ok()?;
         let (astack, bytes) = (astack.index, bytes as u64);
         let announced = Message::OutOfLine { astack, generation, bytes };
         self.socket.send(&announced, &[descriptor.as_fd()]).ok()?;
-        let made = OutOfLine { generation, segment: Arc::new(segment) };
-        *known = Some((made.clone(), charge));
+        let made = OutOfLine { generation, segment: Arc::new(segment.keep(charges)) };
+        *known = Some(made.clone());
         Some(made)
     }
 }
@@ -532,8 +543,8 @@ impl ServerAStack {
     pub fn request_segment(&self, generation: u32) -> Result<Arc<Segment>, PeerFault> {
         let known = self.request.lock().unwrap_or_else(PoisonError::into_inner);
         match &*known {
-            Some((known, _)) if known.generation == generation => Ok(Arc::clone(&known.segment)),
-            Some((known, _)) => {
+            Some(known) if known.generation == generation => Ok(Arc::clone(&known.segment)),
+            Some(known) => {
                 Err(PeerFault::Generation { claimed: generation, known: known.generation })
             }
             None => Err(PeerFault::Generation { claimed: generation, known: 0 }),

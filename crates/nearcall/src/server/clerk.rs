@@ -164,6 +164,7 @@ impl Clerk {
             is_withdrawn: AtomicBool::new(false),
             replies: Mutex::default(),
         });
+        shared.quotas.ask_system(&shared.options);
         shared.processors.start(shared).map_err(system("start server processors"))?;
         let watched = shared.housekeeping.watch_clerk(shared, &core);
         let token = watched.map_err(system("watch the clerk's socket"))?;

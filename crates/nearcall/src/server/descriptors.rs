@@ -48,7 +48,7 @@ struct Parked {
     sequence: Sequence,
     descriptors: Vec<PeerDescriptor>,
     /// What the client's user is charged with meanwhile.
-    _charge: Charge,
+    _charges: [Charge; 2],
 }
 
 /// What housekeeping finds next.
@@ -172,6 +172,11 @@ impl ServerBinding {
     /// Parks a packet of descriptors if their call has not been taken; any other packet comes back.
     /// Late and forged ones are closed: no call can match them any more.
     fn park(&self, arrived: &mut Arrived, packet: Packet) -> Result<Option<Packet>, WireError> {
+        if let Some(message) = packet.cut_message() {
+            // Its call will not find them.
+            let is_gone = matches!(message, Message::Descriptors { .. });
+            return Ok((!is_gone).then_some(packet));
+        }
         let Message::Descriptors { astack, sequence, count } = packet.message()? else {
             return Ok(Some(packet));
         };
@@ -186,9 +191,12 @@ impl ServerBinding {
             return Ok(None);
         }
         // Over its share: its call will not find them.
-        if let Ok(charge) = self.charge(Resource::Descriptors, count.into()) {
+        let charge = |resource| self.charge(resource, count.into());
+        let charges = charge(Resource::Descriptors)
+            .and_then(|one| Ok([one, charge(Resource::OpenDescriptors)?]));
+        if let Ok(charges) = charges {
             let descriptors = packet.descriptors;
-            arrived.parked.insert(astack, Parked { sequence, descriptors, _charge: charge });
+            arrived.parked.insert(astack, Parked { sequence, descriptors, _charges: charges });
         }
         Ok(None)
     }

@@ -1,6 +1,7 @@
 //! The server's half of a bind (L11-L13): one message from the importer, one answer. An importer
 //! that takes its time holds nobody up.
 
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,20 +15,20 @@ use nearcall_core::quota::OverLimit;
 use nearcall_core::{Priority, RevokeReason};
 use nearcall_os::astack::AStackTable;
 use nearcall_os::descriptor::PeerDescriptor;
-use nearcall_os::segment::{Sealing, Segment};
+use nearcall_os::segment::{Sealing, Segment, SegmentFault};
 use nearcall_os::socket::Stream;
-use nearcall_os::{futex, peer, processor};
+use nearcall_os::{futex, limits as os_limits, peer, processor};
 
 use super::binding::{Introducer, Parts, ServerAStack, ServerBinding};
 use super::clerk::{ClerkCore, Importer, Replies};
 use super::limits;
 use super::quota::{Account, Charge, Resource};
 use super::rules::Decision;
-use super::trust::TrustClass;
+use super::trust::Member;
 use crate::audit::Subject;
 use crate::domain::DomainCore;
 use crate::region::{self, RegionBytes, Segments};
-use crate::wire::{Packet, Socket};
+use crate::wire::{Packet, Socket, WireError};
 
 /// A bind under way: an importer that has connected and not said yet what it wants.
 pub(crate) struct Handshake {
@@ -37,8 +38,8 @@ pub(crate) struct Handshake {
     socket: Socket,
     /// What housekeeping knows the socket by.
     token: u64,
-    /// One of the binds under way, until this is over.
-    _charge: Charge,
+    /// One of the binds under way and its descriptor, until this is over.
+    _charges: [Charge; 2],
 }
 
 /// How a bind stands.
@@ -54,7 +55,7 @@ pub(crate) enum Progress {
 /// What an importer is given.
 struct Admitted {
     importer: Importer,
-    class: Arc<TrustClass>,
+    member: Member,
     lane: u32,
     region: AStackTable<ServerAStack>,
     /// Procedures that it may call; `None`: all.
@@ -85,13 +86,17 @@ impl Handshake {
         let socket = Socket::new(stream);
         let user = peer::uid_of(socket.stream()).ok()?;
         let limits = clerk.limits_of_handshakes(socket.stream());
-        match Account::new(&core.quotas, user, limits).charge(Resource::Handshakes, 1) {
-            Ok(charge) => {
+        let account = Account::new(&core.quotas, user, limits);
+        let charge =
+            |resource| account.charge(resource, 1).map_err(|over| Refused::over(resource, over));
+        let charges = charge(Resource::Handshakes)
+            .and_then(|one| Ok([one, charge(Resource::OpenDescriptors)?]));
+        match charges {
+            Ok(charges) => {
                 let token = core.next_number();
-                Some(Handshake { clerk, giver: None, socket, token, _charge: charge })
+                Some(Handshake { clerk, giver: None, socket, token, _charges: charges })
             }
-            Err(over) => {
-                let Refused(code, detail) = Refused::over(Resource::Handshakes, over);
+            Err(Refused(code, detail)) => {
                 refuse(&socket, code, &detail);
                 None
             }
@@ -104,10 +109,10 @@ impl Handshake {
         giver: Arc<ServerBinding>,
         stream: Stream,
         token: u64,
-        charge: Charge,
+        charges: [Charge; 2],
     ) -> Option<Handshake> {
         let (clerk, socket) = (giver.clerk.upgrade()?, Socket::new(stream));
-        Some(Handshake { clerk, giver: Some(giver), socket, token, _charge: charge })
+        Some(Handshake { clerk, giver: Some(giver), socket, token, _charges: charges })
     }
 
     pub fn socket(&self) -> &Socket {
@@ -140,7 +145,10 @@ impl Handshake {
 
     /// What the importer is given, and the processor that it runs on.
     fn judge(&self, core: &DomainCore, mut packet: Packet) -> Result<(Admitted, u32), Refused> {
-        let message = packet.message().map_err(|error| Refused::protocol(error.to_string()))?;
+        let message = packet.message().map_err(|error| match error {
+            WireError::Cut => Refused::no_room(error),
+            _ => Refused::protocol(error.to_string()),
+        })?;
         let Message::Import {
             abi_version,
             interface_hash,
@@ -194,8 +202,7 @@ impl Handshake {
         heads: PeerDescriptor,
         requests: PeerDescriptor,
     ) -> Result<Admitted, Refused> {
-        let importer = Importer::of(self.socket.stream())
-            .map_err(|error| Refused::protocol(format!("identity of the importer: {error}")))?;
+        let importer = Importer::of(self.socket.stream()).map_err(Refused::unidentified)?;
         let edition = self.clerk.edition();
         let Decision { rule, verdict, priority, limits } = self.decide(&importer);
         let permitted = match verdict {
@@ -206,30 +213,38 @@ impl Handshake {
             }
         };
         let snapshot = core.table.load();
-        let class = core.trust_class(importer.uid()).map_err(|_| Refused::overloaded())?;
         let classes = self.interface().classes;
         let bytes = RegionBytes::of(classes).expect("the compiler made a class list");
         let account = Account::new(&core.quotas, importer.uid(), limits);
-        let mut charges = Vec::with_capacity(limits::FIRST_HELD);
+        let (mut charges, mut mappings) = (Vec::with_capacity(limits::FIRST_HELD), None);
         for (resource, amount) in limits::first_held(self.interface()) {
             let charge = account.charge(resource, amount);
-            charges.push(charge.map_err(|over| Refused::over(resource, over))?);
+            let charge = charge.map_err(|over| Refused::over(resource, over))?;
+            match resource {
+                // What is mapped stays charged until it is unmapped.
+                Resource::Mappings => mappings = Some(charge),
+                _ => charges.push(charge),
+            }
         }
-        let refused = |which: &'static str| {
-            move |fault| Refused::protocol(format!("{which} segment: {fault}"))
-        };
+        let refused = |which| move |fault| Refused::segment(which, &fault);
         let heads =
             Segment::receive(heads, bytes.heads, Sealing::BothWrite).map_err(refused("heads"))?;
         let peer = Segment::receive(requests, bytes.blocks, Sealing::SingleWriter)
             .map_err(refused("requests"))?;
-        let made = self.clerk.replies().map_err(|_| Refused::overloaded())?;
+        let made = self.clerk.replies().map_err(Refused::no_room)?;
         let Replies { segment: own, descriptor: replies } = made;
-        let region = region::table(classes, Segments { heads, own, peer }, ServerAStack::new);
+        let region = region::table(
+            classes,
+            Segments { heads: heads.keep(mappings), own, peer },
+            ServerAStack::new,
+        );
+        // Last, so that nobody has a class made by what is refused.
+        let member = core.join_class(importer.uid()).map_err(Refused::no_room)?;
         core.audit.bound(self.subject(&importer), &rule);
         let lane = snapshot.free_lane();
         Ok(Admitted {
             importer,
-            class,
+            member,
             lane,
             region,
             permitted,
@@ -273,7 +288,7 @@ impl Handshake {
 
     /// Puts the binding together, serves it, and tells the importer, which runs on `processor`.
     fn complete(self, core: &DomainCore, admitted: Admitted, processor: u32) {
-        let Admitted { importer, class, lane, region, .. } = admitted;
+        let Admitted { importer, member, lane, region, .. } = admitted;
         let binding = Arc::new(ServerBinding::new(Parts {
             key: core.table.new_key(lane),
             token: self.token,
@@ -286,7 +301,7 @@ impl Handshake {
                 admitted: Arc::clone(giver.admitted()),
             }),
             clerk: Arc::downgrade(&self.clerk),
-            class,
+            member,
             lane,
             socket: self.socket,
             region,
@@ -355,7 +370,23 @@ impl Refused {
         Refused(RefusalCode::Overloaded, format!("{resource}: {over}").into_bytes())
     }
 
-    fn overloaded() -> Refused {
-        Refused(RefusalCode::Overloaded, b"no memory".to_vec())
+    /// Nobody's fault: this process has no room.
+    fn no_room(reason: impl ToString) -> Refused {
+        Refused(RefusalCode::Overloaded, reason.to_string().into_bytes())
+    }
+
+    fn segment(which: &str, fault: &SegmentFault) -> Refused {
+        let reason = format!("{which} segment: {fault}");
+        if fault.is_ours() { Refused::no_room(reason) } else { Refused::protocol(reason) }
+    }
+
+    /// The system does not tell who the importer is: it has gone, or this process has no room for
+    /// the answer.
+    fn unidentified(error: io::Error) -> Refused {
+        let reason = format!("identity of the importer: {error}");
+        match os_limits::is_no_room(&error) {
+            true => Refused::no_room(reason),
+            false => Refused::protocol(reason),
+        }
     }
 }

@@ -38,8 +38,8 @@ struct Introduction {
     giver: Weak<ServerBinding>,
     /// `None`: never.
     deadline: Option<Instant>,
-    /// One of the binds under way.
-    charge: Charge,
+    /// One of the binds under way, and its descriptor.
+    charges: [Charge; 2],
 }
 
 /// What came over an introduction.
@@ -94,7 +94,7 @@ impl Introductions {
                 None
             }
             Came::Presented(stream) => {
-                Handshake::introduced(giver, stream, core.next_number(), introduction.charge)
+                Handshake::introduced(giver, stream, core.next_number(), introduction.charges)
             }
             Came::HungUp => None,
             Came::Other(reason) => {
@@ -135,12 +135,15 @@ impl Introduction {
     /// One, and the end that travels. `None`: the giver has all that it may, or has nothing more to
     /// give, or there is no descriptor left.
     fn new(core: &DomainCore, giver: &Arc<ServerBinding>) -> Option<(Introduction, Stream)> {
-        let charge = giver.charge(Resource::Handshakes, 1).ok()?;
+        let charges = [
+            giver.charge(Resource::Handshakes, 1).ok()?,
+            giver.charge(Resource::OpenDescriptors, 1).ok()?,
+        ];
         let (ours, theirs) = Stream::pair().ok().filter(|_| giver.state.is_open())?;
         // One so far away that the clock does not know it is none.
         let deadline = Instant::now().checked_add(core.options.introduction_timeout);
         let (socket, giver) = (Socket::new(ours), Arc::downgrade(giver));
-        Some((Introduction { socket, giver, deadline, charge }, theirs))
+        Some((Introduction { socket, giver, deadline, charges }, theirs))
     }
 
     fn came(&self) -> Came {

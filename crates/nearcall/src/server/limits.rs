@@ -56,6 +56,8 @@ impl Limits {
             Resource::MappedBytes => mapped_bytes_max,
             Resource::OwnBytes => own_bytes_max,
             Resource::Descriptors => descriptors_max.map(u64::from),
+            // Shares of what the process may have: bindings and bytes are what rules speak of.
+            Resource::OpenDescriptors | Resource::Mappings => None,
         };
         limit.unwrap_or(u64::MAX)
     }
@@ -66,6 +68,7 @@ impl Limits {
             self.binding;
         let limit = match resource {
             Resource::Handshakes | Resource::Bindings => None,
+            Resource::OpenDescriptors | Resource::Mappings => None,
             Resource::AStacks => astacks_max.map(u64::from),
             Resource::MappedBytes => mapped_bytes_max,
             Resource::OwnBytes => own_bytes_max,
@@ -88,7 +91,7 @@ impl Limits {
 }
 
 /// How many things [`first_held`] names.
-pub(crate) const FIRST_HELD: usize = 4;
+pub(crate) const FIRST_HELD: usize = 6;
 
 /// What a binding holds when it begins.
 pub(crate) fn first_held(interface: &InterfaceDescriptor) -> [(Resource, u64); FIRST_HELD] {
@@ -99,5 +102,8 @@ pub(crate) fn first_held(interface: &InterfaceDescriptor) -> [(Resource, u64); F
         (Resource::AStacks, classes.iter().map(|class| u64::from(class.count)).sum()),
         (Resource::MappedBytes, (bytes.heads + bytes.blocks) as u64),
         (Resource::OwnBytes, bytes.blocks as u64),
+        // Its socket, and what its end is noticed by.
+        (Resource::OpenDescriptors, 2),
+        (Resource::Mappings, bytes.mapping_count()),
     ]
 }

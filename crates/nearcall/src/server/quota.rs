@@ -4,7 +4,8 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use nearcall_core::quota::{LimitOf, OverLimit, Shares, User};
+use nearcall_core::quota::{LimitOf, OverLimit, Reserve, Shares, User};
+use nearcall_os::limits;
 
 use super::limits::Limits;
 use crate::domain::DomainOptions;
@@ -14,7 +15,7 @@ use crate::domain::DomainOptions;
 pub(crate) enum Resource {
     /// Binds that are not complete.
     Handshakes,
-    /// Bindings; each holds two descriptors.
+    /// Bindings.
     Bindings,
     /// A-stacks.
     AStacks,
@@ -24,9 +25,14 @@ pub(crate) enum Resource {
     OwnBytes,
     /// Descriptors that came with calls and whose procedures have not taken them.
     Descriptors,
+    /// Descriptors that are open here for importers: two a binding, one a bind under way, those of
+    /// [`Resource::Descriptors`], and the bell of each user.
+    OpenDescriptors,
+    /// Mappings: of every segment that is mapped here for importers, whoever has made it.
+    Mappings,
 }
 
-const RESOURCES: usize = 6;
+const RESOURCES: usize = 8;
 
 /// Who holds how much of each.
 #[derive(Debug)]
@@ -61,8 +67,29 @@ impl Quotas {
             options.mapped_bytes_max,
             options.own_bytes_max,
             options.descriptors_max.into(),
+            // Of what depends on the system nothing is there before something is exported.
+            options.open_descriptors_max.unwrap_or(0).into(),
+            options.mappings_max.unwrap_or(0).into(),
         ];
         Quotas { shares: limits.map(|limit| Mutex::new(Shares::new(limit))) }
+    }
+
+    /// Something is exported: asks the system how much this process may have of what the options
+    /// leave to it.
+    pub fn ask_system(&self, options: &DomainOptions) {
+        if options.raises_descriptor_limit
+            && let Err(error) = limits::raise_descriptors()
+        {
+            tracing::warn!(%error, "the limit of descriptors stays as it is");
+        }
+        if options.open_descriptors_max.is_none() {
+            let limit = Reserve::DESCRIPTORS.rest(limits::descriptors());
+            self.shares(Resource::OpenDescriptors).set_limit(limit);
+        }
+        if options.mappings_max.is_none() {
+            let limit = Reserve::MAPPINGS.rest(limits::mappings());
+            self.shares(Resource::Mappings).set_limit(limit);
+        }
     }
 
     fn shares(&self, resource: Resource) -> MutexGuard<'_, Shares> {
@@ -128,6 +155,8 @@ impl fmt::Display for Resource {
             Resource::MappedBytes => "bytes mapped",
             Resource::OwnBytes => "bytes of the server's",
             Resource::Descriptors => "descriptors of calls",
+            Resource::OpenDescriptors => "open descriptors",
+            Resource::Mappings => "mappings",
         })
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct Growing {
     class: u32,
     replies: Segment,
     charges: [Charge; 3],
+    /// For all three segments, to be kept by one of them.
+    mappings: Charge,
 }
 
 /// Answers what has come. False: the binding is over.
@@ -57,6 +59,9 @@ fn answer(
     binding: &Arc<ServerBinding>,
     mut packet: Packet,
 ) -> Result<(), String> {
+    if let Some(message) = packet.cut_message() {
+        return answer_cut(binding, &message);
+    }
     match packet.message().map_err(|error| error.to_string())? {
         Message::OutOfLine { astack, generation, bytes } => {
             let descriptor = packet.descriptors.remove(0);
@@ -90,17 +95,16 @@ fn answer(
             };
             match grow(binding, class, *known) {
                 Some(()) => Ok(()),
-                None => {
-                    let code = RefusalCode::Overloaded;
-                    send(binding, &Message::Refused { code, detail: b"no more A-stacks" })
-                }
+                None => refuse_growth(binding),
             }
         }
         Message::GrownSegments { class } => {
             let own = packet.descriptors.remove(1);
             let heads = packet.descriptors.remove(0);
-            extend(binding, class, heads, own)?;
-            send(binding, &Message::GrownBound { class })
+            match extend(binding, class, heads, own)? {
+                true => send(binding, &Message::GrownBound { class }),
+                false => refuse_growth(binding),
+            }
         }
         Message::Introduce { number } => core.introductions.introduce(core, binding, number),
         Message::FeedOver { feed } => {
@@ -115,11 +119,65 @@ fn answer(
     }
 }
 
+/// Answers what has come without its descriptors, for which this process had no room: as what is
+/// over the user's share, for it may be tried again just so.
+#[cold]
+fn answer_cut(binding: &ServerBinding, message: &Message<'_>) -> Result<(), String> {
+    tracing::warn!(name = binding.name, "no room for the descriptors of a client's message");
+    match *message {
+        Message::OutOfLine { astack, generation, .. } => {
+            send(binding, &Message::NotMapped { astack, generation })
+        }
+        Message::Lend { number, .. } => send(binding, &Message::NotLent { number }),
+        Message::GrownSegments { .. } => {
+            binding.growing().take();
+            refuse_growth(binding)
+        }
+        ref other => Err(format!("message {other:?} is not for a server")),
+    }
+}
+
+fn refuse_growth(binding: &ServerBinding) -> Result<(), String> {
+    let code = RefusalCode::Overloaded;
+    send(binding, &Message::Refused { code, detail: b"no more A-stacks" })
+}
+
 fn send(binding: &ServerBinding, message: &Message<'_>) -> Result<(), String> {
     binding.socket.send(message, &[]).map_err(|error| error.to_string())
 }
 
-/// Maps a segment for arguments; the one before of that A-stack goes. False: over its user's share.
+/// Maps a segment of the client's for as long as it is kept. `None`: over its user's share, or the
+/// system has no room for it; neither is the client's fault.
+fn receive(
+    binding: &ServerBinding,
+    descriptor: PeerDescriptor,
+    bytes: u64,
+) -> Result<Option<Arc<Segment>>, String> {
+    let Ok(charges) = binding.charge_segment(Resource::MappedBytes, bytes as usize) else {
+        return Ok(None);
+    };
+    let segment = received(binding, descriptor, bytes as usize, Sealing::SingleWriter)?;
+    Ok(segment.map(|segment| Arc::new(segment.keep(charges))))
+}
+
+/// Maps a segment of the client's. `None`: the system has no room for it.
+fn received(
+    binding: &ServerBinding,
+    descriptor: PeerDescriptor,
+    exact_bytes: usize,
+    sealing: Sealing,
+) -> Result<Option<Segment>, String> {
+    match Segment::receive(descriptor, exact_bytes, sealing) {
+        Ok(segment) => Ok(Some(segment)),
+        Err(fault) if fault.is_ours() => {
+            tracing::warn!(name = binding.name, %fault, "no room for a client's segment");
+            Ok(None)
+        }
+        Err(fault) => Err(fault.to_string()),
+    }
+}
+
+/// Maps a segment for arguments; the one before of that A-stack goes. False: there is no room.
 fn map(
     binding: &ServerBinding,
     astack: u32,
@@ -140,18 +198,15 @@ fn map(
     }
     let slot = &binding.astack(astack).record().request;
     slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let Ok(charge) = binding.charge(Resource::MappedBytes, bytes) else {
+    let Some(segment) = receive(binding, descriptor, bytes)? else {
         return Ok(false);
     };
-    let segment = Segment::receive(descriptor, bytes as usize, Sealing::SingleWriter)
-        .map_err(|fault| fault.to_string())?;
-    let segment = Arc::new(segment);
-    let mapped = (OutOfLine { generation, segment }, charge);
+    let mapped = OutOfLine { generation, segment };
     *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(mapped);
     Ok(true)
 }
 
-/// Maps a segment that the client lends. False: over its user's share.
+/// Maps a segment that the client lends. False: there is no room.
 fn map_lent(
     binding: &ServerBinding,
     number: u32,
@@ -169,13 +224,11 @@ fn map_lent(
     if !binding.state.is_open() {
         return Ok(false);
     }
-    let Ok(charge) = binding.charge(Resource::MappedBytes, bytes) else {
+    let Some(segment) = receive(binding, descriptor, bytes)? else {
         return Ok(false);
     };
-    let segment = Segment::receive(descriptor, bytes as usize, Sealing::SingleWriter)
-        .map_err(|fault| fault.to_string())?;
     // A call that has the one before keeps it.
-    binding.lent().insert(number, (Arc::new(segment), charge));
+    binding.lent().insert(number, segment);
     Ok(true)
 }
 
@@ -184,41 +237,46 @@ fn grow(binding: &ServerBinding, class: u32, known: AStackClass) -> Option<()> {
     if binding.is_fully_grown() || !binding.state.is_open() {
         return None;
     }
-    let RegionBytes { heads, blocks } = RegionBytes::of(&[known]).ok()?;
+    let bytes = RegionBytes::of(&[known]).ok()?;
+    let RegionBytes { heads, blocks } = bytes;
     let charges = [
         binding.charge(Resource::AStacks, known.count.into()).ok()?,
         binding.charge(Resource::MappedBytes, (heads + blocks) as u64).ok()?,
         binding.charge(Resource::OwnBytes, blocks as u64).ok()?,
     ];
+    let mappings = binding.charge(Resource::Mappings, bytes.mapping_count()).ok()?;
     let made = Segment::create("nearcall-replies", blocks, Sealing::SingleWriter);
     let (replies, descriptor) = made.ok()?;
     let grown = Message::Grown { class, count: known.count };
     binding.socket.send(&grown, &[descriptor.as_fd()]).ok()?;
-    *binding.growing() = Some(Growing { class, replies, charges });
+    *binding.growing() = Some(Growing { class, replies, charges, mappings });
     Some(())
 }
 
-/// Puts an extension together from our half and the importer's.
+/// Puts an extension together from our half and the importer's. False: the system has no room for
+/// it, and it is given up.
 fn extend(
     binding: &ServerBinding,
     class: u32,
     heads: PeerDescriptor,
     requests: PeerDescriptor,
-) -> Result<(), String> {
+) -> Result<bool, String> {
     let growing = binding.growing().take().filter(|growing| growing.class == class);
     let growing = growing.ok_or_else(|| format!("class {class} is not growing"))?;
     let classes = [binding.classes[class as usize]];
     let bytes = RegionBytes::of(&classes).map_err(|fault| fault.to_string())?;
-    growing.charges.into_iter().for_each(|charge| binding.keep(charge));
-    let heads = Segment::receive(heads, bytes.heads, Sealing::BothWrite)
-        .map_err(|fault| fault.to_string())?;
-    let requests = Segment::receive(requests, bytes.blocks, Sealing::SingleWriter)
-        .map_err(|fault| fault.to_string())?;
-    let segments = Segments { heads, own: growing.replies, peer: requests };
+    let heads = received(binding, heads, bytes.heads, Sealing::BothWrite)?;
+    let requests = received(binding, requests, bytes.blocks, Sealing::SingleWriter)?;
+    let (Some(heads), Some(peer)) = (heads, requests) else {
+        return Ok(false);
+    };
+    let Growing { replies: own, charges, mappings, .. } = growing;
+    charges.into_iter().for_each(|charge| binding.keep(charge));
+    let segments = Segments { heads: heads.keep(mappings), own, peer };
     let base = binding.astack_count();
     let astack = |index, _| ServerAStack::new(base + index, class);
     if !binding.add_extension(base, region::table(&classes, segments, astack)) {
         return Err("no further extension".to_owned());
     }
-    Ok(())
+    Ok(true)
 }

@@ -170,6 +170,7 @@ mod tests {
     use crate::server::clerk::Importer;
     use crate::server::limits::Limits;
     use crate::server::quota::{Account, Quotas};
+    use crate::server::trust::Member;
     use crate::wire::Socket;
 
     const CLASSES: &[AStackClass] = &[AStackClass { block_bytes: 0, count: 1 }];
@@ -218,7 +219,7 @@ mod tests {
             importer: Arc::new(Importer::of(&stream).unwrap()),
             introducer: None,
             clerk: Weak::new(),
-            class: Arc::clone(class),
+            member: Member::of(Arc::clone(class)),
             lane,
             classes: CLASSES.to_vec(),
             socket: Socket::new(stream),

@@ -78,6 +78,13 @@ pub enum SegmentFault {
     },
 }
 
+impl SegmentFault {
+    /// Not the peer's fault: this domain has no room, and a later try may succeed.
+    pub fn is_ours(&self) -> bool {
+        matches!(self, SegmentFault::Map { .. })
+    }
+}
+
 impl fmt::Display for SegmentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -31,8 +31,7 @@ pub enum SocketError {
         /// Length of the buffer.
         limit: usize,
     },
-    /// The peer sent more descriptors than it may, or this domain has no room for them (`ulimit
-    /// -n`).
+    /// The peer sent more descriptors than it may.
     Descriptors {
         /// How many it may send.
         limit: usize,
@@ -62,7 +61,7 @@ impl fmt::Display for SocketError {
                 write!(f, "packet of {claimed} bytes is over {limit}")
             }
             SocketError::Descriptors { limit } => {
-                write!(f, "packet brought more than {limit} descriptors, or there is no room")
+                write!(f, "packet brought more than {limit} descriptors")
             }
             SocketError::InFlight => write!(f, "too many descriptors under way for this user"),
             SocketError::System { step, source } => write!(f, "cannot {step}: {source}"),

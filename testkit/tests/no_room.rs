@@ -1,0 +1,208 @@
+//! A server that has no room: for another mapping, or for another descriptor. Whoever asks is told
+//! so, in words that say "try again", and nobody is revoked for it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use nearcall::name::Scope;
+use nearcall::{
+    BindError, Binding, CallError, Clerk, Domain, DomainOptions, ExportOptions, NotExecuted, Policy,
+};
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+use testkit::contract::{self, import_options};
+use testkit::faults::faults::{FAULTS, FaultsClient};
+use testkit::stubs::contract::{CONTRACT, ContractClient};
+use testkit::users::as_user;
+use testkit::world::{Kind, Server, World, in_world};
+
+const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
+
+const MIB: usize = 1 << 20;
+
+/// What a process has of one thing, while it may have no more.
+struct Held {
+    pid: Pid,
+    resource: Resource,
+    before: Rlimit,
+}
+
+impl Held {
+    /// Lets a server have no more than this.
+    fn at(server: &Server, resource: Resource, limit: u64) -> Held {
+        let pid = Pid::from_raw(server.pid().unwrap().cast_signed()).unwrap();
+        // It has ours, as far as it did not raise it: that one can be given back.
+        let maximum = getrlimit(resource).maximum;
+        let lower = Rlimit { current: Some(limit), maximum };
+        let before = prlimit(Some(pid), resource, lower).unwrap();
+        Held { pid, resource, before }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        prlimit(Some(self.pid), self.resource, self.before).unwrap();
+    }
+}
+
+fn address_space_bytes(server: &Server) -> u64 {
+    let path = format!("/proc/{}/statm", server.pid().unwrap());
+    let pages = fs::read_to_string(path).unwrap();
+    pages.split(' ').next().unwrap().parse::<u64>().unwrap() * 4096
+}
+
+/// The limit under which a server may open `count` descriptors more, and what it has open stays.
+fn descriptors_and(server: &Server, count: usize) -> u64 {
+    let entries = fs::read_dir(format!("/proc/{}/fd", server.pid().unwrap())).unwrap();
+    let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name();
+    let open: BTreeSet<u64> =
+        entries.map(|entry| name(entry).to_str().unwrap().parse().unwrap()).collect();
+    (0..).filter(|number| !open.contains(number)).nth(count).unwrap()
+}
+
+/// Waits until housekeeping has done what it does after a bind.
+fn settle(client: &FaultsClient) {
+    drop(client.binding().lend(4096).unwrap());
+}
+
+#[track_caller]
+fn check_overloaded<T>(outcome: Result<T, CallError>) {
+    let outcome = outcome.map(drop);
+    let Err(CallError::NotExecuted { reason, .. }) = outcome else {
+        panic!("{outcome:?}");
+    };
+    assert_eq!(reason, NotExecuted::Overloaded);
+}
+
+/// What does not fit is refused as what may be tried again, and fits later.
+fn check_no_room(limit: impl Fn(&World, &Server) -> Held, bytes: usize) {
+    in_world(Kind::Processes, SERVER, |world| {
+        let server = world.serve("full");
+        let client = world.import(&server);
+        let other = world.import(&server);
+        settle(&other);
+        let data = vec![7; bytes];
+        let held = limit(world, &server);
+        check_overloaded(client.echo(&data));
+        let error = other.binding().lend(bytes).unwrap_err();
+        assert!(error.to_string().contains("no room for it now"), "{error}");
+        assert!(!client.binding().is_revoked() && !other.binding().is_revoked());
+        client.null().unwrap();
+        drop(held);
+        assert!(client.echo(&data).unwrap() == data);
+        drop(other.binding().lend(bytes).unwrap());
+    });
+}
+
+#[test]
+fn a_server_that_can_map_nothing_more_refuses_and_revokes_nobody() {
+    // The allocator has room for what it needs meanwhile.
+    let limit = |_: &World, server: &Server| {
+        Held::at(server, Resource::As, address_space_bytes(server) + 16 * MIB as u64)
+    };
+    check_no_room(limit, 64 * MIB);
+}
+
+#[test]
+fn a_server_without_a_free_descriptor_refuses_and_revokes_nobody() {
+    let limit =
+        |_: &World, server: &Server| Held::at(server, Resource::Nofile, descriptors_and(server, 0));
+    check_no_room(limit, MIB);
+}
+
+#[test]
+fn a_bind_for_whose_segments_there_is_no_descriptor_may_be_tried_again() {
+    in_world(Kind::Processes, SERVER, |world| {
+        let server = world.serve("full");
+        let first = world.import(&server);
+        settle(&first);
+        // The socket of the next one fits; what it sends does not.
+        let held = Held::at(&server, Resource::Nofile, descriptors_and(&server, 1));
+        let options = world.import_options();
+        let refused = Binding::import_with(world.client_domain(), "full", &FAULTS, options);
+        assert!(matches!(refused, Err(BindError::Overloaded { .. })), "{refused:?}");
+        drop(held);
+        world.import(&server).null().unwrap();
+        first.null().unwrap();
+    });
+}
+
+/// A server in this process, for anybody.
+fn export_to_all(options: DomainOptions, directory: &Path) -> (Domain, Clerk) {
+    fs::set_permissions(directory, fs::Permissions::from_mode(0o755)).unwrap();
+    let domain = Domain::with_options(options).unwrap();
+    let mut options = ExportOptions::default();
+    options.scope = Some(Scope::Directory(directory.to_owned()));
+    options.policy = Policy::Anyone;
+    let entries = contract::entries(&domain, directory);
+    let clerk = Clerk::export_with(&domain, "keeper", entries, options).unwrap();
+    (domain, clerk)
+}
+
+fn import(domain: &Domain, directory: &Path) -> Result<ContractClient, BindError> {
+    let binding = Binding::import_with(domain, "keeper", &CONTRACT, import_options(directory));
+    binding.map(ContractClient::new)
+}
+
+#[test]
+fn whoever_has_its_share_of_mappings_leaves_room_for_other_users() {
+    let mut options = DomainOptions::default();
+    options.mappings_max = Some(60);
+    let directory = tempfile::tempdir().unwrap();
+    let _served = export_to_all(options, directory.path());
+    let domain = Domain::new().unwrap();
+    let greedy = as_user(1001, || {
+        let client = import(&domain, directory.path()).unwrap();
+        let mut lent = Vec::new();
+        while let Ok(more) = client.binding().lend(4096) {
+            lent.push(more);
+        }
+        let error = import(&domain, directory.path()).unwrap_err();
+        assert!(matches!(error, BindError::Overloaded { .. }), "{error}");
+        let says = "mappings: 33 is over its user's share, which is 30 now";
+        assert!(error.to_string().contains(says), "{error}");
+        client.null().unwrap();
+        (client, lent)
+    });
+    let Some((client, lent)) = greedy else {
+        println!("skipped: only root becomes another user");
+        return;
+    };
+    // Its bell, its binding, and one for each.
+    assert_eq!(lent.len(), 30 - 1 - 3);
+    let other = import(&domain, directory.path()).unwrap();
+    assert_eq!(other.echo(&[7; 100_000]).unwrap(), [7; 100_000]);
+    drop(lent);
+    assert_eq!(client.echo(&[7; 100_000]).unwrap(), [7; 100_000]);
+}
+
+/// Bells that are mapped in this process, by servers.
+fn bell_count() -> usize {
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
+    maps.lines().filter(|line| line.contains("memfd:nearcall-bell")).count()
+}
+
+#[test]
+fn the_bell_of_a_user_goes_with_its_last_binding() {
+    let directory = tempfile::tempdir().unwrap();
+    let _served = export_to_all(DomainOptions::default(), directory.path());
+    let domain = Domain::new().unwrap();
+    let _stays = import(&domain, directory.path()).unwrap();
+    let before = bell_count();
+    for uid in 2001..2009 {
+        let bound = as_user(uid, || {
+            import(&domain, directory.path()).unwrap().null().unwrap();
+        });
+        if bound.is_none() {
+            println!("skipped: only root becomes another user");
+            return;
+        }
+    }
+    let begin = Instant::now();
+    while bell_count() > before {
+        assert!(begin.elapsed() < Duration::from_secs(10), "{} bells", bell_count());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
