@@ -72,7 +72,8 @@ enum Command {
         #[arg(long, value_name = "DIRECTORY", hide = true)]
         programs: Option<PathBuf>,
     },
-    /// URPC's Figs. 3 and 4: calls from 1 to 64 threads at once, on FastThreads and kernel threads.
+    /// URPC's Figs. 3 and 4: calls from 1 to 64 threads at once, on FastThreads and kernel threads,
+    /// and of as many awaited tasks; and calls to a server that sleeps.
     Urpc(Asked),
     /// Tables as one HTML file that opens from disk.
     Report {

@@ -1,9 +1,10 @@
-//! `cargo xtask install --prefix DIR`: libnearcall, its headers, and what pkg-config and CMake find
-//! it by. What is installed knows no path but relative ones: it can be packed, and moved.
+//! `cargo xtask install --prefix DIR`: libnearcall, its headers, what pkg-config and CMake find it
+//! by, and the compiler. What is installed knows no path but relative ones: it can be packed, and
+//! moved.
 
-use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use crate::step::{self, Failed};
 
@@ -26,31 +27,30 @@ const PKG_CONFIG: &str = include_str!("install/nearcall.pc");
 const CMAKE: &str = include_str!("install/nearcall-config.cmake");
 const CMAKE_VERSION: &str = include_str!("install/nearcall-config-version.cmake");
 
-/// Builds the library for release and installs it.
+/// Builds the library and the compiler for release and installs both.
 pub fn run(root: &Path, prefix: &Path) -> Result<(), Failed> {
-    let build = ["build", "--release", "--package", "nearcall-c"];
+    let build = ["build", "--release", "--package", "nearcall-c", "--package", "nearcall-cli"];
     let build = [&build[..], &["--message-format=json-render-diagnostics"]].concat();
     step::counted(step::cargo(root, &build), "targets", step::targets_of(root))?;
-    let count = install(root, &root.join("target/release"), prefix)?;
+    let built = root.join("target/release");
+    let count = install(root, &built, prefix)? + install_compiler(&built.join("nearcall"), prefix)?;
     println!("{count} files below {}", prefix.display());
     Ok(())
 }
 
-/// Installs what cargo has left in `built`; how many files that were.
+/// Installs the program `nearcall`; how many files that were.
+pub fn install_compiler(program: &Path, prefix: &Path) -> Result<usize, Failed> {
+    place(prefix, "bin/nearcall", &copy(program.to_owned()))?;
+    Ok(1)
+}
+
+/// Installs the library that cargo has left in `built`; how many files that were.
 pub fn install(root: &Path, built: &Path, prefix: &Path) -> Result<usize, Failed> {
     let mut count = 0;
-    let mut place = |path: &str, write: &dyn Fn(&Path) -> std::io::Result<()>| {
-        let path = prefix.join(path);
-        let directory = path.parent().expect("it stands in a directory");
-        // A program may have the old library mapped: it is replaced, not written over.
-        let written = fs::create_dir_all(directory).and_then(|()| match fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-            _ => write(&path),
-        });
+    let mut place = |path: &str, write: &dyn Fn(&Path) -> io::Result<()>| {
         count += 1;
-        written.map_err(|error| Failed(format!("cannot install {}: {error}", path.display())))
+        place(prefix, path, write)
     };
-    let copy = |from: std::path::PathBuf| move |to: &Path| fs::copy(&from, to).map(|_| ());
     place(&format!("lib/{SONAME}"), &copy(built.join("libnearcall_c.so")))?;
     place("lib/libnearcall.so", &|to| symlink(SONAME, to))?;
     place("lib/libnearcall.a", &copy(built.join("libnearcall_c.a")))?;
@@ -66,6 +66,22 @@ pub fn install(root: &Path, built: &Path, prefix: &Path) -> Result<usize, Failed
         place(path, &|to| fs::write(to, filled(template)))?;
     }
     Ok(count)
+}
+
+/// Has one file written where it belongs.
+fn place(prefix: &Path, path: &str, write: &dyn Fn(&Path) -> io::Result<()>) -> Result<(), Failed> {
+    let path = prefix.join(path);
+    let directory = path.parent().expect("it stands in a directory");
+    // A program may have the old library mapped: it is replaced, not written over.
+    let written = fs::create_dir_all(directory).and_then(|()| match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => write(&path),
+    });
+    written.map_err(|error| Failed(format!("cannot install {}: {error}", path.display())))
+}
+
+fn copy(from: PathBuf) -> impl Fn(&Path) -> io::Result<()> {
+    move |to| fs::copy(&from, to).map(|_| ())
 }
 
 fn filled(template: &str) -> String {

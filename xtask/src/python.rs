@@ -31,7 +31,9 @@ pub fn run(root: &Path) -> Result<(), Failed> {
         ["clippy", "--locked", "--message-format=json-render-diagnostics", "--", "-D", "warnings"];
     step::counted(step::cargo(&place, &clippy), "targets", step::targets_of(&place))?;
 
-    let programs = ["build", "--package", "nearcall-cli", "--package", "python-tests"];
+    let packages = ["nearcall-cli", "python-example", "python-tests"];
+    let packages = packages.iter().flat_map(|package| ["--package", package]);
+    let programs: Vec<_> = std::iter::once("build").chain(packages).collect();
     done(&mut step::cargo(root, &programs))?;
     make_environment(root)?;
     install_package(root)?;

@@ -425,11 +425,14 @@ template <class C, class T> void take(const C *value, std::optional<T> &target) 
 }
 
 /* A value of C, and what gives back what it holds. All bytes are zero until it is given a value: of
- * a union, `{}` would leave those behind its first member as they are. */
+ * a union, `{}` would leave those behind its first member as they are. It is assigned through a
+ * reference: to g++ a call whose result is put into a member in place might throw, and leave it
+ * without a value for the destructor, of which it then warns. */
 template <class C, class F> struct held {
-    C value;
+    C own;
+    C &value = own;
     F free;
-    explicit held(F free) : free(free) { std::memset(&value, 0, sizeof value); }
+    explicit held(F free) : free(free) { std::memset(&own, 0, sizeof own); }
     held(const held &) = delete;
     held &operator=(const held &) = delete;
     ~held() { free(value); }

@@ -18,6 +18,20 @@ use crate::server::clerk::Clerk;
 /// same binding; any number of threads may call through it at once.
 ///
 /// When the last handle is gone the server gives its half up too.
+///
+/// It cannot be forged: what it consists of is private, and nothing makes one but an import.
+///
+/// ```
+/// fn copied(binding: &nearcall::Binding) -> nearcall::Binding {
+///     nearcall::Binding::clone(binding)
+/// }
+/// ```
+///
+/// ```compile_fail,E0451
+/// fn forged() -> nearcall::Binding {
+///     nearcall::Binding { inner: todo!() }
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Binding {
     inner: Arc<ClientBinding>,

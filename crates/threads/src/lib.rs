@@ -15,6 +15,30 @@
 //!  stacks ── stack overflow              where stacks come from, and what ends them
 //! ```
 //!
+//! A [run](run()) turns the kernel thread that calls it into a processor of FastThreads, until all
+//! of them have ended. In it threads [`fork`] others, wait for each other, and join:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use nearcall_threads::{Mutex, fork, run, yield_now};
+//!
+//! let sum = run(|| {
+//!     let sum = Arc::new(Mutex::new(0));
+//!     let add = |number| {
+//!         let sum = Arc::clone(&sum);
+//!         move || {
+//!             yield_now(); // Here the others go on.
+//!             *sum.lock().unwrap() += number;
+//!         }
+//!     };
+//!     let forked: Vec<_> = (1..=10).map(|number| fork(add(number)).unwrap()).collect();
+//!     forked.into_iter().for_each(|thread| thread.join().unwrap());
+//!     *sum.lock().unwrap()
+//! });
+//! assert_eq!(sum.unwrap(), 55);
+//! ```
+//!
 //! Nothing here knows of calls between processes; see `docs/design/0011-fastthreads.md`.
 
 #![warn(missing_docs)]

@@ -51,6 +51,23 @@ fn a_client_lists_and_shows_what_a_server_exports() {
 }
 
 #[test]
+fn the_readme_shows_what_comes_out() {
+    const COMMAND: &str = "$ cargo run -q -p files-example --bin files-client -- ";
+    let (runtime, root) = (TempDir::new().unwrap(), Path::new(env!("CARGO_MANIFEST_DIR")));
+    let _server = serve(runtime.path(), root);
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let shown: Vec<_> = readme.split(COMMAND).skip(1).collect();
+    assert_eq!(shown.len(), 2);
+    for shown in shown {
+        let (arguments, rest) = shown.split_once('\n').unwrap();
+        let expected = rest.split("```").next().unwrap();
+        let arguments: Vec<_> = arguments.split(' ').collect();
+        let output = client(runtime.path(), &arguments).stdout;
+        assert_eq!(String::from_utf8(output).unwrap(), expected, "{arguments:?}");
+    }
+}
+
+#[test]
 fn a_client_without_a_server_says_where_it_looked() {
     let runtime = TempDir::new().unwrap();
     let refused = client(runtime.path(), &["files"]);

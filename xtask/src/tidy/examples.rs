@@ -1,11 +1,13 @@
-//! Every example is a package and says in a README what its one idea is.
+//! Every example can be built, by cargo or by make, and says in a README what its one idea is.
 
 use std::collections::BTreeSet;
 
 use super::report::Report;
 use super::tree::Tree;
 
-const NEEDS: &[&str] = &["Cargo.toml", "README.md"];
+/// One of the first, and the other.
+const BUILDS: &[&str] = &["Cargo.toml", "Makefile"];
+const SAYS: &str = "README.md";
 
 pub fn check(tree: &Tree) -> Report {
     let mut report = Report::new("examples");
@@ -17,10 +19,12 @@ pub fn check(tree: &Tree) -> Report {
         if number.len() != 2 || number.parse::<u8>().is_err() || idea.is_empty() {
             report.find(&path, 0, "is not named NN-idea");
         }
-        for name in NEEDS {
-            if !tree.has(&format!("{path}/{name}")) {
-                report.find(&path, 0, format!("has no {name}"));
-            }
+        let has = |name: &&str| tree.has(&format!("{path}/{name}"));
+        if !BUILDS.iter().any(has) {
+            report.find(&path, 0, format!("has no {}", BUILDS.join(" and no ")));
+        }
+        if !has(&SAYS) {
+            report.find(&path, 0, format!("has no {SAYS}"));
         }
     }
     report.counted(&[(examples.len(), "examples")])
@@ -39,8 +43,9 @@ mod tests {
     fn an_example_without_a_readme_is_found() {
         canary::finds(check, &[("examples/01-a/Cargo.toml", "")], "has no README.md");
         canary::finds(check, &[("examples/01-a/README.md", "")], "has no Cargo.toml");
-        let good = [("examples/01-a/Cargo.toml", ""), ("examples/01-a/README.md", "")];
-        canary::passes(check, &good);
+        for builds in ["examples/01-a/Cargo.toml", "examples/01-a/Makefile"] {
+            canary::passes(check, &[(builds, ""), ("examples/01-a/README.md", "")]);
+        }
     }
 
     #[test]

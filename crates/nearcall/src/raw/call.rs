@@ -39,6 +39,22 @@ const BRIEF_POLLS: u32 = 5;
 
 /// An A-stack that is being filled. Dropping it gives the A-stack back; nothing was posted. What is
 /// put lives until the post, `'d`: some of it may be copied then.
+///
+/// After the post the A-stack is the server's, and nothing can be put into it any more.
+///
+/// ```
+/// fn put(mut call: nearcall::raw::Call<'_, '_>) {
+///     call.put_u32::<0>(7);
+///     let _ = call.post(4);
+/// }
+/// ```
+///
+/// ```compile_fail,E0382
+/// fn put_late(mut call: nearcall::raw::Call<'_, '_>) {
+///     let _ = call.post(4);
+///     call.put_u32::<0>(7);
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Call<'b, 'd> {
     held: Unposted<'b>,

@@ -22,6 +22,21 @@ use crate::error::CallError;
 ///
 /// Dropping it does not wait: its results are dropped, and its A-stack comes back when the server
 /// is done with it. A deadline counts from the post.
+///
+/// It stays on its thread, which the A-stack is kept for; what is collected may leave it.
+///
+/// ```
+/// fn send(pending: nearcall::Pending<'static, u32>) {
+///     let collected = pending.collect();
+///     std::thread::spawn(move || collected);
+/// }
+/// ```
+///
+/// ```compile_fail,E0277
+/// fn send(pending: nearcall::Pending<'static, u32>) {
+///     std::thread::spawn(move || pending.collect());
+/// }
+/// ```
 #[must_use = "collect it: its results are what the call was made for"]
 pub struct Pending<'b, T, E = CallError> {
     posted: Posted<'b>,

@@ -1,0 +1,77 @@
+"""What the documents of the package and of its example show is what comes out."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import subprocess
+import sys
+
+from conftest import PROGRAMS, ROOT, compile_python
+from test_types import mypy
+
+#: Of the README: a file by its name, and a terminal.
+FILE = re.compile(r"^`(\w+\.\w+)`:\n\n```\w+\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+TERMINAL = re.compile(r"^```console\n\$ python (\w+\.py)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def told(place: pathlib.Path, script: str) -> str:
+    """What a script there prints."""
+    command = [sys.executable, script]
+    return subprocess.run(command, cwd=place, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+class Exported:
+    """A server in a process of its own, which says when it exports, and runs until it is ended."""
+
+    def __init__(self, place: pathlib.Path, *command: object) -> None:
+        words = [str(word) for word in command]
+        self.child = subprocess.Popen(words, cwd=place, stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self) -> None:
+        assert self.child.stdout is not None
+        said = self.child.stdout.readline()
+        assert "is exported" in said, said
+
+    def __exit__(self, *_raised: object) -> None:
+        self.child.terminate()
+        self.child.communicate(timeout=10)
+
+
+def test_the_readme_shows_what_comes_out(tmp_path: pathlib.Path) -> None:
+    readme = (ROOT / "bindings/python/README.md").read_text()
+    files, shown = dict(FILE.findall(readme)), TERMINAL.findall(readme)
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    compile_python(tmp_path / "calc.idl", tmp_path / "calc.py")
+    with Exported(tmp_path, sys.executable, "server.py"):
+        assert {name for name, _ in shown} == {
+            name for name in files if name not in ("calc.idl", "server.py")
+        }
+        assert len(shown) == 4
+        for name, expected in shown:
+            assert told(tmp_path, name) == expected, name
+    checked = mypy(tmp_path, *(name for name in files if name.endswith(".py")))
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_every_block_of_code_is_a_file_or_a_terminal() -> None:
+    readme = (ROOT / "bindings/python/README.md").read_text()
+    # One block installs, one compiles and starts the server.
+    assert readme.count("\n```\n") == len(FILE.findall(readme)) + len(TERMINAL.findall(readme)) + 2
+
+
+def test_the_example_drives_its_engine(tmp_path: pathlib.Path) -> None:
+    example = ROOT / "examples/02-python"
+    for name in ("engine.idl", "drive.py"):
+        (tmp_path / name).write_bytes((example / name).read_bytes())
+    compile_python(tmp_path / "engine.idl", tmp_path / "engine.py")
+    with Exported(tmp_path, PROGRAMS / "python-example"):
+        lines = told(tmp_path, "drive.py").splitlines()
+    readme = (example / "README.md").read_text().splitlines()
+    at = readme.index("$ python examples/02-python/drive.py")
+    # How long a call takes differs.
+    assert lines[:3] == readme[at + 1 : at + 4]
+    assert re.fullmatch(r"a call takes \d+\.\d\d us", lines[3]) and len(lines) == 4
+    checked = mypy(tmp_path, "drive.py")
+    assert checked.returncode == 0, checked.stdout
