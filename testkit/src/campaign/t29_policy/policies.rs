@@ -44,10 +44,6 @@ pub fn all() -> BTreeMap<&'static str, Option<Vec<Rule>>> {
     let group = |group| Who { group: Some(group), ..any() };
     let cgroup = |path: &str| Who { cgroup: Some(path.to_owned()), ..any() };
     let named = |name: &str| Who { interface: Some(name.to_owned()), ..any() };
-    let rule = |id: &str, who, verdict| {
-        let (priority, limits) = (Priority::default(), Limits::default());
-        Rule { id: id.to_owned(), who, verdict, priority, limits }
-    };
     let admit = |who| rule("admits", who, Verdict::Admit);
     let refuse = |who| rule("refuses", who, Verdict::Refuse);
     BTreeMap::from([
@@ -73,6 +69,12 @@ pub fn all() -> BTreeMap<&'static str, Option<Vec<Rule>>> {
     ])
 }
 
+/// A rule that says no more than this.
+pub fn rule(id: &str, who: Who, verdict: Verdict) -> Rule {
+    let (priority, limits) = (Priority::default(), Limits::default());
+    Rule { id: id.to_owned(), who, verdict, priority, limits }
+}
+
 /// Their names, in order.
 pub fn names() -> impl Iterator<Item = &'static str> {
     all().into_keys()
@@ -83,7 +85,8 @@ pub fn wanted(name: &str, importer: Importer, place: &Place) -> Outcome {
     let known = |number: u32| place.knows_user(number).then_some(number);
     let (uid, gid) = (known(importer.uid), known(importer.gid));
     let is_in = |group| gid == Some(group) || importer.group.and_then(known) == Some(group);
-    let is_in_control_group = importer.manner == Manner::Grouped && place.knows_processes;
+    let knows_groups = place.knows_processes && has_control_groups();
+    let is_in_control_group = importer.manner == Manner::Grouped && knows_groups;
     if importer.is_barred() || name == "owner" && importer.uid != 0 && !place.is_open_to_all {
         return Outcome::Barred;
     }
@@ -101,10 +104,16 @@ pub fn wanted(name: &str, importer: Importer, place: &Place) -> Outcome {
         "both" => (uid, gid) == (Some(1000), Some(1001)),
         "user-and-group" => uid == Some(1001) && is_in(2000),
         "control-group" => is_in_control_group,
-        "known-processes" => place.knows_processes,
+        "known-processes" => knows_groups,
         _ => false,
     };
     if fits { Outcome::Admitted("admits") } else { Outcome::Refused("otherwise") }
+}
+
+/// Whether processes here are in control groups of the unified hierarchy.
+pub fn has_control_groups() -> bool {
+    let own = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    own.lines().any(|line| line.starts_with("0::"))
 }
 
 /// A user or group as a server that is so placed sees it.

@@ -8,13 +8,13 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use nearcall::{Domain, DomainOptions, Policy};
+use nearcall::{Domain, DomainOptions, Policy, Rules, Verdict, Who};
 use nearcall_os::socket::Stream;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
 use super::importers::{Importer, Manner};
-use super::{Part, audit, handed, landlocked};
+use super::{Part, audit, handed, landlocked, policies};
 use crate::campaign::effects;
 use crate::campaign::player::{Player, bind_in};
 use crate::campaign::report::{Report, Stopped};
@@ -270,12 +270,17 @@ fn domain(openness: &str) -> Domain {
     Domain::with_options(options).expect("a domain")
 }
 
-/// Serves whoever is of its user; [`Part::Keep`].
+/// Serves whoever is of its user, and has a control group, which it can tell although nobody may
+/// look into it; [`Part::Keep`].
 pub fn keep(directory: &Path, openness: &str) {
     audit::write_to(directory);
     let domain = domain(openness);
     let file = effects::open(directory).expect("the file of effects");
-    let clerk = effects::export_to(file, &domain, directory, NAME, Policy::OwnerOnly);
+    let cgroup = policies::has_control_groups().then(|| "/".to_owned());
+    let who = Who { uid: Some(VICTIM.uid), cgroup, ..Who::default() };
+    let rules = vec![policies::rule("robbed", who, Verdict::Admit)];
+    let policy = Policy::Rules(Rules { rules });
+    let clerk = effects::export_to(file, &domain, directory, NAME, policy);
     let clerk = clerk.expect("an export");
     println!("ready");
     io::stdin().read_to_end(&mut Vec::new()).expect("standard input");
