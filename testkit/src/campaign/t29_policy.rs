@@ -12,6 +12,7 @@ mod flood;
 mod handed;
 mod importers;
 mod landlocked;
+mod machine;
 mod places;
 mod policies;
 mod theft;
@@ -19,15 +20,12 @@ mod theft;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Command;
 
-use self::importers::{IMPORTERS, Importer, Manner};
+use self::importers::{IMPORTERS, Importer};
+use self::machine::Machine;
 use self::places::{PLACES, Place};
 use super::Setup;
 use super::report::{Report, Stopped};
-
-/// Where control groups of the unified hierarchy are.
-const HIERARCHIES: [&str; 2] = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"];
 
 /// What the players of this row are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,12 +56,14 @@ pub enum Part {
     Spoil,
     /// Imports over a socket that it has taken.
     Impose,
+    /// Listens in a server's place, on a socket that it has taken.
+    Usurp,
     /// Exports with few rights.
     Lack,
 }
 
 impl Part {
-    const ALL: [(Part, &'static str); 14] = [
+    const ALL: [(Part, &'static str); 15] = [
         (Part::Judge, "judge"),
         (Part::Activate, "activate"),
         (Part::Ask, "ask"),
@@ -77,6 +77,7 @@ impl Part {
         (Part::Steal, "steal"),
         (Part::Spoil, "spoil"),
         (Part::Impose, "impose"),
+        (Part::Usurp, "usurp"),
         (Part::Lack, "lack"),
     ];
 
@@ -106,6 +107,7 @@ impl Part {
             Part::Steal => theft::steal(rest),
             Part::Spoil => theft::spoil(rest),
             Part::Impose => theft::impose(rest),
+            Part::Usurp => theft::usurp(rest),
             Part::Lack => landlocked::lack(directory, rest),
         }
     }
@@ -113,49 +115,25 @@ impl Part {
 
 /// Asks each server about each importer, and then does the other things.
 pub fn run(_: &Setup) -> Result<Report, Stopped> {
-    if !is_able("setpriv", &["--reuid=1000", "--regid=1000", "--clear-groups", "true"]) {
-        return Err(Stopped::Skipped("setpriv cannot become another user here".to_owned()));
-    }
-    if !is_able("unshare", &["--user", "--map-root-user", "true"]) {
-        return Err(Stopped::Skipped("unshare makes no user namespace here".to_owned()));
-    }
     let mut report = Report::of("decisions and thefts");
-    let group = Group::make();
-    match landlocked::abi() {
-        Some(abi) => report.figure(format!("landlock {}", abi as i32)),
-        None => report.figure("no landlock here: nothing was asked about it"),
-    }
-    if group.is_none() {
-        report.figure("no control group can be made here: nothing was asked about one");
-    }
+    let Some(machine) = Machine::look(&mut report) else {
+        let reason = "nobody can become another user, or root of a user namespace, here";
+        return Err(Stopped::Skipped(reason.to_owned()));
+    };
     let mut audited = 0;
-    for place in PLACES.iter().filter(|place| !place.is_under_landlock() || has_landlock()) {
-        for importer in IMPORTERS {
-            let is_there = match importer.manner {
-                Manner::Grouped => group.is_some(),
-                manner => !manner.is_under_landlock() || has_landlock(),
-            };
-            if is_there {
-                audited += ask(&mut report, place, *importer)?;
-            }
+    for place in PLACES.iter().filter(|place| machine.has_place(place)) {
+        for importer in IMPORTERS.iter().filter(|importer| machine.has(importer)) {
+            audited += ask(&mut report, place, *importer)?;
         }
     }
     audited += handed::run(&mut report)?;
-    audited += theft::run(&mut report)?;
-    if has_landlock() {
+    audited += theft::run(&mut report, &machine)?;
+    if machine.has_landlock() {
         landlocked::run(&mut report)?;
     }
     report.figure(format!("{audited} decisions written down once each"));
     flood::run(&mut report)?;
     Ok(report)
-}
-
-fn has_landlock() -> bool {
-    landlocked::abi().is_some()
-}
-
-fn is_able(program: &str, arguments: &[&str]) -> bool {
-    Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
 }
 
 /// Asks a server there about an importer. How many decisions were to be written down.
@@ -186,32 +164,4 @@ fn ask(report: &mut Report, place: &Place, importer: Importer) -> Result<u64, St
         report.violation(format!("{}: {difference}", asked("every policy")));
     }
     Ok(wanted.iter().filter(|record| record.event != "revoked").count() as u64)
-}
-
-/// The path of the control group that some importers are in.
-fn group_path() -> String {
-    let is_there = |hierarchy: &&str| Path::new(hierarchy).join("cgroup.procs").exists();
-    let hierarchy = HIERARCHIES.into_iter().find(is_there).unwrap_or(HIERARCHIES[0]);
-    format!("{hierarchy}{}", policies::GROUP)
-}
-
-/// That control group, until it is dropped.
-struct Group;
-
-impl Group {
-    /// `None`: this process can make none.
-    fn make() -> Option<Group> {
-        let path = group_path();
-        if !Path::new(&path).exists() {
-            std::fs::create_dir(&path).ok()?;
-        }
-        Path::new(&path).join("cgroup.procs").exists().then_some(Group)
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        // Another run may be in it.
-        let _ = std::fs::remove_dir(group_path());
-    }
 }

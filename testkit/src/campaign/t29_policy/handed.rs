@@ -204,9 +204,14 @@ fn accepted(directory: &Path) -> Stream {
     let listener = Listener::bind(&path).expect("a socket");
     std::fs::set_permissions(path, Permissions::from_mode(0o666)).expect("its own file");
     println!("ready");
+    accept(&listener)
+}
+
+/// The next one who connects.
+pub fn accept(listener: &Listener) -> Stream {
     let longest = TIMEOUT.try_into().expect("a few seconds");
-    poll(&mut [PollFd::new(&listener, PollFlags::IN)], Some(&longest)).expect("a socket");
-    listener.accept().expect("a socket").expect("somebody who hands sockets over")
+    poll(&mut [PollFd::new(listener, PollFlags::IN)], Some(&longest)).expect("a socket");
+    listener.accept().expect("a socket").expect("somebody who connects")
 }
 
 /// What is handed over next.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use nearcall::{BindError, Binding, Domain};
 
-use super::{Part, landlocked, policies};
+use super::{Part, landlocked, machine, policies};
 use crate::campaign::player::{Player, Role};
 use crate::campaign::report::Stopped;
 use crate::confined::{List, confine_on_pain_of_death};
@@ -92,10 +92,6 @@ impl Manner {
             Manner::OwnRoot => "own-root",
         }
     }
-
-    pub fn is_under_landlock(self) -> bool {
-        matches!(self, Manner::Landlocked | Manner::Rightless)
-    }
 }
 
 impl Importer {
@@ -109,7 +105,7 @@ impl Importer {
         if self.manner != Manner::Grouped {
             return Vec::new();
         }
-        let script = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", super::group_path());
+        let script = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", machine::group_path());
         vec!["sh".to_owned(), "-c".to_owned(), script, "sh".to_owned()]
     }
 

@@ -91,6 +91,10 @@ impl Place {
         self.bounds.starts_with("landlocked")
     }
 
+    pub fn is_in_pid_namespace(&self) -> bool {
+        self.starter == PROCESSES
+    }
+
     /// A server there.
     pub fn start(&self, directory: &Path) -> io::Result<Player> {
         let role = Role::Policy(self.part);

@@ -7,20 +7,30 @@ use std::io::{self, BufRead, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use nearcall::{Domain, DomainOptions, Policy, Rules, Verdict, Who};
-use nearcall_os::socket::Stream;
+use nearcall_abi::message::{Message, PACKET_BYTES_MAX};
+use nearcall_os::peer::{effective_uid, uid_of};
+use nearcall_os::socket::{Listener, Stream};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
+use rustix::process::{
+    Pid, PidfdFlags, PidfdGetfdFlags, Signal, kill_process, pidfd_getfd, pidfd_open,
+};
 
 use super::importers::{Importer, Manner};
+use super::machine::Machine;
 use super::{Part, audit, handed, landlocked, policies};
 use crate::campaign::effects;
+use crate::campaign::hand;
 use crate::campaign::player::{Player, bind_in};
 use crate::campaign::report::{Report, Stopped};
-use crate::effects::effects::EffectsClient;
+use crate::effects::effects::{EFFECTS, EffectsClient};
 
 const NAME: &str = "robbed";
+
+/// Longest that an importer may take.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 const fn user(uid: u32, manner: Manner) -> Importer {
     Importer { uid, gid: uid, group: None, manner }
@@ -59,14 +69,12 @@ impl Victims {
 
 /// Has each thief try each descriptor of servers and clients. What was refused, and how many
 /// decisions were written down.
-pub fn run(report: &mut Report) -> Result<u64, Stopped> {
+pub fn run(report: &mut Report, machine: &Machine) -> Result<u64, Stopped> {
     let (mut refused, mut stolen, mut audited) = (0, 0, 0);
-    for openness in ["open", "closed"] {
+    let all = ["open", "closed"].into_iter();
+    for openness in all.filter(|openness| machine.lets_look || *openness != "open") {
         let mut victims = Victims::start(openness)?;
-        for (thief, may_steal) in THIEVES {
-            if thief.manner.is_under_landlock() && landlocked::abi().is_none() {
-                continue;
-            }
+        for (thief, may_steal) in THIEVES.iter().filter(|(thief, _)| machine.has(thief)) {
             for pid in [victims.server.pid(), victims.client.pid()] {
                 let is_let = *may_steal && openness == "open";
                 for (what, was_let) in tried(*thief, victims.path(), pid)? {
@@ -81,6 +89,7 @@ pub fn run(report: &mut Report) -> Result<u64, Stopped> {
         }
         if openness == "open" {
             look_at_segments(report, &victims)?;
+            listen_in_its_place(report, &victims)?;
             audited += use_a_binding(report, &mut victims)?;
         }
     }
@@ -158,10 +167,14 @@ pub fn steal(rest: &str) {
     }
 }
 
+fn process(pid: u32) -> io::Result<Pid> {
+    Pid::from_raw(pid as i32).ok_or_else(|| io::ErrorKind::NotFound.into())
+}
+
 /// A descriptor of another process.
 fn get(pid: &str, number: i32) -> io::Result<OwnedFd> {
-    let pid = Pid::from_raw(pid.parse().expect("a number")).expect("a process");
-    let process = pidfd_open(pid, PidfdFlags::empty())?;
+    let process = process(pid.parse().map_err(io::Error::other)?)?;
+    let process = pidfd_open(process, PidfdFlags::empty())?;
     Ok(pidfd_getfd(process, number, PidfdGetfdFlags::empty())?)
 }
 
@@ -215,6 +228,54 @@ pub fn spoil(rest: &str) {
         let write = word(rustix::io::pwrite(segment, &[0], bytes - 1).map(drop));
         let shrink = word(rustix::fs::ftruncate(segment, 0));
         println!("write {write}, shrink {shrink}");
+    }
+}
+
+/// Whoever has stolen the socket that a server listens on has its importers: that is what is said
+/// of it (SECURITY.md), and no more.
+fn listen_in_its_place(report: &mut Report, victims: &Victims) -> Result<(), Stopped> {
+    let pid = victims.server.pid();
+    let sockets = descriptors(pid)?.into_iter();
+    let sockets = sockets.filter(|(_, what)| what.to_string_lossy().starts_with("socket:"));
+    let numbers: Vec<_> = sockets.map(|(number, _)| number.to_string()).collect();
+    let rest = format!("{pid} {}", numbers.join(" "));
+    let mut usurper = VICTIM.start(&[], Part::Usurp, victims.path(), &rest)?;
+    let importer = hand::connect(&hand::path_of(victims.path(), NAME))?;
+    hand::send(&importer, &hand::packet(&hand::import_message()), &[])?;
+    usurper.ended_in_time()?;
+    // In case it has not.
+    kill_process(process(pid)?, Signal::CONT)?;
+    let (said, complaints) = usurper.said()?;
+    let right = format!("user {} imports {}", effective_uid(), EFFECTS.name);
+    report.count += 1;
+    if said.trim_end() != right {
+        let heard = format!("at a stolen socket {said:?} was heard");
+        report.violation(format!("{heard}, {right:?} is right; {complaints}"));
+    }
+    Ok(())
+}
+
+/// Takes the socket that a server listens on, stops that, and says who comes and what for;
+/// [`Part::Usurp`].
+pub fn usurp(rest: &str) {
+    let (pid, numbers) = rest.split_once(' ').expect("a process and numbers");
+    let stolen = numbers.split(' ').map(|number| get(pid, number.parse().expect("a number")));
+    let mut stolen = stolen.map(|socket| socket.expect("theft works"));
+    let listener = stolen.find_map(|socket| Listener::from_descriptor(socket).ok());
+    let listener = listener.expect("a server listens");
+    let server = process(pid.parse().expect("a number")).expect("a process");
+    kill_process(server, Signal::STOP).expect("it is of the same user");
+    println!("ready");
+    let importer = handed::accept(&listener);
+    let mut packet = [0; PACKET_BYTES_MAX];
+    let received = importer.receive(&mut packet, 0, TIMEOUT).expect("a packet");
+    kill_process(server, Signal::CONT).expect("it is of the same user");
+    let user = uid_of(&importer).expect("a peer");
+    match Message::decode(&packet[..received.bytes]) {
+        Ok(Message::Import { interface_name, .. }) => {
+            println!("user {} imports {interface_name}", user.expect("one that is known"));
+        }
+        other => println!("{other:?}"),
     }
 }
 
@@ -291,8 +352,7 @@ pub fn keep(directory: &Path, openness: &str) {
 /// Binds and holds the binding; told to go, says whether it still is one; [`Part::Hold`].
 pub fn hold(directory: &Path, openness: &str) {
     let domain = domain(openness);
-    let timeout = std::time::Duration::from_secs(5);
-    let bound = bind_in(&domain, directory, NAME, timeout).expect("a binding");
+    let bound = bind_in(&domain, directory, NAME, TIMEOUT).expect("a binding");
     bound.null().expect("a call");
     println!("ready");
     for _ in io::stdin().lock().lines() {
