@@ -16,7 +16,7 @@ use crate::effects::effects::EFFECTS;
 use crate::server::import_options;
 
 /// Imports that are refused in a row.
-const REFUSALS: u64 = 2_000;
+const REFUSALS: u64 = 1_000;
 
 /// Records that may come at once, and so many more a second (SECURITY.md).
 const BURST: f64 = 64.0;
