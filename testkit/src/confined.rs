@@ -37,14 +37,25 @@ impl List {
 ///
 /// # Panics: the list names a call that there is not, or the system takes no filter.
 pub fn confine(list: List) {
+    filter(list, SeccompAction::Trace(0));
+}
+
+/// The same, watched or not: this process dies of any other system call.
+///
+/// # Panics: as above.
+pub fn confine_on_pain_of_death(list: List) {
+    filter(list, SeccompAction::KillProcess);
+}
+
+fn filter(list: List, other: SeccompAction) {
     let number = |name: &str| {
         let call = Sysno::from_str(name).unwrap_or_else(|()| panic!("no system call is {name}"));
         i64::from(call.id())
     };
     let rules: BTreeMap<_, _> = list.names().map(|name| (number(name), Vec::new())).collect();
-    let (other, listed) = (SeccompAction::Trace(0), SeccompAction::Allow);
     let target = std::env::consts::ARCH.try_into().expect("seccomp knows this processor");
-    let filter = SeccompFilter::new(rules, other, listed, target).expect("a list of calls");
+    let filter = SeccompFilter::new(rules, other, SeccompAction::Allow, target);
+    let filter = filter.expect("a list of calls");
     let program = BpfProgram::try_from(filter).expect("it is short");
     seccompiler::apply_filter_all_threads(&program).expect("any process may confine itself");
 }

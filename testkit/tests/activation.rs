@@ -15,6 +15,7 @@ use nearcall_os::socket::Stream;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
 use tempfile::TempDir;
+use testkit::campaign::hand::{Heard, hear};
 use testkit::faults::faults::{FAULTS, FaultsClient};
 use testkit::server::import_options;
 
@@ -48,6 +49,11 @@ impl Activator {
         rustix::net::listen(&socket, 1024).unwrap();
         std::fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
         Activator { directory, socket }
+    }
+
+    /// Who hands this down instead.
+    fn with(self, socket: OwnedFd) -> Activator {
+        Activator { socket, ..self }
     }
 
     fn path(&self) -> PathBuf {
@@ -201,4 +207,27 @@ fn a_socket_of_another_kind_is_refused_by_name() {
     let path = activator.path();
     let wanted = format!("take over the socket that was handed down for {}", path.display());
     assert!(line.contains(&wanted) && line.contains("ListenSequentialPacket"), "{line}");
+}
+
+#[test]
+fn an_end_of_a_connection_is_refused_by_name() {
+    let activator = Activator::new(SocketType::SEQPACKET);
+    let _caller = Stream::connect(&activator.path()).unwrap();
+    let accepted = rustix::net::accept(&activator.socket).unwrap();
+    let activator = activator.with(accepted);
+    let mut server = activator.start(&["again"]);
+    let line = server.line();
+    assert!(line.contains("take over") && line.contains("ListenSequentialPacket"), "{line}");
+}
+
+#[test]
+fn an_end_of_a_pair_is_left_alone() {
+    let activator = Activator::new(SocketType::SEQPACKET);
+    std::fs::remove_file(activator.path()).unwrap();
+    let (handed_down, kept) = Stream::pair().unwrap();
+    let activator = activator.with(handed_down.into());
+    let mut server = activator.start(&["again"]);
+    assert_eq!(server.line(), format!("exported {}", activator.path().display()));
+    assert_eq!(hear(&kept, Duration::ZERO), Heard::Nothing, "somebody is served over it");
+    activator.import(&Domain::new().unwrap()).unwrap().null().unwrap();
 }

@@ -34,7 +34,7 @@ fn check_raised(result: Result<Vec<u8>, Error<FaultsWorkException>>, number: u8)
     let Err(Error::Exception(FaultsWorkException::Refused(Refused { code, .. }))) = result else {
         panic!("{result:?}");
     };
-    assert_eq!(code, number.into());
+    assert_eq!(code, i32::from(number));
 }
 
 /// Calls one after the other until the server has let every dropped call go.

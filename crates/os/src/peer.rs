@@ -90,7 +90,9 @@ impl Peer {
     /// Its control group, as a path of the unified hierarchy; `None` if it has ended, is of another
     /// pid namespace, or has none.
     pub fn cgroup(&self) -> Option<String> {
-        let text = std::fs::read_to_string(format!("/proc/{}/cgroup", self.pid?)).ok()?;
+        self.pid?;
+        let number = self.process.number_in_proc()?;
+        let text = std::fs::read_to_string(format!("/proc/{number}/cgroup")).ok()?;
         // It was that process's: it has not ended, so that no other had its number meanwhile.
         let is_its_own = !self.process.has_exited();
         let path = text.lines().find_map(|line| line.strip_prefix("0::"));
@@ -114,6 +116,15 @@ impl Process {
     /// This process.
     pub fn current() -> io::Result<Process> {
         Ok(Process { pidfd: pidfd_open(rustix::process::getpid(), PidfdFlags::empty())? })
+    }
+
+    /// What `/proc` calls it, as long as it has not ended: that may have been mounted for another
+    /// pid namespace than ours, and then calls another process by the number that we know.
+    fn number_in_proc(&self) -> Option<u32> {
+        let own = self.pidfd.as_raw_fd();
+        let text = std::fs::read_to_string(format!("/proc/self/fdinfo/{own}")).ok()?;
+        let number = text.lines().find_map(|line| line.strip_prefix("Pid:"))?.trim().parse();
+        number.ok().filter(|number| *number != 0)
     }
 
     /// Whether it has ended: from then on it can store nothing into any segment.
@@ -379,6 +390,16 @@ mod tests {
     #[test]
     fn this_process_lives() {
         assert!(!Process::current().unwrap().has_exited());
+    }
+
+    #[test]
+    fn proc_has_a_number_for_a_process_until_it_has_ended() {
+        let mut child = child();
+        let process = Process::open(child.id()).unwrap();
+        assert_eq!(process.number_in_proc(), Some(child.id()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(process.number_in_proc(), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! A record is appended by one system call: after a death it is there or it is not.
 
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -32,11 +32,16 @@ pub fn name_of(name: &str) -> String {
 
 /// Exports a witness under `name`, in the scope of `directory`.
 pub fn export(domain: &Domain, directory: &Path, name: &str) -> Result<Clerk, ExportError> {
-    export_to(domain, directory, name, Policy::default())
+    let file = open(directory).map_err(|reason| ExportError::System {
+        doing: "open the file of effects".to_owned(),
+        reason,
+    })?;
+    export_to(file, domain, directory, name, Policy::default())
 }
 
-/// The same for those whom a policy admits.
+/// The same for those whom a policy admits, of a witness that writes down into this file.
 pub fn export_to(
+    file: File,
     domain: &Domain,
     directory: &Path,
     name: &str,
@@ -45,12 +50,12 @@ pub fn export_to(
     let mut options = ExportOptions::default();
     options.policy = policy;
     options.scope = Some(Scope::Directory(directory.to_owned()));
-    let opened = OpenOptions::new().create(true).append(true).open(directory.join(FILE));
-    let file = opened.map_err(|reason| ExportError::System {
-        doing: "open the file of effects".to_owned(),
-        reason,
-    })?;
     Clerk::export_with(domain, name, EffectsEntries::new(Witness { file }), options)
+}
+
+/// The file of effects of `directory`.
+pub fn open(directory: &Path) -> io::Result<File> {
+    OpenOptions::new().create(true).append(true).open(directory.join(FILE))
 }
 
 /// Exports what many calls are posted to.

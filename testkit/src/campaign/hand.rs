@@ -96,15 +96,20 @@ pub fn turn(sequence: u32, phase: Phase) -> u32 {
     TurnWord::new(Sequence::from_u32(sequence), phase).0
 }
 
-/// The message that asks for a binding, in order.
+/// The message that asks for a binding by its name, in order.
 pub fn import_message() -> Message<'static> {
+    import_message_as(false)
+}
+
+/// The same, or one that asks for what an introduction is to.
+pub fn import_message_as(is_introduced: bool) -> Message<'static> {
     Message::Import {
         abi_version: ABI_VERSION,
         interface_hash: EFFECTS.hash,
         processor: 0,
         interface_name: EFFECTS.name,
         classes: Classes::new(EFFECTS.classes).expect("the compiler made the classes"),
-        is_introduced: false,
+        is_introduced,
     }
 }
 

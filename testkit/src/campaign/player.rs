@@ -15,13 +15,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use nearcall::{BindError, Binding, CallError, Domain, DomainOptions, ExportError};
+use nearcall::{Binding, CallError, Domain, DomainOptions, ExportError};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 
 use super::oracle::{CallName, Told};
+use super::t29_policy::Part;
+use super::t31_reused;
 use super::{effects, hand};
-use super::{t29_policy, t31_reused};
 use crate::effects::effects::{EFFECTS, EffectsClient};
 use crate::server::{self, import_options};
 
@@ -65,12 +66,8 @@ pub enum Role {
     Call,
     /// Binds before it says that it is ready, and holds the binding until its input ends.
     Hold,
-    /// Exports under every policy of T29 until its input ends.
-    Judge,
-    /// Listens on their sockets, and has itself replaced by one who exports there.
-    Activate,
-    /// Asks each of those to be let in, and says what came of it.
-    Ask,
+    /// Whatever row T29 needs.
+    Policy(Part),
     /// Binds to a server that is not honest, says how that went, and then to one that is.
     Suffer,
     /// Told to go, exports `Effects` and calls it over twins, so many times, and says how often.
@@ -92,9 +89,7 @@ impl Role {
             Role::Echo => "echo",
             Role::Call => "call",
             Role::Hold => "hold",
-            Role::Judge => "judge",
-            Role::Activate => "activate",
-            Role::Ask => "ask",
+            Role::Policy(part) => part.word(),
             Role::Suffer => "suffer",
             Role::Twins => "twins",
             Role::Knock => "knock",
@@ -321,9 +316,6 @@ pub fn play_if_told() -> Option<ExitCode> {
         "echo" => serve(|domain| effects::export_crowd(domain, directory, name)),
         "call" => call(directory, name, rest.parse().expect("the number of a client")),
         "hold" => hold(directory, name),
-        "judge" => serve(|domain| t29_policy::export(domain, directory)),
-        "activate" => panic!("{}", t29_policy::activate(directory)),
-        "ask" => ask(directory),
         "suffer" => suffer(directory, name, rest),
         "twins" => twins(directory, name, rest.parse().expect("a number of calls")),
         "knock" => knock(directory, name),
@@ -331,7 +323,10 @@ pub fn play_if_told() -> Option<ExitCode> {
             let times = rest.parse().expect("a number of times");
             t31_reused::reuse(directory, name, times).expect("a namespace of its own");
         }
-        other => panic!("no role is called {other}"),
+        other => match Part::of(other) {
+            Some(part) => part.play(directory, rest),
+            None => panic!("no role is called {other}"),
+        },
     }
     Some(ExitCode::SUCCESS)
 }
@@ -372,27 +367,7 @@ fn hold(directory: &Path, name: &str) {
     io::stdin().read_to_end(&mut Vec::new()).expect("standard input");
 }
 
-fn ask(directory: &Path) {
-    println!("ready");
-    let domain = Domain::new().expect("a domain");
-    for name in t29_policy::names() {
-        match Binding::import_with(&domain, name, &EFFECTS, import_options(directory)) {
-            Ok(_) => println!("{name} admitted"),
-            Err(BindError::NotAdmitted { .. }) => println!("{name} refused"),
-            // Whoever may not open the socket of what is the owner's alone.
-            Err(BindError::System { reason, .. }) if is_denied(&reason) => {
-                println!("{name} refused");
-            }
-            Err(other) => println!("{name} {other}"),
-        }
-    }
-}
-
-fn is_denied(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::PermissionDenied
-}
-
-/// Plays a role instead of this one, in this process. Returns only if that fails.
+/// Has another program play a role in this process. Returns only if that fails.
 pub fn play_instead(mut command: Command, role: Role, directory: &Path, name: &str) -> io::Error {
     command.arg(MARK).arg(role.word()).arg(directory).arg(name).arg("").exec()
 }
