@@ -13,15 +13,15 @@
 
 mod answer;
 mod attack;
+mod hunt;
 mod messages;
 mod mutations;
 mod tally;
 mod writer;
 
-pub use answer::{Liar, Spoken};
-pub use attack::{Attacker, descriptor};
-pub use messages::{Case, InterfaceCases, Message, Purpose, cases, trimmed};
-pub use mutations::Random;
+pub use attack::Attacker;
+pub use hunt::{Hunted, Prey, hunted};
+pub use messages::{Case, InterfaceCases, Message, Purpose, trimmed};
 pub use tally::{Side, Tally, Verdict};
 pub use writer::Lie;
 

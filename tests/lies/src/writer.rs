@@ -371,7 +371,9 @@ impl<'m> Writer<'m> {
                     Declared::Bitmask(own) => {
                         own.flags.iter().fold(0, |all, (_, at)| all | 1u64 << at)
                     }
-                    Declared::Bitset(own) => u64::MAX >> (64 - own.width),
+                    Declared::Bitset(own) => own.fields.iter().fold(0, |all, field| {
+                        all | (u64::MAX >> (64 - field.width.clamp(1, 64))) << field.position
+                    }),
                     other => panic!("{other:?} has no bits"),
                 };
                 let free = (0..8 * width as u32).map(|at| 1 << at).filter(|bit| own & bit == 0);

@@ -6,128 +6,16 @@
 
 mod support;
 
-use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::Command;
 
-use lies::{Attacker, InterfaceCases, Liar, Message, Side, Spoken, Tally, Verdict, cases};
+use lies::{Attacker, Message, Prey, Tally, Verdict, hunted};
 use nearcall::name::Scope;
-use nearcall::{Clerk, Domain, ExportOptions, ImportOptions};
-use nearcall_idl::model::Model;
+use nearcall::{Domain, ImportOptions};
 use stubs_c_tests::cross::CROSS;
-use support::{SANITIZED_QUICKLY, Server, Workshop, interface_files, model, prey, sanitizing};
+use support::{SANITIZED_QUICKLY, Server, Workshop, prey, sanitizing, tests_directory};
 
-/// A file whose stubs are hunted.
-struct Hunted {
-    stem: String,
-    model: Model,
-    /// By interface.
-    cases: Vec<InterfaceCases>,
-}
-
-impl Hunted {
-    /// What an interface is exported as.
-    fn name(&self, index: usize) -> String {
-        format!("{}-{index}", self.stem)
-    }
-}
-
-/// The files with operations to lie about.
-fn hunted() -> Vec<Hunted> {
-    let own = support::tests_directory();
-    let more = ["stubs-c/cross.idl", "matrix/idl/records.idl"].map(|file| own.join(file));
-    let files = interface_files().into_iter().chain(more);
-    let all = files.filter_map(|path| {
-        let stem = path.file_stem()?.to_str()?.to_owned();
-        let model = model(&path);
-        let cases = cases(&model);
-        let is_called = cases.iter().any(|one| !one.requests.is_empty());
-        is_called.then_some(Hunted { stem, model, cases })
-    });
-    all.collect()
-}
-
-/// Sends a server every request.
-fn attack(hunted: &Hunted, program: &Path, runtime: &Path, tally: &mut Tally) {
-    let server = Server::start_with(program, &["server", &hunted.stem], runtime);
-    let domain = Domain::new().expect("a domain");
-    for (interface, index) in hunted.cases.iter().zip(0..) {
-        let mut options = ImportOptions::default();
-        options.scopes = Some(vec![Scope::Directory(runtime.join("nearcall"))]);
-        let descriptor = lies::descriptor(&hunted.model, interface.id);
-        let attacker = Attacker::new(&domain, &hunted.name(index), descriptor, options);
-        for case in &interface.requests {
-            let verdict = attacker.send(&case.message);
-            let procedure = descriptor.procedures[case.message.procedure as usize].name;
-            let place = format!("{}: {}::{procedure}", hunted.stem, descriptor.name);
-            tally.count(Side::Server, &place, &case.purpose, &verdict);
-        }
-    }
-    domain.shut_down();
-    server.end();
-}
-
-/// Answers a client's calls with every reply.
-fn answer(hunted: &Hunted, program: &Path, runtime: &Path, tally: &mut Tally) {
-    let domain = Domain::new().expect("a domain");
-    let spoken = Spoken::default();
-    let mut clerks = Vec::new();
-    let mut client = Client::start(program, &hunted.stem, runtime);
-    for (interface, index) in hunted.cases.iter().zip(0..) {
-        let descriptor = lies::descriptor(&hunted.model, interface.id);
-        let mut options = ExportOptions::default();
-        options.scope = Some(Scope::Directory(runtime.join("nearcall")));
-        let liar = Liar::new(descriptor, spoken.clone());
-        let clerk = Clerk::export_with(&domain, &hunted.name(index), liar, options);
-        clerks.push(clerk.expect("it is free"));
-        for case in &interface.replies {
-            spoken.set(&case.message);
-            let verdict = client.call(index, case.number);
-            let procedure = descriptor.procedures[case.message.procedure as usize].name;
-            let place = format!("{}: {}::{procedure}", hunted.stem, descriptor.name);
-            tally.count(Side::Client, &place, &case.purpose, &verdict);
-        }
-    }
-    client.end();
-    domain.shut_down();
-}
-
-/// A client in a process of its own that calls what it is told to.
-struct Client {
-    child: Child,
-    stdin: ChildStdin,
-    stdout: BufReader<ChildStdout>,
-}
-
-impl Client {
-    fn start(program: &Path, name: &str, runtime: &Path) -> Client {
-        let mut command = Command::new(program);
-        command.args(["client", name]).env("XDG_RUNTIME_DIR", runtime);
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
-        let stdin = child.stdin.take().expect("it is a pipe");
-        let stdout = BufReader::new(child.stdout.take().expect("it is a pipe"));
-        Client { child, stdin, stdout }
-    }
-
-    fn call(&mut self, interface: usize, operation: usize) -> Verdict {
-        writeln!(self.stdin, "{interface} {operation}").expect("it reads");
-        let mut line = String::new();
-        self.stdout.read_line(&mut line).expect("it can be read");
-        match line.split_once(' ') {
-            Some(("accepted", _)) => Verdict::Accepted,
-            Some(("refused", _)) => Verdict::Refused,
-            _ => Verdict::Other(line),
-        }
-    }
-
-    /// No sanitizer may have a word to say, about leaks neither.
-    fn end(mut self) {
-        drop(self.stdin);
-        let status = self.child.wait().expect("it ends");
-        assert!(status.success(), "the client ended with {status}");
-    }
-}
+/// Whose stubs are lied to: folders and files.
+const HUNTED: &[&str] = &["idl/good", "idl/rust", "stubs-c/cross.idl", "matrix/idl/records.idl"];
 
 #[test]
 fn programs_in_c_and_cpp_outlive_hostile_peers() {
@@ -136,7 +24,7 @@ fn programs_in_c_and_cpp_outlive_hostile_peers() {
     };
     let (mut of_c, mut of_cpp) = (Tally::new("C"), Tally::new("C++"));
     let workshop = Workshop::with_cpp();
-    for hunted in hunted() {
+    for hunted in hunted(&tests_directory(), HUNTED) {
         let test = lies::trimmed(&hunted.model).expect("it has operations");
         for (language, tally) in [("c", &mut of_c), ("cpp", &mut of_cpp)] {
             let print = if language == "c" { prey::c } else { prey::cpp };
@@ -145,8 +33,18 @@ fn programs_in_c_and_cpp_outlive_hostile_peers() {
                 continue;
             };
             let program = workshop.prey(compiler, (&hunted.stem, language), &program);
-            attack(&hunted, &program, workshop.path(), tally);
-            answer(&hunted, &program, workshop.path(), tally);
+            let run = |side| {
+                let mut command = Command::new(&program);
+                Prey::start(command.args([side, &*hunted.stem]), workshop.path())
+            };
+            let mut server = run("server");
+            assert!(server.is_ready(), "the server of {} does not start", hunted.stem);
+            hunted.attack(workshop.path(), tally);
+            server.end(&format!("the {language} server of {}", hunted.stem));
+            let mut client = run("client");
+            let line = |interface, operation| format!("{interface} {operation}");
+            hunted.answer(&mut client, line, workshop.path(), tally);
+            client.end(&format!("the {language} client of {}", hunted.stem));
         }
     }
     println!("{compiler}:\n{}{}", of_c.report(), of_cpp.report());

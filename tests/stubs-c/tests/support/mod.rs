@@ -246,12 +246,8 @@ pub struct Server {
 
 impl Server {
     pub fn start(program: &Path, name: &str, runtime: &Path) -> Server {
-        Server::start_with(program, &[name], runtime)
-    }
-
-    pub fn start_with(program: &Path, arguments: &[&str], runtime: &Path) -> Server {
         let mut child = Command::new(program)
-            .args(arguments)
+            .arg(name)
             .env("XDG_RUNTIME_DIR", runtime)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
