@@ -15,14 +15,14 @@ use cargo_metadata::Message;
 
 use crate::step::{self, Failed};
 
-/// Where the goldens lie.
-const GOLDENS: &str = "tests/asm";
+/// Where the goldens lie; those of C are compared by a test of `tests/stubs-c`, `counts`.
+pub const GOLDENS: &str = "tests/asm";
 
 /// The paths with a golden: a side and a call, as `counts` names them.
 const PATHS: [(&str, &str); 3] = [("client", "null"), ("client", "add"), ("server", "null")];
 
 /// A disassembled program: by address, what stands there.
-type Listing = HashMap<u64, String>;
+pub type Listing = HashMap<u64, String>;
 
 /// Counts, then compares; with `blesses` it writes the goldens instead.
 pub fn run(root: &Path, blesses: bool) -> Result<(), Failed> {
@@ -55,7 +55,14 @@ pub fn run(root: &Path, blesses: bool) -> Result<(), Failed> {
     }
     // The goldens of a change come with its counts: both are wanted at once.
     let compared = compare(root, &paths.into_inner(), blesses);
-    if blesses { compared } else { outcome.and(compared) }
+    if blesses { compared.and(bless_c(root)) } else { outcome.and(compared) }
+}
+
+/// Has the test that compares C's goldens write them.
+fn bless_c(root: &Path) -> Result<(), Failed> {
+    let mut test = step::cargo(root, &["test", "--package", "stubs-c-tests", "--test", "counts"]);
+    test.env("UPDATE_EXPECT", "1");
+    step::counted(test, "tests passed", step::summed(step::tests_passed))
 }
 
 /// What `counts` stepped through: side, call, and where.
@@ -81,7 +88,8 @@ fn compare(root: &Path, paths: &[Stepped], blesses: bool) -> Result<(), Failed> 
     for (side, call) in PATHS {
         let path = paths.iter().find(|path| path.side == side && path.call == call);
         let path = path.ok_or_else(|| Failed(format!("{call} was not stepped on the {side}")))?;
-        let found = golden(&toolchain, path, &listing);
+        let profile = format!("{toolchain}, x86_64, release profile");
+        let found = golden(&profile, &path.addresses, &listing);
         let file = root.join(GOLDENS).join(format!("{side}-{call}.s"));
         if blesses {
             std::fs::write(&file, found).map_err(|error| Failed(error.to_string()))?;
@@ -105,16 +113,15 @@ fn compare(root: &Path, paths: &[Stepped], blesses: bool) -> Result<(), Failed> 
 }
 
 /// Whether two goldens are of one toolchain, architecture and profile, whatever they count.
-fn is_of_same(known: &str, found: &str) -> bool {
+pub fn is_of_same(known: &str, found: &str) -> bool {
     let of = |text: &'_ str| text.split(';').next().map(str::to_owned);
     of(known) == of(found)
 }
 
 /// The first line says for what it holds, and how many there are.
-fn golden(toolchain: &str, path: &Stepped, listing: &Listing) -> String {
-    let mut text =
-        format!("# {toolchain}, x86_64, release profile; {} instructions\n", path.addresses.len());
-    for address in &path.addresses {
+pub fn golden(profile: &str, addresses: &[u64], listing: &Listing) -> String {
+    let mut text = format!("# {profile}; {} instructions\n", addresses.len());
+    for address in addresses {
         let line = listing.get(address).map_or("(outside of the program)", String::as_str);
         let _ = writeln!(text, "{line}");
     }
@@ -122,7 +129,7 @@ fn golden(toolchain: &str, path: &Stepped, listing: &Listing) -> String {
 }
 
 /// The first place where the mnemonics differ.
-fn difference(known: &str, found: &str) -> Option<String> {
+pub fn difference(known: &str, found: &str) -> Option<String> {
     let mnemonics = |text: &'_ str| -> Vec<String> {
         let lines = text.lines().skip(1);
         lines.map(|line| line.split(' ').next().unwrap_or_default().to_owned()).collect()
@@ -166,7 +173,8 @@ fn program(root: &Path) -> Result<PathBuf, Failed> {
     program.ok_or_else(|| Failed("cargo made no program `counts`".to_owned()))
 }
 
-fn disassemble(program: &Path) -> Result<Listing, Failed> {
+/// What stands in a program, as `objdump` shows it.
+pub fn disassemble(program: &Path) -> Result<Listing, Failed> {
     let mut command = Command::new("objdump");
     command.args(["--disassemble", "--no-show-raw-insn", "--demangle"]).arg(program);
     let output = command.output().map_err(|error| Failed(format!("objdump: {error}")))?;

@@ -112,6 +112,11 @@ fn declared_word<'py>(
         }
         Kind::Bitset { word, fields } => {
             let all = number(*word) as u64;
+            let mask = |width: u32| u64::MAX >> (64 - width.clamp(1, 64));
+            let own = fields.iter().fold(0, |own, one| own | mask(one.width) << one.position);
+            if all & !own != 0 {
+                return Err(Malformed::range(all).into());
+            }
             let values = fields
                 .iter()
                 .map(|field| field_value(py, field.word, all, (field.position, field.width)));

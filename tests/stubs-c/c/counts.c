@@ -13,17 +13,24 @@
 #define WARM_UP 1000
 /* Calls of which the one with the fewest instructions counts. */
 #define CALLS 50
+/* Of a call with more only so many are shown. */
+#define SHOWN_MAX 256
 /* Classes of the interface. */
 #define CLASSES 3
 
-/* The call that is stepped: where its stub begins, where that returns to, and what was counted. */
-static struct {
+/* The call that is stepped: where its stub begins, where that returns to, what was counted, and
+ * where each instruction stands. */
+static struct stepped {
     uintptr_t stub;
     uintptr_t back;
     uintptr_t stack;
     unsigned count;
     unsigned to_post;
+    uintptr_t at[SHOWN_MAX];
 } stepped;
+
+/* Where the program lies; the linker says. */
+extern const char __executable_start[];
 
 static nearcall_environment env;
 
@@ -48,6 +55,9 @@ static void step(int signal, siginfo_t *information, void *context) {
     if (at == stepped.back && stack > stepped.stack) {
         registers[REG_EFL] &= ~TRAP_FLAG;
         return;
+    }
+    if (stepped.count < SHOWN_MAX) {
+        stepped.at[stepped.count] = at;
     }
     stepped.count++;
     if (stepped.to_post == 0 && is_swap((const uint8_t *)at)) {
@@ -82,7 +92,8 @@ static void pfs_write(const brief_Brief *brief) {
 /* Counts the calls of one procedure. */
 static void count(const brief_Brief *brief, const char *name, void (*call)(const brief_Brief *),
                   uintptr_t stub) {
-    unsigned fewest = ~0u, to_post = 0;
+    static struct stepped fewest;
+    fewest.count = ~0u;
     for (int i = 0; i < WARM_UP; i++) {
         call(brief);
     }
@@ -96,12 +107,15 @@ static void count(const brief_Brief *brief, const char *name, void (*call)(const
         trap();
         call(brief);
         CHECK(env.outcome == NEARCALL_RETURNED && stepped.count > 0);
-        if (stepped.count < fewest) {
-            fewest = stepped.count;
-            to_post = stepped.to_post;
+        if (stepped.count < fewest.count) {
+            fewest = stepped;
         }
     }
-    printf("%s %u %u\n", name, to_post, fewest);
+    printf("%s %u %u", name, fewest.to_post, fewest.count);
+    for (unsigned i = 0; i < fewest.count && i < SHOWN_MAX; i++) {
+        printf(" %lx", (unsigned long)(fewest.at[i] - (uintptr_t)__executable_start));
+    }
+    puts("");
 }
 
 int main(int argc, char **argv) {

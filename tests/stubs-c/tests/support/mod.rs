@@ -2,6 +2,7 @@
 
 #![allow(dead_code)]
 
+pub mod prey;
 pub mod tester;
 
 use std::io::{BufRead, BufReader, Read};
@@ -24,6 +25,11 @@ const STRICT: &[&str] = &["-Wall", "-Wextra", "-Werror", "-g"];
 pub const SANITIZED: &[&str] =
     &["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1"];
 
+/// The same for what is compiled once and called a few thousand times: most of the time goes into
+/// compiling, and without optimization and debugging information it is a sixth.
+pub const SANITIZED_QUICKLY: &[&str] =
+    &["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O0", "-g0"];
+
 /// Compilers of C that this machine has; says which it lacks.
 pub fn compilers() -> Vec<&'static str> {
     let there = |name: &&str| {
@@ -34,6 +40,12 @@ pub fn compilers() -> Vec<&'static str> {
         found
     };
     ["gcc", "clang"].into_iter().filter(there).collect()
+}
+
+/// Says that a test did nothing for want of something. CI has everything.
+pub fn lacking(what: &str) {
+    assert!(std::env::var_os("CI").is_none(), "CI has to have {what}");
+    eprintln!("skipped: this machine lacks {what}");
 }
 
 /// A compiler with flags: the first for speed, the last with sanitizers; one alone, both ways.
@@ -129,6 +141,42 @@ impl Workshop {
         files.collect()
     }
 
+    /// Compiles and links the prey of a hostile peer, with its stubs in C unless they are there.
+    pub fn prey(
+        &self,
+        compiler: &str,
+        (stem, language): (&str, &str),
+        program: &prey::Program,
+    ) -> PathBuf {
+        for file in &program.files {
+            let path = self.path().join(format!("{stem}{}", file.suffix));
+            std::fs::write(path, &file.text).expect("it can be written");
+        }
+        let stubs = [stem.to_owned(), format!("{stem}_server")].map(|name| {
+            let object = self.path().join(format!("{name}.o"));
+            if !object.exists() {
+                let source = self.path().join(format!("{name}.c"));
+                self.object(compiler, &source, &object, SANITIZED_QUICKLY);
+            }
+            object
+        });
+        let source = self.path().join(format!("{stem}_prey.{language}"));
+        std::fs::write(&source, &program.text).expect("it can be written");
+        let object = self.path().join(format!("{stem}_prey_{language}.o"));
+        self.object(compiler, &source, &object, SANITIZED_QUICKLY);
+        let driver = if language == "cpp" { cpp_of(compiler) } else { compiler };
+        let file = self.path().join(format!("{stem}_prey_{language}"));
+        let mut command = Command::new(driver);
+        command.args(SANITIZED_QUICKLY).arg("-o").arg(&file).arg(object).args(stubs);
+        self.link(&mut command);
+        file
+    }
+
+    fn link(&self, command: &mut Command) {
+        command.arg("-L").arg(self.path()).arg("-lnearcall");
+        succeed(command.arg(format!("-Wl,-rpath,{}", self.path().display())));
+    }
+
     /// Compiles without a link, or fails with what the compiler says.
     pub fn compile(&self, compiler: &str, source: &Path) {
         self.object(compiler, source, &self.path().join("object.o"), &[]);
@@ -151,8 +199,7 @@ impl Workshop {
             self.object(compiler, &self.path().join(format!("{stub}.c")), &object, flags);
             command.arg(object);
         }
-        command.arg("-L").arg(self.path()).arg("-lnearcall");
-        succeed(command.arg(format!("-Wl,-rpath,{}", self.path().display())));
+        self.link(&mut command);
         program
     }
 
@@ -160,7 +207,7 @@ impl Workshop {
     pub fn object(&self, compiler: &str, source: &Path, object: &Path, flags: &[&str]) {
         let is_cpp = source.extension().is_some_and(|end| end == "cpp");
         let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("c");
-        let mut command = Command::new(compiler);
+        let mut command = Command::new(if is_cpp { cpp_of(compiler) } else { compiler });
         command.arg(if is_cpp { "-std=c++17" } else { "-std=c11" }).args(STRICT).args(flags);
         command.arg("-I").arg(own).arg("-c").arg(source).arg("-o").arg(object);
         succeed(self.includes(&mut command));
@@ -174,7 +221,7 @@ impl Workshop {
 
 /// The compiler of C++ that belongs to one of C.
 pub fn cpp_of(compiler: &str) -> &'static str {
-    if compiler == "gcc" { "g++" } else { "clang++" }
+    if compiler.starts_with('g') { "g++" } else { "clang++" }
 }
 
 /// libnearcall, which cargo built beside this test.

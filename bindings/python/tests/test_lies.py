@@ -1,0 +1,19 @@
+"""A peer that tells every kind of lie at every place of every interface file: each is refused, and
+nothing crashes. What is told, and what is counted, is ``lies-to-python``'s."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+
+from conftest import PROGRAMS
+
+
+def test_lies_are_refused_and_valid_messages_are_not(tmp_path: pathlib.Path) -> None:
+    tmp_path.chmod(0o700)
+    command = [PROGRAMS / "lies-to-python", sys.executable, tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    print(done.stdout)
+    assert "Python server: " in done.stdout and "Python client: " in done.stdout

@@ -1,0 +1,168 @@
+//! An interface file's stubs, hunted: every request to a server, every reply to a client, both in
+//! processes of their own that say how each call ended.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use nearcall::name::Scope;
+use nearcall::{Clerk, Domain, ExportOptions, ImportOptions};
+use nearcall_idl::diagnostic::render::texts;
+use nearcall_idl::front::compile;
+use nearcall_idl::front::options::Options;
+use nearcall_idl::model::Model;
+use nearcall_idl::source::SourceMap;
+
+use crate::answer::{Liar, Spoken};
+use crate::attack::{Attacker, descriptor};
+use crate::messages::{InterfaceCases, cases};
+use crate::tally::{Side, Tally, Verdict};
+
+/// A file whose stubs are hunted.
+pub struct Hunted {
+    /// Its name without the end; what its interfaces are exported as begins with it.
+    pub stem: String,
+    pub model: Model,
+    /// By interface.
+    pub cases: Vec<InterfaceCases>,
+}
+
+/// The files below `tests` that these folders and paths name, as far as they have operations to
+/// lie about.
+pub fn hunted(tests: &Path, names: &[&str]) -> Vec<Hunted> {
+    let mut files = Vec::new();
+    for path in names.iter().map(|name| tests.join(name)) {
+        if path.is_dir() {
+            let entries = std::fs::read_dir(&path).expect("it can be listed");
+            let paths = entries.map(|entry| entry.expect("it can be listed").path());
+            files.extend(paths.filter(|path| path.extension().is_some_and(|end| end == "idl")));
+        } else {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files.into_iter().filter_map(|path| Hunted::of(tests, &path)).collect()
+}
+
+impl Hunted {
+    fn of(tests: &Path, path: &Path) -> Option<Hunted> {
+        let options =
+            Options { include_directories: vec![tests.join("idl/good")], ..Options::default() };
+        let mut sources = SourceMap::default();
+        let compilation = compile(path, &options, &mut sources);
+        let said = texts(&compilation.diagnostics, &sources, false);
+        let model = compilation.model.unwrap_or_else(|| panic!("{}:\n{said}", path.display()));
+        let stem = path.file_stem()?.to_str()?.to_owned();
+        let cases = cases(&model);
+        let is_called = cases.iter().any(|one| !one.replies.is_empty());
+        is_called.then_some(Hunted { stem, model, cases })
+    }
+
+    fn name(&self, index: usize) -> String {
+        format!("{}-{index}", self.stem)
+    }
+
+    /// Sends a server every request.
+    pub fn attack(&self, runtime: &Path, tally: &mut Tally) {
+        let domain = Domain::new().expect("a domain");
+        for (interface, index) in self.cases.iter().zip(0..) {
+            let mut options = ImportOptions::default();
+            options.scopes = Some(vec![Scope::Directory(runtime.join("nearcall"))]);
+            let descriptor = descriptor(&self.model, interface.id);
+            let attacker = Attacker::new(&domain, &self.name(index), descriptor, options);
+            for case in &interface.requests {
+                let verdict = attacker.send(&case.message);
+                let procedure = descriptor.procedures[case.message.procedure as usize].name;
+                let place = format!("{}: {}::{procedure}", self.stem, descriptor.name);
+                tally.count(Side::Server, &place, &case.purpose, &verdict);
+            }
+        }
+        domain.shut_down();
+    }
+
+    /// Answers a client's calls with every reply. `line` is what tells it to make a call: of an
+    /// interface, an operation of the file.
+    pub fn answer(
+        &self,
+        client: &mut Prey,
+        line: impl Fn(usize, usize) -> String,
+        runtime: &Path,
+        tally: &mut Tally,
+    ) {
+        let domain = Domain::new().expect("a domain");
+        let spoken = Spoken::default();
+        let mut clerks = Vec::new();
+        for (interface, index) in self.cases.iter().zip(0..) {
+            let descriptor = descriptor(&self.model, interface.id);
+            let mut options = ExportOptions::default();
+            options.scope = Some(Scope::Directory(runtime.join("nearcall")));
+            let liar = Liar::new(descriptor, spoken.clone());
+            let clerk = Clerk::export_with(&domain, &self.name(index), liar, options);
+            clerks.push(clerk.expect("it is free"));
+            for case in &interface.replies {
+                spoken.set(&case.message);
+                let verdict = client.call(&line(index, case.number));
+                let procedure = descriptor.procedures[case.message.procedure as usize].name;
+                let place = format!("{}: {}::{procedure}", self.stem, descriptor.name);
+                tally.count(Side::Client, &place, &case.purpose, &verdict);
+            }
+        }
+        domain.shut_down();
+    }
+}
+
+/// A program that is hunted; it goes on until its standard input ends.
+pub struct Prey {
+    child: Child,
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+}
+
+impl Prey {
+    /// # Panics
+    ///
+    /// If it does not start.
+    pub fn start(command: &mut Command, runtime: &Path) -> Prey {
+        command.env("XDG_RUNTIME_DIR", runtime).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("it starts");
+        let stdin = child.stdin.take().expect("it is a pipe");
+        let stdout = BufReader::new(child.stdout.take().expect("it is a pipe"));
+        Prey { child, stdin, stdout }
+    }
+
+    /// Waits until a server is there.
+    pub fn is_ready(&mut self) -> bool {
+        self.line() == "ready\n"
+    }
+
+    /// Nothing if it ends.
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).expect("it can be read");
+        line
+    }
+
+    /// Has a client make a call.
+    fn call(&mut self, line: &str) -> Verdict {
+        if writeln!(self.stdin, "{line}").is_err() {
+            return Verdict::Other(String::from("it has ended"));
+        }
+        let said = self.line();
+        match said.split_once(' ') {
+            Some(("accepted", _)) => Verdict::Accepted,
+            Some(("refused", _)) => Verdict::Refused,
+            _ => Verdict::Other(said),
+        }
+    }
+
+    /// Ends it in an orderly way.
+    ///
+    /// # Panics
+    ///
+    /// If it does not end well: a sanitizer had a word to say, about leaks for instance.
+    pub fn end(mut self, what: &str) {
+        drop(self.stdin);
+        let status = self.child.wait().expect("it ends");
+        assert!(status.success(), "{what} ended with {status}");
+    }
+}

@@ -1,0 +1,194 @@
+//! What was sent and what came of it, counted by kind; and what was wrong.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::Kind;
+use crate::messages::Purpose;
+
+/// Who reads the messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    /// Requests.
+    Server,
+    /// Replies and exceptions.
+    Client,
+}
+
+impl Side {
+    pub const BOTH: [Side; 2] = [Side::Server, Side::Client];
+
+    /// As reports call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Side::Server => "server",
+            Side::Client => "client",
+        }
+    }
+}
+
+/// What a program made of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It took it for a value.
+    Accepted,
+    /// It refused it, with the error that is there for that.
+    Refused,
+    /// Anything else.
+    Other(String),
+}
+
+/// The counts of one language.
+#[derive(Debug)]
+pub struct Tally {
+    language: &'static str,
+    valid: BTreeMap<Side, usize>,
+    mutations: BTreeMap<Side, [usize; 2]>,
+    lies: BTreeMap<Side, BTreeMap<Kind, usize>>,
+    wrong: Vec<String>,
+}
+
+/// Of what is wrong, so much is shown.
+const SHOWN_MAX: usize = 20;
+
+impl Tally {
+    pub fn new(language: &'static str) -> Tally {
+        Tally {
+            language,
+            valid: BTreeMap::new(),
+            mutations: BTreeMap::new(),
+            lies: BTreeMap::new(),
+            wrong: Vec::new(),
+        }
+    }
+
+    /// Counts one message; `place` says where to look if it is wrong.
+    pub fn count(&mut self, side: Side, place: &str, purpose: &Purpose, verdict: &Verdict) {
+        match (purpose, verdict) {
+            (Purpose::Valid, Verdict::Accepted) => *self.valid.entry(side).or_default() += 1,
+            (Purpose::Mutation, Verdict::Accepted) => {
+                self.mutations.entry(side).or_default()[0] += 1;
+            }
+            (Purpose::Mutation, Verdict::Refused) => {
+                self.mutations.entry(side).or_default()[1] += 1;
+            }
+            (Purpose::Lie(lie), Verdict::Refused) => {
+                *self.lies.entry(side).or_default().entry(lie.kind).or_default() += 1;
+            }
+            _ => self.wrong.push(format!(
+                "{} {}, {place}: {purpose:?}: {verdict:?}",
+                self.language,
+                side.name()
+            )),
+        }
+    }
+
+    /// Something that is wrong whatever was sent.
+    pub fn fail(&mut self, what: String) {
+        self.wrong.push(what);
+    }
+
+    /// A line a side.
+    pub fn report(&self) -> String {
+        let mut text = String::new();
+        for side in Side::BOTH {
+            let valid = self.valid.get(&side).copied().unwrap_or_default();
+            let [accepted, refused] = self.mutations.get(&side).copied().unwrap_or_default();
+            // Writing to a string does not fail.
+            let _ = write!(
+                text,
+                "{} {}: {valid} valid accepted, {} mutations ({refused} refused), lies refused:",
+                self.language,
+                side.name(),
+                accepted + refused
+            );
+            for kind in Kind::ALL.into_iter().filter(|kind| is_told_to(*kind, side)) {
+                let _ = write!(text, " {kind:?} {}", self.lies_refused(side, kind));
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    fn lies_refused(&self, side: Side, kind: Kind) -> usize {
+        self.lies.get(&side).and_then(|own| own.get(&kind)).copied().unwrap_or_default()
+    }
+
+    /// # Panics
+    ///
+    /// If anything was wrong, or nothing of some kind was there.
+    pub fn judge(&self) {
+        let mut wrong = self.wrong.clone();
+        let count = wrong.len();
+        wrong.truncate(SHOWN_MAX);
+        for side in Side::BOTH {
+            let (language, name) = (self.language, side.name());
+            let [accepted, refused] = self.mutations.get(&side).copied().unwrap_or_default();
+            if !self.valid.contains_key(&side) || accepted == 0 || refused == 0 {
+                wrong.push(format!("{language} {name}: too little was sent"));
+            }
+            for kind in Kind::ALL.into_iter().filter(|kind| is_told_to(*kind, side)) {
+                if self.lies_refused(side, kind) == 0 {
+                    wrong.push(format!("{language} {name}: no lie about {kind:?} was told"));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{count} wrong:\n{}\n{}", wrong.join("\n"), self.report());
+    }
+}
+
+/// Whether a side can be told such a lie.
+fn is_told_to(kind: Kind, side: Side) -> bool {
+    kind != Kind::Exception || side == Side::Client
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Lie;
+
+    /// Everything once, as it should be, but for lies of one kind.
+    fn tally_without(left_out: Option<Kind>) -> Tally {
+        let mut tally = Tally::new("a language");
+        for side in Side::BOTH {
+            tally.count(side, "", &Purpose::Valid, &Verdict::Accepted);
+            tally.count(side, "", &Purpose::Mutation, &Verdict::Accepted);
+            tally.count(side, "", &Purpose::Mutation, &Verdict::Refused);
+            for kind in Kind::ALL.into_iter().filter(|kind| Some(*kind) != left_out) {
+                tally.count(side, "", &lie(kind), &Verdict::Refused);
+            }
+        }
+        tally
+    }
+
+    fn lie(kind: Kind) -> Purpose {
+        Purpose::Lie(Lie { kind, place: String::new(), variant: 0 })
+    }
+
+    #[test]
+    fn what_is_complete_passes() {
+        tally_without(None).judge();
+    }
+
+    #[test]
+    #[should_panic(expected = "a language server: no lie about Boolean was told")]
+    fn a_kind_that_was_not_told_fails() {
+        tally_without(Some(Kind::Boolean)).judge();
+    }
+
+    #[test]
+    #[should_panic(expected = "Accepted")]
+    fn a_lie_that_is_accepted_fails() {
+        let mut tally = tally_without(None);
+        tally.count(Side::Client, "", &lie(Kind::Boolean), &Verdict::Accepted);
+        tally.judge();
+    }
+
+    #[test]
+    #[should_panic(expected = "Refused")]
+    fn what_is_valid_and_refused_fails() {
+        let mut tally = tally_without(None);
+        tally.count(Side::Server, "", &Purpose::Valid, &Verdict::Refused);
+        tally.judge();
+    }
+}

@@ -1,0 +1,80 @@
+"""The prey of a hostile peer: the self-tests of interface files, which look at every value that
+comes, made to say how each call ended instead of comparing anything.
+
+`prey.py server STEM...` exports until its standard input ends. `prey.py client` reads lines of a
+file, an interface's and an operation's number, makes that call, and says how it ended."""
+
+import importlib
+import pathlib
+import sys
+
+import nearcall
+
+# The self-tests ask for it by its name.
+sys.modules["prey"] = sys.modules["__main__"]
+# Behind all others, as stubs may be called what a module of Python's own is.
+sys.path.append(str(pathlib.Path(__file__).parent))
+
+
+class Prey:
+    """What a self-test counts and compares with."""
+
+    def __init__(self):
+        self.word = "accepted"
+
+    def round(self, operation, rounds):
+        """Every call is the first round's."""
+        return 0
+
+    def same(self, at, got, wanted):
+        """What came was looked at to make its text."""
+
+    def told(self, error):
+        """What an error is called here."""
+        self.word = "refused" if type(error) is nearcall.Peer else "other"
+        return f"{type(error).__name__}: {error}"
+
+
+check = Prey()
+
+
+def serve(stems):
+    exported = []
+    for stem in stems:
+        module = importlib.import_module(f"{stem}_selftest_server")
+        servers = (getattr(module, name) for name in vars(module) if name.startswith("Server"))
+        for index, server in enumerate(servers):
+            exported.append(nearcall.export(f"{stem}-{index}", server()))
+    print("ready", flush=True)
+    sys.stdin.read()
+    for one in exported:
+        one.withdraw()
+
+
+def called(clients, stem, interface, operation):
+    """One call, and how it ended."""
+    module = importlib.import_module(f"{stem}_selftest_client")
+    check.word, said = "accepted", ""
+    try:
+        if (stem, interface) not in clients:
+            name = f"{stem}-{interface}"
+            clients[stem, interface] = module.IMPORTED[int(interface)].import_(name)
+        getattr(module, f"call_{operation}")(clients[stem, interface])
+    except BaseException as error:
+        # Also what is no Exception: a panic of the extension's.
+        check.word, said = "other", f"{type(error).__name__}: {error}"
+    if check.word != "accepted":
+        clients.pop((stem, interface), None)
+    return f"{check.word} {said}".replace("\n", " ")
+
+
+def main():
+    if sys.argv[1] == "server":
+        return serve(sys.argv[2:])
+    clients = {}
+    for line in sys.stdin:
+        print(called(clients, *line.split()), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+//! Programs that a hostile peer may talk to: the self-test of an interface file, which looks at
+//! every value that comes, made to say how each call ended instead of comparing anything.
+//!
+//! `x_prey server NAME` exports until its standard input ends. `x_prey client NAME` reads lines of
+//! an interface's and an operation's number, makes that call, and says how it ended.
+
+use std::fmt::Write as _;
+
+use nearcall_idl::back::{LANGUAGES, Output};
+use nearcall_idl::model::Model;
+use nearcall_idl::selftest::Selftest;
+
+/// The source of one program.
+pub struct Program {
+    /// The stubs, and what the program includes.
+    pub files: Vec<Output>,
+    /// The program.
+    pub text: String,
+}
+
+/// What a language makes of an interface file: its stubs and the header of its self-test, and
+/// that's client and server. Nothing if it has no stubs for everything in the file.
+fn printed(
+    language: &str,
+    model: &Model,
+    stem: &str,
+    test: &Selftest,
+) -> Option<(Vec<Output>, [Output; 2])> {
+    let language = LANGUAGES.iter().find(|one| one.name == language).expect("it is in the table");
+    let mut files = (language.compile)(model, stem).ok()?;
+    let programs = (language.selftest)(model, stem, test).ok()?;
+    let [header, client, server]: [Output; 3] = programs.try_into().ok()?;
+    files.push(header);
+    Some((files, [client, server]))
+}
+
+/// The program in C, if C has stubs for everything in the file.
+pub fn c(model: &Model, stem: &str, test: &Selftest) -> Option<Program> {
+    let (files, [client, server]) = printed("c", model, stem, test)?;
+    let include = format!("#include \"{stem}_selftest.h\"\n");
+    let server = behind(&server.text, &include).replace("int main(", "static int server_main(");
+    let client = behind(&client.text, &include);
+    let (calls, main) = client.split_once("int main(").expect("it is a program");
+    let calls = calls.replace("nearcall_environment_release(&env)", "prey_release(&env)");
+    let mut text = format!(
+        "#define _POSIX_C_SOURCE 200809L\n#define NC_SIDE \"prey\"\n{include}\
+         #include \"prey.h\"\n{server}\n{calls}\n"
+    );
+    text += "static void call(nearcall_domain *domain, const char *name, unsigned interface,\n\
+             unsigned operation) {\nnearcall_environment env;\nchar full[128];\n\
+             snprintf(full, sizeof full, \"%s-%u\", name, interface);\nswitch (interface) {\n";
+    for (interface, index) in test.interfaces.iter().zip(0..) {
+        let tag = between(main, &format!("client_{index} = nearcall_import_"), "(");
+        let _ = write!(
+            text,
+            "case {index}: {{\nstatic {tag} *own;\n\
+             if (own == NULL || nearcall_is_revoked((const nearcall_client *)own)) {{\n\
+             nearcall_release_{tag}(own);\nown = domain == NULL ? NULL : \
+             nearcall_import_{tag}(domain, full, &env);\n}}\n\
+             if (own == NULL) {{\nif (domain != NULL) {{ nc_stop(env.message); }}\nbreak;\n}}\n\
+             if (domain == NULL) {{\nnearcall_release_{tag}(own);\nown = NULL;\nbreak;\n}}\n\
+             switch (operation) {{\n"
+        );
+        for operation in &interface.operations {
+            let number = operation.number;
+            let _ = writeln!(text, "case {number}: nc_call_{number}(own); break;");
+        }
+        text += "}\nbreak;\n}\n";
+    }
+    let count = test.interfaces.len();
+    let _ = write!(
+        text,
+        "}}\n}}\n\nint main(int argc, char **argv) {{\nnearcall_environment env;\n\
+         nearcall_domain *domain;\nunsigned interface;\nunsigned operation;\n\
+         if (argc == 3 && strcmp(argv[1], \"server\") == 0) {{\n\
+         return server_main(argc, argv);\n}}\ndomain = nearcall_domain_new(&env);\n\
+         while (prey_next(&interface, &operation)) {{\n\
+         call(domain, argv[argc - 1], interface, operation);\nprey_say();\n}}\n\
+         /* Without a domain its clients are given back. */\n\
+         for (interface = 0; interface < {count}; interface++) {{\n\
+         call(NULL, \"\", interface, 0);\n}}\nnearcall_domain_shut_down(domain);\n\
+         nearcall_domain_release(domain);\nreturn 0;\n}}\n"
+    );
+    Some(Program { files, text })
+}
+
+/// The program in C++.
+pub fn cpp(model: &Model, stem: &str, test: &Selftest) -> Option<Program> {
+    let (files, [client, server]) = printed("cpp", model, stem, test)?;
+    let include = format!("#include \"{stem}_selftest.hpp\"\n");
+    let server = without_check(behind(&server.text, &include), "server");
+    let server = server.replace("int main(", "static int server_main(");
+    let client = without_check(behind(&client.text, &include), "client");
+    let (calls, main) = client.split_once("int main(").expect("it is a program");
+    let calls = calls.replace("error.what()", "nc_check.told(error)");
+    let mut text = format!("{include}#include \"prey.hpp\"\n{server}\n{calls}\n");
+    let (mut owned, mut arms) = (String::new(), String::new());
+    for (interface, index) in test.interfaces.iter().zip(0..) {
+        let end = format!(" client_{index}(domain, name + \"-{index}\");");
+        let class = main.lines().find_map(|line| line.trim().strip_suffix(&end));
+        let class = class.expect("each interface has a client");
+        let _ = writeln!(owned, "std::unique_ptr<{class}> own_{index};");
+        let _ = write!(
+            arms,
+            "case {index}:\nif (!own_{index}) {{\n\
+             own_{index}.reset(new {class}(domain, name + \"-{index}\"));\n}}\n\
+             switch (operation) {{\n"
+        );
+        for operation in &interface.operations {
+            let number = operation.number;
+            let _ = writeln!(arms, "case {number}: nc_call_{number}(*own_{index}); break;");
+        }
+        let _ = write!(arms, "}}\nif (!nc_check.say()) {{\nown_{index}.reset();\n}}\nbreak;\n");
+    }
+    let _ = write!(
+        text,
+        "static int client_main(const std::string &name) try {{\nnearcall::domain domain;\n{{\n\
+         {owned}unsigned interface;\nunsigned operation;\n\
+         while (std::cin >> interface >> operation) {{\nswitch (interface) {{\n{arms}}}\n}}\n}}\n\
+         domain.shut_down();\nreturn 0;\n}} catch (const std::exception &error) {{\n\
+         std::fprintf(stderr, \"client: %s\\n\", error.what());\nreturn 1;\n}}\n\n\
+         int main(int argc, char **argv) {{\n\
+         const bool is_server = argc == 3 && std::strcmp(argv[1], \"server\") == 0;\n\
+         return is_server ? server_main(argc, argv) : client_main(argv[argc - 1]);\n}}\n"
+    );
+    Some(Program { files, text })
+}
+
+/// What stands behind a line.
+fn behind<'t>(text: &'t str, line: &str) -> &'t str {
+    text.split_once(line).expect("it is in every self-test").1
+}
+
+fn between<'t>(text: &'t str, before: &str, after: &str) -> &'t str {
+    let rest = behind(text, before);
+    rest.split_once(after).expect("it goes on").0
+}
+
+/// Both sides of a self-test have a check of their own.
+fn without_check(text: &str, side: &str) -> String {
+    let line = format!("static selftest::check nc_check(\"{side}\");\n");
+    assert!(text.contains(&line), "{side} has no check");
+    text.replace(&line, "")
+}
