@@ -19,6 +19,7 @@ use nearcall::{BindError, Binding, CallError, Domain, DomainOptions, ExportError
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 
+use super::memory::HEAP;
 use super::oracle::{CallName, Told};
 use super::{effects, hand};
 use super::{t29_policy, t31_reused};
@@ -190,6 +191,12 @@ impl Player {
         self.child.stdin.as_mut().expect("piped").write_all(b"go\n")
     }
 
+    /// What a server has of its heap, bytes.
+    pub fn heap_bytes(&mut self) -> io::Result<u64> {
+        self.child.stdin.as_mut().expect("piped").write_all(b"heap\n")?;
+        self.line()?.parse().map_err(io::Error::other)
+    }
+
     /// Has it die where it executes the instruction at `offset` of the program.
     pub fn plant(&self, offset: u64) -> io::Result<()> {
         let base = program_base(self.pid())?;
@@ -345,7 +352,11 @@ fn serve_with<Clerks>(
     let domain = Domain::with_options(options).expect("a domain");
     let clerk = export(&domain).expect("an export");
     println!("ready");
-    io::stdin().read_to_end(&mut Vec::new()).expect("standard input");
+    for line in io::stdin().lines() {
+        if line.expect("standard input") == "heap" {
+            println!("{}", HEAP.current_usage());
+        }
+    }
     drop(clerk);
     domain.shut_down();
 }
