@@ -48,6 +48,8 @@ pub struct Answers {
 /// A client's domain that outlives servers.
 #[derive(Debug)]
 pub struct Survivor {
+    /// Makes a long call of each server, too.
+    pub is_long: bool,
     domain: Domain,
     directory: tempfile::TempDir,
     calls: u64,
@@ -56,6 +58,8 @@ pub struct Survivor {
 /// A server's domain that outlives clients.
 #[derive(Debug)]
 pub struct Host {
+    /// Its clients make a long call, too.
+    pub is_long: bool,
     _domain: Domain,
     _clerk: Clerk,
     /// An honest client of it.
@@ -79,7 +83,8 @@ const CALLS: u64 = 3;
 impl Survivor {
     /// Who calls servers that die.
     pub fn new() -> io::Result<Survivor> {
-        Ok(Survivor { domain: Domain::new()?, directory: tempfile::tempdir()?, calls: 0 })
+        let (domain, directory) = (Domain::new()?, tempfile::tempdir()?);
+        Ok(Survivor { is_long: false, domain, directory, calls: 0 })
     }
 
     /// Where names are.
@@ -102,6 +107,10 @@ impl Survivor {
         };
         let client = client.with_deadline(TIMEOUT);
         let mut returned = 0;
+        if self.is_long {
+            returned += u64::from(effects::call_long(&client).is_ok());
+            told.at = Instant::now();
+        }
         for _ in 0..CALLS {
             self.calls += 1;
             let outcome = client.effect(SURVIVOR, self.calls);
@@ -239,6 +248,7 @@ impl Host {
         let neighbour = bind_in(&Domain::new()?, directory.path(), NAME, TIMEOUT)?;
         neighbour.null()?;
         let mut host = Host {
+            is_long: false,
             _domain: domain,
             _clerk: clerk,
             neighbour,
@@ -256,7 +266,8 @@ impl Host {
     /// A client that waits to be told to go, and its number.
     pub fn client(&mut self) -> io::Result<(Player, u64)> {
         self.clients += 1;
-        let number = self.clients.to_string();
+        let long = if self.is_long { "+" } else { "" };
+        let number = format!("{}{long}", self.clients);
         let client = Player::start(Role::Call, self.directory.path(), NAME, &number)?;
         Ok((client, self.clients))
     }
