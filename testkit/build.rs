@@ -10,4 +10,5 @@ fn main() {
     nearcall_idl::build("exchanges.idl");
     nearcall_idl::build("estacks.idl");
     nearcall_idl::build("introducing.idl");
+    nearcall_idl::build("forms.idl");
 }

@@ -15,6 +15,7 @@ pub mod effects;
 pub mod hand;
 pub mod latency;
 pub mod looked_at;
+pub mod memory;
 pub mod nightly;
 pub mod oracle;
 pub mod player;

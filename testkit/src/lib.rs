@@ -66,6 +66,11 @@ pub mod introducing_stubs {
     include!(concat!(env!("OUT_DIR"), "/introducing.rs"));
 }
 
+/// Stubs of `forms.idl`.
+pub mod forms {
+    include!(concat!(env!("OUT_DIR"), "/forms.rs"));
+}
+
 /// Stubs of `exchanges.idl`.
 pub mod exchanges {
     include!(concat!(env!("OUT_DIR"), "/exchanges.rs"));

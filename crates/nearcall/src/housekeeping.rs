@@ -52,6 +52,9 @@ const LOOK_NS: u64 = 100_000;
 /// it is looked whether they still do.
 const BEHIND_NS: u64 = 1_000_000;
 
+/// Of a table's room, what at least has to be in use: one in so many.
+const SPARSE_SHARE: usize = 8;
+
 /// How long to leave a poller alone that does not work.
 const POLLER_PAUSE: Duration = Duration::from_millis(100);
 
@@ -218,7 +221,7 @@ impl Housekeeping {
 
     /// Takes an entry out; whoever drops it does so outside of the lock.
     fn take(&self, token: u64) -> Option<Watched> {
-        self.watched().remove(&token)
+        take_from(&mut self.watched(), token)
     }
 
     /// Stops watching everything.
@@ -332,6 +335,16 @@ impl Housekeeping {
     fn handshakes(&self) -> MutexGuard<'_, HashMap<u64, UnderWay>> {
         self.handshakes.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Takes an entry out of a table, which gives its memory back when it has become much too large:
+/// thousands of clients that have gone are no reason to keep it.
+fn take_from<T>(table: &mut HashMap<u64, T>, token: u64) -> Option<T> {
+    let taken = table.remove(&token);
+    if table.len() < table.capacity() / SPARSE_SHARE {
+        table.shrink_to(2 * table.len());
+    }
+    taken
 }
 
 impl Watched {
@@ -512,5 +525,22 @@ fn end_served(core: &Arc<DomainCore>, binding: &Arc<ServerBinding>) {
 impl fmt::Debug for Housekeeping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Housekeeping").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_gives_back_what_thousands_have_needed() {
+        let mut table: HashMap<u64, u64> = (0..4_000).map(|token| (token, token)).collect();
+        let most = table.capacity();
+        for token in 0..3_990 {
+            assert_eq!(take_from(&mut table, token), Some(token));
+        }
+        assert_eq!(take_from(&mut table, 0), None);
+        assert!(table.capacity() < most / 50, "{} of {most}", table.capacity());
+        assert!((3_990..4_000).all(|token| table.contains_key(&token)));
     }
 }

@@ -48,6 +48,8 @@ pub struct Answers {
 /// A client's domain that outlives servers.
 #[derive(Debug)]
 pub struct Survivor {
+    /// Makes a long call of each server, too.
+    pub is_long: bool,
     domain: Domain,
     directory: tempfile::TempDir,
     calls: u64,
@@ -58,6 +60,8 @@ pub struct Survivor {
 /// A server's domain that outlives clients.
 #[derive(Debug)]
 pub struct Host {
+    /// Its clients make a long call, too.
+    pub is_long: bool,
     _domain: Domain,
     _clerk: Clerk,
     /// An honest client of it.
@@ -83,7 +87,7 @@ impl Survivor {
     pub fn new() -> Result<Survivor, Stopped> {
         let (domain, directory) = (Domain::new()?, tempfile::tempdir()?);
         let held = Held::by(std::process::id());
-        let mut survivor = Survivor { domain, directory, calls: 0, held };
+        let mut survivor = Survivor { is_long: false, domain, directory, calls: 0, held };
         // What the first server makes for good belongs to the measure.
         let mut server = survivor.server()?;
         let answers = survivor.call();
@@ -116,6 +120,10 @@ impl Survivor {
         };
         let client = client.with_deadline(TIMEOUT);
         let mut returned = 0;
+        if self.is_long {
+            returned += u64::from(effects::call_long(&client).is_ok());
+            told.at = Instant::now();
+        }
         for _ in 0..CALLS {
             self.calls += 1;
             let outcome = client.effect(SURVIVOR, self.calls);
@@ -264,6 +272,7 @@ impl Host {
         let neighbour = bind_in(&Domain::new()?, directory.path(), NAME, TIMEOUT)?;
         neighbour.null()?;
         let mut host = Host {
+            is_long: false,
             _domain: domain,
             _clerk: clerk,
             neighbour,
@@ -281,7 +290,8 @@ impl Host {
     /// A client that waits to be told to go, and its number.
     pub fn client(&mut self) -> io::Result<(Player, u64)> {
         self.clients += 1;
-        let number = self.clients.to_string();
+        let long = if self.is_long { "+" } else { "" };
+        let number = format!("{}{long}", self.clients);
         let client = Player::start(Role::Call, self.directory.path(), NAME, &number)?;
         Ok((client, self.clients))
     }

@@ -1,17 +1,31 @@
 //! What decodes a peer's bytes, each as a function of any bytes at all that must return: what row
 //! T11 feeds with bytes that a fuzzer makes up. Panics anywhere in the process count.
+//!
+//! ```text
+//! messages            Message::decode, Version::decode
+//! clerk, requests     bytes ──▶ a server of this process
+//! calls               script ─▶ a server of this process, which serves every form of type
+//! replies, answers    script ─▶ a client of this process, which asks for every form of type
+//! ```
+
+mod forms;
+mod lies;
+mod script;
+mod theirs;
 
 use std::os::fd::OwnedFd;
+use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{LazyLock, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nearcall::{Clerk, Domain};
 use nearcall_abi::message::{Message, PACKET_BYTES_MAX, Version};
 use tempfile::TempDir;
 
+use self::script::{Script, Step};
 use super::effects;
-use super::hand::{self, HandClient, Heard, Words};
-use crate::effects::effects::EFFECTS;
+use super::hand::{self, HandClient, Heard};
+use crate::forms::forms::FORMS;
 
 /// A decoder.
 pub struct Decoder {
@@ -28,7 +42,9 @@ pub const DECODERS: &[Decoder] = &[
     Decoder { name: "messages", feed: messages, seeds: packets },
     Decoder { name: "clerk", feed: clerk, seeds: chosen_packets },
     Decoder { name: "requests", feed: requests, seeds: chosen_packets },
-    Decoder { name: "calls", feed: calls, seeds: forged_calls },
+    Decoder { name: "calls", feed: calls, seeds: theirs::calls },
+    Decoder { name: "replies", feed: theirs::replies, seeds: theirs::recorded_replies },
+    Decoder { name: "answers", feed: theirs::answers, seeds: theirs::usual_answers },
 ];
 
 /// One that has a bug, which must be found in the time that the others have.
@@ -40,26 +56,39 @@ pub const VARIABLE: &str = "NEARCALL_DECODER";
 /// Longest that an answer is waited for.
 const ANSWER: Duration = Duration::from_millis(2);
 
-/// Bytes of a forged call before those of its arguments.
-const CALL_BYTES: usize = 13;
+/// Longest that a reply is waited for.
+const REPLY: Duration = Duration::from_millis(20);
+
+/// Inputs that one binding is used for: it may have a number of feeds open.
+const INPUTS_OF_BINDING: u32 = 16;
 
 const NAME: &str = "fuzzed";
+const FORMS_NAME: &str = "forms";
 
 /// A server of this process, which lives as long as it.
 struct Server {
     directory: TempDir,
-    _clerk: Clerk,
+    _clerks: [Clerk; 2],
+}
+
+/// A binding that calls go over, and what they have opened.
+struct Caller {
+    client: HandClient,
+    feeds: [u64; 2],
+    inputs: u32,
 }
 
 static SERVER: LazyLock<Server> = LazyLock::new(|| {
     let directory = tempfile::tempdir().expect("a directory");
     let domain = Domain::new().expect("a domain");
     let clerk = effects::export(&domain, directory.path(), NAME).expect("an export");
-    Server { directory, _clerk: clerk }
+    let forms = forms::export(&domain, directory.path(), FORMS_NAME).expect("an export");
+    Server { directory, _clerks: [clerk, forms] }
 });
 
 /// A binding that is used until something that goes over it ends it.
 static CLIENT: Mutex<Option<HandClient>> = Mutex::new(None);
+static CALLER: Mutex<Option<Caller>> = Mutex::new(None);
 
 /// Feeds the decoder that the environment names.
 pub fn feed_named(bytes: &[u8]) {
@@ -133,30 +162,88 @@ fn chosen(choice: u8) -> Vec<OwnedFd> {
     chosen.map(|(_, file)| file.expect("a file")).collect()
 }
 
-/// A call by hand: A-stack, procedure, length and origin as they come, then its arguments.
+/// A client of the server that serves every form.
+fn bind_forms() -> Option<HandClient> {
+    HandClient::bind_for(&hand::path_of(SERVER.directory.path(), FORMS_NAME), &FORMS).ok()
+}
+
+/// What a client does, packets and calls, as a script.
 fn calls(bytes: &[u8]) {
-    let Some((words, arguments)) = bytes.split_at_checked(CALL_BYTES) else {
+    let mut kept = CALLER.lock().unwrap_or_else(PoisonError::into_inner);
+    let new = || Some(Caller { client: bind_forms()?, feeds: [0; 2], inputs: 0 });
+    let Some(mut caller) = kept.take().or_else(new) else {
         return;
     };
-    let word = |at| u32::from_le_bytes(*words[at..].first_chunk().expect("four bytes"));
-    let mut client = CLIENT.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(bound) = client.take().or_else(bind) else {
-        return;
-    };
-    let astack = u32::from(words[0]) % hand::layout().astack_count();
-    let sequence = bound.next_sequence(astack);
-    bound.write_message(astack, arguments);
-    bound.post(
-        astack,
-        Words {
-            turn: hand::turn(sequence, nearcall_core::Phase::Posted),
-            selector: word(1),
-            message_bytes: word(5),
-            origin: word(9),
-        },
-    );
-    if bound.await_reply(astack, sequence, ANSWER) {
-        *client = Some(bound);
+    let mut made = Vec::new();
+    let is_alive = Script(bytes).all(|step| match step {
+        Step::Packet { how, bytes } => caller.send(how, bytes, std::mem::take(&mut made)),
+        Step::Words(words) => caller.call(&words),
+        Step::Descriptor(descriptor) => {
+            made.extend(descriptor.made());
+            true
+        }
+    });
+    caller.inputs += 1;
+    if is_alive && caller.inputs < INPUTS_OF_BINDING {
+        *kept = Some(caller);
+    }
+}
+
+impl Caller {
+    /// Sends a packet, and hears what comes of it. False: the server has hung up.
+    fn send(&self, how: u8, bytes: &[u8], descriptors: Vec<OwnedFd>) -> bool {
+        let next = |astack: u32| self.client.next_sequence(astack % self.count());
+        let packet = script::numbered(how, bytes, next);
+        // What is longer than a packet may be is not sent.
+        let is_sent =
+            !packet.is_empty() && hand::send(&self.client.stream, &packet, &descriptors).is_ok();
+        !is_sent || hand::hear(&self.client.stream, ANSWER) != Heard::HungUp
+    }
+
+    fn count(&self) -> u32 {
+        hand::layout_of(&FORMS).astack_count()
+    }
+
+    /// Makes a call. False: it has no reply.
+    fn call(&mut self, words: &script::Words<'_>) -> bool {
+        let astack = u32::from(words.astack) % self.count();
+        let sequence = self.client.next_sequence(astack) + u32::from(words.how & script::OFF_TURN);
+        let mut message = words.message.to_vec();
+        let opened = match words.how & (script::FIRST_FEED | script::SECOND_FEED) {
+            script::FIRST_FEED => Some(self.feeds[0]),
+            script::SECOND_FEED => Some(self.feeds[1]),
+            _ => None,
+        };
+        if let (Some(number), Some(first)) = (opened, message.first_chunk_mut()) {
+            *first = number.to_le_bytes();
+        }
+        self.client.write_message(astack, &message);
+        let line = self.client.request_line(astack);
+        // SeqCst: by hand, nothing is to depend on a row of the table.
+        line.generation.store(words.generation(), SeqCst);
+        if words.how & script::COMPLETE != 0 {
+            line.progress.store(words.message_bytes, SeqCst);
+        }
+        let script::Words { selector, message_bytes, origin, .. } = *words;
+        let turn = hand::turn(sequence, nearcall_core::Phase::Posted);
+        self.client.post(astack, hand::Words { turn, selector, message_bytes, origin });
+        let is_replied = self.await_reply(astack, sequence);
+        if is_replied && let Some(opened) = lies::opened(&self.client, astack) {
+            self.feeds = opened;
+        }
+        is_replied
+    }
+
+    /// Waits for a reply until it is late, or the server has hung up.
+    fn await_reply(&self, astack: u32, sequence: u32) -> bool {
+        let begin = Instant::now();
+        while !self.client.await_reply(astack, sequence, ANSWER / 8) {
+            let is_over = hand::hear(&self.client.stream, Duration::ZERO) == Heard::HungUp;
+            if is_over || begin.elapsed() > REPLY {
+                return false;
+            }
+        }
+        true
     }
 }
 
@@ -182,18 +269,6 @@ fn chosen_packets() -> Vec<Vec<u8>> {
     (0..4).flat_map(each).collect()
 }
 
-/// A call of each procedure, without arguments and with some.
-fn forged_calls() -> Vec<Vec<u8>> {
-    let call = |(number, name): (u32, &'static str), bytes: u32| {
-        let astack = hand::astack_of(name).to_le_bytes()[0];
-        let words = [number, bytes, 0].map(u32::to_le_bytes).concat();
-        [&[astack], &*words, &*vec![1; bytes as usize]].concat()
-    };
-    let names = EFFECTS.procedures.iter().map(|procedure| procedure.name);
-    let each = (0..).zip(names).flat_map(|named| [0, 8, 64].map(|bytes| call(named, bytes)));
-    each.collect()
-}
-
 /// Panics for one kind of message, two of whose fields stand in a relation.
 fn planted(bytes: &[u8]) {
     if let Ok(Message::Lend { number, bytes }) = Message::decode(bytes) {
@@ -208,7 +283,7 @@ mod tests {
     #[test]
     fn whatever_is_fed_returns() {
         let import = hand::packet(&hand::import_message());
-        let call = [&[0; CALL_BYTES][..], &[7; 9]].concat();
+        let call = [&[0, 1][..], &[0; 14], &[9, 0], &[7; 9]].concat();
         for decoder in DECODERS {
             for bytes in [&[][..], &[3], &import, &[&[3], &import[..]].concat(), &call] {
                 (decoder.feed)(bytes);

@@ -8,13 +8,18 @@ use std::path::Path;
 use std::time::Duration;
 
 use nearcall::name::Scope;
-use nearcall::{Clerk, Domain, ExportError, ExportOptions, Opaque, Policy};
+use nearcall::{CallError, Clerk, Domain, ExportError, ExportOptions, Opaque, Policy};
 
 use super::oracle::{CallName, Effects};
-use crate::effects::effects::{CrowdEntries, CrowdServer, EffectsEntries, EffectsServer};
+use crate::effects::effects::{
+    CrowdEntries, CrowdServer, EffectsClient, EffectsEntries, EffectsServer,
+};
 
 /// Name of the file, in the directory of the names.
 pub const FILE: &str = "effects";
+
+/// Bytes of a call, and of its results, that do not fit their A-stack.
+const LONG_BYTES: usize = 4096;
 
 /// Serves `Effects`.
 #[derive(Debug)]
@@ -63,6 +68,16 @@ pub fn export_crowd(domain: &Domain, directory: &Path, name: &str) -> Result<Cle
     let mut options = ExportOptions::default();
     options.scope = Some(Scope::Directory(directory.to_owned()));
     Clerk::export_with(domain, name, CrowdEntries::new(Echo), options)
+}
+
+/// Makes a long call.
+///
+/// # Panics
+///
+/// If it returns something else than it is to.
+pub fn call_long(client: &EffectsClient) -> Result<(), CallError> {
+    let data = vec![7; LONG_BYTES];
+    client.echo(&data).map(|echo| assert_eq!(echo, data))
 }
 
 /// What was written down in `directory`.

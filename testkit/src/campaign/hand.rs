@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use nearcall::name::{Scope, socket_path};
 use nearcall_abi::message::{Classes, Message, PACKET_BYTES_MAX};
 use nearcall_abi::{
-    ABI_VERSION, AStackHead, BellLine, Extent, INLINE_BYTES, LINE_BYTES, SegmentLayout, bell,
+    ABI_VERSION, AStackHead, BellLine, Extent, INLINE_BYTES, InterfaceDescriptor, LINE_BYTES,
+    RequestLine, SegmentLayout, bell,
 };
 use nearcall_core::{Phase, Sequence, TurnWord};
 use nearcall_os::futex;
@@ -26,6 +27,8 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// A client's half of a binding, to be abused.
 #[derive(Debug)]
 pub struct HandClient {
+    /// What it is bound for.
+    pub interface: &'static InterfaceDescriptor,
     /// The binding's socket.
     pub stream: Stream,
     /// Both write.
@@ -71,7 +74,12 @@ pub fn path_of(directory: &Path, name: &str) -> PathBuf {
 
 /// Where the A-stacks of `Effects` lie.
 pub fn layout() -> SegmentLayout<'static> {
-    SegmentLayout::new(EFFECTS.classes).expect("the compiler made the classes")
+    layout_of(&EFFECTS)
+}
+
+/// Where the A-stacks of an interface lie.
+pub fn layout_of(interface: &'static InterfaceDescriptor) -> SegmentLayout<'static> {
+    SegmentLayout::new(interface.classes).expect("the compiler made the classes")
 }
 
 /// Where an A-stack lies.
@@ -98,17 +106,17 @@ pub fn turn(sequence: u32, phase: Phase) -> u32 {
 
 /// The message that asks for a binding by its name, in order.
 pub fn import_message() -> Message<'static> {
-    import_message_as(false)
+    import_of(&EFFECTS, false)
 }
 
-/// The same, or one that asks for what an introduction is to.
-pub fn import_message_as(is_introduced: bool) -> Message<'static> {
+/// The same for any interface, or one that asks for what an introduction is to.
+pub fn import_of(interface: &'static InterfaceDescriptor, is_introduced: bool) -> Message<'static> {
     Message::Import {
         abi_version: ABI_VERSION,
-        interface_hash: EFFECTS.hash,
+        interface_hash: interface.hash,
         processor: 0,
-        interface_name: EFFECTS.name,
-        classes: Classes::new(EFFECTS.classes).expect("the compiler made the classes"),
+        interface_name: interface.name,
+        classes: Classes::new(interface.classes).expect("the compiler made the classes"),
         is_introduced,
     }
 }
@@ -179,11 +187,11 @@ pub fn requests() -> io::Result<OwnedFd> {
 }
 
 /// Two segments as a client makes them, and what it sends of them.
-fn halves() -> io::Result<([Segment; 2], [OwnedFd; 2])> {
+fn halves(layout: SegmentLayout<'_>) -> io::Result<([Segment; 2], [OwnedFd; 2])> {
     let create = |name, bytes, sealing| {
         Segment::create(name, bytes, sealing).map_err(|error| io::Error::other(error.to_string()))
     };
-    let (heads_bytes, blocks_bytes) = (layout().heads_bytes(), layout().blocks_bytes());
+    let (heads_bytes, blocks_bytes) = (layout.heads_bytes(), layout.blocks_bytes());
     let (heads, sent_heads) = create("nearcall-by-hand", heads_bytes as usize, Sealing::BothWrite)?;
     let (requests, sent_requests) =
         create("nearcall-by-hand", blocks_bytes as usize, Sealing::SingleWriter)?;
@@ -196,11 +204,19 @@ pub fn connect(path: &Path) -> io::Result<Stream> {
 }
 
 impl HandClient {
-    /// Binds in order.
+    /// Binds to `Effects` in order.
     pub fn bind(path: &Path) -> io::Result<HandClient> {
-        let stream = connect(path)?;
-        let ([heads, requests], sent) = halves()?;
-        send(&stream, &packet(&import_message()), &sent)?;
+        HandClient::bind_for(path, &EFFECTS)
+    }
+
+    /// Binds in order.
+    pub fn bind_for(
+        path: &Path,
+        interface: &'static InterfaceDescriptor,
+    ) -> io::Result<HandClient> {
+        let (stream, layout) = (connect(path)?, layout_of(interface));
+        let ([heads, requests], sent) = halves(layout)?;
+        send(&stream, &packet(&import_of(interface, false)), &sent)?;
         let mut bytes = vec![0; PACKET_BYTES_MAX];
         let mut received =
             stream.receive(&mut bytes, DESCRIPTORS_MAX, TIMEOUT).map_err(io::Error::other)?;
@@ -215,15 +231,26 @@ impl HandClient {
         let bell = received.descriptors.remove(1);
         let bell = receive(bell, bell::SEGMENT_BYTES, Sealing::BothWrite)?;
         let replies = received.descriptors.remove(0);
-        let blocks_bytes = layout().blocks_bytes() as usize;
+        let blocks_bytes = layout.blocks_bytes() as usize;
         let replies = receive(replies, blocks_bytes, Sealing::SingleWriter)?;
-        Ok(HandClient { stream, heads, requests, bell, lane, replies })
+        Ok(HandClient { interface, stream, heads, requests, bell, lane, replies })
+    }
+
+    fn extent(&self, astack: u32) -> Extent {
+        layout_of(self.interface).extent(astack).expect("an A-stack of the first extent")
     }
 
     /// The head of an A-stack.
     pub fn head(&self, astack: u32) -> &AStackHead {
         let heads = self.heads.span_mut().expect("both write the heads");
-        heads.line(extent(astack).head_offset_bytes as usize).expect("a line of the segment")
+        heads.line(self.extent(astack).head_offset_bytes as usize).expect("a line of the segment")
+    }
+
+    /// The first line of an A-stack's request block.
+    pub fn request_line(&self, astack: u32) -> &RequestLine {
+        let requests = self.requests.span_mut().expect("the client writes its requests");
+        let offset = self.extent(astack).line_offset_bytes;
+        requests.line(offset as usize).expect("a line of the segment")
     }
 
     /// The bell line.
@@ -257,7 +284,7 @@ impl HandClient {
 
     /// Writes the bytes of a message, as far as there is room: inline, and then in the block.
     pub fn write_message(&self, astack: u32, bytes: &[u8]) {
-        let extent = extent(astack);
+        let extent = self.extent(astack);
         let (inline, block) = bytes.split_at(bytes.len().min(INLINE_BYTES as usize));
         let heads = self.heads.span_mut().expect("both write the heads");
         let offset = extent.head_offset_bytes as usize + offset_of!(AStackHead, inline);

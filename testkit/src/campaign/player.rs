@@ -19,10 +19,11 @@ use nearcall::{Binding, CallError, Domain, DomainOptions, ExportError};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 
+use super::memory::HEAP;
 use super::oracle::{CallName, Told};
 use super::t29_policy::Part;
-use super::t31_reused;
 use super::{effects, hand};
+use super::{t17_races, t31_reused};
 use crate::effects::effects::{EFFECTS, EffectsClient};
 use crate::server::{self, import_options};
 
@@ -62,7 +63,8 @@ pub enum Role {
     Test,
     /// Exports `Crowd` until its input ends.
     Echo,
-    /// Told to go, binds, calls, and ends; says what it was told of each call.
+    /// Told to go, binds, calls, and ends; says what it was told of each call. Makes a long one,
+    /// too, if there is a `+` behind its number.
     Call,
     /// Binds before it says that it is ready, and holds the binding until its input ends.
     Hold,
@@ -185,6 +187,12 @@ impl Player {
     /// Tells it to go.
     pub fn go(&mut self) -> io::Result<()> {
         self.child.stdin.as_mut().expect("piped").write_all(b"go\n")
+    }
+
+    /// What a server has of its heap, bytes.
+    pub fn heap_bytes(&mut self) -> io::Result<u64> {
+        self.child.stdin.as_mut().expect("piped").write_all(b"heap\n")?;
+        self.line()?.parse().map_err(io::Error::other)
     }
 
     /// Has it die where it executes the instruction at `offset` of the program.
@@ -314,10 +322,10 @@ pub fn play_if_told() -> Option<ExitCode> {
             serve_with(alone, |domain| server::export(domain, directory, name));
         }
         "echo" => serve(|domain| effects::export_crowd(domain, directory, name)),
-        "call" => call(directory, name, rest.parse().expect("the number of a client")),
+        "call" => call(directory, name, rest),
         "hold" => hold(directory, name),
         "suffer" => suffer(directory, name, rest),
-        "twins" => twins(directory, name, rest.parse().expect("a number of calls")),
+        "twins" => t17_races::twins(directory, name, rest.parse().expect("a number of calls")),
         "knock" => knock(directory, name),
         "reuse" => {
             let times = rest.parse().expect("a number of times");
@@ -342,16 +350,25 @@ fn serve_with<Clerks>(
     let domain = Domain::with_options(options).expect("a domain");
     let clerk = export(&domain).expect("an export");
     println!("ready");
-    io::stdin().read_to_end(&mut Vec::new()).expect("standard input");
+    for line in io::stdin().lines() {
+        if line.expect("standard input") == "heap" {
+            println!("{}", HEAP.current_usage());
+        }
+    }
     drop(clerk);
     domain.shut_down();
 }
 
-fn call(directory: &Path, name: &str, client: u64) {
+fn call(directory: &Path, name: &str, rest: &str) {
+    let client = rest.trim_end_matches('+').parse().expect("the number of a client");
     println!("ready");
     io::stdin().read_line(&mut String::new()).expect("standard input");
     match bind(directory, name, Duration::from_secs(5)) {
         Ok(bound) => {
+            if rest.ends_with('+') {
+                // Where it dies, or its server does, there is nothing to be told of it.
+                let _ = effects::call_long(&bound);
+            }
             for number in 1..=EFFECTS_OF_A_CALLER {
                 say(number, &bound.effect(client, number));
             }
@@ -419,44 +436,6 @@ fn suffer(directory: &Path, name: &str, honest: &str) {
     match bind(directory, honest, Duration::from_secs(5)).map(|bound| bound.add(2, 3)) {
         Ok(Ok(5)) => println!("an honest server answers"),
         other => println!("an honest server does not: {other:?}"),
-    }
-}
-
-/// Threads that call over a twin each, and the server that they call, in one process.
-fn twins(directory: &Path, name: &str, calls: u64) {
-    println!("ready");
-    io::stdin().read_line(&mut String::new()).expect("standard input");
-    let (server, client) = (Domain::new().expect("a domain"), Domain::new().expect("a domain"));
-    let clerk = effects::export(&server, directory, name).expect("an export");
-    let made: u64 = std::thread::scope(|threads| {
-        let callers: Vec<_> = (0..CALLERS)
-            .map(|_| {
-                let options = import_options(directory);
-                let binding = Binding::import_twin(&client, &clerk, &EFFECTS, options);
-                let bound = EffectsClient::new(binding.expect("a twin"));
-                threads.spawn(move || {
-                    (0..calls / CALLERS).filter(|call| is_answered(&bound, *call)).count()
-                })
-            })
-            .collect();
-        callers.into_iter().map(|caller| caller.join().expect("a caller") as u64).sum()
-    });
-    println!("{made} calls");
-    drop(clerk);
-    server.shut_down();
-}
-
-/// Callers of [`Role::Twins`].
-const CALLERS: u64 = 4;
-
-/// One call with short arguments, or now and then one with long ones.
-fn is_answered(bound: &EffectsClient, call: u64) -> bool {
-    match call % 8 {
-        0 => {
-            let data = [call as u8; 1000];
-            bound.echo(&data).is_ok_and(|echo| echo == data)
-        }
-        _ => bound.add(call as i32, 1).is_ok_and(|sum| sum == (call as i32).wrapping_add(1)),
     }
 }
 

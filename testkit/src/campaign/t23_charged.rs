@@ -2,14 +2,13 @@
 //! them. Whoever reads such a page is charged for it; a server that took them would be ended by the
 //! system for having too much memory.
 
-use std::fs;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use nearcall_abi::message::Message;
 
 use super::Setup;
 use super::hand::{self, HandClient, SINGLE};
+use super::memory::MemoryGroup;
 use super::player::{Player, Role, bind};
 use super::report::{Report, Stopped};
 
@@ -23,14 +22,11 @@ const ALLOWED: u64 = 64 << 20;
 
 const ANSWERED: Duration = Duration::from_secs(2);
 
-/// A memory control group, removed when it is dropped.
-struct Group {
-    path: PathBuf,
-}
-
 /// Offers, and looks whether the server lives.
 pub fn run(_: &Setup) -> Result<Report, Stopped> {
-    let group = Group::new()?;
+    let lacking = || Stopped::Skipped("no memory control group can be made here".to_owned());
+    let group = MemoryGroup::of(NAME)?.ok_or_else(lacking)?;
+    group.limit(ALLOWED)?;
     let mut report = Report::of("offers");
     let directory = tempfile::tempdir()?;
     let mut server = Player::start(Role::Serve, directory.path(), NAME, "")?;
@@ -59,34 +55,4 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
         report.violation(format!("the server ended with {status}"));
     }
     Ok(report)
-}
-
-impl Group {
-    fn new() -> Result<Group, Stopped> {
-        let lacking = || Stopped::Skipped("no memory control group can be made here".to_owned());
-        let own = fs::read_to_string("/proc/self/cgroup")?;
-        let own = own.lines().find_map(|line| line.split_once(":memory:")).map(|found| found.1);
-        let own = own.ok_or_else(lacking)?.trim_start_matches('/').to_owned();
-        let name = format!("nearcall-t23-{}", std::process::id());
-        let path = PathBuf::from("/sys/fs/cgroup/memory").join(own).join(name);
-        fs::create_dir(&path).map_err(|_| lacking())?;
-        let group = Group { path };
-        fs::write(group.path.join("memory.limit_in_bytes"), ALLOWED.to_string())?;
-        Ok(group)
-    }
-
-    fn take(&self, pid: u32) -> Result<(), Stopped> {
-        Ok(fs::write(self.path.join("cgroup.procs"), pid.to_string())?)
-    }
-
-    fn read(&self, name: &str) -> Result<u64, Stopped> {
-        Ok(fs::read_to_string(self.path.join(name))?.trim().parse()?)
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        // Busy until the last process in it has ended; then it is of no use to anybody.
-        let _ = fs::remove_dir(&self.path);
-    }
 }

@@ -14,6 +14,7 @@ use nearcall_os::limits;
 use super::super::hand::{self, HandClient, Heard, SINGLE};
 use super::super::player::{Player, Role, bind};
 use super::super::report::{Report, Stopped};
+use super::super::t29_policy::Part;
 use crate::users::as_user;
 
 /// What a policy of T29 is exported under that admits everybody.
@@ -98,7 +99,8 @@ fn mappings(report: &mut Report) -> Result<(), Stopped> {
 fn serve(starter: &[&str]) -> Result<(tempfile::TempDir, Player), Stopped> {
     let directory = tempfile::tempdir()?;
     fs::set_permissions(directory.path(), Permissions::from_mode(0o755))?;
-    let server = Player::start_under(starter, Role::Judge, directory.path(), "policies", "")?;
+    let server =
+        Player::start_under(starter, Role::Policy(Part::Judge), directory.path(), "policies", "")?;
     Ok((directory, server))
 }
 

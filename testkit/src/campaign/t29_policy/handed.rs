@@ -225,7 +225,7 @@ fn given(over: &Stream) -> (Vec<u8>, Vec<OwnedFd>) {
 /// Asks for a binding, and says what came of it.
 pub fn import_over(stream: &Stream, is_introduced: bool) -> String {
     let (heads, requests) = (hand::heads().expect("memory"), hand::requests().expect("memory"));
-    let message = hand::packet(&hand::import_message_as(is_introduced));
+    let message = hand::packet(&hand::import_of(&EFFECTS, is_introduced));
     if let Err(error) = hand::send(stream, &message, &[heads, requests]) {
         return error.to_string();
     }
