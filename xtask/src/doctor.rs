@@ -54,6 +54,18 @@ const NEEDS: &[Need] = &[
         look: || tool("cmake", &["--version"]),
     },
     Need {
+        name: "make",
+        needed_for: "the test of the example in C",
+        is_required: false,
+        look: || tool("make", &["--version"]),
+    },
+    Need {
+        name: "gdb",
+        needed_for: "the test of what debuggers see of FastThreads",
+        is_required: false,
+        look: || tool("gdb", &["--version"]),
+    },
+    Need {
         name: "strace",
         needed_for: "tests that count system calls",
         is_required: false,

@@ -71,9 +71,10 @@ enum Command {
         /// Only goldens of this kind
         kind: Option<bless::Kind>,
     },
-    /// libnearcall, its headers, and what pkg-config and CMake find it by. Release profile
+    /// libnearcall, its headers, what pkg-config and CMake find it by, and the program `nearcall`.
+    /// Release profile
     Install {
-        /// Where: its `lib` and `include`
+        /// Where: its `lib`, `include` and `bin`
         #[arg(long)]
         prefix: PathBuf,
     },
