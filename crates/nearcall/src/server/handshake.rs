@@ -390,3 +390,18 @@ impl Refused {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn want_of_room_is_no_breach_of_the_importers() {
+        let code = |fault| Refused::segment("heads", &fault).0;
+        let source = io::Error::from(io::ErrorKind::OutOfMemory);
+        assert_eq!(code(SegmentFault::Map { source }), RefusalCode::Overloaded);
+        assert_eq!(code(SegmentFault::Unsealable), RefusalCode::Protocol);
+        let gone = io::Error::from(io::ErrorKind::NotFound);
+        assert_eq!(Refused::unidentified(gone).0, RefusalCode::Protocol);
+    }
+}
