@@ -1,6 +1,6 @@
 //! How many instructions a brief call from C takes (design note 0026): up to the post, and in all,
 //! if the reply is there at the first look. Single steps, so that no time counts. What Null and Add
-//! execute stands in `tests/asm`, and is compared by mnemonics, as `cargo xtask cost` does for Rust.
+//! execute stands in `tests/asm`; mnemonics are compared, as `cargo xtask cost` does for Rust.
 
 #![forbid(unsafe_code)]
 
