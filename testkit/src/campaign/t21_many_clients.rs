@@ -14,7 +14,7 @@ use super::report::{Report, Stopped};
 const NAME: &str = "crowded";
 
 const CLIENTS: usize = 2_000;
-const CLIENTS_AT_NIGHT: usize = 9_000;
+const CLIENTS_AT_NIGHT: usize = 4_500;
 
 /// How soon after the deaths nothing of the dead may be left.
 const CLEAN_S_MAX: f64 = 1.0;
