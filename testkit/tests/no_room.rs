@@ -11,7 +11,9 @@ use nearcall::name::Scope;
 use nearcall::{
     BindError, Binding, CallError, Clerk, Domain, DomainOptions, ExportOptions, NotExecuted, Policy,
 };
+use rustix::net::{Shutdown, shutdown};
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+use testkit::campaign::hand::HandClient;
 use testkit::contract::{self, import_options};
 use testkit::faults::faults::{FAULTS, FaultsClient};
 use testkit::stubs::contract::{CONTRACT, ContractClient};
@@ -204,5 +206,25 @@ fn the_bell_of_a_user_goes_with_its_last_binding() {
     while bell_count() > before {
         assert!(begin.elapsed() < Duration::from_secs(10), "{} bells", bell_count());
         std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn a_bell_that_rings_when_its_user_has_gone_ends_no_processor() {
+    let directory = tempfile::tempdir().unwrap();
+    let (_domain, clerk) = export_to_all(DomainOptions::default(), directory.path());
+    let client = HandClient::bind_for(clerk.path(), &CONTRACT).unwrap();
+    // The mapping stays, as a client's does that wants to do harm.
+    shutdown(&client.stream, Shutdown::Both).unwrap();
+    // So seldom that its user owes nothing: its class goes meanwhile.
+    for _ in 0..25 {
+        std::thread::sleep(Duration::from_millis(20));
+        client.ring();
+    }
+    let domain = Domain::new().unwrap();
+    let client = import(&domain, directory.path()).unwrap();
+    let client = client.with_deadline(Duration::from_secs(10));
+    for _ in 0..10 {
+        client.null().unwrap();
     }
 }

@@ -44,9 +44,10 @@ const CAPTURED_SLICE_MAX: Duration = Duration::from_millis(128);
 const STALE_TIME: Duration = Duration::from_millis(50);
 
 /// What a user is charged with for a look that one of its clients asks for, beside the time that
-/// the message takes here: a server processor wakes up for it. If it finds nothing, what it has
-/// run is charged as well, as for a bell that rings in vain (design note 0025).
-const LOOK_NS: u64 = 100_000;
+/// the message takes here: so long, at a quarter of a processor for requests, that looks without
+/// end take less than a fiftieth of one here. What the watcher runs for those that find nothing is
+/// charged there, as for a bell that rings in vain (design note 0025).
+const LOOK_NS: u64 = 2_000_000;
 
 /// How long nothing is read from a client of whose descriptors too many wait to be closed, before
 /// it is looked whether they still do.

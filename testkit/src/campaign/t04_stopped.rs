@@ -21,6 +21,7 @@ use crate::signal;
 
 const STOPPED: &str = "stopped";
 const OTHER: &str = "other";
+const IDLE: &str = "idle";
 
 const STOPS: usize = 500;
 const STOPS_AT_NIGHT: usize = 5_000;
@@ -35,10 +36,11 @@ const LET_GO: Duration = Duration::from_secs(5);
 /// Longest that it is left to run before it is stopped, microseconds.
 const RUNNING_US_MAX: u64 = 2_000;
 
-/// How much slower others may be than beside as many calls of a server that is not stopped, and
-/// how often that client calls and rests for the comparison.
+/// How much slower others may be than beside the same client while a server is stopped that nobody
+/// calls, and how often that is. What it takes the kernel to stop a process of several threads, and
+/// to have it go on, is not ours.
 const SLOWED_MAX: f64 = 1.5;
-const RESTS: usize = 150;
+const STOPS_OF_IDLE: usize = 150;
 
 /// How long others are watched with nothing beside them, for the report.
 const ALONE: Duration = Duration::from_millis(500);
@@ -61,7 +63,13 @@ enum Means<'f> {
     Freezer(&'f Freezer),
 }
 
-impl Means<'_> {
+impl<'f> Means<'f> {
+    /// What there is for a server.
+    fn of((server, freezer): (&Player, &'f Option<Freezer>)) -> Vec<Means<'f>> {
+        let frozen = freezer.as_ref().map(Means::Freezer);
+        frozen.into_iter().chain([Means::Signal(server.pid())]).collect()
+    }
+
     fn stop(&self) -> io::Result<()> {
         match self {
             Means::Signal(pid) => signal::stop(*pid),
@@ -93,66 +101,57 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     let mut report = Report::of("stops");
     let directory = tempfile::tempdir()?;
     let (path, timeout) = (directory.path(), Duration::from_secs(5));
-    let mut server = Player::start(Role::Serve, path, STOPPED, "")?;
-    let mut others = Player::start(Role::Serve, path, OTHER, "")?;
-    let client = bind(path, STOPPED, timeout)?.with_deadline(DEADLINE);
-    let other = bind(path, OTHER, timeout)?;
-    let freezer = Freezer::of(server.pid());
-    let frozen = freezer.as_ref().map(Means::Freezer);
-    let means: Vec<_> = frozen.into_iter().chain([Means::Signal(server.pid())]).collect();
-    report.figure(match &freezer {
-        Some(_) => "every other one by the freezer".to_owned(),
-        None => "no control group here freezes: stopped by signals alone".to_owned(),
-    });
-    let mut scene = Scene {
-        client: &client,
-        number: 0,
-        history: Vec::new(),
-        aborted: 0,
-        late: Times::default(),
+    let mut servers = [STOPPED, OTHER, IDLE].map(|name| Player::start(Role::Serve, path, name, ""));
+    let [Ok(server), Ok(_), Ok(idle)] = &servers else {
+        return Err("a server did not start".to_owned().into());
     };
+    let client = bind(path, STOPPED, timeout)?.with_deadline(DEADLINE);
+    let (other, uncalled) = (bind(path, OTHER, timeout)?, bind(path, IDLE, timeout)?);
+    uncalled.null()?;
+    let freezers = [Freezer::of(server.pid()), Freezer::of(idle.pid())];
+    let [means, means_of_idle] = [(server, &freezers[0]), (idle, &freezers[1])].map(Means::of);
+    report.figure(match means.len() {
+        2 => "every other one by the freezer",
+        _ => "no control group here freezes: stopped by signals alone",
+    });
+    let (history, late) = (Vec::new(), Times::default());
+    let mut scene = Scene { client: &client, number: 0, history, aborted: 0, late };
     let mut chances = setup.chances("T4");
+    let mut running = || Duration::from_micros(chances.u64(..RUNNING_US_MAX));
     let (mut late_ms, mut ratio) = (f64::MAX, f64::MAX);
     for _ in 0..TRIES {
-        let (mut alone, _) = beside(&other, || std::thread::sleep(ALONE));
-        let (mut rested, _) = beside(&other, || {
-            for _ in 0..RESTS {
-                if let Err(fault) = scene.rest(Duration::from_micros(chances.u64(..RUNNING_US_MAX)))
-                {
-                    report.violation(fault);
-                }
+        let alone = beside(&other, &mut report, |_| std::thread::sleep(ALONE));
+        let beside_idle = beside(&other, &mut report, |report| {
+            for means in means_of_idle.iter().cycle().take(STOPS_OF_IDLE) {
+                report.violations.extend(scene.go_on_beside(means, running()).err());
             }
         });
         scene.late = Times::default();
-        let (mut times, failures) = beside(&other, || {
+        let stopped = beside(&other, &mut report, |report| {
             let stops = if setup.is_nightly { STOPS_AT_NIGHT } else { STOPS };
             for means in means.iter().cycle().take(stops) {
-                let running = Duration::from_micros(chances.u64(..RUNNING_US_MAX));
-                if let Err(fault) = scene.stop(means, running) {
-                    report.violation(fault);
-                }
+                report.violations.extend(scene.stop(means, running()).err());
                 report.count += 1;
             }
         });
-        if failures > 0 {
-            report.violation(format!("{failures} calls of another server failed"));
-        }
         late_ms = late_ms.min(scene.late.quantile_us(0.99) / 1e3);
-        let [beside_us, rested_us, alone_us] =
-            [&mut times, &mut rested, &mut alone].map(|times| times.quantile_us(0.99));
+        let [stopped_us, idle_us, alone_us] =
+            [stopped, beside_idle, alone].map(|mut times| times.quantile_us(0.99));
         report.figure(format!(
-            "p99 of others {beside_us:.0} us, {rested_us:.0} without stops, {alone_us:.0} alone"
+            "p99 of others {stopped_us:.0} us, {idle_us:.0} beside stops of another, {alone_us:.0} \
+             alone"
         ));
-        ratio = ratio.min(beside_us / rested_us);
+        ratio = ratio.min(stopped_us / idle_us);
         if late_ms <= LATE_MS_P99 && ratio <= SLOWED_MAX {
             break;
         }
     }
     finish(&mut report, &scene, path);
     report.at_most("deadline over p99", late_ms, LATE_MS_P99, " ms late");
-    report.at_most("p99 of others", ratio, SLOWED_MAX, " of that without stops");
-    server.end()?;
-    others.end()?;
+    report.at_most("p99 of others", ratio, SLOWED_MAX, " of that beside stops of another");
+    for server in servers.iter_mut().flatten() {
+        server.end()?;
+    }
     Ok(report)
 }
 
@@ -188,12 +187,20 @@ impl Scene<'_> {
         self.call_after()
     }
 
-    /// What [`stop`](Scene::stop) does, of a server that is left running: the client calls for as
+    /// What [`stop`](Scene::stop) does, while another server is stopped: the client calls for as
     /// long, and then is silent for as long as it would wait in vain.
-    fn rest(&mut self, running: Duration) -> Result<(), String> {
-        let begin = Instant::now();
-        while begin.elapsed() < running && self.call() {}
+    fn go_on_beside(&mut self, means: &Means<'_>, running: Duration) -> Result<(), String> {
+        std::thread::scope(|threads| {
+            let stopped = threads.spawn(|| {
+                std::thread::sleep(running);
+                means.stop()
+            });
+            while !stopped.is_finished() && self.call() {}
+            stopped.join().expect("who stops it")
+        })
+        .map_err(|error| format!("the freezer: {error}"))?;
         std::thread::sleep(DEADLINE);
+        means.resume().map_err(|error| format!("the freezer: {error}"))?;
         self.call_after()
     }
 
@@ -225,10 +232,10 @@ impl Scene<'_> {
     }
 }
 
-/// What calls of another server take while something is done, and how many of them fail.
-fn beside(other: &EffectsClient, work: impl FnOnce()) -> (Times, u64) {
+/// What calls of another server take while something is done; none of them may fail.
+fn beside(other: &EffectsClient, report: &mut Report, work: impl FnOnce(&mut Report)) -> Times {
     let is_over = AtomicBool::new(false);
-    std::thread::scope(|threads| {
+    let (times, failures) = std::thread::scope(|threads| {
         let calls = threads.spawn(|| {
             let (mut times, mut failures) = (Times::default(), 0);
             // Relaxed: a flag that orders nothing.
@@ -241,9 +248,13 @@ fn beside(other: &EffectsClient, work: impl FnOnce()) -> (Times, u64) {
             }
             (times, failures)
         });
-        work();
+        work(report);
         // Relaxed: as above.
         is_over.store(true, Ordering::Relaxed);
         calls.join().expect("the other client")
-    })
+    });
+    if failures > 0 {
+        report.violation(format!("{failures} calls of another server failed"));
+    }
+    times
 }

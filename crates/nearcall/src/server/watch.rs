@@ -170,11 +170,13 @@ impl<'c> Watch<'c> {
     fn poll_bells(&mut self) -> bool {
         let mut has_served = self.core.processors.is_asked() && self.answer_asking();
         has_served |= estacks::has_guests() && self.go_on();
-        for at in 0..self.snapshot.classes.len() {
-            let class = &self.snapshot.classes[at];
+        let mut at = 0;
+        // Not a range: whoever answers may learn of classes that have gone.
+        while let Some(class) = self.snapshot.classes.get(at) {
             if self.awake.hears(class) && bell::is_rung(&class.watch().gate) {
                 has_served |= self.answer(at);
             }
+            at += 1;
         }
         has_served
     }

@@ -278,10 +278,11 @@ impl Watch<'_> {
             return false;
         }
         let (begin, found_before) = (clock::ticks(), self.awake.found_count());
-        // A binding that rings may be newer than what we know: its bell would be lost.
+        let class = &Arc::clone(&self.snapshot.classes[at]);
+        // A binding that rings may be newer than what we know: its bell would be lost. The class
+        // may have gone meanwhile: then no binding is of it.
         self.refresh();
         let snapshot = Arc::clone(&self.snapshot);
-        let class = &snapshot.classes[at];
         let line = class.watch();
         // Relaxed: only what is fetched ahead depends on it. The lanes are taken below.
         let ahead = line.lanes.each_ref().map(|lanes| lanes.load(Relaxed));
