@@ -152,9 +152,9 @@ impl Pace {
         self.paid_ns = self.paid_ns.max(now_ns).saturating_add(debt_ns).min(limit_ns);
     }
 
-    /// The user owes nothing: whoever forgets the debt forgets nothing.
-    pub fn is_paid(&self, now_ns: u64) -> bool {
-        self.paid_ns <= now_ns
+    /// How long until the user owes nothing: whoever forgets it then forgets nothing.
+    pub fn owed_ns(&self, now_ns: u64) -> u64 {
+        self.paid_ns.saturating_sub(now_ns)
     }
 
     /// How long the user waits now.
@@ -400,9 +400,9 @@ mod tests {
     #[test]
     fn a_debt_that_is_paid_is_as_none() {
         let mut pace = Pace::REQUESTS;
-        assert!(pace.is_paid(0));
+        assert_eq!(pace.owed_ns(0), 0);
         pace.spend(1_000, 7);
-        assert!(!pace.is_paid(7) && pace.is_paid(7 + 4 * 1_000));
+        assert_eq!([7, 8, 4_007, 5_000].map(|now_ns| pace.owed_ns(now_ns)), [4_000, 3_999, 0, 0]);
     }
 
     #[test]

@@ -211,9 +211,11 @@ impl DomainCore {
         })
     }
 
-    /// Lets go of the classes that nobody is in any more. False: some are kept a little longer.
-    pub fn end_empty_classes(&self) -> bool {
-        self.trust.end_empty(clock::now_ns(), |classes| self.table.set_classes(classes))
+    /// Lets go of the classes that nobody is in any more. How long until one that is kept, because
+    /// its user owes time, is not.
+    pub fn end_empty_classes(&self) -> Option<Duration> {
+        let tell = |classes| self.table.set_classes(classes);
+        self.trust.end_empty(clock::now_ns(), tell).map(Duration::from_nanos)
     }
 }
 

@@ -43,11 +43,13 @@ const CAPTURED_SLICE_MAX: Duration = Duration::from_millis(128);
 /// How long server processors that sleep may keep what they know of bindings that have gone.
 const STALE_TIME: Duration = Duration::from_millis(50);
 
+/// How long it takes at most until debts of users without bindings are looked at again.
+const DEBTS_LOOK_MAX: Duration = Duration::from_secs(60);
+
 /// What a user is charged with for a look that one of its clients asks for, beside the time that
-/// the message takes here: so long, at a quarter of a processor for requests, that looks without
-/// end take less than a fiftieth of one here. What the watcher runs for those that find nothing is
-/// charged there, as for a bell that rings in vain (design note 0025).
-const LOOK_NS: u64 = 2_000_000;
+/// the message takes here: a server processor wakes up for it. One that finds nothing costs more
+/// ([`TrustClass::charge_vain_look`](crate::server::trust::TrustClass::charge_vain_look)).
+const LOOK_NS: u64 = 100_000;
 
 /// How long nothing is read from a client of whose descriptors too many wait to be closed, before
 /// it is looked whether they still do.
@@ -74,6 +76,8 @@ pub(crate) struct Housekeeping {
     has_captured: AtomicBool,
     /// Since when a binding is gone that server processors may still know. The thread's own.
     stale_since: Mutex<Option<Instant>>,
+    /// When a user without bindings may have paid what it owes. The thread's own.
+    debts_paid: Mutex<Option<Instant>>,
     has_ended: AtomicBool,
 }
 
@@ -106,6 +110,7 @@ impl Housekeeping {
             again: Mutex::default(),
             has_captured: AtomicBool::new(false),
             stale_since: Mutex::default(),
+            debts_paid: Mutex::default(),
             has_ended: AtomicBool::new(false),
         };
         housekeeping.poller.add(&housekeeping.waker, WAKER)?;
@@ -311,18 +316,28 @@ impl Housekeeping {
     }
 
     /// Has server processors that sleep let go of the bindings that have gone, many at once, and of
-    /// the trust classes that have gone with them. How long until it is time, if there are any.
+    /// the trust classes that have gone with them; and lets go of those whose users have paid what
+    /// they owed. How long until it is time, if there is any.
     fn let_go_of_gone(&self, core: &DomainCore) -> Option<Duration> {
-        let since = (*self.stale_since())?;
-        let left = STALE_TIME.saturating_sub(since.elapsed());
-        if !left.is_zero() {
-            return Some(left);
+        let now = Instant::now();
+        let gone = self.stale_since().map(|since| since + STALE_TIME);
+        let due = gone.into_iter().chain(*self.debts_paid()).min()?;
+        if due > now {
+            return Some(due - now);
         }
-        // Those that owe time are looked at again.
-        let is_over = core.end_empty_classes();
-        *self.stale_since() = (!is_over).then(Instant::now);
-        core.processors.announce();
-        (!is_over).then_some(STALE_TIME)
+        let owed = core.end_empty_classes();
+        let owed = owed.map(|owed| owed.clamp(STALE_TIME, DEBTS_LOOK_MAX));
+        *self.debts_paid() = owed.map(|owed| now + owed);
+        let left = gone.filter(|gone| *gone > now);
+        if gone.is_some() && left.is_none() {
+            *self.stale_since() = None;
+            core.processors.announce();
+        }
+        left.map(|left| left - now).into_iter().chain(owed).min()
+    }
+
+    fn debts_paid(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.debts_paid.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn stale_since(&self) -> MutexGuard<'_, Option<Instant>> {

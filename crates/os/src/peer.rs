@@ -122,7 +122,7 @@ impl Process {
     /// pid namespace than ours, and then calls another process by the number that we know.
     fn number_in_proc(&self) -> Option<u32> {
         let own = self.pidfd.as_raw_fd();
-        let text = std::fs::read_to_string(format!("/proc/self/fdinfo/{own}")).ok()?;
+        let text = std::fs::read_to_string(format!("/proc/thread-self/fdinfo/{own}")).ok()?;
         let number = text.lines().find_map(|line| line.strip_prefix("Pid:"))?.trim().parse();
         number.ok().filter(|number| *number != 0)
     }

@@ -216,13 +216,13 @@ impl Handshake {
         let classes = self.interface().classes;
         let bytes = RegionBytes::of(classes).expect("the compiler made a class list");
         let account = Account::new(&core.quotas, importer.uid(), limits);
-        let (mut charges, mut mappings) = (Vec::with_capacity(limits::FIRST_HELD), None);
+        let (mut charges, mut kept) = (Vec::with_capacity(limits::FIRST_HELD), Vec::new());
         for (resource, amount) in limits::first_held(self.interface()) {
             let charge = account.charge(resource, amount);
             let charge = charge.map_err(|over| Refused::over(resource, over))?;
             match resource {
-                // What is mapped stays charged until it is unmapped.
-                Resource::Mappings => mappings = Some(charge),
+                // What a processor that still knows the binding keeps is charged until then.
+                Resource::Mappings | Resource::OpenDescriptors => kept.push(charge),
                 _ => charges.push(charge),
             }
         }
@@ -235,7 +235,7 @@ impl Handshake {
         let Replies { segment: own, descriptor: replies } = made;
         let region = region::table(
             classes,
-            Segments { heads: heads.keep(mappings), own, peer },
+            Segments { heads: heads.keep(kept), own, peer },
             ServerAStack::new,
         );
         // Last, so that nobody has a class made by what is refused.

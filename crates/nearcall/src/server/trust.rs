@@ -23,6 +23,16 @@ use nearcall_os::segment::{self, Sealing, Segment, SegmentError};
 use super::limits::Limits;
 use super::quota::{Account, Quotas, Resource};
 
+/// What a user is charged with for a look that one of its clients asked for and that found nothing:
+/// so long, at a quarter of a processor for requests, that looks without end take less than a
+/// fiftieth of one in housekeeping. What the watcher runs for them is charged as for a bell that
+/// rings in vain (design note 0025).
+const VAIN_LOOK_NS: u64 = 2_000_000;
+
+/// Longest pause that such looks lead to: well below what a client waits for an answer to anything
+/// else over its socket.
+const LOOKS_PAUSE_NS_MAX: u64 = 2_000_000_000;
+
 /// One class: its bell, and what new members are given.
 #[derive(Debug)]
 pub(crate) struct TrustClass {
@@ -38,9 +48,17 @@ pub(crate) struct TrustClass {
     member_count: AtomicU32,
 }
 
-/// The classes of a domain that have members, or had some just now.
+/// The classes of a domain that have members, or whose users owe time.
 #[derive(Debug, Default)]
-pub(crate) struct TrustClasses(Mutex<Vec<Arc<TrustClass>>>);
+pub(crate) struct TrustClasses(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    all: Vec<Arc<TrustClass>>,
+    /// Of how many the server processors were told: those with members, and some whose last one
+    /// has gone since.
+    told_count: usize,
+}
 
 /// One bind or binding of a class, until this is dropped.
 #[derive(Debug)]
@@ -56,41 +74,58 @@ pub(crate) enum NoClass {
 }
 
 impl TrustClasses {
-    /// A new member of the class of `uid`. `tell` is told all classes if that is a new one.
+    /// A new member of the class of `uid`. `tell` is told all classes with members if that one had
+    /// none.
     pub fn join(
         &self,
         uid: Option<u32>,
         quotas: &Arc<Quotas>,
         tell: impl FnOnce(Vec<Arc<TrustClass>>),
     ) -> Result<Member, NoClass> {
-        let mut classes = self.classes();
-        let known = classes.iter().find(|class| class.uid == uid);
-        let class = match known {
+        let mut known = self.known();
+        let class = match known.all.iter().find(|class| class.uid == uid) {
             Some(class) => Arc::clone(class),
             None => {
                 let class = Arc::new(TrustClass::charged(uid, quotas)?);
-                classes.push(Arc::clone(&class));
-                tell(classes.clone());
+                known.all.push(Arc::clone(&class));
                 class
             }
         };
-        Ok(Member::of(class))
-    }
-
-    /// Lets go of those without members whose users owe nothing, and tells `tell` the others if
-    /// there were any. False: some without members stay until they owe nothing.
-    pub fn end_empty(&self, now_ns: u64, tell: impl FnOnce(Vec<Arc<TrustClass>>)) -> bool {
-        let mut classes = self.classes();
-        let count = classes.len();
-        classes.retain(|class| !class.is_empty() || class.owes(now_ns));
-        if classes.len() < count {
-            tell(classes.clone());
+        let is_first = class.is_empty();
+        let member = Member::of(class);
+        if is_first {
+            tell(known.with_members());
         }
-        !classes.iter().any(|class| class.is_empty())
+        Ok(member)
     }
 
-    fn classes(&self) -> MutexGuard<'_, Vec<Arc<TrustClass>>> {
+    /// Lets go of those without members whose users owe nothing, and tells `tell` those with
+    /// members if some have none any more: nobody hears the bell of one that only owes. How long
+    /// until a user that is kept for that owes nothing.
+    pub fn end_empty(&self, now_ns: u64, tell: impl FnOnce(Vec<Arc<TrustClass>>)) -> Option<u64> {
+        let mut known = self.known();
+        known.all.retain(|class| !class.is_empty() || class.owed_ns(now_ns) > 0);
+        let told_before = known.told_count;
+        let with_members = known.with_members();
+        if with_members.len() < told_before {
+            tell(with_members);
+        }
+        let empty = known.all.iter().filter(|class| class.is_empty());
+        empty.map(|class| class.owed_ns(now_ns)).min()
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    /// Those that server processors are to be told of.
+    fn with_members(&mut self) -> Vec<Arc<TrustClass>> {
+        let classes = self.all.iter().filter(|class| !class.is_empty());
+        let classes: Vec<_> = classes.cloned().collect();
+        self.told_count = classes.len();
+        classes
     }
 }
 
@@ -121,15 +156,24 @@ impl TrustClass {
         self.member_count.load(Ordering::Relaxed) == 0
     }
 
-    /// Whether its user would profit from another class without debts.
-    fn owes(&self, now_ns: u64) -> bool {
+    /// How long its user would profit from another class without debts.
+    fn owed_ns(&self, now_ns: u64) -> u64 {
         let rings = self.rings.lock().unwrap_or_else(PoisonError::into_inner);
-        !rings.is_paid(now_ns) || !self.pace().is_paid(now_ns)
+        rings.owed_ns(now_ns).max(self.pace().owed_ns(now_ns))
     }
 
     /// How fast its members' requests to housekeeping are answered.
     pub fn pace(&self) -> MutexGuard<'_, Pace> {
         self.pace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One of its clients has asked to be looked at, and nothing was there. Looks alone never have
+    /// others of the user wait longer than they can.
+    pub fn charge_vain_look(&self, now_ns: u64) {
+        let mut pace = self.pace();
+        if pace.pause_ns(now_ns) < LOOKS_PAUSE_NS_MAX {
+            pace.spend(VAIN_LOOK_NS, now_ns);
+        }
     }
 
     /// Its bells rang for nothing, and that took `spent_ns` up to `now_ns`. How long they are not
@@ -229,25 +273,39 @@ mod tests {
             let (first, second) = (join(&classes, A, &quotas), join(&classes, A, &quotas));
             assert!(Arc::ptr_eq(first.class(), second.class()));
             drop(first);
-            assert!(classes.end_empty(0, |_| unreachable!("one is left")));
+            assert_eq!(classes.end_empty(0, |_| unreachable!("one is left")), None);
             drop(second);
             let mut left = None;
-            assert!(classes.end_empty(0, |classes| left = Some(classes.len())));
+            assert_eq!(classes.end_empty(0, |classes| left = Some(classes.len())), None);
             assert_eq!(left, Some(0));
         }
     }
 
     #[test]
-    fn a_class_whose_user_owes_time_stays_until_that_is_paid() {
+    fn a_class_whose_user_owes_time_stays_until_that_is_paid_and_is_not_heard_meanwhile() {
         let (classes, quotas) = (TrustClasses::default(), quotas());
         let member = join(&classes, A, &quotas);
         member.pace().spend(1_000, 0);
         drop(member);
-        assert!(!classes.end_empty(3_999, |_| unreachable!("it owes")));
-        let again = join(&classes, A, &quotas);
-        assert!(!again.pace().is_paid(3_999));
+        let mut told = None;
+        assert_eq!(classes.end_empty(3_999, |classes| told = Some(classes.len())), Some(1));
+        assert_eq!(told, Some(0));
+        assert_eq!(classes.end_empty(3_999, |_| unreachable!("it is known")), Some(1));
+        let again = classes.join(A, &quotas, |classes| told = Some(classes.len())).unwrap();
+        assert_eq!((told, again.pace().owed_ns(3_999)), (Some(1), 1));
         drop(again);
-        assert!(classes.end_empty(4_000, |classes| assert!(classes.is_empty())));
+        assert_eq!(classes.end_empty(4_000, |classes| assert!(classes.is_empty())), None);
+    }
+
+    #[test]
+    fn looks_in_vain_have_their_user_pause_and_no_longer_than_the_longest() {
+        let (classes, quotas) = (TrustClasses::default(), quotas());
+        let member = join(&classes, A, &quotas);
+        (0..10).for_each(|_| member.charge_vain_look(0));
+        assert_eq!(member.pace().pause_ns(0), 10 * 4 * VAIN_LOOK_NS - 5_000_000);
+        (0..10_000).for_each(|_| member.charge_vain_look(0));
+        let pause_ns = member.pace().pause_ns(0);
+        assert!((LOOKS_PAUSE_NS_MAX..LOOKS_PAUSE_NS_MAX + 4 * VAIN_LOOK_NS).contains(&pause_ns));
     }
 
     #[test]

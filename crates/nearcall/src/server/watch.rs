@@ -189,12 +189,14 @@ impl<'c> Watch<'c> {
         self.refresh();
         let mut has_served = false;
         for Asking { binding, is_clients } in self.core.processors.take_asking() {
-            let has_found = self.look_at(&binding);
-            match is_clients && !has_found {
-                true => self.awake.told_ring(&binding.class),
-                false => self.awake.told_found(),
+            let found_before = self.awake.found_count();
+            has_served |= self.look_at(&binding);
+            if is_clients && self.awake.found_count() == found_before {
+                binding.class.charge_vain_look(clock::now_ns());
+                self.awake.told_ring(&binding.class);
+            } else {
+                self.awake.told_found();
             }
-            has_served |= has_found;
         }
         for suspended in self.core.processors.take_woken() {
             has_served = true;
