@@ -16,20 +16,20 @@ mov 0x10(%rbx),%r12d
 mov (%rbx),%r13
 lea 0x40(%r13),%rbx
 mov %fs:,%rax
-mov 0x100(%r13),%rcx
+mov 0x140(%r13),%rcx
 mov $0x2,%edx
 cmp %rax,%rcx
 jne
-mov 0x108(%r13),%rcx
+mov 0x148(%r13),%rcx
 test %rcx,%rcx
 je
 lea -0x1(%rcx),%rdx
 and %rcx,%rdx
-mov %rdx,0x108(%r13)
+mov %rdx,0x148(%r13)
 tzcnt %rcx,%rdx
-mov 0x118(%r13),%ecx
+mov 0x158(%r13),%ecx
 add %edx,%ecx
-mov 0x100(%r13),%rsi
+mov 0x140(%r13),%rsi
 cmp %rax,%rsi
 jne
 mov %r15,0x78(%rsp)
@@ -129,7 +129,7 @@ movb $0x1e,0x30(%rsp)
 mov 0x30(%r15),%rcx
 test %rcx,%rcx
 je
-add $0x100,%r13
+add $0x140,%r13
 mov 0x2c(%r15),%edx
 and $0xf,%edx
 shl $0x6,%edx

@@ -16,20 +16,20 @@ mov 0x10(%rbx),%r12d
 mov (%rbx),%r13
 lea 0x40(%r13),%rbx
 mov %fs:,%rax
-mov 0x100(%r13),%rcx
+mov 0x140(%r13),%rcx
 mov $0x2,%edx
 cmp %rax,%rcx
 jne
-mov 0x108(%r13),%rcx
+mov 0x148(%r13),%rcx
 test %rcx,%rcx
 je
 lea -0x1(%rcx),%rdx
 and %rcx,%rdx
-mov %rdx,0x108(%r13)
+mov %rdx,0x148(%r13)
 tzcnt %rcx,%rdx
-mov 0x118(%r13),%ecx
+mov 0x158(%r13),%ecx
 add %edx,%ecx
-mov 0x100(%r13),%rsi
+mov 0x140(%r13),%rsi
 cmp %rax,%rsi
 jne
 mov %r15,0x28(%rsp)
@@ -123,7 +123,7 @@ movb $0x1e,(%rbx)
 mov 0x30(%r15),%rcx
 test %rcx,%rcx
 je
-add $0x100,%r13
+add $0x140,%r13
 mov 0x2c(%r15),%esi
 and $0xf,%esi
 shl $0x6,%esi

@@ -1,157 +1,126 @@
-# rustc 1.95.0, x86_64, release profile; 156 instructions
+# rustc 1.95.0, x86_64, release profile; 125 instructions
 lea 0x2(,%rbx,8),%eax
 cmp %eax,%edx
 jne
-mov 0x10(%rsp),%rax
-mov 0x28(%rax),%eax
+mov (%rsp),%rax
+mov 0x20(%rax),%eax
 test %eax,%eax
 jne
-mov 0x70(%rsp),%rax
-test %rax,%rax
-je
-cmpq $0x0,0xa0(%rsp)
-je
-mov 0x20(%rsp),%r9
-mov (%r9),%rax
-mov 0x60(%rax),%rcx
-cmp 0xc0(%rsp),%rcx
-mov 0x18(%rsp),%r8
 mov 0x10(%rsp),%rsi
-mov 0x40(%rsp),%rcx
+mov 0x50(%rsi),%rax
+cmp 0x40(%rsp),%rax
 jne
 inc %r15
-mov %r15,0x68(%rax)
-movzwl %cx,%ebp
-mov 0x28(%rsp),%rcx
-inc %ecx
-cmp %r14d,%ebp
+mov %r15,0x58(%rsi)
+movzwl 0x58(%rsp),%ebp
+mov 0x18(%rsp),%r15
+inc %r15d
+cmp %r12d,%ebp
 je
-mov 0x34(%rsp),%edx
-test %edx,%edx
+mov 0xc(%rsp),%ecx
+test %ecx,%ecx
 je
-cmp $0x40,%ecx
+cmp $0x40,%r15d
 je
-mov $0x18,%r15d
-movzbl (%rip),%eax
-cmp $0x2,%al
-jne
-mov 0x38(%rsp),%rax
+mov $0x18,%r14d
+mov 0x50(%rsp),%rax
 movdqa (%rax),%xmm0
-movq %xmm0,%r14
+movq %xmm0,%r13
 punpckhqdq %xmm0,%xmm0
 movq %xmm0,%r12
-test $0x6,%r14b
+test $0x6,%r13b
 je
-mov %rcx,0x28(%rsp)
-mov 0xc8(%rsp),%rax
+mov 0x48(%rsp),%rax
 mov (%rax),%eax
 lea 0x1(%rax),%ebx
 and $0x1fffffff,%ebx
 lea 0xa(,%rax,8),%ecx
-cmp %r14d,%ecx
+cmp %r13d,%ecx
+mov %r15,0x18(%rsp)
 je
-mov (%r9),%rax
-mov 0x68(%rax),%r15
+mov 0x58(%rsi),%r15
 or $0x1,%r15
-mov %r15,0x68(%rax)
-mov (%r8),%r13
-mov 0x8(%r8),%rcx
+mov %r15,0x58(%rsi)
+mov 0x20(%rsp),%rsi
+mov (%rsi),%rax
+mov %rax,0x28(%rsp)
+mov 0x8(%rsi),%rcx
 lea -0x1(%rbx),%eax
 and $0x1fffffff,%eax
 lock cmpxchg %ebx,(%rcx)
+mov (%rsp),%rdi
 jne
-mov 0x28(%rsi),%eax
+mov 0x20(%rdi),%eax
 test %eax,%eax
 jne
-mov %r14,%rbp
+mov %rcx,0x38(%rsp)
+mov %r13,%rbp
 shr $0x20,%rbp
 mov %r12,%rdx
 shr $0x20,%rdx
-cmp 0x18(%rsi),%rbp
-mov %rcx,0xd0(%rsp)
-mov %rdx,0x40(%rsp)
+cmp 0x10(%rdi),%rbp
+mov %rdx,0x58(%rsp)
 jae
 test $0x7ffd0000,%edx
 jne
-mov 0x18(%r8),%rax
+mov 0x18(%rsi),%rax
 add $0x30,%rax
 mov %r12d,%ecx
 cmp %rax,%rcx
 ja
-mov 0x10(%rsi),%rax
+mov 0x8(%rdi),%rax
 lea 0x0(,%rbp,4),%rcx
 add %rbp,%rcx
 movzbl 0x20(%rax,%rcx,8),%eax
-cmp %eax,0x24(%r8)
+mov %rdi,%r14
+cmp %eax,0x24(%rsi)
+mov %rdi,0x60(%rsp)
+mov %rsi,0x68(%rsp)
+mov %r12d,0xb0(%rsp)
+movq $0x0,0xb4(%rsp)
+movq $0x0,0x70(%rsp)
 jne
-xor %ecx,%ecx
-xor %eax,%eax
-bt $0x11,%edx
-mov $0x0,%edx
-adc $0xffffffff,%edx
-mov %rsi,0x60(%rsp)
-mov %r8,0x68(%rsp)
-mov %r12d,0xa8(%rsp)
-mov %rax,0x70(%rsp)
-movq $0x0,0xac(%rsp)
-movq $0x0,0x90(%rsp)
-lea 0x78(%rsp),%rax
-xorps %xmm0,%xmm0
-movups %xmm0,(%rax)
-mov %edx,0x98(%rsp)
-movl $0x0,0x9c(%rsp)
-movq $0x0,0xa0(%rsp)
-test %ecx,%ecx
-jne
-mov 0x20(%rsi),%rax
+mov 0x18(%r14),%rax
 mov %rax,%fs:
-mov (%rsi),%rax
-mov 0x8(%rsi),%rcx
-mov 0x10(%rcx),%rdx
-dec %rdx
-and $0xfffffffffffffff0,%rdx
-lea (%rax,%rdx,1),%rdi
-add $0x10,%rdi
+mov (%r14),%rax
+mov 0x10(%rax),%rdi
+mov 0x18(%rax),%rax
 mov %rbp,%rsi
 lea 0x60(%rsp),%rdx
-call *0x20(%rcx)
+call *0x20(%rax)
 mov %rsi,%rax
 cmp $0x7,%rsi
 ja
 lea (%rip),%rcx
 mov %rdx,%rsi
 jmp *(%rcx,%rax,8)
-mov 0x4c(%rsi),%edx
-add $0x7,%edx
-and $0xfffffff8,%edx
-add 0x50(%rsi),%edx
+mov 0x58(%rsi),%edx
 xor %eax,%eax
 ret
-mov %rdx,%r14
-mov %rax,0x50(%rsp)
-mov %rdx,0x58(%rsp)
-movq $0x0,0x48(%rsp)
+mov %rdx,%r13
 movq $0x0,%fs:
 movq $0x0,%fs:
 mov %rdx,%r12
 cmp $0x1,%rax
 jne
-mov 0x80(%rsp),%rdi
-test %rdi,%rdi
-je
+testb $0x1,0x70(%rsp)
+mov 0x20(%rsp),%r14
+jne
 xor %ebp,%ebp
 mov %r12,%rax
 shr $0x20,%rax
-mov %eax,0x4(%r13)
-mov %r12d,0x8(%r13)
+mov 0x28(%rsp),%rcx
+mov %eax,0x4(%rcx)
+mov %r12d,0x8(%rcx)
 mov (%rip),%rdx
 test $0x1,%dl
 jne
 mov %fs:(%rdx),%eax
 test %eax,%eax
 jns
-movzwl %ax,%r14d
-or %r14d,%ebp
-mov %ebp,0xc(%r13)
+movzwl %ax,%r12d
+or %r12d,%ebp
+mov 0x28(%rsp),%rax
+mov %ebp,0xc(%rax)
 lea 0x1(,%rbx,8),%edx
-xchg %edx,0x0(%r13)
+xchg %edx,(%rax)

@@ -22,6 +22,7 @@ mod pending;
 pub mod plain;
 mod reply;
 mod scratch;
+mod served;
 mod variable;
 
 pub use nearcall_abi::MESSAGE_BYTES_MAX;
@@ -45,8 +46,7 @@ pub use reply::Reply;
 pub use scratch::{Bytes, Text};
 pub use variable::Variable;
 
-pub(crate) use arguments::{Kept, ServedCall};
-pub(crate) use behind::Behind;
+pub(crate) use served::ServedCall;
 pub(crate) use variable::OUT_OF_LINE_END_MAX;
 
 pub use crate::error::Failure;

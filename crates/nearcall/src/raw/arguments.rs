@@ -1,26 +1,21 @@
 //! The server's half of a stub: arguments in, the procedure, results out.
 
-use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use nearcall_abi::{InterfaceDescriptor, MESSAGE_BYTES_MAX, ProcedureDescriptor, Status};
-use nearcall_os::astack::AStack;
 use nearcall_os::descriptor::{DescriptorKind, WrongDescriptor};
 use nearcall_os::segment::Segment;
 
-use super::area::{Inbound, Outgoing};
-use super::behind::Behind;
 use super::element::Element;
 use super::incoming::Incoming;
 use super::malformed::Malformed;
 use super::marshal::Marshal;
 use super::opaque::OpaqueOut;
+use super::served::ServedCall;
 use super::variable::Variable;
-use crate::client::linkage::OutOfLine;
 use crate::error::{OverBound, UsageError};
-use crate::server::binding::{ServerAStack, ServerBinding};
 use crate::server::feeds::{Items, Taker};
 use crate::server::suspended;
 
@@ -80,34 +75,6 @@ pub enum Refusal {
     Ended,
     /// The procedure ran, and its descriptors could not be sent.
     NotSent(String),
-}
-
-/// A call while it is served: whose it is, how long its message claims to be, and where the
-/// variable parts lie. Lives on the stack of the processor that runs the call; the stub has one
-/// pointer to it.
-pub(crate) struct ServedCall<'f> {
-    pub binding: &'f ServerBinding,
-    pub astack: AStack<'f, ServerAStack>,
-    /// Judged: at most what fits where the message lies.
-    pub message_bytes: u32,
-    /// The out-of-line arguments.
-    pub request: Option<Arc<Segment>>,
-    /// The out-of-line results.
-    pub reply: RefCell<Option<OutOfLine>>,
-    /// Bytes of the lent results, which come first in the variable part.
-    pub lent_bytes: Cell<u32>,
-    /// Where in the message they begin; 0: none are lent.
-    pub lent_at: Cell<u32>,
-    /// How far the client is with the out-of-line arguments.
-    pub behind: Behind,
-    /// Lent segments that the arguments lie in, held for as long as the call is.
-    pub lent: Kept,
-}
-
-/// Segments that are held together, each by the one before.
-#[derive(Default)]
-pub(crate) struct Kept {
-    first: OnceCell<Box<(Arc<Segment>, Kept)>>,
 }
 
 /// The arguments of a call, on its A-stack. What is loaded is private from then on.
@@ -265,14 +232,14 @@ impl<'a> Arguments<'a> {
         let Some(bytes) = end.checked_sub(at) else {
             return Err(Malformed::Length { claimed: at as u64, limit: end as u64 });
         };
-        match &self.call.request {
-            None => Ok(Incoming::in_place(self.call.inbound(), at, end).of_call(self.call)),
-            Some(segment) => {
-                let incoming = Incoming::out_of_line(segment.span(), bytes)?;
-                self.call.behind.set_end(bytes);
-                Ok(incoming.of_call(self.call))
-            }
+        let Some(segment) = self.call.request() else {
+            return Ok(Incoming::in_place(self.call.inbound(), at, end).of_call(self.call));
+        };
+        let incoming = Incoming::out_of_line(segment.span(), bytes)?;
+        if let Some(behind) = self.call.behind() {
+            behind.set_end(bytes);
         }
+        Ok(incoming.of_call(self.call))
     }
 
     /// Room for what the procedure puts into its `@opaque` out parameter, at the beginning of the
@@ -295,16 +262,14 @@ impl<'a> Arguments<'a> {
         let block = self.call.outgoing().block;
         let room = block.bytes().checked_sub(offset).and_then(|rest| block.slice(offset, rest));
         let room = room.expect("the fixed part fits its block");
-        self.call.lent_at.set(at as u32);
-        OpaqueOut::new(room, bound.min(MESSAGE_BYTES_MAX), self.call)
+        self.call.set_lent(at, 0);
+        OpaqueOut::new(room, at, bound.min(MESSAGE_BYTES_MAX), self.call)
     }
 
     /// The procedure has raised: from here on the A-stack holds the exception's members, and what
     /// was put into lent results is forgotten.
     pub fn exception(self) -> Results<'a> {
-        *self.call.reply.borrow_mut() = None;
-        self.call.lent_bytes.set(0);
-        self.call.lent_at.set(0);
+        self.call.forget_results();
         self.results()
     }
 
@@ -342,7 +307,7 @@ impl<'a> Results<'a> {
     /// Bytes that the procedure put into its lent results.
     #[inline]
     pub fn lent_bytes(&self) -> u32 {
-        self.call.lent_bytes.get()
+        self.call.lent_bytes()
     }
 
     /// Opens the variable part, which begins at byte `AT`; `bytes` is the sum of the payloads'
@@ -366,8 +331,7 @@ impl<'a> Results<'a> {
     pub fn variable_at(&mut self, at: usize, bytes: u64) -> Result<Variable<'_, '_>, Box<Refusal>> {
         let lent = u64::from(self.lent_bytes()).next_multiple_of(8);
         let end = at as u64 + lent + bytes;
-        let is_in_place = self.call.reply.borrow().is_none();
-        if is_in_place && end <= self.call.astack.capacity_bytes() as u64 {
+        if !self.call.replies_out_of_line() && end <= self.call.astack.capacity_bytes() as u64 {
             self.variable_end = end as u32;
             let outgoing = self.call.outgoing();
             return Ok(Variable::in_place(outgoing, at + lent as usize, end as usize));
@@ -384,11 +348,9 @@ impl<'a> Results<'a> {
         bytes: u64,
     ) -> Result<Variable<'_, '_>, Box<Refusal>> {
         let total = lent + bytes;
-        self.call.move_out_of_line(self.call.outgoing(), at, total)?;
+        let moved = self.call.move_out_of_line(self.call.outgoing(), at, total)?;
         self.variable_end = (at as u64 + total) as u32;
-        let reply = self.call.reply.borrow();
-        let out_of_line = reply.as_ref().expect("moved there just now");
-        let segment = self.segment.insert(Arc::clone(&out_of_line.segment));
+        let segment = self.segment.insert(moved);
         let span = segment.span_mut().expect("our own segment is mapped writable");
         Ok(Variable::out_of_line(span, lent as usize, total as usize))
     }
@@ -396,7 +358,7 @@ impl<'a> Results<'a> {
     /// The procedure returned.
     #[inline(always)]
     pub fn reply(self, fixed_bytes: u32) -> Outcome {
-        let lent_end = self.call.lent_at.get() + self.lent_bytes().next_multiple_of(8);
+        let lent_end = self.call.lent_end();
         let message_bytes = fixed_bytes.max(self.variable_end).max(lent_end);
         Ok(Replied::new(Status::Returned, message_bytes))
     }
@@ -405,75 +367,6 @@ impl<'a> Results<'a> {
     pub fn raise(self, number: u16, fixed_bytes: u32) -> Outcome {
         let message_bytes = fixed_bytes.max(self.variable_end);
         Ok(Replied::new(Status::Raised(number), message_bytes))
-    }
-}
-
-impl<'f> ServedCall<'f> {
-    #[inline(always)]
-    fn inbound(&self) -> Inbound<'f> {
-        Inbound { inline: self.astack.inline().as_span(), block: self.astack.peer() }
-    }
-
-    #[inline(always)]
-    fn outgoing(&self) -> Outgoing<'f> {
-        Outgoing { inline: self.astack.inline(), block: self.astack.own() }
-    }
-
-    /// The segment that the client has lent as `number`, if it has.
-    #[cold]
-    pub(super) fn lent(&self, number: u32) -> Option<&Segment> {
-        let segment = self.binding.lent().get(&number).cloned()?;
-        Some(self.lent.keep(segment))
-    }
-
-    /// Makes the reply's variable part lie in an out-of-line segment of at least `bytes`, and moves
-    /// there what was lent in place, which begins at byte `at` of the message.
-    #[cold]
-    pub(super) fn move_out_of_line(
-        &self,
-        outgoing: Outgoing<'f>,
-        at: usize,
-        bytes: u64,
-    ) -> Result<(), Refusal> {
-        let limit = MESSAGE_BYTES_MAX.into();
-        if bytes > limit {
-            let value = bytes;
-            return Err(Refusal::over_bound("results", value, limit));
-        }
-        let mut reply = self.reply.borrow_mut();
-        let before = reply.take();
-        if let Some(before) = &before
-            && before.segment.bytes() as u64 >= bytes
-        {
-            *reply = Some(before.clone());
-            return Ok(());
-        }
-        let made = self.binding.reply_segment(self.astack.record(), bytes as usize);
-        let made = made.ok_or(Refusal::NoMemory { bytes })?;
-        let lent = self.lent_bytes.get() as usize;
-        if lent > 0 {
-            let target = made.segment.span_mut().expect("our own segment is mapped writable");
-            let mut copy = Vec::with_capacity(lent);
-            match &before {
-                Some(before) => before.segment.span().append_to(0, lent, &mut copy),
-                None => {
-                    let offset = at - nearcall_abi::INLINE_BYTES as usize;
-                    outgoing.block.append_to(offset, lent, &mut copy);
-                }
-            }
-            target.copy_in(0, &copy);
-        }
-        *reply = Some(made);
-        Ok(())
-    }
-}
-
-impl Kept {
-    fn keep(&self, segment: Arc<Segment>) -> &Segment {
-        match self.first.get() {
-            Some(kept) => kept.1.keep(segment),
-            None => &self.first.get_or_init(|| Box::new((segment, Kept::default()))).0,
-        }
     }
 }
 
@@ -556,12 +449,5 @@ impl fmt::Display for Refusal {
             Refusal::Ended => f.write_str("the binding is about to end"),
             Refusal::NotSent(reason) => write!(f, "descriptors were not sent: {reason}"),
         }
-    }
-}
-
-impl fmt::Debug for ServedCall<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut out = f.debug_struct("ServedCall");
-        out.field("message_bytes", &self.message_bytes).finish_non_exhaustive()
     }
 }

@@ -20,8 +20,8 @@ use nearcall_abi::head::flag;
 use nearcall_core::progress;
 use nearcall_os::{HeadWords, clock, processor};
 
-use super::arguments::ServedCall;
 use super::malformed::Malformed;
+use super::served::ServedCall;
 
 /// Longest time that a call waits for its arguments, of any length.
 const WAIT_NS_MAX: u64 = 1_000_000_000;
@@ -57,16 +57,17 @@ pub(crate) struct Behind {
     waited_ns: Cell<u64>,
 }
 
+impl Default for Behind {
+    /// Of a call that was copied when it was posted.
+    fn default() -> Behind {
+        Behind { seen: Cell::new(ALL), end: Cell::new(0), waited_ns: Cell::new(0) }
+    }
+}
+
 impl Behind {
-    #[inline(always)]
     pub fn of(words: HeadWords) -> Behind {
         let seen = if words.origin() & flag::PARTIAL == 0 { ALL } else { 0 };
-        Behind { seen: Cell::new(seen), end: Cell::new(0), waited_ns: Cell::new(0) }
-    }
-
-    /// Of a call whose arguments have been read.
-    pub fn none() -> Behind {
-        Behind { seen: Cell::new(ALL), end: Cell::new(0), waited_ns: Cell::new(0) }
+        Behind { seen: Cell::new(seen), ..Behind::default() }
     }
 
     /// The client had not copied all when it posted.
@@ -98,8 +99,8 @@ impl ServedCall<'_> {
     /// Waits until more than `done` bytes of the variable part are there, and says how many.
     #[cold]
     #[inline(never)]
-    pub(super) fn wait_behind(&self, done: usize) -> Result<usize, Malformed> {
-        if let Some(there) = self.look_behind(done)? {
+    pub(super) fn wait_behind(&self, behind: &Behind, done: usize) -> Result<usize, Malformed> {
+        if let Some(there) = self.look_behind(behind, done)? {
             return Ok(there);
         }
         let start_ns = clock::now_ns();
@@ -107,35 +108,35 @@ impl ServedCall<'_> {
         loop {
             for _ in 0..LOOKS {
                 processor::relax();
-                if let Some(there) = self.look_behind(done)? {
+                if let Some(there) = self.look_behind(behind, done)? {
                     return Ok(there);
                 }
             }
             if now_ns - start_ns > POLL_NS {
                 if !self.binding.state.is_open() {
-                    return Err(self.behind.stalled());
+                    return Err(behind.stalled());
                 }
                 std::thread::sleep(NAP);
             }
             let before_ns = std::mem::replace(&mut now_ns, clock::now_ns());
-            self.behind.spend((now_ns - before_ns).min(SPENT_NS_MAX))?;
+            behind.spend((now_ns - before_ns).min(SPENT_NS_MAX))?;
         }
     }
 
     /// How many bytes are there, if they are more than `done`.
-    fn look_behind(&self, done: usize) -> Result<Option<usize>, Malformed> {
-        let seen = self.behind.seen.get();
+    fn look_behind(&self, behind: &Behind, done: usize) -> Result<Option<usize>, Malformed> {
+        let seen = behind.seen.get();
         if seen as usize > done {
             return Ok(Some(seen as usize));
         }
         // A private copy: the line is mapped read-only.
         let copy = AtomicU32::new(self.astack.peer_line::<RequestLine>().progress());
-        let end = self.behind.end.get();
+        let end = behind.end.get();
         let there = progress::look(&copy, seen, end).map_err(|fault| {
             self.binding.fault(fault);
-            self.behind.stalled()
+            behind.stalled()
         })?;
-        self.behind.seen.set(there);
+        behind.seen.set(there);
         Ok((there as usize > done).then_some(there as usize))
     }
 }

@@ -6,12 +6,13 @@ use nearcall_abi::LENGTH_LENT;
 use nearcall_os::span::Span;
 
 use super::area::Inbound;
-use super::arguments::ServedCall;
+use super::behind::Behind;
 use super::element::Element;
 use super::malformed::Malformed;
 use super::marshal::{Marshal, Reader};
 use super::opaque::Opaque;
 use super::scratch::{Bytes, Text};
+use super::served::ServedCall;
 use crate::client::lent::LENT_PAYLOAD_BYTES;
 
 const INLINE: usize = nearcall_abi::INLINE_BYTES as usize;
@@ -42,8 +43,9 @@ enum Place<'a> {
 pub struct Payload<'a> {
     first: Span<'a>,
     second: Span<'a>,
-    /// The call whose client may still be copying it, and where in the part it begins.
-    behind: Option<(&'a ServedCall<'a>, usize)>,
+    /// The call whose client may still be copying it, how far it was, and where in the part this
+    /// begins.
+    behind: Option<(&'a ServedCall<'a>, &'a Behind, usize)>,
 }
 
 impl<'a> Incoming<'a> {
@@ -170,9 +172,8 @@ impl<'a> Incoming<'a> {
         self.at = (at + bytes.next_multiple_of(8)).min(self.end);
         Ok(match self.place {
             Place::OutOfLine(segment) => {
-                let behind = self.call.filter(|call| call.behind.is_partial());
-                let payload = Payload::whole(slice(segment, at, bytes));
-                Payload { behind: behind.map(|call| (call, at)), ..payload }
+                let behind = self.call.and_then(|call| Some((call, call.behind()?, at)));
+                Payload { behind, ..Payload::whole(slice(segment, at, bytes)) }
             }
             Place::InPlace(inbound) if at >= INLINE => {
                 Payload::whole(slice(inbound.block, at - INLINE, bytes))
@@ -244,13 +245,13 @@ impl<'a> Payload<'a> {
     ///
     /// # Errors: the client has stopped, or told what cannot be.
     fn pieces(&self, mut copy: impl FnMut(Range<usize>)) -> Result<(), Malformed> {
-        let Some((call, begin)) = self.behind else {
+        let Some((call, behind, begin)) = self.behind else {
             copy(0..self.len());
             return Ok(());
         };
         let mut done = 0;
         while done < self.len() {
-            let there = call.wait_behind(begin + done)?;
+            let there = call.wait_behind(behind, begin + done)?;
             let end = (there - begin).min(self.len());
             copy(done..end);
             done = end;

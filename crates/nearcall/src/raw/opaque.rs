@@ -10,7 +10,8 @@ use std::os::fd::AsFd;
 use nearcall_os::span::{Span, SpanMut};
 
 use super::area::Outgoing;
-use super::arguments::{Refusal, ServedCall};
+use super::arguments::Refusal;
+use super::served::ServedCall;
 
 /// Bytes that the client lent for the time of the call.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +24,8 @@ pub struct Opaque<'a> {
 pub struct OpaqueOut<'a> {
     /// In place, while it suffices.
     room: SpanMut<'a>,
+    /// Where in the message it begins.
+    at: usize,
     bound: u32,
     call: &'a ServedCall<'a>,
 }
@@ -79,8 +82,13 @@ impl<'a> Opaque<'a> {
 
 impl<'a> OpaqueOut<'a> {
     #[inline]
-    pub(super) fn new(room: SpanMut<'a>, bound: u32, call: &'a ServedCall<'a>) -> OpaqueOut<'a> {
-        OpaqueOut { room, bound, call }
+    pub(super) fn new(
+        room: SpanMut<'a>,
+        at: usize,
+        bound: u32,
+        call: &'a ServedCall<'a>,
+    ) -> OpaqueOut<'a> {
+        OpaqueOut { room, at, bound, call }
     }
 
     /// Most that the interface lets it hold, bytes.
@@ -90,7 +98,7 @@ impl<'a> OpaqueOut<'a> {
 
     /// How many were put.
     pub fn len(&self) -> usize {
-        self.call.lent_bytes.get() as usize
+        self.call.lent_bytes() as usize
     }
 
     /// None were put yet.
@@ -104,7 +112,7 @@ impl<'a> OpaqueOut<'a> {
     pub fn put(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
         let at = self.len();
         self.with_room(bytes.len(), |room| room.copy_in(at, bytes))?;
-        self.call.lent_bytes.set((at + bytes.len()) as u32);
+        self.call.set_lent(self.at, at + bytes.len());
         Ok(())
     }
 
@@ -118,7 +126,7 @@ impl<'a> OpaqueOut<'a> {
         let count = read.map_err(|refusal| {
             io::Error::new(io::ErrorKind::InvalidInput, refusal.to_string())
         })??;
-        self.call.lent_bytes.set((at + count) as u32);
+        self.call.set_lent(self.at, at + count);
         Ok(count)
     }
 
@@ -129,15 +137,13 @@ impl<'a> OpaqueOut<'a> {
             let (value, limit) = (total, self.bound.into());
             return Err(Refusal::over_bound("lent results", value, limit));
         }
-        let is_in_place = self.call.reply.borrow().is_none();
-        if is_in_place && total <= self.room.bytes() as u64 {
+        if !self.call.replies_out_of_line() && total <= self.room.bytes() as u64 {
             return Ok(fill(self.room));
         }
         // What was put so far begins where `room` does.
         let outgoing = Outgoing { inline: self.room, block: self.room };
-        self.call.move_out_of_line(outgoing, nearcall_abi::INLINE_BYTES as usize, total)?;
-        let reply = self.call.reply.borrow();
-        let segment = &reply.as_ref().expect("moved there just now").segment;
+        let at = nearcall_abi::INLINE_BYTES as usize;
+        let segment = self.call.move_out_of_line(outgoing, at, total)?;
         Ok(fill(segment.span_mut().expect("our own segment is mapped writable")))
     }
 }

@@ -35,13 +35,17 @@ use crate::wire::Socket;
 /// Smallest out-of-line segment, bytes.
 pub(crate) const OUT_OF_LINE_BYTES_MIN: usize = 64 << 10;
 
+/// The entry stubs, as all bindings of a clerk have them. Boxed, because where a value of unknown
+/// alignment begins in an `Arc` has to be worked out in each call.
+pub(crate) type SharedEntries = Arc<Box<dyn Entries>>;
+
 /// What a look at an A-stack found, and the words that its head said.
 pub(crate) type Looked = (Look, HeadWords);
 
 /// The server's side of one binding. Its first line is all that a call needs of it.
 #[repr(C, align(64))]
 pub(crate) struct ServerBinding {
-    pub entries: Arc<dyn Entries>,
+    pub entries: SharedEntries,
     /// Those that may be called without a further look, each in its place: all; of a client that
     /// may not call all and of those that are awaited, none; where others run on E-stacks, leaves.
     pub procedures: &'static [ProcedureDescriptor],
@@ -91,12 +95,12 @@ pub(crate) struct ServerBinding {
 }
 
 const _: () = assert!(offset_of!(ServerBinding, entries) == 0);
-const _: () = assert!(offset_of!(ServerBinding, procedures) == 16);
-const _: () = assert!(offset_of!(ServerBinding, key) == 32);
-const _: () = assert!(offset_of!(ServerBinding, state) == 40);
-const _: () = assert!(offset_of!(ServerBinding, latest) == 44);
+const _: () = assert!(offset_of!(ServerBinding, procedures) == 8);
+const _: () = assert!(offset_of!(ServerBinding, key) == 24);
+const _: () = assert!(offset_of!(ServerBinding, state) == 32);
+const _: () = assert!(offset_of!(ServerBinding, latest) == 36);
 // Where its A-stacks lie: two words.
-const _: () = assert!(offset_of!(ServerBinding, first) == 48);
+const _: () = assert!(offset_of!(ServerBinding, first) == 40);
 const _: () = assert!(align_of::<ServerBinding>() == 64);
 
 /// A-stacks that came later, together.
@@ -146,7 +150,7 @@ pub(crate) struct Parts {
     pub key: u64,
     pub token: u64,
     pub name: String,
-    pub entries: Arc<dyn Entries>,
+    pub entries: SharedEntries,
     pub importer: Arc<Importer>,
     pub introducer: Option<Introducer>,
     pub clerk: Weak<ClerkCore>,

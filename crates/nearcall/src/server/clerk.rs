@@ -14,7 +14,7 @@ use nearcall_os::peer::{self, Peer, Process};
 use nearcall_os::segment::{Sealing, Segment, SegmentError};
 use nearcall_os::socket::{Listener, Stream};
 
-use super::binding::ServerBinding;
+use super::binding::{ServerBinding, SharedEntries};
 #[cfg(feature = "threads")]
 use super::estacks::OnEStacks;
 use super::limits::Limits;
@@ -89,7 +89,7 @@ pub struct Importer {
 /// What housekeeping knows of a clerk.
 pub(crate) struct ClerkCore {
     pub name: String,
-    pub entries: Arc<dyn Entries>,
+    pub entries: SharedEntries,
     /// Later exports have larger numbers (L53: a binding never reaches another life).
     pub incarnation: u64,
     policy: Mutex<InForce>,
@@ -151,7 +151,7 @@ impl Clerk {
         };
         let path = name::socket_path(&scope, name).map_err(ExportError::Name)?;
         domain.core().check_open().map_err(system("export"))?;
-        options.policy.check(&*entries)?;
+        options.policy.check(&**entries)?;
         let is_of_system = scope == Scope::System;
         let socket = named_socket::claim(name, &scope, path, options.policy.socket_mode())?;
         let core = Arc::new(ClerkCore {
@@ -196,7 +196,7 @@ impl Clerk {
     ///
     /// # Cost: each importer is judged once more, on the calling thread.
     pub fn set_policy(&self, policy: Policy) -> Result<usize, ExportError> {
-        policy.check(&*self.core.entries)?;
+        policy.check(&**self.core.entries)?;
         self.core.replace_policy(policy)?;
         let snapshot = self.domain.core().table.load();
         let bindings = snapshot.bindings().filter(|binding| self.is_of(binding));
@@ -407,15 +407,15 @@ fn shared_entries(
     core: &DomainCore,
     entries: impl Entries,
     options: &ExportOptions,
-) -> io::Result<Arc<dyn Entries>> {
+) -> io::Result<SharedEntries> {
     #[cfg(feature = "threads")]
     if options.runs_on_estacks {
         core.processors.estacks.prepare(&core.options)?;
-        return Ok(Arc::new(OnEStacks::new(entries)));
+        return Ok(Arc::new(Box::new(OnEStacks::new(entries))));
     }
     #[cfg(not(feature = "threads"))]
     let _ = (core, options);
-    Ok(Arc::new(entries))
+    Ok(Arc::new(Box::new(entries)))
 }
 
 impl fmt::Debug for ClerkCore {

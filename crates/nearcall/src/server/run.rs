@@ -1,6 +1,5 @@
 //! One call, from claim to reply: judge the words, run the procedure, give the A-stack back.
 
-use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 // Relaxed: the look that saw the post acquired everything behind it (row O3), and what is stored
@@ -20,9 +19,7 @@ use super::binding::{ServerAStack, ServerBinding, wake_after};
 use super::current;
 use super::estacks;
 use crate::client::linkage::OutOfLine;
-use crate::raw::{
-    Arguments, Behind, Finish, Kept, OUT_OF_LINE_END_MAX, Refusal, Replied, ServedCall,
-};
+use crate::raw::{Arguments, Finish, OUT_OF_LINE_END_MAX, Refusal, Replied, ServedCall};
 use crate::region::origin_word;
 
 /// In place of a status: nothing is wrong, but the procedure is awaited.
@@ -72,18 +69,8 @@ pub(crate) fn run_and(
     let is_plain = words.origin() & (flag::OUT_OF_LINE | flag::DEADLINE) == 0;
     let fits = words.message_bytes() as usize <= astack.capacity_bytes();
     let is_usual = is_plain && fits && wanted == Some(astack.record().class);
-    let (request, refusal) = if is_usual { (None, 0) } else { judge(binding, astack, words) };
-    let call = ServedCall {
-        binding,
-        astack,
-        message_bytes: words.message_bytes(),
-        request,
-        reply: RefCell::new(None),
-        lent_bytes: Cell::new(0),
-        lent_at: Cell::new(0),
-        behind: Behind::of(words),
-        lent: Kept::default(),
-    };
+    let call = ServedCall::new(binding, astack, words.message_bytes());
+    let refusal = if is_usual { 0 } else { judge(&call, words) };
     let replied = match refusal {
         0 => enter(&call, words.selector() as usize),
         word => match answer_otherwise(&call, words, word) {
@@ -94,7 +81,7 @@ pub(crate) fn run_and(
             }
         },
     };
-    let origin = write_words(line, head, call.reply.into_inner(), replied);
+    let origin = write_words(line, head, call.into_reply(), replied);
     before_reply();
     end(binding, turn::reply(&head.turn, sequence, mode), astack, sequence);
     Some(served(words, origin))
@@ -154,24 +141,14 @@ pub(crate) fn reply_later(
     finish: Option<Finish>,
 ) {
     let astack = binding.astack(index);
-    let call = ServedCall {
-        binding,
-        astack,
-        message_bytes,
-        request: None,
-        reply: RefCell::new(None),
-        lent_bytes: Cell::new(0),
-        lent_at: Cell::new(0),
-        behind: Behind::none(),
-        lent: Kept::default(),
-    };
+    let call = ServedCall::new(binding, astack, message_bytes);
     let results = || finish.map(|finish| finish(Arguments::new(&call)));
     let replied = match catch_unwind(AssertUnwindSafe(results)) {
         Ok(Some(Ok(replied))) => replied,
         Ok(Some(Err(refusal))) => refused(binding, "a suspended one", &refusal),
         Ok(None) | Err(_) => Replied::refused(Status::Panicked),
     };
-    publish(binding, index, sequence, (replied, call.reply.into_inner()));
+    publish(binding, index, sequence, (replied, call.into_reply()));
 }
 
 /// Replies to a call whose procedure has waited. From here on its client rings: nobody may be
@@ -234,37 +211,32 @@ pub(crate) fn let_go(binding: &ServerBinding, index: u32, sequence: Sequence) {
 }
 
 /// Judges the words of a call that is not as most are: its arguments lie out of line, it has a
-/// deadline, its client may not call everything, or its procedure may wait. The segment that the
-/// arguments lie in, if they are out of line; and the word of the status that the call is refused
-/// with, [`AWAITED`], [`ON_ESTACK`], or 0. Two machine words, so that most calls have them in
-/// registers.
+/// deadline, its client may not call everything, or its procedure may wait. The word of the status
+/// that the call is refused with, [`AWAITED`], [`ON_ESTACK`], or 0.
 #[cold]
 #[inline(never)]
-fn judge(
-    binding: &ServerBinding,
-    astack: AStack<'_, ServerAStack>,
-    words: HeadWords,
-) -> (Option<Arc<Segment>>, u32) {
-    let found = match find_arguments(binding, astack, words) {
-        Ok(found) => found,
+fn judge(call: &ServedCall<'_>, words: HeadWords) -> u32 {
+    let (binding, astack) = (call.binding, call.astack);
+    match find_arguments(binding, astack, words) {
+        Ok(None) => {}
+        Ok(Some(segment)) => call.set_request(segment, words),
         Err(fault) => {
             binding.fault(fault);
-            return (None, Status::Malformed.to_word());
+            return Status::Malformed.to_word();
         }
-    };
+    }
     if !binding.permits(words.selector()) {
         binding.forget_descriptors(astack.record().index);
-        return (None, Status::NotPermitted.to_word());
+        return Status::NotPermitted.to_word();
     }
     if let Some(left_ns) = deadline::from_word(words.origin()) {
         current::set_time_left(left_ns);
     }
-    let word = match () {
+    match () {
         () if binding.entries.is_awaited() => AWAITED,
         () if binding.runs_on_estack(words.selector()) => ON_ESTACK,
         () => 0,
-    };
-    (found, word)
+    }
 }
 
 fn find_arguments(

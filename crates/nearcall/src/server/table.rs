@@ -215,7 +215,7 @@ mod tests {
             key,
             token: 0,
             name: String::new(),
-            entries: Arc::new(Nothing),
+            entries: Arc::new(Box::new(Nothing)),
             importer: Arc::new(Importer::of(&stream).unwrap()),
             introducer: None,
             clerk: Weak::new(),

@@ -19,7 +19,7 @@ use self::shared::{Found, Owed};
 use super::awake::Awake;
 use super::current;
 use super::estacks;
-use super::processors::{self, Asking, CROWD_SLICE, Role};
+use super::processors::{self, Asking, CROWD_SLICE, Processors, Role};
 use super::table::Snapshot;
 use crate::domain::DomainCore;
 use crate::spinning;
@@ -36,6 +36,8 @@ const NO_PROCESSOR: u32 = u32::MAX;
 /// One processor's watch.
 pub(crate) struct Watch<'c> {
     core: &'c Arc<DomainCore>,
+    /// Those of `core`, found at once.
+    processors: &'c Processors,
     number: u64,
     snapshot: Arc<Snapshot>,
     cache: DomainCache,
@@ -83,6 +85,7 @@ impl<'c> Watch<'c> {
         let search = LingerSearch::of_server(core.options.wait.linger_cycles_max);
         Watch {
             core,
+            processors: &core.processors,
             number,
             snapshot: core.table.load(),
             cache: DomainCache::new(),
@@ -131,7 +134,7 @@ impl<'c> Watch<'c> {
 
     #[inline]
     fn has_watch(&self) -> bool {
-        self.core.processors.has_watch(self.number)
+        self.processors.has_watch(self.number)
     }
 
     /// Polls until nothing has come for the first short while. True if something came.
@@ -162,13 +165,13 @@ impl<'c> Watch<'c> {
         if std::mem::take(&mut self.was_woken) {
             let waited_ns = clock::ns_since(self.idle);
             self.spin_ns = self.core.options.wait.adapt(self.spin_ns, waited_ns);
-            self.core.processors.need(self.core, self.client_processor);
+            self.processors.need(self.core, self.client_processor);
         }
     }
 
     #[inline]
     fn poll_bells(&mut self) -> bool {
-        let mut has_served = self.core.processors.is_asked() && self.answer_asking();
+        let mut has_served = self.processors.is_asked() && self.answer_asking();
         has_served |= estacks::has_guests() && self.go_on();
         let mut at = 0;
         // Not a range: whoever answers may learn of classes that have gone.
@@ -188,7 +191,7 @@ impl<'c> Watch<'c> {
     fn answer_asking(&mut self) -> bool {
         self.refresh();
         let mut has_served = false;
-        for Asking { binding, is_clients } in self.core.processors.take_asking() {
+        for Asking { binding, is_clients } in self.processors.take_asking() {
             let found_before = self.awake.found_count();
             has_served |= self.look_at(&binding);
             if is_clients && self.awake.found_count() == found_before {
@@ -198,7 +201,7 @@ impl<'c> Watch<'c> {
                 self.awake.told_found();
             }
         }
-        for suspended in self.core.processors.take_woken() {
+        for suspended in self.processors.take_woken() {
             has_served = true;
             self.awake.told_found();
             self.resume(&suspended);
@@ -307,7 +310,7 @@ impl<'c> Watch<'c> {
             self.poll();
             return;
         }
-        let processors = &self.core.processors;
+        let processors = self.processors;
         let counts = processors.counts();
         if !self.cool_down() || processors.is_asked() {
             return;

@@ -16,7 +16,7 @@ use nearcall_threads::{Guest, Host, Hosts, PROCESSORS_MAX};
 use crate::client::linkage::OutOfLine;
 use crate::client::switching;
 use crate::domain::{DomainCore, DomainOptions};
-use crate::raw::{Behind, Kept, Replied, ServedCall};
+use crate::raw::{Replied, ServedCall};
 use crate::server::binding::ServerBinding;
 use crate::server::current;
 use crate::server::run;
@@ -112,7 +112,7 @@ pub(crate) fn begin(call: &ServedCall<'_>, procedure: usize, words: HeadWords) -
         index,
         procedure,
         words,
-        request: call.request.clone(),
+        request: call.request().cloned(),
         until_ns: current::until_ns(),
     };
     let Some((replied, out_of_line)) = host.begin(guest) else {
@@ -124,7 +124,9 @@ pub(crate) fn begin(call: &ServedCall<'_>, procedure: usize, words: HeadWords) -
         // It has left threads behind.
         HAS_GUESTS.set(true);
     }
-    *call.reply.borrow_mut() = out_of_line;
+    if let Some(out_of_line) = out_of_line {
+        call.set_reply(out_of_line);
+    }
     Some(replied)
 }
 
@@ -226,19 +228,13 @@ impl Guest for GuestCall {
     }
 
     fn run(&self) -> (Replied, Option<OutOfLine>) {
-        let call = ServedCall {
-            binding: &self.binding,
-            astack: self.binding.astack(self.index),
-            message_bytes: self.words.message_bytes(),
-            request: self.request.clone(),
-            reply: RefCell::new(None),
-            lent_bytes: Cell::new(0),
-            lent_at: Cell::new(0),
-            behind: Behind::of(self.words),
-            lent: Kept::default(),
-        };
+        let astack = self.binding.astack(self.index);
+        let call = ServedCall::new(&self.binding, astack, self.words.message_bytes());
+        if let Some(segment) = &self.request {
+            call.set_request(Arc::clone(segment), self.words);
+        }
         let replied = run::enter(&call, self.procedure);
-        (replied, call.reply.into_inner())
+        (replied, call.into_reply())
     }
 
     fn resume(&self) {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use nearcall_abi::ReplyLine;
+use nearcall_abi::{AStackHead, ReplyLine};
 use nearcall_core::bell;
 use nearcall_core::linger::BATCH_CALLS;
 use nearcall_core::turn::{self, Look};
@@ -43,6 +43,11 @@ const SPREAD_POLLS: u32 = 64;
 /// Bits of a hot key that are the A-stack's index.
 const INDEX_BITS: u32 = 20;
 
+/// How a head is loaded: a loop finds out once how this processor does it.
+trait Load: Fn(&AStackHead) -> HeadWords + Copy {}
+
+impl<F: Fn(&AStackHead) -> HeadWords + Copy> Load for F {}
+
 /// What came of staying on an A-stack.
 struct Stayed {
     calls: u32,
@@ -72,7 +77,13 @@ impl Hot {
     /// The same as [`ServerBinding::look`].
     #[inline(always)]
     pub fn look(&self) -> Looked {
-        let words = HeadWords::load(self.head.head());
+        self.look_by(HeadWords::load)
+    }
+
+    /// The same, of a head that is loaded so.
+    #[inline(always)]
+    fn look_by(&self, load: impl Load) -> Looked {
+        let words = load(self.head.head());
         let claim = || &self.binding().astack(self.index).own_line::<ReplyLine>().claim;
         (turn::look_word(TurnWord(words.turn()), claim), words)
     }
@@ -107,11 +118,30 @@ impl Watch<'_> {
     /// The tightest loop there is: a function of its own, so that it has the registers to itself.
     #[inline(never)]
     fn stay_on(&self, binding: &ServerBinding, astack: AStack<'_, ServerAStack>) -> Stayed {
+        if !HeadWords::is_at_once() {
+            return self.stay_by_parts(binding, astack);
+        }
+        self.stay_by(HeadWords::load_at_once, binding, astack)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn stay_by_parts(&self, binding: &ServerBinding, astack: AStack<'_, ServerAStack>) -> Stayed {
+        self.stay_by(HeadWords::load, binding, astack)
+    }
+
+    #[inline(always)]
+    fn stay_by(
+        &self,
+        load: impl Load,
+        binding: &ServerBinding,
+        astack: AStack<'_, ServerAStack>,
+    ) -> Stayed {
         let (head, line) = (astack.head(), astack.own_line::<ReplyLine>());
         let mut client_processor = NO_PROCESSOR;
         let (mut calls, mut polls) = (0, 0);
         while calls < STAY_CALLS && polls < STAY_POLLS {
-            let words = HeadWords::load(head);
+            let words = load(head);
             let sequence = match turn::look_word(TurnWord(words.turn()), || &line.claim) {
                 Look::Nothing => {
                     processor::relax_briefly();
@@ -156,7 +186,7 @@ impl Watch<'_> {
         call: (Sequence, HeadWords),
         mode: Mode,
     ) -> Option<Served> {
-        let entered = self.core.processors.enter();
+        let entered = self.processors.enter();
         let served = run::run(binding, astack, call, mode);
         // Apart: so that the common case does not carry the other along.
         if served.is_none() {
@@ -169,14 +199,14 @@ impl Watch<'_> {
 
     /// Goes on with a suspended call, as it runs one.
     pub(super) fn resume(&self, suspended: &Arc<Suspended>) {
-        let entered = self.core.processors.enter();
+        let entered = self.processors.enter();
         suspended.resume();
         self.leave(entered);
     }
 
     /// Goes on with procedures on E-stacks that wait no more, as it runs calls.
     pub(super) fn resume_guests(&self) -> bool {
-        let entered = self.core.processors.enter();
+        let entered = self.processors.enter();
         let has_run = estacks::go_on(PASS_NS_MAX);
         self.leave(entered);
         has_run
@@ -184,9 +214,8 @@ impl Watch<'_> {
 
     #[inline(always)]
     fn leave(&self, entered: u64) {
-        let processors = &self.core.processors;
-        if processors.has_watch(self.number) {
-            processors.leave(entered);
+        if self.has_watch() {
+            self.processors.leave(entered);
         }
     }
 
@@ -213,12 +242,26 @@ impl Watch<'_> {
     /// the bells' sake; the next one goes on behind them.
     #[inline]
     fn poll_hot(&mut self) -> bool {
+        if !HeadWords::is_at_once() {
+            return self.poll_hot_by_parts();
+        }
+        self.poll_hot_by(HeadWords::load_at_once)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn poll_hot_by_parts(&mut self) -> bool {
+        self.poll_hot_by(HeadWords::load)
+    }
+
+    #[inline(always)]
+    fn poll_hot_by(&mut self, load: impl Load) -> bool {
         let groups = self.hot.len().div_ceil(TOGETHER);
         let begin = if groups > 1 { clock::ticks() } else { 0 };
         let (mut has_served, mut untimed_count) = (false, 0);
         let first = std::mem::take(&mut self.group);
         for group in (0..groups).cycle().skip(first).take(groups) {
-            let served_count = self.poll_together(group * TOGETHER);
+            let served_count = self.poll_together(load, group * TOGETHER);
             has_served |= served_count > 0;
             untimed_count += served_count;
             if untimed_count >= UNTIMED_MAX && groups > 1 {
@@ -235,26 +278,40 @@ impl Watch<'_> {
     /// Looks at several heads before it acts on what one of them says: their lines travel at the
     /// same time, and so do those that have to come again for the reply (design note 0007). How
     /// many calls were run.
-    #[inline]
-    fn poll_together(&mut self, first: usize) -> u32 {
-        let mut looks = [(Look::Nothing, HeadWords::default()); TOGETHER];
-        for (looked, hot) in looks.iter_mut().zip(&self.hot[first..]) {
-            *looked = hot.look();
-            if looked.0 != Look::Nothing {
+    #[inline(always)]
+    fn poll_together(&mut self, load: impl Load, first: usize) -> u32 {
+        let mut seen = [HeadWords::default(); TOGETHER];
+        // A bit for each: what they were found to be is not kept beside them.
+        let (mut posted, mut other) = (0u32, 0u32);
+        for (at, (words, hot)) in seen.iter_mut().zip(&self.hot[first..]).enumerate() {
+            let look;
+            (look, *words) = hot.look_by(load);
+            if look != Look::Nothing {
                 hot.ask_to_write();
+                let is_posted = matches!(look, Look::Posted(_));
+                posted |= u32::from(is_posted) << at;
+                other |= u32::from(!is_posted) << at;
             }
         }
         let mut served_count = 0;
-        for (at, (look, words)) in (first..).zip(looks) {
-            match look {
-                Look::Nothing => {}
-                Look::Posted(sequence) => {
-                    served_count += u32::from(self.serve_hot(at, (sequence, words)));
-                }
-                look => act_otherwise(self.hot[at].binding(), self.hot[at].index, look),
-            }
+        for at in bits_of(posted) {
+            let words = seen[at as usize];
+            let call = (TurnWord(words.turn()).sequence(), words);
+            served_count += u32::from(self.serve_hot(first + at as usize, call));
+        }
+        if other != 0 {
+            self.act_otherwise(first, other);
         }
         served_count
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn act_otherwise(&self, first: usize, other: u32) {
+        for at in bits_of(other) {
+            let hot = &self.hot[first + at as usize];
+            act_otherwise(hot.binding(), hot.index, hot.look().0);
+        }
     }
 
     /// Runs a call that came on an A-stack which is polled: the common case.
@@ -432,12 +489,15 @@ impl Watch<'_> {
 pub(in crate::server) fn lanes_of<const WORDS: usize>(
     words: [u32; WORDS],
 ) -> impl Iterator<Item = u32> {
-    (0..).zip(words).flat_map(|(word, mut bits)| {
-        std::iter::from_fn(move || {
-            let lane = (bits != 0).then(|| word * u32::BITS + bits.trailing_zeros())?;
-            bits &= bits - 1;
-            Some(lane)
-        })
+    (0..).zip(words).flat_map(|(word, bits)| bits_of(bits).map(move |bit| word * u32::BITS + bit))
+}
+
+/// The bits that are set, the lowest first.
+fn bits_of(mut bits: u32) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = (bits != 0).then(|| bits.trailing_zeros())?;
+        bits &= bits - 1;
+        Some(bit)
     })
 }
 
