@@ -35,13 +35,13 @@ pub(crate) struct Wait<'b> {
     pub same_processor: bool,
 }
 
-/// The call has no reply.
+/// The call has no reply. Boxed, so that what comes of a wait fits into registers.
 #[derive(Debug)]
 pub(crate) enum NoReply {
     /// It was given up while the server may still hold the A-stack.
-    Captured(CallError),
+    Captured(Box<CallError>),
     /// The A-stack is nobody's any more: the binding is gone.
-    Lost(CallError),
+    Lost(Box<CallError>),
 }
 
 impl Wait<'_> {
@@ -176,7 +176,8 @@ impl Wait<'_> {
                 let deadline = Duration::from_nanos(waited_ns);
                 let procedure = self.name();
                 let incarnation = self.grip.binding.incarnation;
-                Err(NoReply::Captured(CallError::CallAborted { procedure, deadline, incarnation }))
+                let error = CallError::CallAborted { procedure, deadline, incarnation };
+                Err(NoReply::Captured(Box::new(error)))
             }
             Err(Poll::Replied { .. }) => Ok(()),
             Err(Poll::Dead) => self.classify(),
@@ -211,7 +212,7 @@ impl Wait<'_> {
         // Read after the proof: a dead server claims nothing more.
         let was_claimed = self.was_claimed();
         let dead = TurnWord::new(self.sequence, Phase::Dead);
-        NoReply::Lost(match classify(dead, self.sequence, was_claimed, proof) {
+        NoReply::Lost(Box::new(match classify(dead, self.sequence, was_claimed, proof) {
             Outcome::NotExecuted => {
                 let reason = match proof {
                     Proof::Revoked => NotExecuted::Revoked,
@@ -223,7 +224,7 @@ impl Wait<'_> {
                 let incarnation = self.grip.binding.incarnation;
                 CallError::CallFailed { procedure, incarnation }
             }
-        })
+        }))
     }
 
     /// The turn word says that the client sleeps.
@@ -242,7 +243,7 @@ impl Wait<'_> {
 
     pub fn wrong(&self, seen: TurnWord) -> NoReply {
         let fault = PeerFault::Turn { seen, sequence: self.sequence, wanted: "posted or idle" };
-        NoReply::Lost(self.grip.binding.fault(self.name(), fault))
+        NoReply::Lost(Box::new(self.grip.binding.fault(self.name(), fault)))
     }
 }
 

@@ -317,13 +317,13 @@ impl<'b> UnderWay<'b> {
     fn fail<T>(&mut self, grip: Grip<'b>, no_reply: NoReply) -> Poll<Result<T, Box<CallError>>> {
         self.grip = None;
         self.stage = Stage::Looked(0);
-        Poll::Ready(Err(Box::new(match no_reply {
+        Poll::Ready(Err(match no_reply {
             NoReply::Captured(error) => {
                 grip.capture(self.sequence);
                 error
             }
             NoReply::Lost(error) => error,
-        })))
+        }))
     }
 
     fn as_wait(&self, grip: Grip<'b>) -> Wait<'b> {

@@ -451,8 +451,8 @@ fn wait(
         Ok(()) => None,
         Err(NoReply::Captured(error)) => {
             grip.capture(sequence);
-            Some(Box::new(error))
+            Some(error)
         }
-        Err(NoReply::Lost(error)) => Some(Box::new(error)),
+        Err(NoReply::Lost(error)) => Some(error),
     }
 }

@@ -145,7 +145,7 @@ fn wait(grip: Grip<'_>, procedure: u32, deadline: Deadline) -> Result<HeadWords,
         }
         Err(NoReply::Lost(error)) => error,
     };
-    Err(Box::new(error))
+    Err(error)
 }
 
 /// Gives the call on an A-stack up, and lets the server see it.

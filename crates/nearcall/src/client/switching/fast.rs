@@ -8,10 +8,13 @@
 //! ```
 
 use std::cell::Cell;
+use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
 use nearcall_core::turn::{self, Poll};
-use nearcall_core::{Phase, RevokeReason, Step, TurnWord, WaitPolicy, Waiter};
+use nearcall_core::{
+    BindingState, Phase, RevokeReason, Sequence, Step, TurnWord, WaitPolicy, Waiter,
+};
 use nearcall_os::clock;
 use nearcall_os::futex::{self, Watched, Woken};
 use nearcall_os::peer::Process;
@@ -65,13 +68,21 @@ pub(crate) fn finish(wait: &Wait<'_>) -> Option<Result<(), NoReply>> {
     if !is_here() {
         return None;
     }
-    let reply = Reply { wait, slices: Cell::new(0), look_ns: Cell::new(0) };
+    let reply = Reply {
+        wait,
+        turn: &wait.grip.astack.head().turn,
+        sequence: wait.sequence,
+        state: &wait.grip.binding.state,
+        slices: Cell::new(0),
+        look_ns: Cell::new(0),
+    };
     let until = (wait.deadline.ns != 0).then(|| {
         let left_ns = left_ns(wait.grip.until_ns(wait.sequence, wait.deadline));
         Instant::now() + Duration::from_nanos(left_ns)
     });
     loop {
         let end = nearcall_threads::wait_for(&reply, until);
+        processor::prefetch_write(wait.grip.astack.head());
         if let Poll::Replied { .. } = reply.poll() {
             return Some(Ok(()));
         }
@@ -115,6 +126,10 @@ pub(crate) fn wait_exit(process: &Process, timeout: Duration) -> bool {
 /// A reply that a FastThread waits for.
 struct Reply<'w, 'b> {
     wait: &'w Wait<'b>,
+    /// The wait's, at hand: whoever looks for replies looks at many.
+    turn: &'b AtomicU32,
+    sequence: Sequence,
+    state: &'b BindingState,
     /// Slices since it was posted: sleeps of its processor that have ended without any reply; where
     /// that is a host's, which may never sleep, as much time as those would have taken.
     slices: Cell<u32>,
@@ -124,7 +139,7 @@ struct Reply<'w, 'b> {
 
 impl Reply<'_, '_> {
     fn poll(&self) -> Poll {
-        turn::poll(self.wait.turn(), self.wait.sequence)
+        turn::poll(self.turn, self.sequence)
     }
 
     /// The FastThread was cancelled: it gives the call up (0015), and unwinds, unless there is
@@ -189,7 +204,7 @@ impl Reply<'_, '_> {
 impl Awaited for Reply<'_, '_> {
     #[inline]
     fn is_over(&self) -> bool {
-        self.poll() != Poll::Pending || !self.wait.grip.binding.state.is_open()
+        self.poll() != Poll::Pending || !self.state.is_open()
     }
 
     fn idle(&self, idle: &Idle<'_>) {
