@@ -92,6 +92,17 @@ impl Shares {
         Ok(())
     }
 
+    /// `user` holds `amount` more, whatever its share: it is there already.
+    pub fn hold(&mut self, user: User, amount: u64) {
+        *self.held.entry(user).or_default() += amount;
+        self.total += amount;
+    }
+
+    /// All of it is held, and more: nobody new has a share. Only of what was held without asking.
+    pub fn is_used_up(&self) -> bool {
+        self.total >= self.limit
+    }
+
     /// `user` lets `amount` go.
     ///
     /// # Panics: if it does not hold as much.
@@ -384,6 +395,20 @@ mod tests {
         let rest = descriptors.map(|limit| Reserve::DESCRIPTORS.rest(limit));
         assert_eq!(rest, [0, 32, 896, 3584, 18_976, (1 << 30) - 1024]);
         assert_eq!(Reserve::MAPPINGS.rest(65_530), 65_530 - 16_382);
+    }
+
+    #[test]
+    fn what_is_held_without_asking_leaves_less_for_its_user_and_nothing_too_little_for_others() {
+        let mut shares = Shares::new(120);
+        shares.hold(A, 59);
+        assert_eq!(shares.take(A, 2, ANY), over_share(61, 60));
+        shares.take(B, 20, ANY).unwrap();
+        shares.hold(A, 50);
+        assert!(shares.is_used_up());
+        assert_eq!(shares.take(B, 1, ANY), over_share(21, 3));
+        shares.give_back(A, 109);
+        assert!(!shares.is_used_up());
+        shares.take(B, 20, ANY).unwrap();
     }
 
     #[test]

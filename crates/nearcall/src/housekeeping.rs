@@ -203,6 +203,11 @@ impl Housekeeping {
         self.poller.add(socket, token)
     }
 
+    /// Stops watching a socket that is over, whoever else has it open still.
+    pub fn forget_socket(&self, socket: &Socket) {
+        let _ = self.poller.remove(socket);
+    }
+
     /// Watches a binding that an importer has completed its half of. Its socket is watched already.
     pub fn watch_importer(
         &self,
@@ -218,7 +223,7 @@ impl Housekeeping {
     fn forget_importer(&self, core: &DomainCore, gone: &ServerBinding) {
         core.table.remove(gone.key);
         self.stale_since().get_or_insert_with(Instant::now);
-        core.introductions.forget(gone);
+        core.introductions.forget(core, gone);
         gone.give_back();
         self.take(gone.token);
         let _ = self.poller.remove(&gone.socket);
@@ -437,7 +442,7 @@ fn keep(core: &Arc<DomainCore>) {
             }
         }
         house.end_late_handshakes();
-        core.introductions.end_late();
+        core.introductions.end_late(core);
     }
     house.handshakes().clear();
     core.introductions.clear();
@@ -479,11 +484,19 @@ fn attend(core: &Arc<DomainCore>, ready: Ready) {
 /// CVE-2014-3639).
 fn accept(core: &Arc<DomainCore>, clerk: &Arc<ClerkCore>) {
     for _ in 0..BATCH {
-        let stream = match clerk.listener().accept() {
+        let accepted = match core.quotas.has_no_descriptor() {
+            // Whoever is refused may leave a socket that waits to be closed: none over that.
+            true => Err("descriptors of importers wait to be closed".to_owned()),
+            false => clerk.listener().accept().map_err(|error| error.to_string()),
+        };
+        let stream = match accepted {
             Ok(Some(stream)) => stream,
             Ok(None) => return,
             Err(error) => {
-                tracing::warn!(%error, "an importer was not let in");
+                // It may be so for long, and not by the importer's doing.
+                if let Some(unsaid) = core.audit.may_warn(None) {
+                    tracing::warn!(%error, unsaid, "an importer was not let in");
+                }
                 // Descriptors may have run out: the next try must not come at once.
                 std::thread::sleep(Duration::from_millis(1));
                 return;

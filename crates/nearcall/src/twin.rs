@@ -33,8 +33,9 @@ pub(crate) fn import(
     options: &ImportOptions,
 ) -> Result<Arc<ClientBinding>, BindError> {
     let server = clerk.domain().core();
-    let (ours, theirs) = Stream::pair().map_err(refused)?;
+    let (ours, mut theirs) = Stream::pair().map_err(refused)?;
     let importer = Importer::of(&theirs).map_err(refused)?;
+    theirs.set_behind(server.quotas.behind(importer.uid()));
     let member = server.join_class(importer.uid()).map_err(refused)?;
     let bell = member.bell_descriptor.try_clone().map_err(refused)?;
     let bell = domain.core().bells.receive(bell);

@@ -14,7 +14,6 @@ pub mod segment;
 pub mod span;
 pub mod words;
 
-mod closing;
 mod copy;
 mod held;
 mod mapping;
@@ -29,6 +28,7 @@ pub mod thread_pointer;
 pub mod clock;
 
 pub mod activation;
+pub mod closing;
 pub mod descriptor;
 pub mod limits;
 pub mod peer;
