@@ -1,5 +1,6 @@
 //! The server's side: clerks that admit importers, and processors that run their calls.
 
+mod asked;
 mod awake;
 pub(crate) mod binding;
 pub(crate) mod clerk;

@@ -170,6 +170,8 @@ impl Watch<'_> {
     /// Goes on with a suspended call, as it runs one.
     pub(super) fn resume(&self, suspended: &Arc<Suspended>) {
         let entered = self.core.processors.enter();
+        // Others that were woken are not to wait for as long as this one may take.
+        self.core.processors.call_relief_for_asked();
         suspended.resume();
         self.leave(entered);
     }
