@@ -206,8 +206,9 @@ impl DomainCore {
     pub fn join_class(&self, uid: Option<u32>) -> Result<Member, NoClass> {
         self.trust.join(uid, &self.quotas, |classes| {
             // The watching processor waits on the gates it knows: it is to know this one too.
-            self.table.set_classes(classes);
+            let before = self.table.set_classes(classes);
             self.processors.announce();
+            before
         })
     }
 

@@ -74,7 +74,7 @@ pub(crate) struct Housekeeping {
     again: Mutex<Vec<u64>>,
     /// A call was captured since the bindings were last looked through for such.
     has_captured: AtomicBool,
-    /// Since when a binding is gone that server processors may still know. The thread's own.
+    /// Since when a binding is gone that server processors may still know, or a class.
     stale_since: Mutex<Option<Instant>>,
     /// When a user without bindings may have paid what it owes. The thread's own.
     debts_paid: Mutex<Option<Instant>>,
@@ -228,6 +228,12 @@ impl Housekeeping {
         self.take(gone.token);
         let _ = self.poller.remove(&gone.socket);
         let _ = self.poller.remove(gone.importer.process());
+    }
+
+    /// A trust class may have lost its last member without having had a binding.
+    pub fn look_after_classes(&self) {
+        self.stale_since().get_or_insert_with(Instant::now);
+        self.waker.wake();
     }
 
     /// Takes an entry out; whoever drops it does so outside of the lock.

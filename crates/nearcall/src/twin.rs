@@ -32,6 +32,18 @@ pub(crate) fn import(
     interface: &'static InterfaceDescriptor,
     options: &ImportOptions,
 ) -> Result<Arc<ClientBinding>, BindError> {
+    make(domain, clerk, interface, options).inspect_err(|_| {
+        // It may have joined a class that nobody else is in.
+        clerk.domain().core().housekeeping.look_after_classes();
+    })
+}
+
+fn make(
+    domain: &Domain,
+    clerk: &Clerk,
+    interface: &'static InterfaceDescriptor,
+    options: &ImportOptions,
+) -> Result<Arc<ClientBinding>, BindError> {
     let server = clerk.domain().core();
     let (ours, mut theirs) = Stream::pair().map_err(refused)?;
     let importer = Importer::of(&theirs).map_err(refused)?;
