@@ -218,6 +218,42 @@ fn whoever_has_its_share_of_mappings_leaves_room_for_other_users() {
     assert_eq!(client.echo(&[7; 100_000]).unwrap(), [7; 100_000]);
 }
 
+/// Calls that one user has under way at once: more than a server has processors.
+const SLOW_CALLS: usize = 80;
+
+#[test]
+fn slow_calls_of_one_user_leave_processors_for_another() {
+    let directory = tempfile::tempdir().unwrap();
+    let _served = export_to_all(DomainOptions::default(), directory.path());
+    let domain = Domain::new().unwrap();
+    let other = import(&domain, directory.path()).unwrap();
+    let other = other.with_deadline(Duration::from_secs(5));
+    if as_user(1001, || ()).is_none() {
+        println!("skipped: only root becomes another user");
+        return;
+    }
+    let slow = || {
+        as_user(1001, || {
+            let client = import(&domain, directory.path()).unwrap();
+            client.with_deadline(Duration::from_secs(8)).work_until_cancelled(600_000).unwrap_err();
+        })
+    };
+    let most = std::thread::scope(|threads| {
+        (0..SLOW_CALLS).for_each(|_| drop(threads.spawn(slow)));
+        let begin = Instant::now();
+        let running = || other.running().expect("another user's call goes on at once");
+        let times = std::iter::from_fn(|| (begin.elapsed() < Duration::from_secs(4)).then(running));
+        times.max().unwrap()
+    });
+    // Its share of 64, where another has bound; more are begun while it is decided.
+    assert!((16..=48).contains(&most), "{most} were running at once");
+    // Theirs have ended, and it is held back no more.
+    as_user(1001, || {
+        let client = import(&domain, directory.path()).unwrap();
+        client.with_deadline(Duration::from_secs(5)).null().unwrap();
+    });
+}
+
 /// Bells that are mapped in this process, by servers.
 fn bell_count() -> usize {
     let maps = fs::read_to_string("/proc/self/maps").unwrap();

@@ -3,6 +3,7 @@
 //! decides, holds nothing.
 
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 use core::fmt;
 
 /// A user: its number, or `None` for all those that the system does not tell.
@@ -126,6 +127,29 @@ impl Shares {
     pub fn total(&self) -> u64 {
         self.total
     }
+}
+
+/// Fewest processors of a server that are shared out: of fewer a share would be too small for
+/// calls that come back to the server in the middle of others.
+const SHARED_PROCESSORS_MIN: u32 = 16;
+
+/// One part in so many of a server's processors is what a user leaves that has bound alone.
+const SPARE_PROCESSORS_PART: u32 = 8;
+
+/// Whose calls keep as many of `limit` processors as they may, of all who keep any: none of theirs
+/// is begun until it is less. Who is alone leaves an eighth; where others have bound, of n users
+/// who keep some each may keep 1/(n+1) of what is not the others', and one at least.
+pub fn over_processors(kept: &BTreeMap<User, u32>, limit: u32, is_alone: bool) -> Vec<User> {
+    if limit < SHARED_PROCESSORS_MIN {
+        return Vec::new();
+    }
+    let total: u32 = kept.values().sum();
+    let share = |own: u32| match is_alone && kept.len() == 1 {
+        true => limit - limit / SPARE_PROCESSORS_PART,
+        false => (limit.saturating_sub(total - own) / (kept.len() as u32 + 1)).max(1),
+    };
+    let is_over = |(_, own): &(&User, &u32)| **own >= share(**own);
+    kept.iter().filter(is_over).map(|(user, _)| *user).collect()
 }
 
 /// How fast one user is answered: whoever has us spend time pauses for some times as long.
@@ -409,6 +433,32 @@ mod tests {
         shares.give_back(A, 109);
         assert!(!shares.is_used_up());
         shares.take(B, 20, ANY).unwrap();
+    }
+
+    fn check_over(kept: &[(User, u32)], limit: u32, is_alone: bool, want: &[User]) {
+        let kept = kept.iter().copied().collect();
+        assert_eq!(over_processors(&kept, limit, is_alone), want);
+    }
+
+    #[test]
+    fn who_has_bound_alone_keeps_all_processors_but_a_reserve() {
+        check_over(&[(A, 55)], 64, true, &[]);
+        check_over(&[(A, 56)], 64, true, &[A]);
+    }
+
+    #[test]
+    fn beside_others_a_user_keeps_its_share_of_processors_and_one_at_least() {
+        check_over(&[(A, 31)], 64, false, &[]);
+        check_over(&[(A, 32)], 64, false, &[A]);
+        check_over(&[(A, 56), (B, 1)], 64, false, &[A]);
+        check_over(&[(A, 56), (B, 2)], 64, false, &[A, B]);
+        check_over(&[(A, 60), (B, 2), (None, 1)], 64, true, &[A, B, None]);
+    }
+
+    #[test]
+    fn few_processors_are_not_shared_out() {
+        check_over(&[(A, 15)], 15, true, &[]);
+        check_over(&[(A, 1), (B, 14)], 15, false, &[]);
     }
 
     #[test]

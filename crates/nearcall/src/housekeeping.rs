@@ -18,6 +18,7 @@ use crate::domain::DomainCore;
 use crate::server::binding::ServerBinding;
 use crate::server::clerk::ClerkCore;
 use crate::server::handshake::{Handshake, Progress};
+use crate::server::holding;
 use crate::server::requests;
 use crate::wire::Socket;
 
@@ -221,7 +222,9 @@ impl Housekeeping {
 
     /// Forgets a binding that this domain served.
     fn forget_importer(&self, core: &DomainCore, gone: &ServerBinding) {
+        core.processors.holding.note_gone(gone);
         core.table.remove(gone.key);
+        holding::judge_again(core);
         self.stale_since().get_or_insert_with(Instant::now);
         core.introductions.forget(core, gone);
         gone.give_back();

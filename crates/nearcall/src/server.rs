@@ -10,6 +10,7 @@ pub(crate) mod estacks;
 pub(crate) mod exchange;
 pub(crate) mod feeds;
 pub(crate) mod handshake;
+pub(crate) mod holding;
 pub(crate) mod introductions;
 pub(crate) mod limits;
 mod named_socket;

@@ -22,6 +22,7 @@ mod return_stack;
 pub mod fence;
 pub mod futex;
 pub mod processor;
+pub mod shown;
 pub mod stack_pointer;
 pub mod thread_pointer;
 

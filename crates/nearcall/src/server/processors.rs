@@ -12,6 +12,7 @@ use super::awake::Awake;
 use super::binding::ServerBinding;
 use super::current;
 use super::estacks;
+use super::holding::{self, Holding};
 use super::residents::{self, Residents};
 use super::suspended::Suspended;
 use super::table::Snapshot;
@@ -86,6 +87,8 @@ pub(crate) struct Processors {
     hails: AtomicU32,
     /// What the watcher is asked for.
     pub asked: Asked,
+    /// Whose calls are held back.
+    pub holding: Holding,
     /// What E-stacks need.
     #[cfg(feature = "threads")]
     pub estacks: estacks::Common,
@@ -110,6 +113,7 @@ impl Processors {
             changes: AtomicU32::new(0),
             hails: AtomicU32::new(0),
             asked: Asked::default(),
+            holding: Holding::default(),
             #[cfg(feature = "threads")]
             estacks: estacks::Common::default(),
         }
@@ -260,9 +264,11 @@ impl Processors {
         awake: &mut Awake,
     ) -> Option<Woken> {
         let pause = awake.end(snapshot);
-        let gates = role
-            .gates(snapshot, awake)
-            .map(|(_, gate)| bell::fall_asleep(gate).then(|| Watched::shared(gate, bell::ASLEEP)));
+        // Who is held back now may not be when this sleep ends.
+        let heard = role.gates(snapshot, awake).filter(|(class, _)| !self.holding.holds(class.uid));
+        let heard: Vec<_> = heard.collect();
+        let asleep = |gate| bell::fall_asleep(gate).then(|| Watched::shared(gate, bell::ASLEEP));
+        let gates = heard.iter().map(|(_, gate)| asleep(*gate));
         let change = std::iter::once(Some(Watched::own(&self.changes, counts.changes)));
         let hail = (role == Role::Watch).then_some(Some(Watched::own(&self.hails, counts.hails)));
         let words = change.chain(hail).chain(gates).collect::<Option<Vec<_>>>()?;
@@ -273,7 +279,7 @@ impl Processors {
         if let Woken::Woken(at) = woken {
             let own_count = 1 + usize::from(role == Role::Watch);
             let gate = at.checked_sub(own_count);
-            match gate.and_then(|at| role.gates(snapshot, awake).nth(at)) {
+            match gate.and_then(|at| heard.get(at)) {
                 Some((class, _)) => awake.told_ring(class),
                 // Who hails the watcher says so when it looks at what is asked for.
                 None if at == HAIL && role == Role::Watch => {}
@@ -308,7 +314,8 @@ impl Processors {
         let thread = std::thread::Builder::new().name(format!("nearcall-at-{processor}"));
         thread.spawn(move || {
             current::enter_domain(Arc::downgrade(&on_thread), 0);
-            residents::live(&on_thread, processor);
+            let told = |served| on_thread.processors.holding.add(served);
+            current::shown(told, || residents::live(&on_thread, processor));
             on_thread.processors.end();
         })?;
         crew.count += 1;
@@ -378,7 +385,8 @@ impl Processors {
             if !estacks::is_busy() {
                 *heard = None;
             }
-            for class in &snapshot.classes {
+            let begun = snapshot.classes.iter().filter(|class| !self.holding.holds(class.uid));
+            for class in begun {
                 if awake.hears(class) && bell::open_gate(&class.relief().gate).is_rung {
                     awake.told_ring(class);
                     *heard = None;
@@ -486,16 +494,23 @@ pub(crate) fn is_crowd(snapshot: &Snapshot) -> bool {
 /// The life of one processor.
 fn processor(core: &Arc<DomainCore>, number: u64) {
     current::enter_domain(Arc::downgrade(core), number);
+    current::shown(|served| core.processors.holding.add(served), || live(core, number));
+    core.processors.end();
+}
+
+fn live(core: &Arc<DomainCore>, number: u64) {
     let processors = &core.processors;
     loop {
         if processors.has_watch(number) {
             Watch::new(core, number).watch();
+            holding::judge_again(core);
         }
         if core.is_stopping() || !processors.park(core, number) {
             break;
         }
         processors.replenish(core);
+        // A call keeps the processor that had the watch.
+        holding::judge(core);
     }
     estacks::finish(&core.options.wait);
-    processors.end();
 }

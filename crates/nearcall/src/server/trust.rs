@@ -101,7 +101,8 @@ impl TrustClasses {
 
     /// Lets go of those without members whose users owe nothing, and tells `tell` those with
     /// members if some have none any more: nobody hears the bell of one that only owes. How long
-    /// until a user that is kept for that owes nothing. What `tell` returns is dropped as in `join`.
+    /// until a user that is kept for that owes nothing. What `tell` returns is dropped as in
+    /// `join`.
     pub fn end_empty<T>(
         &self,
         now_ns: u64,

@@ -18,6 +18,7 @@ use self::hot::Hot;
 use self::shared::{Found, Owed};
 use super::asked::{Asking, Next};
 use super::awake::Awake;
+use super::binding::ServerBinding;
 use super::current;
 use super::estacks;
 use super::processors::{self, CROWD_SLICE, Role};
@@ -209,14 +210,20 @@ impl<'c> Watch<'c> {
 
     fn look_as_asked(&mut self, Asking { binding, is_clients }: &Asking) -> bool {
         let found_before = self.awake.found_count();
-        let has_served = self.look_at(binding);
-        if *is_clients && self.awake.found_count() == found_before {
+        let is_held = self.holds(binding);
+        let has_served = !is_held && self.look_at(binding);
+        if *is_clients && !is_held && self.awake.found_count() == found_before {
             binding.class.charge_vain_look(clock::now_ns());
             self.awake.told_ring(&binding.class);
         } else {
             self.awake.told_found();
         }
         has_served
+    }
+
+    /// Calls of its user are not begun now.
+    fn holds(&self, binding: &ServerBinding) -> bool {
+        self.core.processors.holding.holds(binding.class.uid)
     }
 
     /// Goes on with its procedures on E-stacks that wait no more.
@@ -236,7 +243,7 @@ impl<'c> Watch<'c> {
         let snapshot = Arc::clone(&self.snapshot);
         let mut has_served = false;
         for binding in snapshot.bindings() {
-            has_served |= self.look_at(binding);
+            has_served |= !self.holds(binding) && self.look_at(binding);
         }
         has_served
     }

@@ -279,6 +279,10 @@ impl Watch<'_> {
             // Whoever took the watch over answers, or sleeps on this gate.
             return false;
         }
+        if self.core.processors.holding.holds(self.snapshot.classes[at].uid) {
+            // Its gate stays rung until it is heard again.
+            return false;
+        }
         let (begin, found_before) = (clock::ticks(), self.awake.found_count());
         let class = &Arc::clone(&self.snapshot.classes[at]);
         // A binding that rings may be newer than what we know: its bell would be lost. The class
