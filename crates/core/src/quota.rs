@@ -452,7 +452,7 @@ mod tests {
         check_over(&[(A, 32)], 64, false, &[A]);
         check_over(&[(A, 56), (B, 1)], 64, false, &[A]);
         check_over(&[(A, 56), (B, 2)], 64, false, &[A, B]);
-        check_over(&[(A, 60), (B, 2), (None, 1)], 64, true, &[A, B, None]);
+        check_over(&[(A, 60), (B, 2), (None, 1)], 64, true, &[None, A, B]);
     }
 
     #[test]

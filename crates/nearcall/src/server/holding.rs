@@ -117,3 +117,41 @@ pub(crate) fn judge_again(core: &DomainCore) {
         judge(core);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+
+    use nearcall_os::shown;
+
+    use super::*;
+
+    const A: User = Some(1);
+
+    thread_local! {
+        static WORD: AtomicU64 = const { AtomicU64::new(7) };
+    }
+
+    #[test]
+    fn calls_of_a_binding_that_has_gone_are_its_users_until_they_have_ended() {
+        let (holding, snapshot) = (Holding::default(), Snapshot::default());
+        holding.known().gone.push((7, A));
+        let served = |shown| holding.known().served.extend(vec![shown; 14]);
+        shown::show(&WORD, served, || {
+            assert!(!holding.judge(&snapshot, 17) && !holding.holds(A));
+            assert!(!holding.judge(&snapshot, 16) && holding.holds(A));
+            // Relaxed: this thread's own.
+            WORD.with(|word| word.store(current::NONE, Ordering::Relaxed));
+            assert!(holding.judge(&snapshot, 16) && !holding.holds(A));
+        });
+    }
+
+    #[test]
+    fn a_processor_that_has_ended_is_forgotten() {
+        let holding = Holding::default();
+        for _ in 0..10 {
+            shown::show(&WORD, |shown| holding.add(shown), || {});
+        }
+        assert_eq!(holding.known().served.len(), 1);
+    }
+}
