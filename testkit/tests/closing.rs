@@ -153,9 +153,13 @@ const STUCK: u32 = 1001;
 const CONNECTIONS: usize = 6;
 const PACKETS: usize = 40;
 
+/// Connections of it that are refused.
+const REFUSED: usize = 60;
+
 /// More descriptors than a server has open that reads nothing of a user of whom enough wait to be
-/// closed: those, a packet's, and what it has for itself.
-const OPEN_MAX: usize = 256 + 64 + 64;
+/// closed: those, a packet's, what was refused with something unread, and what it has for itself
+/// and its bindings.
+const OPEN_MAX: usize = 256 + 8 + REFUSED + 100;
 
 impl Target {
     fn open_count(&self) -> usize {
@@ -183,8 +187,7 @@ fn ordinary(count: usize) -> Vec<OwnedFd> {
 }
 
 /// Sends far more than the server may have: over bindings, and over connections that bind nothing,
-/// some of which are gone before they are let in.
-/// `None`: only root becomes another user.
+/// some of which are gone before they are let in. `None`: only root becomes another user.
 fn fill(target: &Target) -> Option<(Vec<HandClient>, Vec<Stream>, Vec<TcpStream>)> {
     let bind = || (0..CONNECTIONS).map(|_| target.bind()).collect();
     let bound: Vec<HandClient> = as_user(STUCK, bind)?;
@@ -201,7 +204,7 @@ fn fill(target: &Target) -> Option<(Vec<HandClient>, Vec<Stream>, Vec<TcpStream>
         }
     }
     let mut waiting = Vec::new();
-    for at in 0..10 * CONNECTIONS {
+    for at in 0..REFUSED {
         let Ok(stream) = as_user(STUCK, || hand::connect(&target.path))? else { continue };
         for _ in 0..PACKETS {
             let import = hand::packet(&hand::import_message());
@@ -234,6 +237,8 @@ fn what_one_user_has_sent_over_many_connections_leaves_room_for_another() {
             target.check_serves();
             let open = target.open_count();
             assert!(open < OPEN_MAX, "the server has {open} descriptors open");
+            // What goes with a binding may take as long as this, several times.
+            std::thread::sleep(Duration::from_millis(10));
         }
         let stream = as_user(STUCK, || hand::connect(&target.path).unwrap()).unwrap();
         let Heard::Packet(refused) = hand::hear(&stream, ANSWERED) else { panic!("no refusal") };
