@@ -1,21 +1,30 @@
-//! The audit records of a test program, as text.
+//! The audit records of a test program, or its warnings, as text.
 
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tracing::field::{Field, Visit};
-use tracing::span;
+use tracing::{Level, span};
 
 /// Keeps them, in order. To be the subscriber of the program.
 #[derive(Clone, Debug, Default)]
-pub struct Records(Arc<Mutex<Vec<String>>>);
+pub struct Records {
+    all: Arc<Mutex<Vec<String>>>,
+    /// Instead of audit records.
+    are_warnings: bool,
+}
 
 struct Text(String);
 
 impl Records {
+    /// Keeps what `nearcall` warns of.
+    pub fn of_warnings() -> Records {
+        Records { are_warnings: true, ..Records::default() }
+    }
+
     /// Those there are, each without the numbers of the importer's process and group.
     pub fn all(&self) -> Vec<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -29,7 +38,9 @@ impl Visit for Text {
 
 impl tracing::Subscriber for Records {
     fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
-        metadata.target() == "nearcall::audit"
+        let (target, is_warning) = (metadata.target(), *metadata.level() <= Level::WARN);
+        let is_wanted_warning = is_warning && target.starts_with("nearcall");
+        if self.are_warnings { is_wanted_warning } else { target == "nearcall::audit" }
     }
 
     fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
@@ -43,7 +54,7 @@ impl tracing::Subscriber for Records {
     fn event(&self, event: &tracing::Event<'_>) {
         let mut text = Text(String::new());
         event.record(&mut text);
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.push(text.0.trim_end().to_owned());
     }
 

@@ -88,9 +88,15 @@ impl World {
                     feeding: Some(feeding.expect("the name is free")),
                 }
             }
-            Kind::Processes => Place::There { child: self.spawn(name) },
+            Kind::Processes => Place::There { child: self.spawn(name, &[]) },
         };
         Server { name: name.to_owned(), place }
+    }
+
+    /// Starts a process that serves what `arguments` say, as the server's program has it.
+    pub fn serve_as(&self, name: &str, arguments: &[&str]) -> Server {
+        let child = self.spawn(name, arguments);
+        Server { name: name.to_owned(), place: Place::There { child } }
     }
 
     /// A client bound to a server of this world.
@@ -149,10 +155,11 @@ impl World {
         PassingClient::new(binding.expect("the server admits us"))
     }
 
-    fn spawn(&self, name: &str) -> Child {
+    fn spawn(&self, name: &str, arguments: &[&str]) -> Child {
         let mut child = Command::new(&self.server_program)
             .arg(self.directory())
             .arg(name)
+            .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -1,17 +1,22 @@
 //! What a peer sent is closed without waiting for it (design note 0019): a socket that lingers
-//! holds `close` for as long as its sender has set.
+//! holds `close` for as long as its sender has set. What waits to be closed is its user's, over all
+//! its connections, and no other user's binds and calls suffer from it.
 
-use std::io::Write;
+use std::fs::{self, File};
+use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use nearcall_abi::message::Message;
+use nearcall_abi::message::{Message, RefusalCode};
 use nearcall_os::socket::Stream;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{self, Pid, Signal, WaitOptions};
 use testkit::campaign::effects;
-use testkit::campaign::hand::{self, HandClient};
+use testkit::campaign::hand::{self, HandClient, Heard};
+use testkit::users::as_user;
 use testkit::world::{Kind, in_world};
 
 /// How long each socket lingers: longer than any test waits.
@@ -45,12 +50,21 @@ impl Target {
     /// Sends packets with sockets that linger, of which the server has the last copies: it does not
     /// run before ours are closed. Their other ends.
     fn send(&self, stream: &Stream, packets: &[(Message<'_>, usize)]) -> Vec<TcpStream> {
+        self.send_all(packets.iter().map(|(message, count)| (stream, *message, *count)))
+    }
+
+    /// The same over several connections. Whoever closes one that lingers already goes on: a stop
+    /// ends that.
+    fn send_all<'m>(
+        &self,
+        packets: impl Iterator<Item = (&'m Stream, Message<'m>, usize)>,
+    ) -> Vec<TcpStream> {
         process::kill_process(self.pid, Signal::STOP).unwrap();
         process::waitpid(Some(self.pid), WaitOptions::UNTRACED).unwrap().expect("it has stopped");
         let mut ends = Vec::new();
-        for (message, count) in packets {
-            let (sent, kept): (Vec<_>, Vec<_>) = (0..*count).map(|_| lingering()).unzip();
-            hand::send(stream, &hand::packet(message), &sent).unwrap();
+        for (stream, message, count) in packets {
+            let (sent, kept): (Vec<_>, Vec<_>) = (0..count).map(|_| lingering()).unzip();
+            hand::send(stream, &hand::packet(&message), &sent).unwrap();
             ends.extend(kept);
         }
         process::kill_process(self.pid, Signal::CONT).unwrap();
@@ -129,4 +143,115 @@ fn what_came_before_it_was_accepted_holds_nobody_up() {
     hand::send(&stream, &hand::packet(&hand::import_message()), &[sent]).unwrap();
     drop(listener);
     assert_eq!(hand::hear(&stream, ANSWERED), hand::Heard::HungUp);
+}
+
+/// The user whose descriptors are not closed; the other one is root.
+const STUCK: u32 = 1001;
+
+/// Connections of it, of each kind, and packets with descriptors over each: together more of them
+/// than the server may have.
+const CONNECTIONS: usize = 6;
+const PACKETS: usize = 40;
+
+/// Connections of it that are refused.
+const REFUSED: usize = 60;
+
+/// More descriptors than a server has open that reads nothing of a user of whom enough wait to be
+/// closed: those, a packet's, what was refused with something unread, and what it has for itself
+/// and its bindings.
+const OPEN_MAX: usize = 256 + 8 + REFUSED + 100;
+
+impl Target {
+    fn open_count(&self) -> usize {
+        fs::read_dir(format!("/proc/{}/fd", self.pid.as_raw_nonzero())).unwrap().count()
+    }
+
+    /// Everything that the server does for a user goes on.
+    fn check_serves(&self) {
+        let client = self.bind();
+        client.post(hand::astack_of("null"), hand::words_of("null", 1, 0));
+        assert!(client.await_reply(hand::astack_of("null"), 1, ANSWERED));
+        let (mut ours, theirs) = rustix::pipe::pipe().map(|(a, b)| (File::from(a), b)).unwrap();
+        hand::send(&client.stream, &hand::packet(&descriptors(9, 1)), &[theirs]).unwrap();
+        // Closed here, too, by now: the end of the pipe comes when the server has closed its copy.
+        let mut polled = [PollFd::new(&ours, PollFlags::IN)];
+        let longest = Timespec { tv_sec: 5, tv_nsec: 0 };
+        assert_eq!(poll(&mut polled, Some(&longest)).unwrap(), 1, "another's is not closed");
+        assert_eq!(ours.read(&mut [0]).unwrap(), 0);
+    }
+}
+
+/// Descriptors that wait to be closed behind those that linger.
+fn ordinary(count: usize) -> Vec<OwnedFd> {
+    (0..count).map(|_| File::open("/dev/null").unwrap().into()).collect()
+}
+
+/// Sends far more than the server may have: over bindings, and over connections that bind nothing,
+/// some of which are gone before they are let in. `None`: only root becomes another user.
+fn fill(target: &Target) -> Option<(Vec<HandClient>, Vec<Stream>, Vec<TcpStream>)> {
+    let bind = || (0..CONNECTIONS).map(|_| target.bind()).collect();
+    let bound: Vec<HandClient> = as_user(STUCK, bind)?;
+    // Whose they are is a matter of who has connected.
+    let lingering = bound.iter().map(|client| (&client.stream, descriptors(9, 1), 1));
+    let kept = target.send_all(lingering);
+    for client in &bound {
+        for _ in 0..PACKETS {
+            // One that is not read from any more has no room in the end.
+            let packet = hand::packet(&descriptors(9, 8));
+            let sent = ordinary(8);
+            let sent: Vec<_> = sent.iter().map(AsFd::as_fd).collect();
+            let _ = client.stream.send(&packet, &sent, Duration::ZERO);
+        }
+    }
+    let mut waiting = Vec::new();
+    for at in 0..REFUSED {
+        let Ok(stream) = as_user(STUCK, || hand::connect(&target.path))? else { continue };
+        for _ in 0..PACKETS {
+            let import = hand::packet(&hand::import_message());
+            if hand::send(&stream, &import, &ordinary(8)).is_err() {
+                break;
+            }
+        }
+        if at % 2 == 0 {
+            waiting.push(stream);
+        }
+    }
+    Some((bound, waiting, kept))
+}
+
+#[test]
+fn what_one_user_has_sent_over_many_connections_leaves_room_for_another() {
+    in_world(Kind::Processes, env!("CARGO_BIN_EXE_testkit-server"), |world| {
+        fs::set_permissions(world.directory(), fs::Permissions::from_mode(0o755)).unwrap();
+        let mut server = world.serve_as("crowded", &["anybody"]);
+        let path = hand::path_of(world.directory(), &effects::name_of("crowded"));
+        let pid = Pid::from_raw(server.pid().unwrap() as i32).unwrap();
+        let target = Target { path, pid };
+        target.check_serves();
+        let Some(filled) = fill(&target) else {
+            println!("skipped: only root becomes another user");
+            return;
+        };
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_secs(1) {
+            target.check_serves();
+            let open = target.open_count();
+            assert!(open < OPEN_MAX, "the server has {open} descriptors open");
+            // What goes with a binding may take as long as this, several times.
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let stream = as_user(STUCK, || hand::connect(&target.path).unwrap()).unwrap();
+        let Heard::Packet(refused) = hand::hear(&stream, ANSWERED) else { panic!("no refusal") };
+        let refused = Message::decode(&refused).unwrap();
+        let is_overloaded = matches!(refused, Message::Refused { code, .. }
+            if code == RefusalCode::Overloaded);
+        assert!(is_overloaded, "{refused:?}");
+        // What lingers is closed now, and then the rest.
+        drop(filled);
+        let begin = Instant::now();
+        while as_user(STUCK, || HandClient::bind(&target.path).is_err()) == Some(true) {
+            assert!(begin.elapsed() < Duration::from_secs(10), "its user is not bound again");
+        }
+        server.shut_down();
+    });
 }

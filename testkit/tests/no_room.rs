@@ -11,9 +11,11 @@ use nearcall::name::Scope;
 use nearcall::{
     BindError, Binding, CallError, Clerk, Domain, DomainOptions, ExportOptions, NotExecuted, Policy,
 };
+use nearcall_abi::message::Message;
 use rustix::net::{Shutdown, shutdown};
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
-use testkit::campaign::hand::HandClient;
+use testkit::campaign::effects;
+use testkit::campaign::hand::{self, HandClient, Heard};
 use testkit::contract::{self, import_options};
 use testkit::faults::faults::{FAULTS, FaultsClient};
 use testkit::stubs::contract::{CONTRACT, ContractClient};
@@ -34,9 +36,13 @@ struct Held {
 impl Held {
     /// Lets a server have no more than this.
     fn at(server: &Server, resource: Resource, limit: u64) -> Held {
-        let pid = Pid::from_raw(server.pid().unwrap().cast_signed()).unwrap();
         // It has ours, as far as it did not raise it: that one can be given back.
-        let maximum = getrlimit(resource).maximum;
+        Held::below(server, resource, limit, getrlimit(resource).maximum)
+    }
+
+    /// The same of one whose hard limit is this.
+    fn below(server: &Server, resource: Resource, limit: u64, maximum: Option<u64>) -> Held {
+        let pid = Pid::from_raw(server.pid().unwrap().cast_signed()).unwrap();
         let lower = Rlimit { current: Some(limit), maximum };
         let before = prlimit(Some(pid), resource, lower).unwrap();
         Held { pid, resource, before }
@@ -131,6 +137,38 @@ fn a_bind_for_whose_segments_there_is_no_descriptor_may_be_tried_again() {
     });
 }
 
+#[test]
+fn messages_that_lose_their_descriptors_are_warned_of_at_a_pace() {
+    let (asked, warning) = (400, "no room for the descriptors of a client's message");
+    in_world(Kind::Processes, SERVER, |world| {
+        let mut server = world.serve_as("warning", &["anybody"]);
+        let path = hand::path_of(world.directory(), &effects::name_of("warning"));
+        let client = HandClient::bind(&path).unwrap();
+        let page = || hand::file(4096, 4096, hand::SINGLE).unwrap();
+        let lend = |number| {
+            let lend = Message::Lend { number, bytes: 4096 };
+            hand::send(&client.stream, &hand::packet(&lend), &[page()]).unwrap();
+            match hand::hear(&client.stream, Duration::from_secs(5)) {
+                Heard::Packet(packet) => {
+                    Message::decode(&packet).unwrap() != Message::Lent { number }
+                }
+                other => panic!("{other:?}"),
+            }
+        };
+        // Housekeeping has done what it does after a bind.
+        assert!(!lend(0));
+        let limit = descriptors_and(&server, 0);
+        let held = Held::below(&server, Resource::Nofile, limit, Some(1024));
+        let refused = (1..=asked).filter(|number| lend(*number)).count();
+        assert_eq!(refused as u32, asked);
+        drop(held);
+        server.shut_down();
+        let warnings = fs::read_to_string(world.directory().join("warnings")).unwrap();
+        let written = warnings.lines().filter(|line| line.contains(warning)).count() as u32;
+        assert!((1..asked / 2).contains(&written), "{written} of {asked}: {warnings}");
+    });
+}
+
 /// A server in this process, for anybody.
 fn export_to_all(options: DomainOptions, directory: &Path) -> (Domain, Clerk) {
     fs::set_permissions(directory, fs::Permissions::from_mode(0o755)).unwrap();
@@ -178,6 +216,42 @@ fn whoever_has_its_share_of_mappings_leaves_room_for_other_users() {
     assert_eq!(other.echo(&[7; 100_000]).unwrap(), [7; 100_000]);
     drop(lent);
     assert_eq!(client.echo(&[7; 100_000]).unwrap(), [7; 100_000]);
+}
+
+/// Calls that one user has under way at once: more than a server has processors.
+const SLOW_CALLS: usize = 80;
+
+#[test]
+fn slow_calls_of_one_user_leave_processors_for_another() {
+    let directory = tempfile::tempdir().unwrap();
+    let _served = export_to_all(DomainOptions::default(), directory.path());
+    let domain = Domain::new().unwrap();
+    let other = import(&domain, directory.path()).unwrap();
+    let other = other.with_deadline(Duration::from_secs(5));
+    if as_user(1001, || ()).is_none() {
+        println!("skipped: only root becomes another user");
+        return;
+    }
+    let slow = || {
+        as_user(1001, || {
+            let client = import(&domain, directory.path()).unwrap();
+            client.with_deadline(Duration::from_secs(8)).work_until_cancelled(600_000).unwrap_err();
+        })
+    };
+    let most = std::thread::scope(|threads| {
+        (0..SLOW_CALLS).for_each(|_| drop(threads.spawn(slow)));
+        let begin = Instant::now();
+        let running = || other.running().expect("another user's call goes on at once");
+        let times = std::iter::from_fn(|| (begin.elapsed() < Duration::from_secs(4)).then(running));
+        times.max().unwrap()
+    });
+    // Its share of 64, where another has bound; more are begun while it is decided.
+    assert!((16..=48).contains(&most), "{most} were running at once");
+    // Theirs have ended, and it is held back no more.
+    as_user(1001, || {
+        let client = import(&domain, directory.path()).unwrap();
+        client.with_deadline(Duration::from_secs(5)).null().unwrap();
+    });
 }
 
 /// Bells that are mapped in this process, by servers.

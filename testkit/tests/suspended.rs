@@ -29,6 +29,8 @@ const MEETING: usize = 40;
 struct Server {
     next: Option<AwaitedClient>,
     meeting: smol::lock::Barrier,
+    /// Whether the first that goes on after a meeting keeps its processor, until nobody does.
+    kept: Arc<AtomicU32>,
     dropped: Arc<AtomicU32>,
 }
 
@@ -109,7 +111,15 @@ impl AwaitedAsyncServer for Server {
     }
 
     async fn meet(&self) {
-        self.meeting.wait().await;
+        let is_last = self.meeting.wait().await.is_leader();
+        if !is_last && self.kept.compare_exchange(WANTED, KEPT, SeqCst, SeqCst).is_ok() {
+            let begin = Instant::now();
+            while self.kept.load(SeqCst) == KEPT && begin.elapsed() < KEPT_MAX {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            // The meeting's last would find it kept.
+            self.kept.store(NOBODY, SeqCst);
+        }
     }
 
     async fn yields(&self, count: u32) -> u32 {
@@ -120,6 +130,14 @@ impl AwaitedAsyncServer for Server {
     }
 }
 
+/// Nobody keeps its processor, the next one is to, somebody does.
+const NOBODY: u32 = 0;
+const WANTED: u32 = 1;
+const KEPT: u32 = 2;
+
+/// Longest that a procedure keeps its processor.
+const KEPT_MAX: Duration = Duration::from_secs(10);
+
 /// A server's domain, and a directory for its name.
 struct Scene {
     directory: tempfile::TempDir,
@@ -127,6 +145,7 @@ struct Scene {
     clerk: Clerk,
     client: Domain,
     dropped: Arc<AtomicU32>,
+    kept: Arc<AtomicU32>,
 }
 
 impl Scene {
@@ -146,12 +165,14 @@ impl Scene {
         let domain = Domain::with_options(options).unwrap();
         let dropped = Arc::new(AtomicU32::new(0));
         let meeting = smol::lock::Barrier::new(MEETING);
-        let server = Server { next, meeting, dropped: Arc::clone(&dropped) };
+        let kept = Arc::new(AtomicU32::new(NOBODY));
+        let server =
+            Server { next, meeting, dropped: Arc::clone(&dropped), kept: Arc::clone(&kept) };
         let mut options = ExportOptions::default();
         options.scope = Some(Scope::Directory(directory.path().to_owned()));
         let entries = AwaitedAsyncEntries::new(server);
         let clerk = Clerk::export_with(&domain, "awaited", entries, options).unwrap();
-        Scene { directory, domain, clerk, client: Domain::new().unwrap(), dropped }
+        Scene { directory, domain, clerk, client: Domain::new().unwrap(), dropped, kept }
     }
 
     fn import_options(&self) -> ImportOptions {
@@ -231,6 +252,26 @@ fn more_procedures_wait_at_once_than_there_are_processors() {
         let all = block_on(join_all((0..MEETING).map(|_| calls.meet())));
         all.into_iter().for_each(|met| met.unwrap());
     });
+}
+
+#[test]
+fn calls_that_were_woken_do_not_wait_for_one_that_keeps_its_processor() {
+    let scene = Scene::new(3, None);
+    for client in [scene.client(), scene.twin()] {
+        let client = client.with_deadline(LONG);
+        let calls = client.awaiting();
+        let met = AtomicU32::new(0);
+        let meet = async || {
+            calls.meet().await.unwrap();
+            // All but the one that is kept.
+            if met.fetch_add(1, SeqCst) + 2 == MEETING as u32 {
+                let kept = scene.kept.swap(NOBODY, SeqCst);
+                assert_eq!(kept, KEPT, "the others came after it");
+            }
+        };
+        scene.kept.store(WANTED, SeqCst);
+        block_on(join_all((0..MEETING).map(|_| meet())));
+    }
 }
 
 /// More of them sleep than one sleep of their herald can wait for.
@@ -337,7 +378,7 @@ fn what_waits_is_dropped_when_its_domain_ends() {
     let mut context = Context::from_waker(Waker::noop());
     assert!(waiting.as_mut().poll(&mut context).is_pending());
     scene.wait_until_begun(4);
-    let Scene { clerk, domain, dropped, directory: _directory, client: _domain } = scene;
+    let Scene { clerk, domain, dropped, directory: _directory, client: _domain, .. } = scene;
     drop(clerk);
     drop(domain);
     for ended in block_on(waiting) {

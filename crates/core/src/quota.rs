@@ -3,6 +3,7 @@
 //! decides, holds nothing.
 
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 use core::fmt;
 
 /// A user: its number, or `None` for all those that the system does not tell.
@@ -92,6 +93,17 @@ impl Shares {
         Ok(())
     }
 
+    /// `user` holds `amount` more, whatever its share: it is there already.
+    pub fn hold(&mut self, user: User, amount: u64) {
+        *self.held.entry(user).or_default() += amount;
+        self.total += amount;
+    }
+
+    /// All of it is held, and more: nobody new has a share. Only of what was held without asking.
+    pub fn is_used_up(&self) -> bool {
+        self.total >= self.limit
+    }
+
     /// `user` lets `amount` go.
     ///
     /// # Panics: if it does not hold as much.
@@ -115,6 +127,29 @@ impl Shares {
     pub fn total(&self) -> u64 {
         self.total
     }
+}
+
+/// Fewest processors of a server that are shared out: of fewer a share would be too small for
+/// calls that come back to the server in the middle of others.
+const SHARED_PROCESSORS_MIN: u32 = 16;
+
+/// One part in so many of a server's processors is what a user leaves that has bound alone.
+const SPARE_PROCESSORS_PART: u32 = 8;
+
+/// Whose calls keep as many of `limit` processors as they may, of all who keep any: none of theirs
+/// is begun until it is less. Who is alone leaves an eighth; where others have bound, of n users
+/// who keep some each may keep 1/(n+1) of what is not the others', and one at least.
+pub fn over_processors(kept: &BTreeMap<User, u32>, limit: u32, is_alone: bool) -> Vec<User> {
+    if limit < SHARED_PROCESSORS_MIN {
+        return Vec::new();
+    }
+    let total: u32 = kept.values().sum();
+    let share = |own: u32| match is_alone && kept.len() == 1 {
+        true => limit - limit / SPARE_PROCESSORS_PART,
+        false => (limit.saturating_sub(total - own) / (kept.len() as u32 + 1)).max(1),
+    };
+    let is_over = |(_, own): &(&User, &u32)| **own >= share(**own);
+    kept.iter().filter(is_over).map(|(user, _)| *user).collect()
 }
 
 /// How fast one user is answered: whoever has us spend time pauses for some times as long.
@@ -384,6 +419,46 @@ mod tests {
         let rest = descriptors.map(|limit| Reserve::DESCRIPTORS.rest(limit));
         assert_eq!(rest, [0, 32, 896, 3584, 18_976, (1 << 30) - 1024]);
         assert_eq!(Reserve::MAPPINGS.rest(65_530), 65_530 - 16_382);
+    }
+
+    #[test]
+    fn what_is_held_without_asking_leaves_less_for_its_user_and_nothing_too_little_for_others() {
+        let mut shares = Shares::new(120);
+        shares.hold(A, 59);
+        assert_eq!(shares.take(A, 2, ANY), over_share(61, 60));
+        shares.take(B, 20, ANY).unwrap();
+        shares.hold(A, 50);
+        assert!(shares.is_used_up());
+        assert_eq!(shares.take(B, 1, ANY), over_share(21, 3));
+        shares.give_back(A, 109);
+        assert!(!shares.is_used_up());
+        shares.take(B, 20, ANY).unwrap();
+    }
+
+    fn check_over(kept: &[(User, u32)], limit: u32, is_alone: bool, want: &[User]) {
+        let kept = kept.iter().copied().collect();
+        assert_eq!(over_processors(&kept, limit, is_alone), want);
+    }
+
+    #[test]
+    fn who_has_bound_alone_keeps_all_processors_but_a_reserve() {
+        check_over(&[(A, 55)], 64, true, &[]);
+        check_over(&[(A, 56)], 64, true, &[A]);
+    }
+
+    #[test]
+    fn beside_others_a_user_keeps_its_share_of_processors_and_one_at_least() {
+        check_over(&[(A, 31)], 64, false, &[]);
+        check_over(&[(A, 32)], 64, false, &[A]);
+        check_over(&[(A, 56), (B, 1)], 64, false, &[A]);
+        check_over(&[(A, 56), (B, 2)], 64, false, &[A, B]);
+        check_over(&[(A, 60), (B, 2), (None, 1)], 64, true, &[None, A, B]);
+    }
+
+    #[test]
+    fn few_processors_are_not_shared_out() {
+        check_over(&[(A, 15)], 15, true, &[]);
+        check_over(&[(A, 1), (B, 14)], 15, false, &[]);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use nearcall_core::RevokeReason;
-use nearcall_core::quota::Meters;
+use nearcall_core::quota::{Meters, User};
 use nearcall_os::clock;
 
 use crate::server::clerk::Importer;
@@ -18,6 +18,8 @@ pub(crate) const TARGET: &str = "nearcall::audit";
 #[derive(Debug, Default)]
 pub(crate) struct Audit {
     meters: Mutex<Meters>,
+    /// The same of warnings that a peer can cause again and again.
+    warnings: Mutex<Meters>,
 }
 
 /// What a record is about.
@@ -66,6 +68,13 @@ impl Audit {
         if let Some(dropped) = self.admit(subject.importer) {
             record!(subject, dropped, "revoked", reason = reason.as_str());
         }
+    }
+
+    /// Whether a warning about a user is written now, and then how many were not since the last
+    /// one. Not of those that a peer causes once, with which its binding ends.
+    pub fn may_warn(&self, user: User) -> Option<u64> {
+        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        warnings.admit(user, clock::now_ns())
     }
 
     fn admit(&self, importer: &Importer) -> Option<u64> {

@@ -39,7 +39,8 @@ pub struct DomainOptions {
     pub wait: WaitPolicy,
     /// Most threads that run calls. One watches, one is ready to take over, the others are in
     /// procedures that wait or take long. With one, a procedure that waits keeps all others
-    /// waiting. Default 64.
+    /// waiting. Of 16 or more, calls of one user may keep all but an eighth, and where others have
+    /// bound its share; what it calls then waits for one of its own. Default 64.
     pub processors_max: u32,
     /// Most bindings that this domain serves at once. Of this and of the following, each of n users
     /// may hold 1/(n+1) of what is not the others', so that one alone has half. Default 20,000.
@@ -206,8 +207,9 @@ impl DomainCore {
     pub fn join_class(&self, uid: Option<u32>) -> Result<Member, NoClass> {
         self.trust.join(uid, &self.quotas, |classes| {
             // The watching processor waits on the gates it knows: it is to know this one too.
-            self.table.set_classes(classes);
+            let before = self.table.set_classes(classes);
             self.processors.announce();
+            before
         })
     }
 

@@ -18,6 +18,7 @@ use crate::domain::DomainCore;
 use crate::server::binding::ServerBinding;
 use crate::server::clerk::ClerkCore;
 use crate::server::handshake::{Handshake, Progress};
+use crate::server::holding;
 use crate::server::requests;
 use crate::wire::Socket;
 
@@ -74,7 +75,7 @@ pub(crate) struct Housekeeping {
     again: Mutex<Vec<u64>>,
     /// A call was captured since the bindings were last looked through for such.
     has_captured: AtomicBool,
-    /// Since when a binding is gone that server processors may still know. The thread's own.
+    /// Since when a binding is gone that server processors may still know, or a class.
     stale_since: Mutex<Option<Instant>>,
     /// When a user without bindings may have paid what it owes. The thread's own.
     debts_paid: Mutex<Option<Instant>>,
@@ -203,6 +204,11 @@ impl Housekeeping {
         self.poller.add(socket, token)
     }
 
+    /// Stops watching a socket that is over, whoever else has it open still.
+    pub fn forget_socket(&self, socket: &Socket) {
+        let _ = self.poller.remove(socket);
+    }
+
     /// Watches a binding that an importer has completed its half of. Its socket is watched already.
     pub fn watch_importer(
         &self,
@@ -216,13 +222,21 @@ impl Housekeeping {
 
     /// Forgets a binding that this domain served.
     fn forget_importer(&self, core: &DomainCore, gone: &ServerBinding) {
+        core.processors.holding.note_gone(gone);
         core.table.remove(gone.key);
+        holding::judge_again(core);
         self.stale_since().get_or_insert_with(Instant::now);
-        core.introductions.forget(gone);
+        core.introductions.forget(core, gone);
         gone.give_back();
         self.take(gone.token);
         let _ = self.poller.remove(&gone.socket);
         let _ = self.poller.remove(gone.importer.process());
+    }
+
+    /// A trust class may have lost its last member without having had a binding.
+    pub fn look_after_classes(&self) {
+        self.stale_since().get_or_insert_with(Instant::now);
+        self.waker.wake();
     }
 
     /// Takes an entry out; whoever drops it does so outside of the lock.
@@ -437,7 +451,7 @@ fn keep(core: &Arc<DomainCore>) {
             }
         }
         house.end_late_handshakes();
-        core.introductions.end_late();
+        core.introductions.end_late(core);
     }
     house.handshakes().clear();
     core.introductions.clear();
@@ -479,11 +493,19 @@ fn attend(core: &Arc<DomainCore>, ready: Ready) {
 /// CVE-2014-3639).
 fn accept(core: &Arc<DomainCore>, clerk: &Arc<ClerkCore>) {
     for _ in 0..BATCH {
-        let stream = match clerk.listener().accept() {
+        let accepted = match core.quotas.has_no_descriptor() {
+            // Whoever is refused may leave a socket that waits to be closed: none over that.
+            true => Err("descriptors of importers wait to be closed".to_owned()),
+            false => clerk.listener().accept().map_err(|error| error.to_string()),
+        };
+        let stream = match accepted {
             Ok(Some(stream)) => stream,
             Ok(None) => return,
             Err(error) => {
-                tracing::warn!(%error, "an importer was not let in");
+                // It may be so for long, and not by the importer's doing.
+                if let Some(unsaid) = core.audit.may_warn(None) {
+                    tracing::warn!(%error, unsaid, "an importer was not let in");
+                }
                 // Descriptors may have run out: the next try must not come at once.
                 std::thread::sleep(Duration::from_millis(1));
                 return;

@@ -1,5 +1,6 @@
 //! The server's side: clerks that admit importers, and processors that run their calls.
 
+mod asked;
 mod awake;
 pub(crate) mod binding;
 pub(crate) mod clerk;
@@ -9,6 +10,7 @@ pub(crate) mod estacks;
 pub(crate) mod exchange;
 pub(crate) mod feeds;
 pub(crate) mod handshake;
+pub(crate) mod holding;
 pub(crate) mod introductions;
 pub(crate) mod limits;
 mod named_socket;

@@ -50,6 +50,7 @@ pub const CALLING: &[&str] = &[
     "sched_yield",
     "sendmsg",
     "set_robust_list",
+    "setsockopt",
     "shutdown",
     "sigaltstack",
     "socketpair",

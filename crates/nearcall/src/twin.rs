@@ -32,9 +32,22 @@ pub(crate) fn import(
     interface: &'static InterfaceDescriptor,
     options: &ImportOptions,
 ) -> Result<Arc<ClientBinding>, BindError> {
+    make(domain, clerk, interface, options).inspect_err(|_| {
+        // It may have joined a class that nobody else is in.
+        clerk.domain().core().housekeeping.look_after_classes();
+    })
+}
+
+fn make(
+    domain: &Domain,
+    clerk: &Clerk,
+    interface: &'static InterfaceDescriptor,
+    options: &ImportOptions,
+) -> Result<Arc<ClientBinding>, BindError> {
     let server = clerk.domain().core();
-    let (ours, theirs) = Stream::pair().map_err(refused)?;
+    let (ours, mut theirs) = Stream::pair().map_err(refused)?;
     let importer = Importer::of(&theirs).map_err(refused)?;
+    theirs.set_behind(server.quotas.behind(importer.uid()));
     let member = server.join_class(importer.uid()).map_err(refused)?;
     let bell = member.bell_descriptor.try_clone().map_err(refused)?;
     let bell = domain.core().bells.receive(bell);

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use nearcall_abi::message::{CALL_DESCRIPTORS_MAX, Garbled, Message, PACKET_BYTES_MAX};
 use nearcall_os::clock;
+use nearcall_os::closing::Behind;
 use nearcall_os::descriptor::PeerDescriptor;
 use nearcall_os::processor;
 use nearcall_os::socket::{Received, SocketError, Stream};
@@ -34,7 +35,8 @@ thread_local! {
 /// One end of the socket.
 #[derive(Debug)]
 pub(crate) struct Socket {
-    stream: Stream,
+    /// `None` while it is dropped.
+    stream: Option<Stream>,
 }
 
 /// A packet that came, and its descriptors.
@@ -60,11 +62,16 @@ pub(crate) enum WireError {
 
 impl Socket {
     pub fn new(stream: Stream) -> Socket {
-        Socket { stream }
+        Socket { stream: Some(stream) }
     }
 
     pub fn stream(&self) -> &Stream {
-        &self.stream
+        self.stream.as_ref().expect("it is not dropped")
+    }
+
+    /// Whose the descriptors are that come from here on.
+    pub fn set_behind(&mut self, behind: Behind) {
+        self.stream.as_mut().expect("it is not dropped").set_behind(behind);
     }
 
     /// Sends a message with its descriptors.
@@ -91,20 +98,20 @@ impl Socket {
         let mut packet = vec![0; packet_bytes(message)];
         let packet = message.encode(&mut packet).expect("a message fits its packet");
         let timeout = timeout.min(SEND_TIMEOUT);
-        self.stream.send(packet, descriptors, timeout).map_err(WireError::Socket)
+        self.stream().send(packet, descriptors, timeout).map_err(WireError::Socket)
     }
 
     /// Sends a message without descriptors if there is room for it.
     pub fn try_send(&self, message: &Message<'_>) -> Result<(), WireError> {
         let mut packet = [0; SMALL_BYTES];
         let packet = message.encode(&mut packet).expect("a small message");
-        self.stream.send(packet, &[], Duration::ZERO).map_err(WireError::Socket)
+        self.stream().send(packet, &[], Duration::ZERO).map_err(WireError::Socket)
     }
 
     /// The next packet, waiting at most `timeout`.
     pub fn receive(&self, timeout: Duration) -> Result<Packet, WireError> {
         let receive =
-            |longest: &mut [u8]| self.stream.receive(longest, DESCRIPTORS_MAX, timeout).map(Some);
+            |longest: &mut [u8]| self.stream().receive(longest, DESCRIPTORS_MAX, timeout).map(Some);
         packet(receive)?.ok_or(WireError::Socket(SocketError::TimedOut))
     }
 
@@ -124,18 +131,18 @@ impl Socket {
 
     /// The next packet, if it is there.
     pub fn try_receive(&self) -> Result<Option<Packet>, WireError> {
-        packet(|longest| self.stream.try_receive(longest, DESCRIPTORS_MAX))
+        packet(|longest| self.stream().try_receive(longest, DESCRIPTORS_MAX))
     }
 
     /// Ends the conversation; the peer notices.
     pub fn hang_up(&self) {
-        self.stream.hang_up();
+        self.stream().hang_up();
     }
 }
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        self.stream.end();
+        self.stream.take().into_iter().for_each(Stream::end);
     }
 }
 
@@ -153,6 +160,12 @@ impl Packet {
             return Err(WireError::Descriptors { claimed, wanted });
         }
         Ok(message)
+    }
+
+    /// There is no room for its descriptors, if it has any.
+    pub fn lose_descriptors(&mut self) {
+        self.is_cut |= !self.descriptors.is_empty();
+        self.descriptors.clear();
     }
 
     /// What it said, if it has lost its descriptors on the way.
@@ -186,7 +199,7 @@ fn packet_bytes(message: &Message<'_>) -> usize {
 
 impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.stream.as_fd()
+        self.stream().as_fd()
     }
 }
 

@@ -21,7 +21,7 @@ pub struct PeerDescriptor {
 }
 
 impl PeerDescriptor {
-    /// One that came over the connection that `behind` counts for.
+    /// One that came from the user that `behind` counts for.
     pub(crate) fn new(descriptor: OwnedFd, behind: &Behind) -> PeerDescriptor {
         PeerDescriptor { descriptor: Some(descriptor), behind: behind.clone() }
     }
@@ -34,7 +34,7 @@ impl PeerDescriptor {
 
 impl From<OwnedFd> for PeerDescriptor {
     fn from(descriptor: OwnedFd) -> PeerDescriptor {
-        PeerDescriptor::new(descriptor, &Behind::default())
+        PeerDescriptor::new(descriptor, &Behind::unknown())
     }
 }
 

@@ -14,7 +14,6 @@ pub mod segment;
 pub mod span;
 pub mod words;
 
-mod closing;
 mod copy;
 mod held;
 mod mapping;
@@ -23,12 +22,14 @@ mod return_stack;
 pub mod fence;
 pub mod futex;
 pub mod processor;
+pub mod shown;
 pub mod stack_pointer;
 pub mod thread_pointer;
 
 pub mod clock;
 
 pub mod activation;
+pub mod closing;
 pub mod descriptor;
 pub mod limits;
 pub mod peer;

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
-use rustix::net::sockopt::{socket_acceptconn, socket_domain, socket_type};
+use rustix::net::sockopt::{set_socket_passcred, socket_acceptconn, socket_domain, socket_type};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags,
     SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType,
@@ -22,7 +22,7 @@ use rustix::net::{
 
 pub use self::error::SocketError;
 use crate::clock;
-use crate::closing::Behind;
+use crate::closing::{self, Behind};
 use crate::descriptor::PeerDescriptor;
 
 mod error;
@@ -37,6 +37,10 @@ pub const DESCRIPTORS_MAX: usize = 8;
 /// Most that the kernel lets a peer send with one packet (`SCM_MAX_FD`). There is always room for
 /// them: what has none the kernel closes, and we would wait for that.
 const SENT_MAX: usize = 253;
+
+/// Room for them, and for who has sent the packet: asked for at the end (`Stream::has_unread`), or
+/// by whoever made our end.
+const CONTROL_BYTES: usize = rustix::cmsg_space!(ScmRights(SENT_MAX), ScmCredentials(1));
 
 /// Importers that may wait to be accepted; more find [`SocketError::Busy`].
 const BACKLOG: i32 = 1024;
@@ -53,7 +57,7 @@ pub struct Listener {
 #[derive(Debug)]
 pub struct Stream {
     socket: OwnedFd,
-    /// What came over it and waits to be closed.
+    /// What its peer's user has sent, over whatever connection, and waits to be closed.
     behind: Behind,
 }
 
@@ -127,7 +131,13 @@ impl Drop for Listener {
 
 impl Stream {
     fn new(socket: OwnedFd) -> Stream {
-        Stream { socket, behind: Behind::default() }
+        Stream { socket, behind: Behind::unknown() }
+    }
+
+    /// Whose the descriptors are that come from here on: those that are closed without having been
+    /// taken into use are counted there.
+    pub fn set_behind(&mut self, behind: Behind) {
+        self.behind = behind;
     }
 
     /// Connects to the clerk that listens at `path`. Does not block: a clerk that does not keep up
@@ -210,7 +220,7 @@ impl Stream {
     ) -> Result<Option<Received>, SocketError> {
         assert!(descriptors_max <= DESCRIPTORS_MAX);
         let buffer_bytes = buffer.len();
-        let mut space = stray::space::<{ rustix::cmsg_space!(ScmRights(SENT_MAX)) }>();
+        let mut space = stray::space::<CONTROL_BYTES>();
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT | RecvFlags::TRUNC;
         let slices = &mut [IoSliceMut::new(buffer)];
@@ -249,10 +259,10 @@ impl Stream {
         Ok(Some(Received { bytes: message.bytes, descriptors, is_cut }))
     }
 
-    /// How many of the descriptors that came and were not taken into use still wait to be closed:
-    /// whoever takes no more while there are many cannot be filled up with them.
-    pub fn unclosed_count(&self) -> usize {
-        self.behind.count()
+    /// So many descriptors of the peer's user still wait to be closed that nothing more is to be
+    /// read: whoever does not cannot be filled up with them.
+    pub fn is_behind(&self) -> bool {
+        self.behind.is_full()
     }
 
     /// Ends the conversation both ways: each side reads the end from here on. The descriptor stays.
@@ -262,14 +272,32 @@ impl Stream {
     }
 
     /// Hangs up and reads what has come, so that its descriptors are closed as others of a peer
-    /// are: the kernel would close them with the socket, and whoever closes that wait for it.
-    pub fn end(&self) {
-        use SocketError::{Descriptors, Packet};
+    /// are: the kernel would close them with the socket, and whoever closes that wait for it. If
+    /// too many of its user's wait already, the socket is one more of them, with all it holds.
+    pub fn end(self) {
         self.hang_up();
         // Nothing more can be sent, so this comes to its end.
-        while let Ok(Some(_)) | Err(Packet { .. } | Descriptors { .. }) =
-            self.try_receive(&mut [0], DESCRIPTORS_MAX)
-        {}
+        while self.has_unread() {
+            let received = match self.is_behind() {
+                false => self.try_receive(&mut [0], DESCRIPTORS_MAX),
+                true => Err(SocketError::Busy),
+            };
+            if let Err(SocketError::Busy | SocketError::System { .. }) = received {
+                closing::close(self.socket, &self.behind);
+                return;
+            }
+        }
+    }
+
+    /// Whether a packet is there, which may be an empty one: that alone reads as the end does.
+    fn has_unread(&self) -> bool {
+        // With every packet, and only with one, the kernel says who has sent it, for which this
+        // look has no room.
+        let _ = set_socket_passcred(&self.socket, true);
+        let (mut control, flags) = (RecvAncillaryBuffer::default(), RecvFlags::PEEK);
+        let flags = flags | RecvFlags::DONTWAIT;
+        let peeked = rustix::net::recvmsg(&self.socket, &mut [], &mut control, flags);
+        peeked.is_ok_and(|peeked| peeked.flags.contains(ReturnFlags::CTRUNC))
     }
 
     /// Sends if there is room; whether there was.

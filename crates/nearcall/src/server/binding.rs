@@ -287,8 +287,17 @@ impl ServerBinding {
     /// Charges the binding and its user with `amount`.
     pub fn charge(&self, resource: Resource, amount: u64) -> Result<Charge, OverLimit> {
         self.account.charge(resource, amount).inspect_err(|over| {
-            tracing::warn!(name = self.name, %resource, %over, "a client has all that it may");
+            if let Some(unsaid) = self.may_warn() {
+                let name = &self.name;
+                tracing::warn!(name, %resource, %over, unsaid, "a client has all that it may");
+            }
         })
+    }
+
+    /// Whether what its client may cause without end is warned of now, and how often it was not.
+    #[cold]
+    pub fn may_warn(&self) -> Option<u64> {
+        self.audit.may_warn(self.class.uid)
     }
 
     /// The same for a segment of `bytes`, of this domain's or of the client's: to be kept by it.

@@ -3,13 +3,14 @@
 //! has its own domain watched by somebody else (L22, design note 0003).
 
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use nearcall_abi::head::flag;
 use nearcall_core::{Sequence, turn};
 use nearcall_os::clock;
+use nearcall_os::shown::{self, Shown};
 
 use super::binding::ServerBinding;
 use super::clerk::Importer;
@@ -18,7 +19,7 @@ use super::table::Snapshot;
 use crate::domain::DomainCore;
 
 /// Serves no call.
-const NONE: u64 = 0;
+pub(super) const NONE: u64 = 0;
 
 /// The call that it serves has no deadline.
 const NEVER_NS: u64 = 0;
@@ -28,7 +29,8 @@ thread_local! {
     static SNAPSHOT: RefCell<Arc<Snapshot>> = RefCell::default();
     static NUMBER: Cell<u64> = const { Cell::new(0) };
     static HAS_ENTERED: Cell<bool> = const { Cell::new(false) };
-    static BINDING: Cell<u64> = const { Cell::new(NONE) };
+    /// Shown to others, who ask whose calls keep processors: written as a cell would be.
+    static BINDING: AtomicU64 = const { AtomicU64::new(NONE) };
     /// Of the call that it serves, if it serves one.
     static ASTACK: Cell<u32> = const { Cell::new(0) };
     /// When the client of that call stops waiting, on this domain's clock.
@@ -107,6 +109,23 @@ pub(crate) fn enter_domain(domain: Weak<DomainCore>, number: u64) {
     HAS_ENTERED.set(true);
 }
 
+/// Does `work`, whatever a processor does, and shows meanwhile whose call that is.
+pub(crate) fn shown<T>(told: impl FnOnce(Shown), work: impl FnOnce() -> T) -> T {
+    shown::show(&BINDING, told, work)
+}
+
+#[inline]
+fn served_key() -> u64 {
+    // Relaxed: this thread's own.
+    BINDING.with(|key| key.load(Ordering::Relaxed))
+}
+
+#[inline]
+fn set_served(key: u64) {
+    // Relaxed: as above; to others it is a hint.
+    BINDING.with(|served| served.store(key, Ordering::Relaxed));
+}
+
 /// By which number this thread is a processor of its domain.
 pub(crate) fn number() -> u64 {
     NUMBER.get()
@@ -114,7 +133,7 @@ pub(crate) fn number() -> u64 {
 
 /// The binding whose call this thread serves.
 pub(crate) fn served_binding() -> Option<Arc<ServerBinding>> {
-    let key = BINDING.get();
+    let key = served_key();
     let found = SNAPSHOT.with_borrow(|snapshot| snapshot.binding(key).cloned());
     found.or_else(|| estacks::served_binding(key))
 }
@@ -129,7 +148,7 @@ pub(crate) fn serve_from(snapshot: &Arc<Snapshot>) {
 #[inline]
 pub(crate) fn enter_call(key: u64, index: u32) {
     ASTACK.set(index);
-    BINDING.set(key);
+    set_served(key);
 }
 
 /// The call that this thread is about to run has a deadline.
@@ -145,7 +164,7 @@ pub(crate) fn set_until(until_ns: Option<u64>) {
 /// This thread has run it.
 #[inline]
 pub(crate) fn leave_call() {
-    BINDING.set(NONE);
+    set_served(NONE);
     UNTIL_NS.set(NEVER_NS);
 }
 
@@ -161,7 +180,7 @@ pub(crate) fn until_ns() -> Option<u64> {
 
 /// If this thread runs a call, it is about to sleep in it: somebody else is to watch.
 pub(crate) fn call_for_relief() {
-    if BINDING.get() != NONE
+    if served_key() != NONE
         && let Some(domain) = domain()
     {
         domain.processors.announce();

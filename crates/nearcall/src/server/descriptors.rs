@@ -26,21 +26,24 @@ use crate::wire::{Packet, WireError};
 /// have under way.
 const QUEUE_COUNT_MAX: usize = 256;
 
-/// Of a client of whose descriptors more wait to be closed, nothing is read: far more than an
-/// honest one's calls leave behind, and few beside what a process may have open.
-const UNCLOSED_COUNT_MAX: usize = 256;
-
 /// What has come over a binding's socket and is not where it belongs yet.
 #[derive(Default)]
 pub(crate) struct Arrived {
     /// Read by a server processor that looked for descriptors; housekeeping's, in order.
-    queued: VecDeque<Packet>,
+    queued: VecDeque<Queued>,
     /// At most one entry an A-stack: a later one replaces the one before.
     parked: HashMap<u32, Parked>,
     /// What a server processor met after what is queued: housekeeping ends the binding for it.
     broken: Option<WireError>,
     /// Of what is logged about descriptors that came for no call.
     strays: Meter,
+}
+
+/// A packet that waits for housekeeping.
+struct Queued {
+    packet: Packet,
+    /// What the client's user is charged with for its descriptors.
+    _charge: Option<Charge>,
 }
 
 /// Descriptors of a call that is not taken yet. Dropping them closes them.
@@ -71,7 +74,7 @@ impl ServerBinding {
             return Err(broken);
         }
         let packet = match queued {
-            Some(packet) => packet,
+            Some(queued) => queued.packet,
             None if self.is_behind() => return Ok(Next::Nothing),
             None => match self.socket.try_receive()? {
                 Some(packet) => packet,
@@ -84,9 +87,9 @@ impl ServerBinding {
         })
     }
 
-    /// Too many of the client's descriptors are still being closed: nothing more is read.
+    /// Too many of its user's descriptors are still being closed: nothing more is read.
     pub fn is_behind(&self) -> bool {
-        self.socket.stream().unclosed_count() > UNCLOSED_COUNT_MAX
+        self.socket.stream().is_behind()
     }
 
     /// A server processor has read what nobody has answered.
@@ -120,7 +123,7 @@ impl ServerBinding {
         let mut arrived = self.arrived();
         self.read_ahead(&mut arrived, |_| false);
         let mut over = Vec::new();
-        arrived.queued.retain(|packet| match packet.message() {
+        arrived.queued.retain(|queued| match queued.packet.message() {
             Ok(Message::FeedOver { feed }) => {
                 over.push(feed);
                 false
@@ -148,7 +151,7 @@ impl ServerBinding {
             };
             match parked {
                 Ok(None) => continue,
-                Ok(Some(packet)) => arrived.queued.push_back(packet),
+                Ok(Some(packet)) => arrived.queued.push_back(self.queued(packet)),
                 // It was read, so housekeeping would not meet it any more.
                 Err(error) => arrived.broken = Some(error),
             }
@@ -157,6 +160,19 @@ impl ServerBinding {
         if has_queued {
             current::have_attended(self.token);
         }
+    }
+
+    /// A packet that housekeeping is to answer. Over its user's share it comes without descriptors.
+    fn queued(&self, mut packet: Packet) -> Queued {
+        let count = packet.descriptors.len() as u64;
+        let charge = match count {
+            0 => None,
+            _ => self.charge(Resource::OpenDescriptors, count).ok(),
+        };
+        if charge.is_none() {
+            packet.lose_descriptors();
+        }
+        Queued { packet, _charge: charge }
     }
 
     /// Call on A-stack `index` is over: what came with it and nobody took is closed.

@@ -83,13 +83,16 @@ struct Refused(RefusalCode, Vec<u8>);
 impl Handshake {
     /// Begins one, if that is within the share of the importer's user. `None`: it was refused.
     pub fn begin(core: &DomainCore, clerk: Arc<ClerkCore>, stream: Stream) -> Option<Handshake> {
-        let socket = Socket::new(stream);
+        let mut socket = Socket::new(stream);
         let user = peer::uid_of(socket.stream()).ok()?;
+        // Before anything is read: from here on what comes is its user's.
+        socket.set_behind(core.quotas.behind(user));
         let limits = clerk.limits_of_handshakes(socket.stream());
         let account = Account::new(&core.quotas, user, limits);
         let charge =
             |resource| account.charge(resource, 1).map_err(|over| Refused::over(resource, over));
-        let charges = charge(Resource::Handshakes)
+        let charges = not_behind(&socket)
+            .and_then(|()| charge(Resource::Handshakes))
             .and_then(|one| Ok([one, charge(Resource::OpenDescriptors)?]));
         match charges {
             Ok(charges) => {
@@ -103,15 +106,17 @@ impl Handshake {
         }
     }
 
-    /// Begins one over the socket that came over an introduction; the giver stays charged for it.
-    /// `None`: the interface is withdrawn.
+    /// Begins one over the socket that came over an introduction; the giver stays charged for it,
+    /// and for what comes over it. `None`: the interface is withdrawn.
     pub fn introduced(
+        core: &DomainCore,
         giver: Arc<ServerBinding>,
         stream: Stream,
         token: u64,
         charges: [Charge; 2],
     ) -> Option<Handshake> {
-        let (clerk, socket) = (giver.clerk.upgrade()?, Socket::new(stream));
+        let (clerk, mut socket) = (giver.clerk.upgrade()?, Socket::new(stream));
+        socket.set_behind(core.quotas.behind(giver.class.uid));
         Some(Handshake { clerk, giver: Some(giver), socket, token, _charges: charges })
     }
 
@@ -125,12 +130,15 @@ impl Handshake {
 
     /// Looks whether the importer has said what it wants, and answers.
     pub fn step(self, core: &DomainCore) -> Progress {
-        let packet = match self.socket.try_receive() {
-            Ok(None) => return Progress::Waits(self),
-            Ok(Some(packet)) => packet,
-            Err(_) => return Progress::Over(self.socket),
+        let judged = match not_behind(&self.socket) {
+            Err(refused) => Err(refused),
+            Ok(()) => match self.socket.try_receive() {
+                Ok(None) => return Progress::Waits(self),
+                Ok(Some(packet)) => self.judge(core, packet),
+                Err(_) => return Progress::Over(self.socket),
+            },
         };
-        match self.judge(core, packet) {
+        match judged {
             Ok((admitted, processor)) => {
                 self.complete(core, admitted, processor);
                 Progress::Bound
@@ -287,8 +295,10 @@ impl Handshake {
     }
 
     /// Puts the binding together, serves it, and tells the importer, which runs on `processor`.
-    fn complete(self, core: &DomainCore, admitted: Admitted, processor: u32) {
+    fn complete(mut self, core: &DomainCore, admitted: Admitted, processor: u32) {
         let Admitted { importer, member, lane, region, .. } = admitted;
+        // It was its giver's, if it was introduced.
+        self.socket.set_behind(core.quotas.behind(importer.uid()));
         let binding = Arc::new(ServerBinding::new(Parts {
             key: core.table.new_key(lane),
             token: self.token,
@@ -333,6 +343,14 @@ impl Handshake {
             expect_call(&binding);
             self.clerk.make_ready();
         }
+    }
+}
+
+/// Refuses an importer of whose user too much waits to be closed already: nothing of it is read.
+fn not_behind(socket: &Socket) -> Result<(), Refused> {
+    match socket.stream().is_behind() {
+        true => Err(Refused::no_room("too many descriptors of its user wait to be closed")),
+        false => Ok(()),
     }
 }
 

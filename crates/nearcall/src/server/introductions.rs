@@ -87,14 +87,23 @@ impl Introductions {
     /// that is what has come.
     pub fn attend(&self, core: &DomainCore, token: u64) -> Option<Handshake> {
         let introduction = self.all().remove(&token)?;
-        let giver = introduction.giver.upgrade().filter(|giver| giver.state.is_open())?;
-        match introduction.came() {
+        let giver = introduction.giver.upgrade().filter(|giver| giver.state.is_open());
+        let Some(giver) = giver else {
+            introduction.end(core);
+            return None;
+        };
+        let came = introduction.came();
+        if !matches!(came, Came::Nothing) {
+            core.housekeeping.forget_socket(&introduction.socket);
+        }
+        match came {
             Came::Nothing => {
                 self.all().insert(token, introduction);
                 None
             }
             Came::Presented(stream) => {
-                Handshake::introduced(giver, stream, core.next_number(), introduction.charges)
+                let token = core.next_number();
+                Handshake::introduced(core, giver, stream, token, introduction.charges)
             }
             Came::HungUp => None,
             Came::Other(reason) => {
@@ -105,8 +114,8 @@ impl Introductions {
     }
 
     /// The giver has gone: whoever uses one of its introductions finds that it is over.
-    pub fn forget(&self, giver: &ServerBinding) {
-        self.all().retain(|_, introduction| !std::ptr::eq(introduction.giver.as_ptr(), giver));
+    pub fn forget(&self, core: &DomainCore, giver: &ServerBinding) {
+        self.end_those(core, |introduction| std::ptr::eq(introduction.giver.as_ptr(), giver));
     }
 
     /// How long until one is over time.
@@ -116,9 +125,15 @@ impl Introductions {
     }
 
     /// Ends those that are over time.
-    pub fn end_late(&self) {
+    pub fn end_late(&self, core: &DomainCore) {
         let now = Instant::now();
-        self.all().retain(|_, introduction| introduction.deadline.is_none_or(|then| then > now));
+        self.end_those(core, |introduction| introduction.deadline.is_some_and(|then| then <= now));
+    }
+
+    fn end_those(&self, core: &DomainCore, are_over: impl Fn(&Introduction) -> bool) {
+        let is_over = |_: &u64, introduction: &mut Introduction| are_over(introduction);
+        let over: Vec<_> = self.all().extract_if(is_over).collect();
+        over.into_iter().for_each(|(_, introduction)| introduction.end(core));
     }
 
     /// Ends all.
@@ -142,11 +157,22 @@ impl Introduction {
         let (ours, theirs) = Stream::pair().ok().filter(|_| giver.state.is_open())?;
         // One so far away that the clock does not know it is none.
         let deadline = Instant::now().checked_add(core.options.introduction_timeout);
-        let (socket, giver) = (Socket::new(ours), Arc::downgrade(giver));
+        let mut socket = Socket::new(ours);
+        // Whoever has the other end by then: its giver is charged.
+        socket.set_behind(core.quotas.behind(giver.class.uid));
+        let giver = Arc::downgrade(giver);
         Some((Introduction { socket, giver, deadline, charges }, theirs))
     }
 
+    /// It is over: its socket may stay open for a while, with what its other end has sent.
+    fn end(self, core: &DomainCore) {
+        core.housekeeping.forget_socket(&self.socket);
+    }
+
     fn came(&self) -> Came {
+        if self.socket.stream().is_behind() {
+            return Came::Other("too many descriptors of its giver's wait to be closed".to_owned());
+        }
         let mut packet = match self.socket.try_receive() {
             Ok(Some(packet)) => packet,
             Ok(None) => return Came::Nothing,

@@ -1,16 +1,18 @@
 //! The processors of a domain: who watches, who is ready to take over (design note 0003).
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use nearcall_core::{WaitPolicy, bell};
 use nearcall_os::futex::{self, Watched, Woken};
 
+use super::asked::{Asked, Asking};
 use super::awake::Awake;
 use super::binding::ServerBinding;
 use super::current;
 use super::estacks;
+use super::holding::{self, Holding};
 use super::residents::{self, Residents};
 use super::suspended::Suspended;
 use super::table::Snapshot;
@@ -32,6 +34,9 @@ pub(crate) const CROWD_SLICE: Duration = Duration::from_secs(1);
 /// How long a watcher that was found in a procedure stays there until it counts as stuck: several
 /// times what a short procedure takes.
 const STUCK_TIME: Duration = Duration::from_micros(50);
+
+/// Longest between two looks whether it is, while something else is left that it was asked for.
+const LOOK_TIME_MAX: Duration = Duration::from_millis(1);
 
 /// Which of the words that the watcher sleeps on its hails are, behind the changes.
 const HAIL: usize = 1;
@@ -80,23 +85,13 @@ pub(crate) struct Processors {
     changes: AtomicU32,
     /// Counts what the watcher alone is to hear of.
     hails: AtomicU32,
-    /// Bindings that the watcher is asked to look at.
-    asking: Mutex<Vec<Asking>>,
-    /// Suspended calls that were woken.
-    woken: Mutex<Vec<Arc<Suspended>>>,
-    /// There are some of either.
-    is_asked: AtomicBool,
+    /// What the watcher is asked for.
+    pub asked: Asked,
+    /// Whose calls are held back.
+    pub holding: Holding,
     /// What E-stacks need.
     #[cfg(feature = "threads")]
     pub estacks: estacks::Common,
-}
-
-/// A binding that the watcher is asked to look at.
-#[derive(Debug)]
-pub(crate) struct Asking {
-    pub binding: Arc<ServerBinding>,
-    /// Its client has asked, over its socket; else a resident, which has served it.
-    pub is_clients: bool,
 }
 
 #[derive(Debug, Default)]
@@ -117,9 +112,8 @@ impl Processors {
             progress: AtomicU64::new(0),
             changes: AtomicU32::new(0),
             hails: AtomicU32::new(0),
-            asking: Mutex::default(),
-            woken: Mutex::default(),
-            is_asked: AtomicBool::new(false),
+            asked: Asked::default(),
+            holding: Holding::default(),
             #[cfg(feature = "threads")]
             estacks: estacks::Common::default(),
         }
@@ -178,7 +172,7 @@ impl Processors {
     /// Calls come in a row that a resident serves: the watcher is to look at the binding, on
     /// another processor.
     pub fn hail(&self, binding: &Arc<ServerBinding>) {
-        self.note_asking(Asking { binding: Arc::clone(binding), is_clients: false });
+        self.asked.look(Asking { binding: Arc::clone(binding), is_clients: false });
         self.hail_watcher();
     }
 
@@ -205,7 +199,7 @@ impl Processors {
     ///
     /// # Cost: a system call.
     pub fn ask_to_look(&self, binding: &Arc<ServerBinding>) {
-        self.note_asking(Asking { binding: Arc::clone(binding), is_clients: true });
+        self.asked.look(Asking { binding: Arc::clone(binding), is_clients: true });
         self.hail_watcher();
         // Relaxed: a hint, as in `take_over`. Then a relief is to look.
         if self.progress.load(Ordering::Relaxed) & 1 != 0 {
@@ -213,51 +207,27 @@ impl Processors {
         }
     }
 
-    fn note_asking(&self, asks: Asking) {
-        let mut asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
-        if !asking.iter().any(|known| Arc::ptr_eq(&known.binding, &asks.binding)) {
-            asking.push(asks);
-        }
-        drop(asking);
-        // Relaxed: the count that follows is what is acquired; who polls sees it a little later.
-        self.is_asked.store(true, Ordering::Relaxed);
-    }
-
     /// A suspended call was woken: the watcher is to go on with it.
     ///
-    /// # Cost: a system call, unless it is the watcher that has woken it.
+    /// # Cost: a system call, unless it is the watcher that has woken it; another one, if the
+    /// watcher is in a procedure and no relief looks after it.
     pub fn have_resumed(&self, suspended: Arc<Suspended>) {
-        self.woken.lock().unwrap_or_else(PoisonError::into_inner).push(suspended);
-        // Relaxed: as in `note_asking`.
-        self.is_asked.store(true, Ordering::Relaxed);
-        if self.has_watch(current::number()) {
-            return;
+        self.asked.resume(suspended);
+        if !self.has_watch(current::number()) {
+            self.hail_watcher();
         }
-        self.hail_watcher();
         // Relaxed: a hint, as in `take_over`. A watcher that is in a procedure may stay there.
         if self.progress.load(Ordering::Relaxed) & 1 != 0 {
-            self.announce();
+            self.call_relief_for_asked();
         }
     }
 
-    /// The suspended calls that were woken.
-    pub fn take_woken(&self) -> Vec<Arc<Suspended>> {
-        std::mem::take(&mut *self.woken.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Whether there is anything that the watcher is to look at besides bells.
-    #[inline]
-    pub fn is_asked(&self) -> bool {
-        // Relaxed: as above.
-        self.is_asked.load(Ordering::Relaxed)
-    }
-
-    /// The bindings that the watcher is asked to look at.
-    #[cold]
-    pub fn take_asking(&self) -> Vec<Asking> {
-        // Relaxed: the lock orders the list; who asks after this sets it again.
-        self.is_asked.store(false, Ordering::Relaxed);
-        std::mem::take(&mut *self.asking.lock().unwrap_or_else(PoisonError::into_inner))
+    /// The watcher is in a procedure and may stay there: a relief is to look whether it does, if
+    /// something else was asked for.
+    pub fn call_relief_for_asked(&self) {
+        if self.asked.needs_relief() {
+            self.announce();
+        }
     }
 
     /// The watcher enters a procedure. To be given back to [`Processors::leave`].
@@ -294,9 +264,11 @@ impl Processors {
         awake: &mut Awake,
     ) -> Option<Woken> {
         let pause = awake.end(snapshot);
-        let gates = role
-            .gates(snapshot, awake)
-            .map(|(_, gate)| bell::fall_asleep(gate).then(|| Watched::shared(gate, bell::ASLEEP)));
+        // Who is held back now may not be when this sleep ends.
+        let heard = role.gates(snapshot, awake).filter(|(class, _)| !self.holding.holds(class.uid));
+        let heard: Vec<_> = heard.collect();
+        let asleep = |gate| bell::fall_asleep(gate).then(|| Watched::shared(gate, bell::ASLEEP));
+        let gates = heard.iter().map(|(_, gate)| asleep(*gate));
         let change = std::iter::once(Some(Watched::own(&self.changes, counts.changes)));
         let hail = (role == Role::Watch).then_some(Some(Watched::own(&self.hails, counts.hails)));
         let words = change.chain(hail).chain(gates).collect::<Option<Vec<_>>>()?;
@@ -307,7 +279,7 @@ impl Processors {
         if let Woken::Woken(at) = woken {
             let own_count = 1 + usize::from(role == Role::Watch);
             let gate = at.checked_sub(own_count);
-            match gate.and_then(|at| role.gates(snapshot, awake).nth(at)) {
+            match gate.and_then(|at| heard.get(at)) {
                 Some((class, _)) => awake.told_ring(class),
                 // Who hails the watcher says so when it looks at what is asked for.
                 None if at == HAIL && role == Role::Watch => {}
@@ -342,7 +314,8 @@ impl Processors {
         let thread = std::thread::Builder::new().name(format!("nearcall-at-{processor}"));
         thread.spawn(move || {
             current::enter_domain(Arc::downgrade(&on_thread), 0);
-            residents::live(&on_thread, processor);
+            let told = |served| on_thread.processors.holding.add(served);
+            current::shown(told, || residents::live(&on_thread, processor));
             on_thread.processors.end();
         })?;
         crew.count += 1;
@@ -412,7 +385,8 @@ impl Processors {
             if !estacks::is_busy() {
                 *heard = None;
             }
-            for class in &snapshot.classes {
+            let begun = snapshot.classes.iter().filter(|class| !self.holding.holds(class.uid));
+            for class in begun {
                 if awake.hears(class) && bell::open_gate(&class.relief().gate).is_rung {
                     awake.told_ring(class);
                     *heard = None;
@@ -424,6 +398,39 @@ impl Processors {
     /// Takes the watch over if the watcher stays in one procedure. False: it does not, or another
     /// relief was faster.
     fn take_over(&self, number: u64) -> bool {
+        loop {
+            self.asked.begin_looking();
+            let has_taken = self.take_over_if_stuck(number);
+            let has_more = self.asked.stop_looking();
+            if has_taken || !has_more || !self.is_in_procedure() {
+                return has_taken;
+            }
+        }
+    }
+
+    /// The same, while something is left that was asked for.
+    fn take_over_if_stuck(&self, number: u64) -> bool {
+        let mut slice = STUCK_TIME;
+        while self.is_in_procedure() {
+            if self.take_over_after(slice, number) {
+                return true;
+            }
+            if !self.asked.is_some() {
+                return false;
+            }
+            slice = (2 * slice).min(LOOK_TIME_MAX);
+        }
+        false
+    }
+
+    /// The watcher is in a procedure, as far as is known.
+    fn is_in_procedure(&self) -> bool {
+        // Relaxed: a hint.
+        self.progress.load(Ordering::Relaxed) & 1 != 0
+    }
+
+    /// Takes the watch over if the watcher is in one procedure for so long.
+    fn take_over_after(&self, slice: Duration, number: u64) -> bool {
         // Relaxed, all of them: hints. What a call needs is ordered by its own words. There may be
         // two watchers until the one before has left; only the new one answers bells.
         let watcher = self.watcher.load(Ordering::Relaxed);
@@ -431,7 +438,7 @@ impl Processors {
         if before & 1 == 0 {
             return false;
         }
-        std::thread::sleep(STUCK_TIME);
+        std::thread::sleep(slice);
         // Relaxed: as above.
         let is_stuck = self.progress.load(Ordering::Relaxed) == before;
         // Relaxed: as above.
@@ -487,16 +494,23 @@ pub(crate) fn is_crowd(snapshot: &Snapshot) -> bool {
 /// The life of one processor.
 fn processor(core: &Arc<DomainCore>, number: u64) {
     current::enter_domain(Arc::downgrade(core), number);
+    current::shown(|served| core.processors.holding.add(served), || live(core, number));
+    core.processors.end();
+}
+
+fn live(core: &Arc<DomainCore>, number: u64) {
     let processors = &core.processors;
     loop {
         if processors.has_watch(number) {
             Watch::new(core, number).watch();
+            holding::judge_again(core);
         }
         if core.is_stopping() || !processors.park(core, number) {
             break;
         }
         processors.replenish(core);
+        // A call keeps the processor that had the watch.
+        holding::judge(core);
     }
     estacks::finish(&core.options.wait);
-    processors.end();
 }

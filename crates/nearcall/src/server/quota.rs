@@ -1,10 +1,12 @@
 //! What importers hold of this domain, counted by user: nobody may have what leaves nothing for the
 //! others. The rule is `nearcall_core::quota`'s; a policy may say that somebody has less.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nearcall_core::quota::{LimitOf, OverLimit, Reserve, Shares, User};
+use nearcall_os::closing::{Behind, WeakBehind};
 use nearcall_os::limits;
 
 use super::limits::Limits;
@@ -26,7 +28,7 @@ pub(crate) enum Resource {
     /// Descriptors that came with calls and whose procedures have not taken them.
     Descriptors,
     /// Descriptors that are open here for importers: two a binding, one a bind under way, those of
-    /// [`Resource::Descriptors`], and the bell of each user.
+    /// [`Resource::Descriptors`], those that wait to be closed, and the bell of each user.
     OpenDescriptors,
     /// Mappings: of every segment that is mapped here for importers, whoever has made it.
     Mappings,
@@ -39,6 +41,8 @@ const RESOURCES: usize = 8;
 pub(crate) struct Quotas {
     /// By [`Resource`].
     shares: [Mutex<Shares>; RESOURCES],
+    /// What users have sent and waits to be closed, of those of whom anybody wants to know.
+    behind: Mutex<HashMap<User, WeakBehind>>,
 }
 
 /// What one binding, or one bind that is under way, holds and may hold.
@@ -71,7 +75,8 @@ impl Quotas {
             options.open_descriptors_max.unwrap_or(0).into(),
             options.mappings_max.unwrap_or(0).into(),
         ];
-        Quotas { shares: limits.map(|limit| Mutex::new(Shares::new(limit))) }
+        let shares = limits.map(|limit| Mutex::new(Shares::new(limit)));
+        Quotas { shares, behind: Mutex::default() }
     }
 
     /// Something is exported: asks the system how much this process may have of what the options
@@ -90,6 +95,26 @@ impl Quotas {
             let limit = Reserve::MAPPINGS.rest(limits::mappings());
             self.shares(Resource::Mappings).set_limit(limit);
         }
+    }
+
+    /// What `user` has sent and waits to be closed, over all its connections. It is charged as
+    /// open, without being asked whether it may: it is open.
+    pub fn behind(self: &Arc<Quotas>, user: User) -> Behind {
+        let mut known = self.behind.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(behind) = known.get(&user).and_then(WeakBehind::upgrade) {
+            return behind;
+        }
+        known.retain(|_, behind| !behind.is_gone());
+        let account = Account::new(self, user, Limits::default());
+        let behind = Behind::new(move || Box::new(account.hold(Resource::OpenDescriptors, 1)));
+        known.insert(user, behind.downgrade());
+        behind
+    }
+
+    /// Whether importers have every descriptor open that they may, together: some user has sent
+    /// what cannot be closed.
+    pub fn has_no_descriptor(&self) -> bool {
+        self.shares(Resource::OpenDescriptors).is_used_up()
     }
 
     fn shares(&self, resource: Resource) -> MutexGuard<'_, Shares> {
@@ -120,6 +145,13 @@ impl Account {
         self.quotas.shares(resource).take(self.user, amount, user_max)?;
         *own = claimed;
         Ok(Charge { account: Arc::clone(self), resource, amount })
+    }
+
+    /// Charges it with `amount` that it holds already, whatever it may.
+    fn hold(self: &Arc<Account>, resource: Resource, amount: u64) -> Charge {
+        self.quotas.shares(resource).hold(self.user, amount);
+        self.held()[resource as usize] += amount;
+        Charge { account: Arc::clone(self), resource, amount }
     }
 
     /// What it and its user may hold.

@@ -123,7 +123,10 @@ fn answer(
 /// over the user's share, for it may be tried again just so.
 #[cold]
 fn answer_cut(binding: &ServerBinding, message: &Message<'_>) -> Result<(), String> {
-    tracing::warn!(name = binding.name, "no room for the descriptors of a client's message");
+    if let Some(unsaid) = binding.may_warn() {
+        let name = &binding.name;
+        tracing::warn!(name, unsaid, "no room for the descriptors of a client's message");
+    }
     match *message {
         Message::OutOfLine { astack, generation, .. } => {
             send(binding, &Message::NotMapped { astack, generation })
@@ -170,7 +173,10 @@ fn received(
     match Segment::receive(descriptor, exact_bytes, sealing) {
         Ok(segment) => Ok(Some(segment)),
         Err(fault) if fault.is_ours() => {
-            tracing::warn!(name = binding.name, %fault, "no room for a client's segment");
+            if let Some(unsaid) = binding.may_warn() {
+                let name = &binding.name;
+                tracing::warn!(name, %fault, unsaid, "no room for a client's segment");
+            }
             Ok(None)
         }
         Err(fault) => Err(fault.to_string()),

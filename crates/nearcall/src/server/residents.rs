@@ -18,6 +18,7 @@ use nearcall_os::{HeadWords, clock, processor};
 use super::awake::Awake;
 use super::binding::ServerBinding;
 use super::current;
+use super::holding;
 use super::processors::Role;
 use super::run;
 use super::table::Snapshot;
@@ -148,6 +149,9 @@ impl Resident<'_> {
         let snapshot = Arc::clone(&self.snapshot);
         let mut rung = Vec::new();
         for class in &snapshot.classes {
+            if processors.holding.holds(class.uid) {
+                continue;
+            }
             if self.awake.hears(class) && bell::open_gate(class.resident(self.processor)).is_rung {
                 self.awake.told_ring(class);
                 let taken = class.watch().lanes.each_ref().map(bell::take_lanes);
@@ -155,6 +159,7 @@ impl Resident<'_> {
             }
         }
         self.answer(&rung);
+        holding::judge_again(self.core);
     }
 
     /// Serves what these bindings have posted.

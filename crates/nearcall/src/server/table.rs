@@ -90,11 +90,19 @@ impl Table {
         self.change(|next| next.groups = Default::default());
     }
 
-    pub fn set_classes(&self, classes: Vec<Arc<TrustClass>>) {
-        self.change(|next| next.classes = classes);
+    /// Returns the snapshot before, which is to be dropped outside of any lock.
+    #[must_use]
+    pub fn set_classes(&self, classes: Vec<Arc<TrustClass>>) -> Arc<Snapshot> {
+        self.replace(|next| next.classes = classes)
     }
 
     fn change(&self, change: impl FnOnce(&mut Snapshot)) {
+        // Outside of the lock: it may be the last that knew a binding, which is unmapped then.
+        drop(self.replace(change));
+    }
+
+    /// Returns what was there before.
+    fn replace(&self, change: impl FnOnce(&mut Snapshot)) -> Arc<Snapshot> {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         let mut next = Snapshot::clone(&current);
         next.epoch += 1;
@@ -103,9 +111,7 @@ impl Table {
         let before = std::mem::replace(&mut *current, Arc::new(next));
         // Release: pairs with `epoch`.
         self.epoch.store(epoch, Ordering::Release);
-        drop(current);
-        // Outside of the lock: it may be the last that knew a binding, which is unmapped then.
-        drop(before);
+        before
     }
 }
 

@@ -75,12 +75,12 @@ pub(crate) enum NoClass {
 
 impl TrustClasses {
     /// A new member of the class of `uid`. `tell` is told all classes with members if that one had
-    /// none.
-    pub fn join(
+    /// none; what it returns is dropped when nobody is kept waiting by that.
+    pub fn join<T>(
         &self,
         uid: Option<u32>,
         quotas: &Arc<Quotas>,
-        tell: impl FnOnce(Vec<Arc<TrustClass>>),
+        tell: impl FnOnce(Vec<Arc<TrustClass>>) -> T,
     ) -> Result<Member, NoClass> {
         let mut known = self.known();
         let class = match known.all.iter().find(|class| class.uid == uid) {
@@ -93,25 +93,32 @@ impl TrustClasses {
         };
         let is_first = class.is_empty();
         let member = Member::of(class);
-        if is_first {
-            tell(known.with_members());
-        }
+        let told = is_first.then(|| tell(known.with_members()));
+        drop(known);
+        drop(told);
         Ok(member)
     }
 
     /// Lets go of those without members whose users owe nothing, and tells `tell` those with
     /// members if some have none any more: nobody hears the bell of one that only owes. How long
-    /// until a user that is kept for that owes nothing.
-    pub fn end_empty(&self, now_ns: u64, tell: impl FnOnce(Vec<Arc<TrustClass>>)) -> Option<u64> {
+    /// until a user that is kept for that owes nothing. What `tell` returns is dropped as in
+    /// `join`.
+    pub fn end_empty<T>(
+        &self,
+        now_ns: u64,
+        tell: impl FnOnce(Vec<Arc<TrustClass>>) -> T,
+    ) -> Option<u64> {
         let mut known = self.known();
-        known.all.retain(|class| !class.is_empty() || class.owed_ns(now_ns) > 0);
+        let is_over = |class: &mut Arc<TrustClass>| class.is_empty() && class.owed_ns(now_ns) == 0;
+        let over: Vec<_> = known.all.extract_if(.., is_over).collect();
         let told_before = known.told_count;
         let with_members = known.with_members();
-        if with_members.len() < told_before {
-            tell(with_members);
-        }
+        let told = (with_members.len() < told_before).then(|| tell(with_members));
         let empty = known.all.iter().filter(|class| class.is_empty());
-        empty.map(|class| class.owed_ns(now_ns)).min()
+        let owed_ns = empty.map(|class| class.owed_ns(now_ns)).min();
+        drop(known);
+        drop((over, told));
+        owed_ns
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -279,6 +286,25 @@ mod tests {
             assert_eq!(classes.end_empty(0, |classes| left = Some(classes.len())), None);
             assert_eq!(left, Some(0));
         }
+    }
+
+    /// Says when it is dropped whether somebody else could join then.
+    struct Told<'c>(&'c TrustClasses, &'c std::cell::Cell<u32>);
+
+    impl Drop for Told<'_> {
+        fn drop(&mut self) {
+            self.1.set(self.1.get() + u32::from(self.0.0.try_lock().is_ok()));
+        }
+    }
+
+    #[test]
+    fn what_goes_when_classes_come_or_go_keeps_nobody_from_joining() {
+        let (classes, quotas, free) = (TrustClasses::default(), quotas(), Default::default());
+        let member = classes.join(A, &quotas, |_| Told(&classes, &free)).unwrap();
+        assert_eq!(free.get(), 1);
+        drop(member);
+        assert_eq!(classes.end_empty(0, |_| Told(&classes, &free)), None);
+        assert_eq!(free.get(), 2);
     }
 
     #[test]

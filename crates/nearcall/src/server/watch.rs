@@ -16,10 +16,12 @@ use nearcall_os::processor::{self, Linger};
 
 use self::hot::Hot;
 use self::shared::{Found, Owed};
+use super::asked::{Asking, Next};
 use super::awake::Awake;
+use super::binding::ServerBinding;
 use super::current;
 use super::estacks;
-use super::processors::{self, Asking, CROWD_SLICE, Processors, Role};
+use super::processors::{self, CROWD_SLICE, Processors, Role};
 use super::table::Snapshot;
 use crate::domain::DomainCore;
 use crate::spinning;
@@ -171,7 +173,7 @@ impl<'c> Watch<'c> {
 
     #[inline]
     fn poll_bells(&mut self) -> bool {
-        let mut has_served = self.processors.is_asked() && self.answer_asking();
+        let mut has_served = self.processors.asked.is_some() && self.answer_asking();
         has_served |= estacks::has_guests() && self.go_on();
         let mut at = 0;
         // Not a range: whoever answers may learn of classes that have gone.
@@ -184,29 +186,47 @@ impl<'c> Watch<'c> {
         has_served
     }
 
-    /// Looks at the bindings that it is asked to look at, and goes on with the suspended calls that
-    /// were woken. A client that asks where nothing is has rung in vain.
+    /// Goes on with the suspended calls that were woken, and looks at the bindings that it is asked
+    /// to look at, until another one has the watch: the rest is that one's. A client that asks
+    /// where nothing is has rung in vain.
     #[cold]
     #[inline(never)]
     fn answer_asking(&mut self) -> bool {
         self.refresh();
         let mut has_served = false;
-        for Asking { binding, is_clients } in self.processors.take_asking() {
-            let found_before = self.awake.found_count();
-            has_served |= self.look_at(&binding);
-            if is_clients && self.awake.found_count() == found_before {
-                binding.class.charge_vain_look(clock::now_ns());
-                self.awake.told_ring(&binding.class);
-            } else {
-                self.awake.told_found();
+        let processors = self.processors;
+        let mut batch = processors.asked.batch();
+        while self.has_watch()
+            && let Some(next) = processors.asked.next(&mut batch)
+        {
+            match next {
+                Next::Resume(suspended) => {
+                    has_served = true;
+                    self.awake.told_found();
+                    self.resume(&suspended);
+                }
+                Next::Look(asking) => has_served |= self.look_as_asked(&asking),
             }
         }
-        for suspended in self.processors.take_woken() {
-            has_served = true;
+        has_served
+    }
+
+    fn look_as_asked(&mut self, Asking { binding, is_clients }: &Asking) -> bool {
+        let found_before = self.awake.found_count();
+        let is_held = self.holds(binding);
+        let has_served = !is_held && self.look_at(binding);
+        if *is_clients && !is_held && self.awake.found_count() == found_before {
+            binding.class.charge_vain_look(clock::now_ns());
+            self.awake.told_ring(&binding.class);
+        } else {
             self.awake.told_found();
-            self.resume(&suspended);
         }
         has_served
+    }
+
+    /// Calls of its user are not begun now.
+    fn holds(&self, binding: &ServerBinding) -> bool {
+        self.processors.holding.holds(binding.class.uid)
     }
 
     /// Goes on with its procedures on E-stacks that wait no more.
@@ -226,7 +246,7 @@ impl<'c> Watch<'c> {
         let snapshot = Arc::clone(&self.snapshot);
         let mut has_served = false;
         for binding in snapshot.bindings() {
-            has_served |= self.look_at(binding);
+            has_served |= !self.holds(binding) && self.look_at(binding);
         }
         has_served
     }
@@ -312,7 +332,7 @@ impl<'c> Watch<'c> {
         }
         let processors = self.processors;
         let counts = processors.counts();
-        if !self.cool_down() || processors.is_asked() {
+        if !self.cool_down() || processors.asked.is_some() {
             return;
         }
         if self.is_over() || self.core.table.epoch() != self.snapshot.epoch {

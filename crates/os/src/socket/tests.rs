@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 
 use super::*;
-use crate::closing::tests::lingering;
+use crate::closing::tests::{lingering, own};
 
 const NOW: Duration = Duration::ZERO;
 const FOREVER: Duration = Duration::from_secs(600);
@@ -158,8 +158,63 @@ fn ending_waits_for_nothing_that_was_not_read() {
         kept.push(other);
     }
     there.end();
-    drop(there);
     assert!(matches!(here.send(b"x", &[], NOW), Err(SocketError::HungUp)));
+}
+
+/// Sends packets of one descriptor that lingers each, of which `there` has the last copies. Their
+/// other ends.
+fn send_lingering(here: &Stream, packets: &[&[u8]]) -> Vec<std::net::TcpStream> {
+    let send = |packet: &&[u8]| {
+        let (sent, other) = lingering();
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        let sent = [sent.as_fd()];
+        assert!(control.push(SendAncillaryMessage::ScmRights(&sent)));
+        // Not by `Stream::send`, which sends no empty packets.
+        let slices = &[IoSlice::new(packet)];
+        rustix::net::sendmsg(here, slices, &mut control, SendFlags::empty()).unwrap();
+        other
+    };
+    packets.iter().map(send).collect()
+}
+
+#[test]
+fn an_empty_packet_is_no_end_of_what_was_not_read() {
+    let (here, mut there) = pair();
+    there.set_behind(own());
+    let behind = there.behind.clone();
+    rustix::net::sendmsg(
+        &here,
+        &[IoSlice::new(b"")],
+        &mut SendAncillaryBuffer::default(),
+        SendFlags::empty(),
+    )
+    .unwrap();
+    let _kept = send_lingering(&here, &[b"", b"x"]);
+    there.end();
+    assert_eq!(behind.count(), 2);
+}
+
+#[test]
+fn an_end_reads_no_more_than_may_wait_to_be_closed() {
+    let (here, mut there) = pair();
+    let behind = own();
+    let mut kept = Vec::new();
+    while !behind.is_full() {
+        let (sent, other) = lingering();
+        closing::close(sent.into(), &behind);
+        kept.push(other);
+    }
+    let before = behind.count();
+    there.set_behind(behind.clone());
+    kept.extend(send_lingering(&here, &[&b"x"[..]; 4]));
+    there.end();
+    // The socket waits, with the four.
+    assert_eq!(behind.count(), before + 1);
+    let (_, mut silent) = pair();
+    silent.set_behind(behind.clone());
+    silent.end();
+    assert_eq!(behind.count(), before + 1);
 }
 
 #[test]

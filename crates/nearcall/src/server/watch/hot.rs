@@ -200,6 +200,8 @@ impl Watch<'_> {
     /// Goes on with a suspended call, as it runs one.
     pub(super) fn resume(&self, suspended: &Arc<Suspended>) {
         let entered = self.processors.enter();
+        // Others that were woken are not to wait for as long as this one may take.
+        self.processors.call_relief_for_asked();
         suspended.resume();
         self.leave(entered);
     }
@@ -332,6 +334,10 @@ impl Watch<'_> {
     pub(super) fn answer(&mut self, at: usize) -> bool {
         if !self.has_watch() {
             // Whoever took the watch over answers, or sleeps on this gate.
+            return false;
+        }
+        if self.processors.holding.holds(self.snapshot.classes[at].uid) {
+            // Its gate stays rung until it is heard again.
             return false;
         }
         let (begin, found_before) = (clock::ticks(), self.awake.found_count());

@@ -1,0 +1,136 @@
+//! What the watcher is asked for besides bells: to go on with suspended calls that were woken, and
+//! to look at bindings.
+//!
+//! It takes one at a time, because each may keep it: what is left is another watcher's once the
+//! watch is taken over. A relief looks whether the watcher is stuck for as long as something is
+//! left, for nobody rings for a call that was claimed.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::binding::ServerBinding;
+use super::suspended::Suspended;
+
+/// What a watcher is asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Asked {
+    lists: Mutex<Lists>,
+    /// Something is in them. Written under their lock.
+    is_some: AtomicBool,
+    /// A relief looks again and again whether the watcher is stuck.
+    has_relief: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Lists {
+    /// Suspended calls that were woken.
+    woken: VecDeque<Arc<Suspended>>,
+    looks: VecDeque<Asking>,
+}
+
+/// A binding that the watcher is asked to look at.
+#[derive(Debug)]
+pub(crate) struct Asking {
+    pub binding: Arc<ServerBinding>,
+    /// Its client has asked, over its socket; else a resident, which has served it.
+    pub is_clients: bool,
+}
+
+/// How much there was when the watcher began with it: what comes meanwhile, from calls that wake
+/// themselves say, has its turn after the bells.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Batch {
+    woken_count: usize,
+    looks_count: usize,
+}
+
+/// The next thing.
+#[derive(Debug)]
+pub(crate) enum Next {
+    Resume(Arc<Suspended>),
+    Look(Asking),
+}
+
+impl Asked {
+    /// A suspended call was woken.
+    pub fn resume(&self, suspended: Arc<Suspended>) {
+        let mut lists = self.lists();
+        lists.woken.push_back(suspended);
+        self.note(&lists);
+    }
+
+    /// A binding is to be looked at.
+    pub fn look(&self, asks: Asking) {
+        let mut lists = self.lists();
+        if !lists.looks.iter().any(|known| Arc::ptr_eq(&known.binding, &asks.binding)) {
+            lists.looks.push_back(asks);
+        }
+        self.note(&lists);
+    }
+
+    /// Whether there is anything.
+    #[inline]
+    pub fn is_some(&self) -> bool {
+        // Relaxed: who is told to look acquires what that takes; who polls sees it a little later.
+        self.is_some.load(Ordering::Relaxed)
+    }
+
+    /// What there is now.
+    pub fn batch(&self) -> Batch {
+        let lists = self.lists();
+        Batch { woken_count: lists.woken.len(), looks_count: lists.looks.len() }
+    }
+
+    /// The next of a batch, those that were woken first. `None`: that was all, or another watcher
+    /// has taken what was left.
+    pub fn next(&self, batch: &mut Batch) -> Option<Next> {
+        let mut lists = self.lists();
+        let next = if batch.woken_count > 0 {
+            batch.woken_count -= 1;
+            lists.woken.pop_front().map(Next::Resume)
+        } else if batch.looks_count > 0 {
+            batch.looks_count -= 1;
+            lists.looks.pop_front().map(Next::Look)
+        } else {
+            None
+        };
+        self.note(&lists);
+        next
+    }
+
+    fn note(&self, lists: &Lists) {
+        let is_some = !lists.woken.is_empty() || !lists.looks.is_empty();
+        // Relaxed: the lock orders it among those who write; see `is_some` for the others.
+        self.is_some.store(is_some, Ordering::Relaxed);
+    }
+
+    /// The watcher is in a procedure: whether a relief is to be called, because something is left
+    /// and none looks.
+    pub fn needs_relief(&self) -> bool {
+        // SeqCst: against the fence in `stop_looking`, of what was asked and who looks at least
+        // one side sees the other's.
+        fence(Ordering::SeqCst);
+        // Relaxed: as above.
+        self.is_some() && !self.has_relief.load(Ordering::Relaxed)
+    }
+
+    /// A relief looks whether the watcher is stuck, and goes on to as long as something is left.
+    pub fn begin_looking(&self) {
+        // Relaxed: who misses it calls once more than it needed to.
+        self.has_relief.store(true, Ordering::Relaxed);
+    }
+
+    /// It does not any more. True: it is to look again, something was left.
+    pub fn stop_looking(&self) -> bool {
+        // Relaxed: the fence orders it.
+        self.has_relief.store(false, Ordering::Relaxed);
+        // SeqCst: see `needs_relief`.
+        fence(Ordering::SeqCst);
+        self.is_some()
+    }
+
+    fn lists(&self) -> MutexGuard<'_, Lists> {
+        self.lists.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
