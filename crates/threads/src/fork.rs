@@ -525,6 +525,10 @@ impl Waited for Thread {
         format!("the end of {}", self.title())
     }
 
+    fn holder(&self) -> Option<usize> {
+        Some(self.address())
+    }
+
     fn withdraw(&self, processor: &Processor, thread: &'static Thread) -> bool {
         self.join.withdraw(thread.address(), processor.is_alone())
     }

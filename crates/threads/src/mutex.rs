@@ -242,6 +242,10 @@ impl Waited for Monitor<Holder> {
             None => "a mutex".to_owned(),
         }
     }
+
+    fn holder(&self) -> Option<usize> {
+        self.seen(|inside| inside.state.0.map(Thread::address))
+    }
 }
 
 #[cold]

@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 use rustix::thread::futex;
 
 use crate::awaited::{Awaited, AwaitedList, For, Idle, WaitEnd, Word};
+use crate::circle;
 use crate::error::Outside;
 use crate::fork_process;
 use crate::latch::NOBODY;
@@ -290,7 +291,13 @@ impl Processor {
             )
         };
         running.waits_for.set(Some(waited));
+        if cfg!(debug_assertions) {
+            or_abort(|| circle::begin(self, running, waited));
+        }
         self.go_on(running, self.next());
+        if cfg!(debug_assertions) {
+            circle::end(running);
+        }
         running
     }
 
