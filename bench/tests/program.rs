@@ -282,6 +282,20 @@ fn threads_has_its_cases_beside_a_procedure_call_on_one_processor() {
 }
 
 #[test]
+fn crowds_are_woken_and_say_what_memory_they_take_and_may() {
+    let lines = lines_of(&table("crowd", &["--json", "--processors", "1"]));
+    let timed: Vec<_> = lines.iter().filter(|line| line["against"].is_string()).collect();
+    let want = ["reply-10000", "reply-100000", "signal-10000", "signal-100000"];
+    assert_eq!(cases(&timed), want);
+    assert!(timed.iter().all(|line| line["limit"] == 1.2), "{timed:?}");
+    for case in ["memory-signal-1", "memory-reply-1"] {
+        let [memory] = with(&lines, "case", case)[..] else { panic!("{case}: {lines:?}") };
+        assert!(memory["value"].as_f64() > Some(0.0) && memory["limit"] == 5120.0, "{memory:?}");
+    }
+    assert_eq!(count_cases(&lines), want.len() + 6);
+}
+
+#[test]
 fn stubs_says_which_clients_are_missing_and_what_a_parameter_costs_beside_none() {
     let lines = lines_of(&table("stubs", &["--json", "--programs", "/none"]));
     let beside = with(&lines, "against", "no-parameter");

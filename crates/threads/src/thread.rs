@@ -5,6 +5,7 @@
 //! whoever has it out of a list; what others may touch says so.
 
 use std::cell::{Cell, RefCell};
+use std::num::NonZeroUsize;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::AtomicU32;
 
@@ -50,6 +51,8 @@ pub struct Thread {
     pub awaits: Cell<Option<NonNull<dyn Awaited>>>,
     /// Who is before it in a list of those that wait for such things.
     pub before: Cell<Option<&'static Thread>>,
+    /// Which of their queues it stands in, if in one.
+    pub queue: Cell<Option<NonZeroUsize>>,
     /// Its entry among those that wait for a time.
     pub sleeps: Cell<Option<Key>>,
     /// Its turn among the ready threads of its processor, in a run with several.
@@ -100,6 +103,7 @@ impl Thread {
             waits_for: Cell::new(None),
             awaits: Cell::new(None),
             before: Cell::new(None),
+            queue: Cell::new(None),
             sleeps: Cell::new(None),
             turn: Cell::new(0),
             is_writer: Cell::new(false),

@@ -14,7 +14,8 @@ impl Processor {
         sleep: impl FnOnce(&[Word<'_>], Duration) -> bool,
     ) -> bool {
         let mut is_late = false;
-        self.sleep(SLEEP_MAX, |inbox, left| {
+        let longest = self.awaited.look_again_in().unwrap_or(SLEEP_MAX);
+        self.sleep(longest, |inbox, left| {
             is_late = self.sleep_on(enders, inbox, |words| sleep(words, left));
         });
         self.awaited.sweep(usize::MAX, |thread| self.wake_awaiting(thread));
@@ -28,17 +29,13 @@ impl Processor {
         inbox: Word<'_>,
         sleep: impl FnOnce(&[Word<'_>]) -> bool,
     ) -> bool {
-        let (first, count_max) = match enders {
-            Enders::Oldest(count) => (self.awaited.first(), count),
-            Enders::Newest => (self.awaited.newest(), 1),
-        };
-        let threads = || std::iter::successors(first, |thread| thread.next.get()).take(count_max);
-        let fall_asleep = |thread: &'static Thread| thread.awaited()?.fall_asleep();
+        let threads = self.awaited.enders(enders);
+        let fall_asleep = |thread: &&'static Thread| thread.awaited()?.fall_asleep();
         let mut words = vec![inbox];
-        words.extend(threads().map_while(fall_asleep));
+        words.extend(threads.iter().map_while(fall_asleep));
         let asleep = words.len() - 1;
-        let is_late = asleep == threads().count() && sleep(&words);
-        for awaited in threads().take(asleep).filter_map(Thread::awaited) {
+        let is_late = asleep == threads.len() && sleep(&words);
+        for awaited in threads[..asleep].iter().filter_map(|thread| thread.awaited()) {
             awaited.wake_up(is_late);
         }
         is_late
@@ -62,6 +59,7 @@ impl Processor {
         if let Some(expected) = inbox.prepare_wait() {
             let left = |until: Instant| until.saturating_duration_since(Instant::now());
             let left = self.sleepers.next().map(left);
+            let left = left.into_iter().chain(self.awaited.look_again_in()).min();
             let word = Word { word: inbox.wakes(), expected, is_own: true };
             self.sleep_on(Enders::Oldest(words_max - 1), word, |words| sleep(words, left));
         }
