@@ -31,8 +31,10 @@ pub struct Thread {
     pub next: Cell<Option<&'static Thread>>,
     /// Its end, and who waits for that.
     pub join: JoinWord,
-    /// Where its closure lies before it begins, and its result after it has ended.
-    pub payload: Cell<*mut u8>,
+    /// Below this its closure lies before it begins, and its result after it has ended: the top of
+    /// its stack, a little lower, so that the tops of many stacks do not compete for the same lines
+    /// of a cache.
+    pub base: *mut u8,
     /// Its number, from 1.
     pub number: Cell<u64>,
     /// The run that it is a thread of; 0 when it has ended. Every processor may read it.
@@ -66,9 +68,6 @@ pub struct Thread {
     pub rare: RefCell<Rare>,
     /// Its stack.
     pub stack: Stack,
-    /// Bytes below the top of the stack that stay unused, so that the tops of many stacks do not
-    /// compete for the same lines of a cache.
-    pub offset_bytes: usize,
 }
 
 /// What most threads have not.
@@ -93,7 +92,7 @@ impl Thread {
             context: Context::default(),
             next: Cell::new(None),
             join: JoinWord::new(),
-            payload: Cell::new(ptr::null_mut()),
+            base: stack.top().wrapping_sub(index % OFFSETS * OFFSET_BYTES),
             number: Cell::new(0),
             run: AtomicU32::new(0),
             is_rare: Cell::new(false),
@@ -111,7 +110,6 @@ impl Thread {
             guest: Cell::new(""),
             rare: RefCell::default(),
             stack,
-            offset_bytes: index % OFFSETS * OFFSET_BYTES,
         }
     }
 
