@@ -67,5 +67,6 @@ pub const ROLES: &[(&str, child::Role)] = &[
     (raw::streamed::ROLE, raw::streamed::play),
     (scale::ROLE, scale::play),
     (stubs::ROLE, stubs::play),
+    (urpc::components::ROLE, urpc::components::play),
     (workload::ROLE, workload::play),
 ];

@@ -342,11 +342,21 @@ fn urpc_has_every_number_of_threads_and_says_which_processors_are_missing() {
     let measured = with(&lines, "subject", "nearcall-fastthreads");
     let cases = cases(&measured);
     for threads in [1, 2, 4, 8, 16, 64] {
-        for case in ["throughput", "latency"] {
+        for case in ["throughput", "latency", "dispatch"] {
             let case = format!("{case}-{threads}");
             assert_eq!(cases.iter().filter(|name| **name == case).count(), 2, "{case}");
         }
+        for subject in ["nearcall-kernel-threads", "nearcall-async"] {
+            let named = self::cases(&with(&lines, "subject", subject));
+            for case in ["throughput", "latency"] {
+                assert!(named.contains(&&*format!("{case}-{threads}")), "{subject}: {named:?}");
+            }
+        }
     }
+    let components = with(&lines, "unit", "instructions");
+    let skipped = cases.iter().filter(|case| **case == "component").count();
+    assert!(components.len() == 7 && skipped == 0 || skipped == 1, "{components:?}");
+    assert!(components.iter().all(|line| line["value"].as_f64() > Some(0.0)), "{components:?}");
     let missing = cases.iter().filter(|name| name.starts_with("C="));
     assert_eq!(missing.count(), 3);
     let asleep = |subject: &str| {
