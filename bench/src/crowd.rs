@@ -2,7 +2,7 @@
 //!
 //! | case | one operation is | against |
 //! |---|---|---|
-//! | `signal-N` | the wake of one of N that wait for a condition, until it has ended | a tenth of N |
+//! | `signal-N` | the wake of one of N that wait for a signal, until it has ended | a tenth of N |
 //! | `reply-N` | the same for N in a Null, whose server is stopped until then | a tenth of N |
 //!
 //! So a ratio of one is a wake whose time grows as their number does. What 1,000 threads need of

@@ -10,7 +10,8 @@ use crate::statistics::Summary;
 const LEGEND: &str = "\
 Nanoseconds of one call from one process to another. `ratio` is to what stands left of it,
 measured in the same round: median over rounds [best..worst], of the p50 unless it says of what.
-p50 and p99 are of averages over batches; behind `of`: at most. `thrown`: rounds in which the processors changed places.";
+p50 and p99 are of averages over batches; a number behind `of` is what it is to be at most.
+`thrown`: rounds in which the processors changed places.";
 
 impl Table {
     /// For people.

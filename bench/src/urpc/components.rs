@@ -3,10 +3,10 @@
 //!
 //! | component | client | server |
 //! |---|---|---|
-//! | `send` | claim an A-stack, fill the head, swap the turn word | the same for the reply |
-//! | `poll` | with `dispatch`: the thread waits, its processor is idle and looks | from the reply to the next look |
-//! | `receive` | the thread is ready and goes on; judges the reply, gives the A-stack back | take the call, judge it, enter its entry stub |
-//! | `dispatch` | with `poll` | with `receive`: a procedure runs on the processor that finds its call |
+//! | `send` | claim, fill the head, swap the turn word | the same for the reply |
+//! | `poll` | with `dispatch`: wait, be idle, look | from the reply to the next look |
+//! | `receive` | judge the reply, release, return | take, judge, enter the entry stub |
+//! | `dispatch` | with `poll` | with `receive` |
 //!
 //! The paper's four are three here on each side: an idle processor polls in the context of the
 //! thread that waits (U28), so that there is no instruction between the two to tell them apart by.

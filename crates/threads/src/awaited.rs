@@ -9,8 +9,8 @@
 //!                 Awaited::idle of the oldest: poll, yield or sleep, as it knows best
 //! ```
 //!
-//! Who waits for what another one of them has, such as the A-stack of a call, stands in a queue beside
-//! that list, so that a crowd of those costs the others nothing.
+//! Who waits for what another one of them has, such as the A-stack of a call, stands in a queue
+//! beside that list, so that a crowd of those costs the others nothing.
 //!
 //! Who waits for what and who is woken is decided here; how to wait is the oldest's to say, because
 //! only it knows who brings about what it waits for.

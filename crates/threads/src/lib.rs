@@ -45,8 +45,8 @@
 #![warn(missing_docs)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-compile_error!("FastThreads are written for x86-64 Linux only so far: see `switch.rs`");
+#[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux")))]
+compile_error!("FastThreads are written for Linux on x86-64 and aarch64 only: see `switch.rs`");
 
 mod fork;
 mod host;

@@ -108,7 +108,7 @@ impl Thief {
         let (stuck, own, run) = (at + 1, self.place.at + 1, self.place.team.number());
         format!(
             "a FastThread on processor {stuck} of run {run} has not yielded for {} ms or more: \
-             processor {own} begins what waits there, for the {late}. time; what has begun waits on",
+             processor {own} begins what waits there (time {late}); what has begun waits on",
             LATE.as_millis()
         )
     }

@@ -1,5 +1,5 @@
-//! What a program is told without having asked: to `tracing`, as all of Nearcall does. A debug build
-//! that listens to nothing there gets it on standard error.
+//! What a program is told without having asked: to `tracing`, as all of Nearcall does. A debug
+//! build that listens to nothing there gets it on standard error.
 
 use tracing::Level;
 

@@ -37,7 +37,7 @@ fn a_thread_that_never_yields_is_told_of_each_time_that_it_was_late_twice_as_oft
     });
     let warnings = heard("has not yielded");
     assert_eq!(warnings.len() as u32, late.unwrap().ilog2() + 1, "{warnings:#?}");
-    let first = "a FastThread on processor 1 of run 1 has not yielded for 10 ms or more: processor 2 \
-                 begins what waits there, for the 1. time; what has begun waits on";
+    let first = "a FastThread on processor 1 of run 1 has not yielded for 10 ms or more: \
+                 processor 2 begins what waits there (time 1); what has begun waits on";
     assert_eq!(warnings[0], first);
 }
