@@ -1,4 +1,4 @@
-//! The switch on aarch64. Was built, and not run yet.
+//! The switch on aarch64. Was run by the tests under an emulator (qemu), and on no machine yet.
 
 use super::Context;
 
