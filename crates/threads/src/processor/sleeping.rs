@@ -1,12 +1,53 @@
-//! A processor that sleeps on what its threads await from outside, beside its inbox.
+//! A processor that sleeps: on its inbox, and on what its threads await from outside.
 
 use std::time::{Duration, Instant};
 
 use super::{Processor, SLEEP_MAX};
 use crate::awaited::{Enders, Word};
+use crate::place::Place;
 use crate::thread::Thread;
 
+/// A processor that has slept for so long gives all stacks back to the system that it does not keep,
+/// before that one for each time that it sleeps: between two replies more would cost each thread
+/// that ends a system call, and the next one a page.
+const IDLES_FROM: Duration = Duration::from_millis(5);
+
 impl Processor {
+    /// Has `sleep` sleep until something is in the inbox or another processor has more than it can
+    /// begin, at most so long. May wake for nothing.
+    pub(super) fn sleep(&self, longest: Duration, sleep: impl FnOnce(Word<'_>, Duration)) {
+        let Place { team, at } = self.place;
+        let inbox = &self.place.member().inbox;
+        if !self.has_idled.take() {
+            self.stacks.trim_one(self.running.get());
+        } else {
+            while self.stacks.trim(self.running.get()) {
+                if inbox.has_some() {
+                    return;
+                }
+            }
+        }
+        // It wakes to give back what there is.
+        let has_touched = self.stacks.has_touched();
+        let longest = if has_touched { longest.min(IDLES_FROM) } else { longest };
+        if !team.fall_asleep(at.into()) {
+            return;
+        }
+        let rests = self.awaited.is_empty() && !self.waits_outside();
+        if rests && team.rest() {
+            self.place.wake_all();
+        } else if !team.has_plenty_for(at.into())
+            && let Some(expected) = inbox.prepare_wait()
+        {
+            let left = |until: Instant| until.saturating_duration_since(Instant::now());
+            let left = self.sleepers.next().map_or(longest, left);
+            let since = has_touched.then(Instant::now);
+            sleep(Word { word: inbox.wakes(), expected, is_own: true }, left.min(longest));
+            self.has_idled.set(since.is_some_and(|since| since.elapsed() >= IDLES_FROM));
+        }
+        team.wake_up(at.into(), rests);
+    }
+
     /// See [`Idle::sleep`].
     pub fn sleep_for_awaited(
         &self,
