@@ -27,8 +27,8 @@ pub fn outlive(survivor: &Survivor) -> Result<(Times, usize), Stopped> {
     let client = Arc::new(survivor.bind()?);
     client.null()?;
     let stopped = Pid::from_raw(server.pid().cast_signed()).ok_or("no process has number 0")?;
+    stop(stopped)?;
     // What is posted from here on nobody takes.
-    kill_process(stopped, Signal::STOP)?;
     let process = process(server.pid())?;
     let waited = run(move || {
         let threads = wait_all(&client);
@@ -43,6 +43,17 @@ pub fn outlive(survivor: &Survivor) -> Result<(Times, usize), Stopped> {
     let mut times = Times::default();
     told.iter().for_each(|told| times.push(told.at.saturating_duration_since(ended)));
     Ok((times, told.iter().filter(|told| told.has_returned).count()))
+}
+
+/// Stops a process, and comes back when it stands.
+fn stop(process: Pid) -> Result<(), Stopped> {
+    kill_process(process, Signal::STOP)?;
+    let file = format!("/proc/{}/stat", process.as_raw_nonzero());
+    // Its state is behind its name, which is in brackets.
+    while !std::fs::read_to_string(&file)?.contains(") T") {
+        std::thread::yield_now();
+    }
+    Ok(())
 }
 
 /// Forks them, and comes back when all of them wait.
