@@ -7,9 +7,9 @@ use crate::awaited::{Enders, Word};
 use crate::place::Place;
 use crate::thread::Thread;
 
-/// A processor that has slept for so long gives all stacks back to the system that it does not keep,
-/// before that one for each time that it sleeps: between two replies more would cost each thread
-/// that ends a system call, and the next one a page.
+/// A processor that has slept for so long gives all stacks back to the system that it does not
+/// keep, before that one for each time that it sleeps: between two replies more would cost each
+/// thread that ends a system call, and the next one a page.
 const IDLES_FROM: Duration = Duration::from_millis(5);
 
 impl Processor {
