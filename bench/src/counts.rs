@@ -118,7 +118,7 @@ const TRIES: u32 = 5;
 const TRIES_MAX: u32 = 20;
 
 /// Calls before, not stepped: the A-stack has its bias after them, and the server is awake.
-const WARM_UP: u32 = 1_000;
+pub(crate) const WARM_UP: u32 = 1_000;
 
 /// The function in which a server waits for the next call of the client that it has just served.
 const STAY: &str = "Watch>::stay_on";
@@ -134,10 +134,10 @@ const CLIENT: &str = "counted-client";
 pub const ROLES: [(&str, Role); 2] = [(SERVER, play_server), (CLIENT, play_client)];
 
 /// Asked of the client: to have the server note its thread, and to say which its own is.
-const NOTE: u64 = 100;
+pub(crate) const NOTE: u64 = 100;
 
 /// Told the client, with a procedure and a number: to call it as often.
-const CALL: u64 = 101;
+pub(crate) const CALL: u64 = 101;
 
 /// The thread that ran the last [`NOTE`].
 static THREAD: AtomicU64 = AtomicU64::new(0);
@@ -165,6 +165,11 @@ fn big_in_out(client: &CallsClient, big: &mut Big) -> Result<(), CallError> {
 impl Pair {
     /// Starts both, on two processors.
     pub fn start() -> Result<Pair, Unstepped> {
+        Pair::with_client(CLIENT)
+    }
+
+    /// The same with a client in another role, which is asked the same things.
+    pub fn with_client(role: &str) -> Result<Pair, Unstepped> {
         let [ours, theirs, ..] = processor::allowed()[..] else {
             let reason = "on one processor each call is a system call";
             return Err(Unstepped::Impossible(reason.into()));
@@ -172,7 +177,7 @@ impl Pair {
         let directory = tempfile::tempdir().map_err(Failure::from)?;
         let path = directory.path().to_str().expect("a name of ours");
         let server = Child::start(SERVER, &[path, &theirs.to_string()], &[])?;
-        let client = Child::start(CLIENT, &[path, &ours.to_string()], &[])?;
+        let client = Child::start(role, &[path, &ours.to_string()], &[])?;
         Ok(Pair { server, client, places: [ours, theirs], _directory: directory })
     }
 
@@ -287,12 +292,12 @@ impl CallsServer for Noting {
     fn leaf(&self) {}
 }
 
-fn own_thread() -> u64 {
+pub(crate) fn own_thread() -> u64 {
     u64::from(rustix::thread::gettid().as_raw_pid().cast_unsigned())
 }
 
 /// Without pauses, and without an end to spinning: a step takes microseconds.
-fn patient() -> DomainOptions {
+pub(crate) fn patient() -> DomainOptions {
     let mut options = DomainOptions::default();
     options.wait.linger_cycles_max = 0;
     options.wait.spin_ns_max = u32::MAX;

@@ -1,7 +1,7 @@
 //! The tables of the papers and of this project, measured beside the lower bounds of this machine.
 //!
 //! ```text
-//! main ─┬─ paper peers size policy scale cost floor threads urpc stubs instructions: the tables
+//! main ─┬─ paper peers size policy scale cost floor threads crowd urpc stubs instructions: tables
 //!       │    ├─ stage                       who runs where; a round beside its bound
 //!       │    │    └─ rounds ── statistics   what counts, and what is made of it
 //!       │    ├─ calls workload callers      the subject: a server in a child, and a client
@@ -23,6 +23,7 @@ pub mod calls;
 pub mod child;
 pub mod cost;
 pub mod counts;
+pub mod crowd;
 pub mod floor;
 pub mod hog;
 pub mod instructions;
@@ -52,6 +53,7 @@ pub const ROLES: &[(&str, child::Role)] = &[
     (cost::ROLE, cost::play),
     counts::ROLES[0],
     counts::ROLES[1],
+    (crowd::ROLE, crowd::play),
     (hog::ROLE, hog::play),
     instructions::ours::ROLES[0],
     instructions::ours::ROLES[1],
@@ -65,5 +67,6 @@ pub const ROLES: &[(&str, child::Role)] = &[
     (raw::streamed::ROLE, raw::streamed::play),
     (scale::ROLE, scale::play),
     (stubs::ROLE, stubs::play),
+    (urpc::components::ROLE, urpc::components::play),
     (workload::ROLE, workload::play),
 ];

@@ -10,7 +10,7 @@ use bench::child::{self, Failure};
 use bench::machine::Machine;
 use bench::stage::Options;
 use bench::table::Table;
-use bench::{cost, floor, instructions, paper, peers, policy};
+use bench::{cost, crowd, floor, instructions, paper, peers, policy};
 use bench::{report, scale, size, stubs, threads, urpc};
 use clap::{Parser, Subcommand};
 
@@ -72,6 +72,9 @@ enum Command {
         #[arg(long, value_name = "DIRECTORY", hide = true)]
         programs: Option<PathBuf>,
     },
+    /// 1,000 to 100,000 FastThreads that wait for signals or replies: their memory, and how long a
+    /// wake of all of them takes.
+    Crowd(Asked),
     /// URPC's Figs. 3 and 4: calls from 1 to 64 threads at once, on FastThreads and kernel threads,
     /// and of as many awaited tasks; and calls to a server that sleeps.
     Urpc(Asked),
@@ -138,6 +141,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Instructions { asked, programs } => {
             print(asked, 3, |options| instructions::measure(options, programs.as_deref()))
         }
+        Command::Crowd(asked) => print(asked, 5, crowd::measure),
         Command::Urpc(asked) => print(asked, 5, urpc::measure),
         Command::Report { files, out, rounds } => {
             report::make(files, *rounds, out)?;

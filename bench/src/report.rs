@@ -21,7 +21,7 @@ use crate::machine::Machine;
 use crate::table::{Count, Line, Measured, Skipped};
 
 /// The tables, in the order of the report; what each shows, and its name for people.
-pub const TABLES: [(&str, &str); 11] = [
+pub const TABLES: [(&str, &str); 12] = [
     ("paper", "LRPC's tables and figures, beside what the processors can do at all"),
     ("peers", "The same calls over other people's ways to call, each beside Nearcall"),
     ("size", "One argument of 0 B to 256 MiB, beside one memcpy of as many bytes"),
@@ -32,6 +32,7 @@ pub const TABLES: [(&str, &str); 11] = [
     ("threads", "What FastThreads cost, beside a procedure call and beside kernel threads"),
     ("stubs", "Calls from C and C++ beside those from Rust, and what a parameter costs"),
     ("instructions", "Instructions of whole calls, both sides, beside other people's"),
+    ("crowd", "1,000 to 100,000 FastThreads that wait, and are woken at once"),
     ("urpc", "Calls from 1 to 64 threads at once, beside calls from one alone"),
 ];
 
@@ -175,6 +176,7 @@ fn row(subject: &Measured, against: &Measured) -> Row {
     let [ratio, best, worst] = [subject.ratio, subject.ratio_min, subject.ratio_max]
         .map(|ratio| ratio.map_or("?".to_owned(), digits));
     let of = subject.ratio_of.as_ref().map_or(String::new(), |of| format!(" of {of}"));
+    let most = subject.limit.map_or(String::new(), |limit| format!(", {limit} at most"));
     Row {
         case: subject.case.clone(),
         subject: subject.subject.clone(),
@@ -186,7 +188,7 @@ fn row(subject: &Measured, against: &Measured) -> Row {
         rate: subject.bytes_per_s.map_or(String::new(), |rate| format!("{}B/s", quantity(rate))),
         against: against.subject.clone(),
         against_p50: time(against.p50_ns),
-        ratio: format!("{ratio} [{best} to {worst}]{of}"),
+        ratio: format!("{ratio} [{best} to {worst}]{of}{most}"),
         rounds: subject.rounds,
     }
 }

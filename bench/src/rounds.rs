@@ -160,6 +160,11 @@ impl Round {
 }
 
 impl Tally {
+    /// None yet.
+    pub const fn none() -> Tally {
+        Tally { rounds: Vec::new(), thrown: 0 }
+    }
+
     /// Takes note of a round, or that it was thrown away.
     pub fn add(&mut self, round: Option<Round>) {
         match round {

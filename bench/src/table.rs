@@ -44,6 +44,8 @@ pub struct Case {
     pub batch: u32,
     /// Bytes that a call moves, where the table is about them.
     pub bytes: Option<u64>,
+    /// What its ratio is to be at most.
+    pub limit: Option<f64>,
 }
 
 /// One case in one class.
@@ -80,7 +82,13 @@ impl Case {
     /// A case of that name in a stage, measured by that plan.
     pub fn new(name: impl Into<String>, stage: &Stage, plan: Plan) -> Case {
         let processors = stage.processors;
-        Case { name: name.into(), processors, batch: plan.batch, bytes: None }
+        Case { name: name.into(), processors, batch: plan.batch, bytes: None, limit: None }
+    }
+
+    /// The same, whose ratio is to be so much at most.
+    #[must_use]
+    pub fn within(self, limit: f64) -> Case {
+        Case { limit: Some(limit), ..self }
     }
 }
 
@@ -138,6 +146,29 @@ impl Table {
 
     /// Takes note of something that was counted, not timed.
     pub fn count(&mut self, case: &str, subject: &Named, unit: &str, value: f64) {
+        self.push_count(case, subject, unit, value, None);
+    }
+
+    /// The same of something that is to be so much at most.
+    pub fn count_within(
+        &mut self,
+        case: &str,
+        subject: &Named,
+        unit: &str,
+        value: f64,
+        limit: f64,
+    ) {
+        self.push_count(case, subject, unit, value, Some(limit));
+    }
+
+    fn push_count(
+        &mut self,
+        case: &str,
+        subject: &Named,
+        unit: &str,
+        value: f64,
+        limit: Option<f64>,
+    ) {
         self.counts.push(Count {
             table: self.name.to_owned(),
             case: case.to_owned(),
@@ -145,6 +176,7 @@ impl Table {
             version: subject.version.clone(),
             unit: unit.to_owned(),
             value,
+            limit,
         });
     }
 }

@@ -55,6 +55,8 @@ struct Beside {
     case: &'static str,
     subject: Way,
     against: Way,
+    /// What the ratio is to be at most, if it is the figure that counts.
+    limit: Option<f64>,
 }
 
 const fn short(name: &'static str, measure: Measure) -> Way {
@@ -73,27 +75,40 @@ const LOCK: Way = short(OURS, fast::lock);
 const PINGPONG: Way = short(OURS, fast::pingpong);
 
 const LINES: [Beside; 10] = [
-    Beside { case: "fork", subject: FORK, against: CALL },
-    Beside { case: "fork-join", subject: FORK_JOIN, against: CALL },
-    Beside { case: "yield", subject: YIELD, against: CALL },
-    Beside { case: "lock", subject: LOCK, against: CALL },
-    Beside { case: "pingpong", subject: PINGPONG, against: CALL },
+    Beside { case: "fork", subject: FORK, against: CALL, limit: Some(6.0) },
+    Beside { case: "fork-join", subject: FORK_JOIN, against: CALL, limit: Some(14.0) },
+    Beside { case: "yield", subject: YIELD, against: CALL, limit: Some(5.0) },
+    Beside { case: "lock", subject: LOCK, against: CALL, limit: None },
+    Beside { case: "pingpong", subject: PINGPONG, against: CALL, limit: Some(8.0) },
     Beside {
         case: "fork-join",
         subject: long("std-thread", bounds::std_thread),
         against: FORK_JOIN,
+        limit: None,
     },
     Beside {
         case: "yield",
         subject: YIELD,
         against: short("corosensei-switch", bounds::corosensei_switch),
+        limit: None,
     },
-    Beside { case: "yield", subject: short("sched-yield", bounds::sched_yield), against: YIELD },
-    Beside { case: "lock", subject: LOCK, against: short("std-mutex", bounds::std_mutex) },
+    Beside {
+        case: "yield",
+        subject: short("sched-yield", bounds::sched_yield),
+        against: YIELD,
+        limit: None,
+    },
+    Beside {
+        case: "lock",
+        subject: LOCK,
+        against: short("std-mutex", bounds::std_mutex),
+        limit: Some(1.0),
+    },
     Beside {
         case: "pingpong",
         subject: long("std-condvar", bounds::std_condvar),
         against: PINGPONG,
+        limit: None,
     },
 ];
 
@@ -135,6 +150,7 @@ pub fn measure(options: Options, programs: Option<&Path>) -> Result<Table, Failu
         }
         for (line, tally) in LINES.iter().zip(&tallies) {
             let case = Case::new(line.case, stage, line.subject.plan(stage));
+            let case = Case { limit: line.limit, ..case };
             let (subject, against) = (line.subject.named(), line.against.named());
             table.tell(&case, &subject, &against, tally, Statistic::P50);
         }

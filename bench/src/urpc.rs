@@ -4,14 +4,18 @@
 //! | case | one operation is | subjects |
 //! |---|---|---|
 //! | `throughput-T` | a call of T at once: its part of it | FastThreads, kernel threads, async |
-//! | `latency-T` | a call, as the thread sees it that makes it | FastThreads |
+//! | `latency-T` | a call, as the thread sees it that makes it | the same |
+//! | `dispatch-T` | a wait of one of T for what is there when it is looked for | FastThreads |
 //! | `asleep-T` | a call of T at once to a sleeper: its part of it | FastThreads, urgently or not |
+//!
+//! Counted: the instructions of a call's components, as Table II has them (`components`).
 //!
 //! The client has one processor (C = 1), and so has the server (S = 1) or has not (S = 0): then
 //! both share the client's. Latencies are timed one by one, so that they contain a reading of the
 //! clock.
 
 mod asleep;
+pub mod components;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +25,7 @@ use futures::executor::block_on;
 use futures::stream::{FuturesUnordered, TryStreamExt};
 use nearcall::{CallError, Domain};
 use nearcall_os::clock;
-use nearcall_threads::{fork, run};
+use nearcall_threads::{Awaited, Idle, Word, fork, run, wait_for};
 
 use crate::calls::stubs::calls::{SEVERAL, SeveralClient};
 use crate::calls::{self, imported};
@@ -71,16 +75,41 @@ struct Line {
     batch: u32,
 }
 
-const LINES: [Line; 4] = [
+const LINES: [Line; 7] = [
     Line { case: "throughput", subject: FAST, measure: on_fastthreads, batch: BATCH },
     Line { case: "throughput", subject: KERNEL, measure: on_kernel_threads, batch: BATCH },
     Line { case: "throughput", subject: ASYNC, measure: by_tasks, batch: BATCH },
     Line { case: "latency", subject: FAST, measure: each_on_fastthreads, batch: 1 },
+    Line { case: "latency", subject: KERNEL, measure: each_on_kernel_threads, batch: 1 },
+    Line { case: "latency", subject: ASYNC, measure: each_by_tasks, batch: 1 },
+    Line { case: "dispatch", subject: FAST, measure: dispatched, batch: BATCH },
 ];
+
+/// What a call from FastThreads is to take at most, over a Null: processors, threads, ratio.
+const LIMITS: [(u32, u32, f64); 4] = [(2, 8, 0.45), (2, 64, 0.2), (1, 16, 0.10), (1, 64, 0.04)];
+
+/// The same of an awaited Null that is alone.
+const AWAITED_LIMIT: f64 = 1.5;
+
+impl Line {
+    /// What its ratio is to be at most, if there is such a figure.
+    fn limit(&self, threads: u32, processors: u32) -> Option<f64> {
+        let limit = |&(on, of, _): &(u32, u32, f64)| (on, of) == (processors, threads);
+        match (self.case, self.subject) {
+            ("throughput", FAST) => LIMITS.iter().find(|at| limit(at)).map(|(.., ratio)| *ratio),
+            ("throughput", ASYNC) if threads == 1 && processors == 2 => Some(AWAITED_LIMIT),
+            _ => None,
+        }
+    }
+}
 
 /// Measures the table.
 pub fn measure(options: Options) -> Result<Table, Failure> {
     let mut table = Table::new(NAME);
+    if options.processors != Some(1) {
+        // Before this thread is bound to one processor.
+        components::count(&mut table);
+    }
     let (stages, missing) = options.stages()?;
     for (processors, why) in NOT_YET {
         table.skip(processors, FAST, why);
@@ -122,6 +151,7 @@ fn measure_on(
                 )?);
             }
             let case = Case::new(format!("{}-{threads}", line.case), stage, plan);
+            let case = Case { limit: line.limit(threads, stage.processors), ..case };
             let subject = Named::bound(line.subject);
             table.tell(&case, &subject, &Named::bound(OURS), &tally, Statistic::P50);
         }
@@ -219,8 +249,7 @@ fn each_on_fastthreads(
     threads: u32,
     plan: Plan,
 ) -> Result<Samples, Failure> {
-    let batches = (plan.batches / threads).max(1);
-    let plan = Plan { warm_up: (plan.warm_up / threads).max(1), batches, ..plan };
+    let plan = part_of(plan, threads);
     let parts = fork_all(client, threads, move |client| plan.time(|| client.null()))?;
     Ok(Samples::together(&parts))
 }
@@ -259,10 +288,94 @@ fn on_kernel_threads(
     Ok(together.samples())
 }
 
+/// The same, each call timed by itself.
+fn each_on_kernel_threads(
+    client: &Arc<SeveralClient>,
+    threads: u32,
+    plan: Plan,
+) -> Result<Samples, Failure> {
+    let plan = part_of(plan, threads);
+    let parts = std::thread::scope(|scope| {
+        let each = |_| scope.spawn(|| plan.time(|| client.null()));
+        let spawned: Vec<_> = (0..threads).map(each).collect();
+        let joined = spawned.into_iter().map(|thread| thread.join().expect("it does not panic"));
+        joined.collect::<Result<Vec<_>, CallError>>()
+    })?;
+    Ok(Samples::together(&parts))
+}
+
+/// What each of so many makes of the plan.
+fn part_of(plan: Plan, threads: u32) -> Plan {
+    let batches = (plan.batches / threads).max(1);
+    Plan { warm_up: (plan.warm_up / threads).max(1), batches, ..plan }
+}
+
 /// Calls of so many tasks, all on this thread.
 fn by_tasks(client: &Arc<SeveralClient>, tasks: u32, plan: Plan) -> Result<Samples, Failure> {
     let together = Together::new(plan);
     let all: FuturesUnordered<_> = (0..tasks).map(|_| together.call_awaited(client)).collect();
     block_on(all.try_collect::<()>())?;
+    Ok(together.samples())
+}
+
+/// The same, each call timed by itself.
+fn each_by_tasks(client: &Arc<SeveralClient>, tasks: u32, plan: Plan) -> Result<Samples, Failure> {
+    let plan = part_of(plan, tasks);
+    let each = async || {
+        let mut times_ns = Vec::with_capacity(plan.batches as usize);
+        for call in 0..plan.warm_up + plan.batches {
+            let begin_ns = clock::now_ns();
+            client.awaiting().null().await?;
+            if call >= plan.warm_up {
+                times_ns.push(clock::now_ns() - begin_ns);
+            }
+        }
+        Ok::<_, CallError>(Samples::new(1, times_ns))
+    };
+    let all: FuturesUnordered<_> = (0..tasks).map(|_| each()).collect();
+    Ok(Samples::together(&block_on(all.try_collect::<Vec<_>>())?))
+}
+
+/// What is there whenever it is looked for, and not before.
+struct There;
+
+impl Awaited for There {
+    fn is_over(&self) -> bool {
+        true
+    }
+
+    fn idle(&self, idle: &Idle<'_>) {
+        idle.poll();
+    }
+
+    fn fall_asleep(&self) -> Option<Word<'_>> {
+        None
+    }
+
+    fn wake_up(&self, _: bool) {}
+
+    fn describe(&self) -> String {
+        "nothing".to_owned()
+    }
+}
+
+/// Waits of so many FastThreads as calls make them, without the calls.
+fn dispatched(_: &Arc<SeveralClient>, threads: u32, plan: Plan) -> Result<Samples, Failure> {
+    let together = Together::new(plan);
+    let forks = Arc::clone(&together);
+    let forked = run(move || {
+        let forked = (0..threads).map(|_| {
+            let ours = Arc::clone(&forks);
+            let waits = move || loop {
+                wait_for(&There, None);
+                if ours.note(count_alone) {
+                    break;
+                }
+            };
+            fork(waits).map(drop)
+        });
+        forked.collect::<Result<(), _>>()
+    });
+    forked??;
     Ok(together.samples())
 }

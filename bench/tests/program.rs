@@ -282,6 +282,20 @@ fn threads_has_its_cases_beside_a_procedure_call_on_one_processor() {
 }
 
 #[test]
+fn crowds_are_woken_and_say_what_memory_they_take_and_may() {
+    let lines = lines_of(&table("crowd", &["--json", "--processors", "1"]));
+    let timed: Vec<_> = lines.iter().filter(|line| line["against"].is_string()).collect();
+    let want = ["reply-10000", "reply-100000", "signal-10000", "signal-100000"];
+    assert_eq!(cases(&timed), want);
+    assert!(timed.iter().all(|line| line["limit"] == 1.2), "{timed:?}");
+    for case in ["memory-signal-1", "memory-reply-1"] {
+        let [memory] = with(&lines, "case", case)[..] else { panic!("{case}: {lines:?}") };
+        assert!(memory["value"].as_f64() > Some(0.0) && memory["limit"] == 5120.0, "{memory:?}");
+    }
+    assert_eq!(count_cases(&lines), want.len() + 6);
+}
+
+#[test]
 fn stubs_says_which_clients_are_missing_and_what_a_parameter_costs_beside_none() {
     let lines = lines_of(&table("stubs", &["--json", "--programs", "/none"]));
     let beside = with(&lines, "against", "no-parameter");
@@ -328,11 +342,21 @@ fn urpc_has_every_number_of_threads_and_says_which_processors_are_missing() {
     let measured = with(&lines, "subject", "nearcall-fastthreads");
     let cases = cases(&measured);
     for threads in [1, 2, 4, 8, 16, 64] {
-        for case in ["throughput", "latency"] {
+        for case in ["throughput", "latency", "dispatch"] {
             let case = format!("{case}-{threads}");
             assert_eq!(cases.iter().filter(|name| **name == case).count(), 2, "{case}");
         }
+        for subject in ["nearcall-kernel-threads", "nearcall-async"] {
+            let named = self::cases(&with(&lines, "subject", subject));
+            for case in ["throughput", "latency"] {
+                assert!(named.contains(&&*format!("{case}-{threads}")), "{subject}: {named:?}");
+            }
+        }
     }
+    let components = with(&lines, "unit", "instructions");
+    let skipped = cases.iter().filter(|case| **case == "component").count();
+    assert!(components.len() == 7 && skipped == 0 || skipped == 1, "{components:?}");
+    assert!(components.iter().all(|line| line["value"].as_f64() > Some(0.0)), "{components:?}");
     let missing = cases.iter().filter(|name| name.starts_with("C="));
     assert_eq!(missing.count(), 3);
     let asleep = |subject: &str| {

@@ -45,6 +45,9 @@ pub struct Measured {
     /// What the ratio is of, where it is not of the p50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio_of: Option<String>,
+    /// What the ratio is to be at most, where that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<f64>,
     /// Bytes that a call moves, where the table is about them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
@@ -62,6 +65,9 @@ pub struct Count {
     pub version: String,
     pub unit: String,
     pub value: f64,
+    /// What it is to be at most, where that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<f64>,
 }
 
 /// A case that could not run.
@@ -125,6 +131,7 @@ impl Table {
             ratio_min: Some(ratio(verdict.ratio_min)),
             ratio_max: Some(ratio(verdict.ratio_max)),
             ratio_of: (!is_usual).then(|| row.statistic.name().to_owned()),
+            limit: row.case.limit,
             ..self.line(row, &row.subject, &verdict.subject)
         }
     }
@@ -157,6 +164,7 @@ impl Table {
             ratio_max: None,
             spread: rounded(row.verdict.spread, 1000.0),
             ratio_of: None,
+            limit: None,
             bytes,
             bytes_per_s: bytes.map(bytes_per_s),
         }
@@ -196,7 +204,8 @@ mod tests {
             ratio_max: 1.19,
             spread: 0.06,
         };
-        let case = Case { name: "null".to_owned(), processors: 2, batch: 64, bytes: None };
+        let case =
+            Case { name: "null".to_owned(), processors: 2, batch: 64, bytes: None, limit: None };
         let (subject, against) = (Named::ours(), Named::bound("raw-1line"));
         let statistic = Statistic::P50;
         let mut table = Table::new("paper");
@@ -265,6 +274,16 @@ mod tests {
         let mut table = table();
         table.rows[0].statistic = Statistic::Mean;
         assert_eq!(json_of(&table)[0]["ratio_of"], "mean");
+    }
+
+    #[test]
+    fn what_has_a_limit_says_it() {
+        let mut table = table();
+        table.rows[0].case.limit = Some(1.15);
+        table.count_within("memory", &Named::ours(), "bytes", 12.0, 14.0);
+        let lines = json_of(&table);
+        assert_eq!((&lines[0]["limit"], &lines[2]["limit"]), (&json!(1.15), &json!(14.0)));
+        assert_eq!(lines[1].get("limit"), None);
     }
 
     #[test]

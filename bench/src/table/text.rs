@@ -10,7 +10,8 @@ use crate::statistics::Summary;
 const LEGEND: &str = "\
 Nanoseconds of one call from one process to another. `ratio` is to what stands left of it,
 measured in the same round: median over rounds [best..worst], of the p50 unless it says of what.
-p50 and p99 are of averages over batches. `thrown`: rounds in which the processors changed places.";
+p50 and p99 are of averages over batches; a number behind `of` is what it is to be at most.
+`thrown`: rounds in which the processors changed places.";
 
 impl Table {
     /// For people.
@@ -25,7 +26,8 @@ impl Table {
         }
         for count in &self.counts {
             let (case, subject) = (&count.case, &count.subject);
-            writeln!(out, "{case:<16} {subject:<15} {} {}", count.value, count.unit)?;
+            let limit = count.limit.map_or(String::new(), |limit| format!(", {limit} at most"));
+            writeln!(out, "{case:<16} {subject:<15} {} {}{limit}", count.value, count.unit)?;
         }
         for skipped in &self.skipped {
             let (case, subject) = (&skipped.case, &skipped.subject);
@@ -59,11 +61,12 @@ fn write_row(out: &mut impl Write, row: &Row) -> io::Result<()> {
     let Summary { p50_ns, p99_ns, mean_ns, .. } = verdict.subject;
     let digits = if verdict.ratio < 0.1 { 4 } else { 2 };
     let ratio = format!(
-        "{:.digits$} [{:.digits$}..{:.digits$}]{}",
+        "{:.digits$} [{:.digits$}..{:.digits$}]{}{}",
         verdict.ratio,
         verdict.ratio_min,
         verdict.ratio_max,
         statistic.remark(),
+        case.limit.map_or(String::new(), |limit| format!(" of {limit}")),
     );
     writeln!(
         out,
@@ -98,7 +101,13 @@ mod tests {
             ratio_max: 1.19,
             spread: 0.06,
         };
-        let case = Case { name: "null".to_owned(), processors: 2, batch: 64, bytes: None };
+        let case = Case {
+            name: "null".to_owned(),
+            processors: 2,
+            batch: 64,
+            bytes: None,
+            limit: Some(1.15),
+        };
         let (subject, against) = (Named::ours(), Named::bound("raw-1line"));
         let mut table = Table::new("paper");
         let statistic = Statistic::Mean;
@@ -108,7 +117,7 @@ mod tests {
         let mut out = Vec::new();
         table.write_text(&mut out, &Machine::default()).unwrap();
         let text = String::from_utf8(out).unwrap();
-        for part in ["74.2", "1.12 [1.07..1.19] of mean", "skipped: no second", "12 ns"] {
+        for part in ["74.2", "1.12 [1.07..1.19] of mean of 1.15", "skipped: no second", "12 ns"] {
             assert!(text.contains(part), "{text}");
         }
     }

@@ -9,11 +9,14 @@
 //!                 Awaited::idle of the oldest: poll, yield or sleep, as it knows best
 //! ```
 //!
+//! Who waits for what another one of them has, such as the A-stack of a call, stands in a queue
+//! beside that list, so that a crowd of those costs the others nothing.
+//!
 //! Who waits for what and who is woken is decided here; how to wait is the oldest's to say, because
 //! only it knows who brings about what it waits for.
 
-use std::cell::Cell;
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
@@ -21,6 +24,10 @@ use crate::cancel::Unwind;
 use crate::processor::{Processor, here};
 use crate::report::Waited;
 use crate::thread::Thread;
+
+mod list;
+
+pub use list::AwaitedList;
 
 /// Something that comes from outside.
 ///
@@ -30,10 +37,17 @@ pub trait Awaited {
     /// Whether it is there, so that who waits for it goes on. Asked often.
     fn is_over(&self) -> bool;
 
-    /// Whether a FastThread that waits may be the one to bring it about, so that finding it missing
-    /// says nothing about what has been awaited for less long.
-    fn is_domestic(&self) -> bool {
-        false
+    /// If a FastThread that waits may be the one to bring it about: a number that all have who wait
+    /// for the same, and nobody else, such as an address. They stand in one queue, and the first
+    /// one is asked for all of them.
+    fn queue(&self) -> Option<NonZeroUsize> {
+        None
+    }
+
+    /// It may come without waking anybody: the processor sleeps no longer than this. Asked of the
+    /// first in a queue.
+    fn look_again_in(&self) -> Option<Duration> {
+        None
     }
 
     /// No thread is ready, and this has been waited for longest. Returns when a look has found
@@ -149,7 +163,7 @@ impl Idle<'_> {
         self.0.has_ready()
     }
 
-    /// How many threads wait for something from outside.
+    /// How many threads wait for something that only comes from outside.
     pub fn count(&self) -> usize {
         self.0.awaited.count()
     }
@@ -183,135 +197,5 @@ impl Waited for For<'_> {
             thread.awaits.set(None);
         }
         waits
-    }
-}
-
-/// The threads of a processor that wait for something from outside, in the order in which they
-/// came.
-#[derive(Debug, Default)]
-pub struct AwaitedList {
-    first: Cell<Option<&'static Thread>>,
-    last: Cell<Option<&'static Thread>>,
-    count: Cell<usize>,
-    /// Whom the next look that looks at some goes on with.
-    cursor: Cell<Option<&'static Thread>>,
-    /// The same for looks that look closer.
-    closer: Cell<Option<&'static Thread>>,
-}
-
-/// It waits for what no FastThread of ours brings about.
-fn is_foreign(thread: &&'static Thread) -> bool {
-    thread.awaited().is_some_and(|awaited| !awaited.is_domestic())
-}
-
-impl AwaitedList {
-    pub fn is_empty(&self) -> bool {
-        self.first.get().is_none()
-    }
-
-    pub fn count(&self) -> usize {
-        self.count.get()
-    }
-
-    pub fn first(&self) -> Option<&'static Thread> {
-        self.first.get()
-    }
-
-    /// Who has waited longest, for what no FastThread of ours brings about if there is such a one.
-    pub fn oldest(&self) -> Option<&'static Thread> {
-        let mut threads = std::iter::successors(self.first.get(), |thread| thread.next.get());
-        threads.find(is_foreign).or(self.first.get())
-    }
-
-    /// Who came last, of the same kind.
-    pub fn newest(&self) -> Option<&'static Thread> {
-        let mut threads = std::iter::successors(self.last.get(), |thread| thread.before.get());
-        threads.find(is_foreign).or(self.last.get())
-    }
-
-    /// Adds a thread that is in no list.
-    pub fn push(&self, thread: &'static Thread) {
-        self.count.set(self.count.get() + 1);
-        thread.next.set(None);
-        thread.before.set(self.last.get());
-        match self.last.replace(Some(thread)) {
-            Some(last) => last.next.set(Some(thread)),
-            None => self.first.set(Some(thread)),
-        }
-    }
-
-    /// Whether a thread is in it that is in no other list but those of ready ones.
-    pub fn has(&self, thread: &'static Thread) -> bool {
-        let is_first = self.first.get().is_some_and(|first| std::ptr::eq(first, thread));
-        is_first || thread.before.get().is_some()
-    }
-
-    /// Takes a thread out that is in it.
-    pub fn remove(&self, thread: &'static Thread) {
-        self.count.set(self.count.get() - 1);
-        let (before, next) = (thread.before.take(), thread.next.take());
-        match before {
-            Some(before) => before.next.set(next),
-            None => self.first.set(next),
-        }
-        match next {
-            Some(next) => next.before.set(before),
-            None => self.last.set(before),
-        }
-        for cursor in [&self.cursor, &self.closer] {
-            if cursor.get().is_some_and(|cursor| std::ptr::eq(cursor, thread)) {
-                cursor.set(next);
-            }
-        }
-    }
-
-    /// Has so many looked at more closely, all of them in turn.
-    pub fn look_closer(&self, count_max: usize) {
-        let mut next = self.closer.get().or(self.first.get());
-        for _ in 0..count_max {
-            let Some(thread) = next else { break };
-            next = thread.next.get();
-            thread.awaited().inspect(|awaited| awaited.look_closer());
-        }
-        self.closer.set(next);
-    }
-
-    /// Calls `is_over` for the threads from `first` on, and `wake` for those for which it says so,
-    /// when they are out of the list; ends after so many for which it does not.
-    #[inline]
-    fn sweep_from(
-        &self,
-        first: Option<&'static Thread>,
-        misses_max: usize,
-        wake: &impl Fn(&'static Thread),
-    ) -> Option<&'static Thread> {
-        let mut next = first;
-        let mut misses = 0;
-        while let Some(thread) = next {
-            if misses == misses_max {
-                break;
-            }
-            next = thread.next.get();
-            if thread.is_awaited_over() {
-                self.remove(thread);
-                wake(thread);
-            } else if !thread.awaited().is_some_and(Awaited::is_domestic) {
-                misses += 1;
-            }
-        }
-        next
-    }
-
-    /// Looks at the oldest ones.
-    #[inline]
-    pub fn sweep(&self, misses_max: usize, wake: impl Fn(&'static Thread)) {
-        self.sweep_from(self.first.get(), misses_max, &wake);
-    }
-
-    /// Goes on where the last such look ended, so that all are looked at in turn.
-    pub fn sweep_some(&self, misses_max: usize, wake: impl Fn(&'static Thread)) {
-        let first = self.cursor.get().or(self.first.get());
-        let next = self.sweep_from(first, misses_max, &wake);
-        self.cursor.set(next);
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::LockResult;
 
 use crate::monitor::Monitor;
-use crate::mutex::{Mutex, MutexGuard};
+use crate::mutex::MutexGuard;
 use crate::processor::{Processor, here_for};
 use crate::report::Waited;
 use crate::thread::Thread;
@@ -60,11 +60,11 @@ impl Condition {
     #[track_caller]
     pub fn wait<'m, T: ?Sized>(&self, guard: MutexGuard<'m, T>) -> LockResult<MutexGuard<'m, T>> {
         let processor = here_for("Condition::wait");
-        let mutex: &'m Mutex<T> = guard.mutex();
         self.monitor.enter(processor, |inside| inside.waiters.push(processor.running()));
-        drop(guard);
+        let mutex = guard.release_to_wait(processor);
         processor.block_or_unwind(&self.monitor);
-        mutex.lock()
+        // A thread stays with its processor.
+        mutex.lock_again(processor)
     }
 
     /// Waits as long as `is_so` holds.

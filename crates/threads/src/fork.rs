@@ -3,12 +3,15 @@
 //! ```text
 //!   top ─▶ ┌────────────────┐
 //!          │ offset         │ unused, so that stacks do not compete for lines
-//!          │ payload        │ the closure until the thread begins, then nothing, then the result
+//!  base ─▶ │ result         │ nothing until the thread ends
+//!          │ closure        │ nothing once the thread has begun
 //!          │ 0              │ the outermost return address
 //!          │ frames      ▼  │
 //! ```
 //!
-//! So a fork allocates nothing but a stack from the pool.
+//! So a fork allocates nothing but a stack from the pool. The base of a stack is the same for all
+//! of its threads, and where the two lie below it is known from their types, so that neither has to
+//! be noted.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -25,9 +28,13 @@ use crate::place::Place;
 use crate::processor::{Processor, here, here_for, outside};
 use crate::report::Waited;
 use crate::runs;
+use crate::stack::STACK_BYTES_MIN;
 use crate::stacks::Stacks;
 use crate::switch::Context;
 use crate::thread::Thread;
+
+/// Bases of stacks are multiples of this.
+const LINE_BYTES: usize = 64;
 
 /// What a thread leaves behind.
 pub(crate) type Outcome<T> = Result<T, Box<dyn Any + Send>>;
@@ -187,25 +194,22 @@ where
     T: 'static,
 {
     let bytes = mem::size_of::<F>().max(mem::size_of::<Outcome<T>>());
-    let align = mem::align_of::<F>().max(mem::align_of::<Outcome<T>>()).max(16);
-    let stack_bytes = processor.stacks.bytes();
-    let bytes_max = stack_bytes / 4;
-    if bytes > bytes_max || align > bytes_max {
-        return Err(ForkError::TooLong { bytes, bytes_max });
+    let align = mem::align_of::<F>().max(mem::align_of::<Outcome<T>>());
+    // Most fit every stack, which is known when this is compiled.
+    if bytes.max(align) > STACK_BYTES_MIN / 4 && bytes.max(align) > processor.stacks.bytes() / 4 {
+        return Err(ForkError::TooLong { bytes, bytes_max: processor.stacks.bytes() / 4 });
     }
-    let thread = processor
-        .stacks
-        .take()
-        .map_err(|errno| ForkError::NoStack { bytes: stack_bytes, source: errno.into() })?;
-    let top = thread.stack.top();
-    let offset_bytes = thread.offset_bytes + bytes;
-    let payload = top.wrapping_sub(offset_bytes).map_addr(|address| address & !(align - 1));
-    thread.payload.set(payload);
+    let thread = processor.stacks.take().map_err(|errno| ForkError::NoStack {
+        bytes: processor.stacks.bytes(),
+        source: errno.into(),
+    })?;
+    let closure = closure_of::<F, T>(thread);
     // SAFETY: aligned for `F`, and within the stack, which is free: both together take at most half
-    // of it and a few KiB.
-    unsafe { payload.cast::<F>().write(body) };
-    // SAFETY: S1: the rest of the free stack. S2: `payload` is a multiple of 16.
-    unsafe { thread.context.prepare(payload.cast::<usize>().wrapping_sub(1), start::<F, T>) };
+    // of it, their alignments less than three eighths (only the larger one and half of that can
+    // leave gaps), and the offset of the base under 3 KiB of at least 64.
+    unsafe { closure.write(body) };
+    // SAFETY: S1: the rest of the free stack. S2: `closure_of` gives a multiple of 16.
+    unsafe { thread.context.prepare(closure.cast::<usize>().wrapping_sub(1), start::<F, T>) };
     thread.join.begin();
     if let Some(name) = name {
         thread.rare.borrow_mut().name = Some(name.into());
@@ -214,35 +218,64 @@ where
     Ok(thread)
 }
 
+/// Where a `P` lies below this: at a multiple of 16.
+#[inline(always)]
+fn below<P>(base: *mut u8) -> *mut P {
+    let align = mem::align_of::<P>().max(16);
+    let place = base.wrapping_sub(mem::size_of::<P>().next_multiple_of(align));
+    // Bases are multiples of a line.
+    let is_aligned = align <= LINE_BYTES;
+    let place = if is_aligned { place } else { place.map_addr(|at| at & !(align - 1)) };
+    place.cast()
+}
+
+/// Where a thread's result lies when it has ended.
+#[inline(always)]
+fn outcome_of<T>(thread: &Thread) -> *mut Outcome<T> {
+    below(thread.base)
+}
+
+/// Where its closure lies before it begins.
+#[inline(always)]
+fn closure_of<F, T>(thread: &Thread) -> *mut F {
+    let outcome = below::<Outcome<T>>(thread.base).cast();
+    // What is aligned to less than a line may end between two.
+    below::<F>(if mem::align_of::<F>() > 16 { down_to_line(outcome) } else { outcome })
+}
+
+#[inline(always)]
+fn down_to_line(place: *mut u8) -> *mut u8 {
+    place.map_addr(|address| address & !(LINE_BYTES - 1))
+}
+
 /// A thread's outermost frame.
 ///
 /// # Safety
 ///
 /// - S1 record: `context` is the first field of a thread's record, and that thread begins.
-/// - S2 payload: its payload is an `F`, and there is room for an `Outcome<T>`.
+/// - S2 closure: its closure is an `F`, and there is room for an `Outcome<T>`.
 unsafe extern "C" fn start<F, T>(context: *const Context) -> !
 where
     F: FnOnce() -> T,
 {
     // SAFETY: S1, and records are never freed.
     let thread = unsafe { &*context.cast::<Thread>() };
-    let payload = thread.payload.get();
     // SAFETY: S2; read once, because a thread begins once.
-    let body = unsafe { payload.cast::<F>().read() };
+    let body = unsafe { closure_of::<F, T>(thread).read() };
     if thread.asked.is_due() {
         // SAFETY: S1: S2.
         unsafe { never_begin::<F, T>(thread, body) };
     }
     let outcome: Outcome<T> = catch_unwind(AssertUnwindSafe(body));
-    // SAFETY: S2; nothing else is there, because the closure was moved out.
+    // SAFETY: S2.
     unsafe { end_with(thread, outcome) }
 }
 
-/// A thread was cancelled before it began; its closure was moved out of its payload.
+/// A thread was cancelled before it began; its closure was moved off its stack.
 ///
 /// # Safety
 ///
-/// - S1 payload: as S2 of [`start`].
+/// - S1 room: as S2 of [`start`].
 #[cold]
 unsafe fn never_begin<F, T>(thread: &'static Thread, body: F) -> ! {
     let outcome: Outcome<T> = catch_unwind(AssertUnwindSafe(|| {
@@ -257,27 +290,28 @@ unsafe fn never_begin<F, T>(thread: &'static Thread, body: F) -> ! {
 ///
 /// # Safety
 ///
-/// - S1 payload: there is room for an `Outcome<T>`, and nothing in it.
+/// - S1 room: there is room for an `Outcome<T>`, and nothing in it.
 #[inline(always)]
 unsafe fn end_with<T>(thread: &'static Thread, outcome: Outcome<T>) -> ! {
+    let is_to_be_dropped = mem::needs_drop::<T>() || outcome.is_err();
     // SAFETY: S1.
-    unsafe { thread.payload.get().cast::<Outcome<T>>().write(outcome) };
-    end::<T>(thread)
+    unsafe { outcome_of::<T>(thread).write(outcome) };
+    end::<T>(thread, is_to_be_dropped)
 }
 
-/// The end of a thread whose result is in place. What is rare never comes back here, so that
-/// nothing has to be saved for it.
+/// The end of a thread whose result is in place; if nobody wants that, is something to be done with
+/// it? What is rare never comes back here, so that nothing has to be saved for it.
 #[inline(always)]
-fn end<T>(thread: &'static Thread) -> ! {
+fn end<T>(thread: &'static Thread, is_to_be_dropped: bool) -> ! {
     let Some(processor) = here() else { refuse_to_end() };
     if thread.is_rare.get() {
-        end_rare::<T>(thread);
+        end_rare::<T>(thread, is_to_be_dropped);
     }
     match thread.join.end_alone() {
         End::Keep => {}
         End::Wake(joiner) => wake_joiner(processor, joiner),
         End::Drop => {
-            if mem::needs_drop::<T>() || has_panicked::<T>(thread) {
+            if is_to_be_dropped {
                 end_dropping::<T>(processor, thread);
             }
             processor.stacks.give(thread);
@@ -299,7 +333,7 @@ fn wake_joiner(processor: &Processor, joiner: usize) {
 /// The end of a thread that has a name or thread-locals, was cancelled, or whose run has other
 /// processors.
 #[cold]
-fn end_rare<T>(thread: &'static Thread) -> ! {
+fn end_rare<T>(thread: &'static Thread, is_to_be_dropped: bool) -> ! {
     // Its values may wait when they are dropped.
     thread.asked.raise_shield();
     local::drop_all(thread);
@@ -307,7 +341,7 @@ fn end_rare<T>(thread: &'static Thread) -> ! {
         Some(processor) if !processor.is_alone() => end_among_others::<T>(processor, thread),
         _ => {
             forget_rare(thread);
-            end::<T>(thread)
+            end::<T>(thread, is_to_be_dropped)
         }
     }
 }
@@ -363,13 +397,6 @@ unsafe fn drop_own<T>(thread: &Thread) {
     local::drop_all(thread);
 }
 
-/// Whether a thread that has ended did so by a panic.
-#[inline(always)]
-fn has_panicked<T>(thread: &Thread) -> bool {
-    // SAFETY: the result is in place, and nobody has taken it.
-    unsafe { &*thread.payload.get().cast::<Outcome<T>>() }.is_err()
-}
-
 /// Drops a result that nobody joins. If that panics, its message was printed; there is nobody whom
 /// it could reach.
 fn drop_unwanted<T>(outcome: Outcome<T>) {
@@ -383,7 +410,7 @@ fn drop_unwanted<T>(outcome: Outcome<T>) {
 #[inline(always)]
 unsafe fn take<T>(thread: &Thread) -> Outcome<T> {
     // SAFETY: S1.
-    unsafe { thread.payload.get().cast::<Outcome<T>>().read() }
+    unsafe { outcome_of::<T>(thread).read() }
 }
 
 /// A FastThread comes to its end where no processor is: in the child of a fork(2).
@@ -486,12 +513,23 @@ impl<T> Drop for Forked<T> {
     fn drop(&mut self) {
         if let Some(thread) = self.thread.get() {
             match here() {
-                Some(processor) if processor.run_number() == self.run => {
-                    detach::<T>(&processor.stacks, thread, processor.is_alone());
+                Some(processor) if processor.alone_in() == self.run => {
+                    detach::<T>(&processor.stacks, thread, true);
                 }
-                _ => runs::detach_from_outside(self.run, thread, detach::<T>),
+                processor => detach_elsewhere::<T>(self.run, thread, processor),
             }
         }
+    }
+}
+
+/// The same in a run with other processors, or outside of the thread's.
+#[cold]
+fn detach_elsewhere<T>(run: u32, thread: &'static Thread, processor: Option<&'static Processor>) {
+    match processor {
+        Some(processor) if processor.run_number() == run => {
+            detach::<T>(&processor.stacks, thread, false);
+        }
+        _ => runs::detach_from_outside(run, thread, detach::<T>),
     }
 }
 
@@ -523,6 +561,10 @@ unsafe fn take_and_give<T>(stacks: &Stacks, thread: &'static Thread) -> Outcome<
 impl Waited for Thread {
     fn describe(&self) -> String {
         format!("the end of {}", self.title())
+    }
+
+    fn holder(&self) -> Option<usize> {
+        Some(self.address())
     }
 
     fn withdraw(&self, processor: &Processor, thread: &'static Thread) -> bool {

@@ -1,7 +1,7 @@
 //! fork(2) of the process: its child has one kernel thread and a copy of every record, and no
 //! FastThread goes on there. It may begin runs of its own.
 //!
-//! What kernel threads share beyond a run is behind three locks. Who forks has them meanwhile, so
+//! What kernel threads share beyond a run is behind four locks. Who forks has them meanwhile, so
 //! that no other kernel thread, which the child has not, is in the middle of something there.
 
 use std::cell::Cell;
@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{MutexGuard, Once};
 
 use crate::block::{self, Standins};
+use crate::circle::{self, Waits};
 use crate::processor;
 use crate::runs::{self, Runs};
 use crate::stacks::{self, Pool};
@@ -26,6 +27,7 @@ struct Held {
     standins: MutexGuard<'static, Standins>,
     _runs: MutexGuard<'static, Runs>,
     _pool: MutexGuard<'static, Pool>,
+    _waits: MutexGuard<'static, Waits>,
 }
 
 /// Whether this process was made by fork(2) from one that had FastThreads.
@@ -50,7 +52,8 @@ pub fn watch() {
 /// - S1 before: called by fork(2), which calls one of the others after it.
 unsafe extern "C" fn hold() {
     let (standins, _runs, _pool) = (block::standins(), runs::runs(), stacks::pool());
-    HELD.set(Some(ManuallyDrop::new(Held { standins, _runs, _pool })));
+    let _waits = circle::waits();
+    HELD.set(Some(ManuallyDrop::new(Held { standins, _runs, _pool, _waits })));
 }
 
 /// # Safety

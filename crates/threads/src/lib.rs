@@ -11,6 +11,7 @@
 //!     ├── awaited                        what comes from outside, such as replies
 //!     └── cancel ── home                 who is to end where it waits
 //!  switch                                from one stack to another
+//!  circle ── warning                     who waits for whom in a circle; who is told of it
 //!  whole                                 what a panic must not leave in the middle
 //!  stacks ── stack overflow              where stacks come from, and what ends them
 //! ```
@@ -44,8 +45,8 @@
 #![warn(missing_docs)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-compile_error!("FastThreads are written for x86-64 Linux only so far: see `switch.rs`");
+#[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux")))]
+compile_error!("FastThreads are written for Linux on x86-64 and aarch64 only: see `switch.rs`");
 
 mod fork;
 mod host;
@@ -64,6 +65,7 @@ mod sleep;
 
 mod awaited;
 mod cancel;
+mod circle;
 mod home;
 mod inbox;
 mod join;
@@ -87,6 +89,7 @@ mod stacks;
 
 mod error;
 mod report;
+mod warning;
 
 pub use awaited::{
     Awaited, Enders, Idle, WaitEnd, Word, at_each_switch, identity, is_fastthread, is_hosted,

@@ -3,6 +3,7 @@
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -122,7 +123,21 @@ impl<T: ?Sized> Mutex<T> {
     #[inline(always)]
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
-        let processor = here_for("Mutex::lock");
+        self.take(here_for("Mutex::lock"));
+        self.poisoned.warn(self.guard())
+    }
+
+    /// The same for a thread that has had it, on this processor, and does not unwind.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn lock_again(&self, processor: &Processor) -> LockResult<MutexGuard<'_, T>> {
+        self.take(processor);
+        self.poisoned.warn(MutexGuard { mutex: self, was_panicking: false, stays: PhantomData })
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn take(&self, processor: &Processor) {
         let running = processor.running();
         let is_ours = self.monitor.enter(processor, |inside| match inside.state.0 {
             None => {
@@ -138,7 +153,6 @@ impl<T: ?Sized> Mutex<T> {
         if !is_ours {
             processor.block(&self.monitor);
         }
-        self.poisoned.warn(self.guard())
     }
 
     /// Takes the lock if nobody has it.
@@ -192,10 +206,14 @@ impl<T: ?Sized> Mutex<T> {
 }
 
 impl<'m, T: ?Sized> MutexGuard<'m, T> {
-    /// The mutex that this has locked.
+    /// Releases the lock for a wait: a thread that unwinds aborts there, so that it makes no
+    /// difference whether it has poisoned the lock.
     #[inline(always)]
-    pub(crate) fn mutex(&self) -> &'m Mutex<T> {
-        self.mutex
+    pub(crate) fn release_to_wait(self, processor: &Processor) -> &'m Mutex<T> {
+        let mutex = self.mutex;
+        mem::forget(self);
+        mutex.release(processor);
+        mutex
     }
 }
 
@@ -241,6 +259,10 @@ impl Waited for Monitor<Holder> {
             Some(holder) => format!("a mutex that {holder} has"),
             None => "a mutex".to_owned(),
         }
+    }
+
+    fn holder(&self) -> Option<usize> {
+        self.seen(|inside| inside.state.0.map(Thread::address))
     }
 }
 

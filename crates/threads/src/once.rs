@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::monitor::Monitor;
 use crate::processor::here_for;
 use crate::report::Waited;
+use crate::thread::Thread;
 
 /// A value that is made once.
 ///
@@ -21,9 +22,9 @@ pub struct Once<T> {
     value: UnsafeCell<Option<T>>,
 }
 
-/// Whether a thread is at it.
+/// The thread that is at it.
 #[derive(Debug)]
-struct Making(bool);
+struct Making(Option<&'static Thread>);
 
 /// Ends the making, however it ends.
 struct Turn<'o, T>(&'o Once<T>);
@@ -38,7 +39,7 @@ unsafe impl<T: Send> Send for Once<T> {}
 impl<T> Once<T> {
     /// Not made yet.
     pub const fn new() -> Once<T> {
-        let monitor = Monitor::new(Making(false));
+        let monitor = Monitor::new(Making(None));
         Once { monitor, is_made: AtomicBool::new(false), value: UnsafeCell::new(None) }
     }
 
@@ -76,9 +77,9 @@ impl<T> Once<T> {
     fn make(&self, make: impl FnOnce() -> T) {
         let processor = here_for("Once::value");
         let is_ours = self.monitor.enter(processor, |inside| {
-            let is_ours = !inside.state.0;
+            let is_ours = inside.state.0.is_none();
             if is_ours {
-                inside.state.0 = true;
+                inside.state.0 = Some(processor.running());
             } else {
                 inside.waiters.push(processor.running());
             }
@@ -103,9 +104,8 @@ impl<T> Drop for Turn<'_, T> {
     fn drop(&mut self) {
         let processor = here_for("Once::value");
         let next = self.0.monitor.enter(processor, |inside| {
-            let next = inside.waiters.pop();
-            inside.state.0 = next.is_some();
-            next
+            inside.state.0 = inside.waiters.pop();
+            inside.state.0
         });
         if let Some(next) = next {
             processor.wake(next);
@@ -128,5 +128,9 @@ impl<T: fmt::Debug> fmt::Debug for Once<T> {
 impl Waited for Monitor<Making> {
     fn describe(&self) -> String {
         "a value that another FastThread makes".to_owned()
+    }
+
+    fn holder(&self) -> Option<usize> {
+        self.seen(|inside| inside.state.0.map(Thread::address))
     }
 }

@@ -20,7 +20,8 @@ use std::time::{Duration, Instant};
 
 use rustix::thread::futex;
 
-use crate::awaited::{Awaited, AwaitedList, For, Idle, WaitEnd, Word};
+use crate::awaited::{Awaited, AwaitedList, For, Idle, WaitEnd};
+use crate::circle;
 use crate::error::Outside;
 use crate::fork_process;
 use crate::latch::NOBODY;
@@ -52,6 +53,8 @@ pub struct Processor {
     root: &'static Thread,
     /// Free ones.
     pub stacks: Stacks,
+    /// It has slept for so long that what was touched of those is to go back to the system.
+    has_idled: Cell<bool>,
     /// Which run this is. No other has the same number.
     run: u32,
     /// The same, if no other processor belongs to the run; else a number that no run has.
@@ -159,6 +162,7 @@ impl Processor {
             ready: ReadyList::new(policy, place, is_hosted),
             root,
             stacks: Stacks::new(stack_bytes),
+            has_idled: Cell::new(false),
             run,
             alone_in: if place.is_alone() { run } else { NOBODY },
             next_number: Cell::new(u64::from(place.at) + 1),
@@ -290,7 +294,13 @@ impl Processor {
             )
         };
         running.waits_for.set(Some(waited));
+        if cfg!(debug_assertions) {
+            or_abort(|| circle::begin(self, running, waited));
+        }
         self.go_on(running, self.next());
+        if cfg!(debug_assertions) {
+            circle::end(running);
+        }
         running
     }
 
@@ -507,32 +517,6 @@ impl Processor {
             }
             spin_loop();
         }
-    }
-
-    /// Has `sleep` sleep until something is in the inbox or another processor has more than it can
-    /// begin, at most so long. May wake for nothing.
-    fn sleep(&self, longest: Duration, sleep: impl FnOnce(Word<'_>, Duration)) {
-        let Place { team, at } = self.place;
-        let inbox = &self.place.member().inbox;
-        while self.stacks.trim(self.running.get()) {
-            if inbox.has_some() {
-                return;
-            }
-        }
-        if !team.fall_asleep(at.into()) {
-            return;
-        }
-        let rests = self.awaited.is_empty() && !self.waits_outside();
-        if rests && team.rest() {
-            self.place.wake_all();
-        } else if !team.has_plenty_for(at.into())
-            && let Some(expected) = inbox.prepare_wait()
-        {
-            let left = |until: Instant| until.saturating_duration_since(Instant::now());
-            let left = self.sleepers.next().map_or(longest, left);
-            sleep(Word { word: inbox.wakes(), expected, is_own: true }, left.min(longest));
-        }
-        team.wake_up(at.into(), rests);
     }
 
     #[inline(always)]

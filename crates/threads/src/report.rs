@@ -11,6 +11,12 @@ pub trait Waited {
     /// After "waits for".
     fn describe(&self) -> String;
 
+    /// The address of the one thread that can bring it about, if there is such a one: who has the
+    /// lock, or is joined. On any processor of the run.
+    fn holder(&self) -> Option<usize> {
+        None
+    }
+
     /// A thread that waits for it was cancelled: takes it out of whatever list of this it is in, on
     /// the thread's processor. False: it waits on, because this cannot be given up, or has come.
     fn withdraw(&self, _processor: &Processor, _thread: &'static Thread) -> bool {
@@ -74,16 +80,16 @@ impl Waiting {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for thread in &self.threads {
-            write!(f, "FastThread {}", thread.number)?;
-            if let Some(name) = &thread.name {
-                write!(f, " `{name}`")?;
-            }
-            match &thread.waits_for {
-                Some(what) => writeln!(f, " waits for {what}")?,
-                None => writeln!(f, " waits for nothing")?,
-            }
+        self.threads.iter().try_for_each(|thread| writeln!(f, "{thread}"))
+    }
+}
+
+impl fmt::Display for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FastThread {}", self.number)?;
+        if let Some(name) = &self.name {
+            write!(f, " `{name}`")?;
         }
-        Ok(())
+        write!(f, " waits for {}", self.waits_for.as_deref().unwrap_or("nothing"))
     }
 }

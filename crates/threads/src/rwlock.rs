@@ -10,7 +10,7 @@ use crate::monitor::{Inside, Monitor};
 use crate::mutex::{Poison, Stays};
 use crate::processor::{Processor, here, here_for};
 use crate::report::Waited;
-use crate::thread::Fifo;
+use crate::thread::{Fifo, Thread};
 
 /// A value that many FastThreads may read, or one may write.
 ///
@@ -27,7 +27,7 @@ pub struct RwLock<T: ?Sized> {
 #[derive(Debug)]
 struct Holders {
     readers: usize,
-    is_written: bool,
+    writer: Option<&'static Thread>,
 }
 
 /// The right to read. Dropping it gives it back.
@@ -54,7 +54,7 @@ unsafe impl<T: ?Sized + Send> Send for RwLock<T> {}
 impl<T> RwLock<T> {
     /// Nobody has it.
     pub const fn new(value: T) -> RwLock<T> {
-        let monitor = Monitor::new(Holders { readers: 0, is_written: false });
+        let monitor = Monitor::new(Holders { readers: 0, writer: None });
         RwLock { monitor, poisoned: Poison::new(), value: UnsafeCell::new(value) }
     }
 }
@@ -92,10 +92,10 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     fn take(&self, processor: &Processor, is_writer: bool) {
         let is_ours = self.monitor.enter(processor, |inside| {
-            let is_ours = inside.waiters.is_empty() && inside.state.admit(is_writer);
+            let running = processor.running();
+            running.is_writer.set(is_writer);
+            let is_ours = inside.waiters.is_empty() && inside.state.admit(running);
             if !is_ours {
-                let running = processor.running();
-                running.is_writer.set(is_writer);
                 inside.waiters.push(running);
             }
             is_ours
@@ -110,7 +110,7 @@ impl<T: ?Sized> RwLock<T> {
         let Some(processor) = here() else { return };
         let admitted = self.monitor.enter(processor, |inside| {
             if is_writer {
-                inside.state.is_written = false;
+                inside.state.writer = None;
             } else {
                 inside.state.readers -= 1;
             }
@@ -126,7 +126,7 @@ impl<T: ?Sized> RwLock<T> {
 fn admit_next(inside: &mut Inside<Holders>) -> Fifo {
     let admitted = Fifo::new();
     while let Some(first) = inside.waiters.first()
-        && inside.state.admit(first.is_writer.get())
+        && inside.state.admit(first)
     {
         inside.waiters.pop();
         admitted.push(first);
@@ -135,13 +135,14 @@ fn admit_next(inside: &mut Inside<Holders>) -> Fifo {
 }
 
 impl Holders {
-    /// Gives the lock, if it can be given.
-    fn admit(&mut self, is_writer: bool) -> bool {
-        if self.is_written || (is_writer && self.readers > 0) {
+    /// Gives this thread the lock, if it can be given.
+    fn admit(&mut self, thread: &'static Thread) -> bool {
+        let is_writer = thread.is_writer.get();
+        if self.writer.is_some() || (is_writer && self.readers > 0) {
             return false;
         }
         if is_writer {
-            self.is_written = true;
+            self.writer = Some(thread);
         } else {
             self.readers += 1;
         }
@@ -201,9 +202,13 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for WriteGuard<'_, T> {
 
 impl Waited for Monitor<Holders> {
     fn describe(&self) -> String {
-        self.seen(|inside| match (inside.state.is_written, inside.state.readers) {
-            (true, _) => "a lock that is written".to_owned(),
-            (false, readers) => format!("a lock with {readers} readers"),
+        self.seen(|inside| match (inside.state.writer, inside.state.readers) {
+            (Some(writer), _) => format!("a lock that {} writes", writer.title()),
+            (None, readers) => format!("a lock with {readers} readers"),
         })
+    }
+
+    fn holder(&self) -> Option<usize> {
+        self.seen(|inside| inside.state.writer.map(Thread::address))
     }
 }

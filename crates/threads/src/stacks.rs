@@ -112,6 +112,11 @@ impl Stacks {
         self.free.get().ok_or(Errno::NOMEM)
     }
 
+    /// Whether there may be something for [`Stacks::trim`] to give back.
+    pub fn has_touched(&self) -> bool {
+        self.touched_max.get() > KEPT
+    }
+
     /// Gives back to the system what was touched of stacks that were not used lately. `running` is
     /// the thread whose stack the caller is on. True: there is more to give back.
     pub fn trim(&self, running: &Thread) -> bool {
@@ -131,6 +136,14 @@ impl Stacks {
         }
         self.touched_max.set(self.touched_max.get().min(KEPT));
         false
+    }
+
+    /// The same for one stack, if there is one not far from those that were used last.
+    pub fn trim_one(&self, running: &Thread) {
+        let free = std::iter::successors(self.free.get(), |thread| thread.next.get());
+        let mut others = free.take(self.touched_max.get().min(GIVEN_AT_ONCE)).skip(KEPT);
+        let is_due = |thread: &&Thread| thread.is_touched.get() && !ptr::eq(*thread, running);
+        others.find(is_due).map(give_back);
     }
 
     /// If there are many, most become everybody's, without what was touched of them: a processor

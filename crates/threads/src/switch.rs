@@ -1,7 +1,8 @@
 //! The switch: from one FastThread's stack to another's. Decides nothing.
 //!
 //! ```text
-//!  saved by us       stack pointer and where to go on, in the record; rbx and rbp, on the stack
+//!  saved by us       stack pointer and where to go on, in the record; two registers that the
+//!                    compiler keeps for itself, on the stack
 //!  told the compiler every other register is lost: it saves those it still needs, mostly none
 //!  not switched      floating-point control words, thread-locals, signal mask: the processor's
 //! ```
@@ -12,6 +13,20 @@
 //! outermost frame has return address zero, where they stop.
 
 use std::cell::Cell;
+
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+#[cfg(target_arch = "aarch64")]
+pub use aarch64::{leave, switch};
+#[cfg(target_arch = "x86_64")]
+pub use x86_64::{leave, switch};
+
+/// Above the outermost return address, where a function's stack pointer is when it begins: there
+/// the caller has pushed that address, or there is none.
+const BEGINS_ABOVE_BYTES: usize = if cfg!(target_arch = "x86_64") { 0 } else { 8 };
 
 /// Where a suspended thread goes on.
 #[derive(Debug, Default)]
@@ -36,63 +51,7 @@ impl Context {
     pub unsafe fn prepare(&self, stack_pointer: *mut usize, start: Start) {
         // SAFETY: S1. The return address of the outermost frame, where a backtrace ends.
         unsafe { stack_pointer.write(0) };
-        self.stack_pointer.set(stack_pointer as usize);
+        self.stack_pointer.set(stack_pointer as usize + BEGINS_ABOVE_BYTES);
         self.goes_on_at.set(start as usize);
-    }
-}
-
-/// Suspends the caller in `from` and goes on in `to`; comes back when somebody switches to `from`.
-///
-/// # Safety
-///
-/// - S1 suspended: `to` was prepared, or suspended by this function, and not gone on with since.
-/// - S2 ours: `from` is of the running thread, and nobody goes on with it before this jumps.
-/// - S3 processor: both belong to this kernel thread for good, so that what the compiler knows of
-///   its thread-locals stays true.
-#[inline(always)]
-pub unsafe fn switch(from: &Context, to: &Context) {
-    // SAFETY: what is pushed is popped when somebody jumps to the label, on the same stack; all
-    // other registers are declared lost. A prepared thread pops nothing and finds the end of a
-    // chain of frames in rbp. S2 and S3 are the caller's.
-    unsafe {
-        core::arch::asm!(
-            "push rbp",
-            "push rbx",
-            "lea rax, [rip + 2f]",
-            "mov [rsi], rsp",
-            "mov [rsi + 8], rax",
-            "mov rsp, [rdi]",
-            "xor ebp, ebp",
-            "jmp [rdi + 8]",
-            "2:",
-            "pop rbx",
-            "pop rbp",
-            inout("rdi") to => _,
-            inout("rsi") from => _,
-            out("r12") _,
-            out("r13") _,
-            out("r14") _,
-            out("r15") _,
-            clobber_abi("C"),
-        );
-    }
-}
-
-/// Goes on in `to` and leaves nothing to come back to.
-///
-/// # Safety
-///
-/// S1 and S3 of [`switch`]; and the caller's frames are never used again.
-#[inline(always)]
-pub unsafe fn leave(to: &Context) -> ! {
-    // SAFETY: as in `switch`; nothing is saved, because nobody comes back.
-    unsafe {
-        core::arch::asm!(
-            "mov rsp, [rdi]",
-            "xor ebp, ebp",
-            "jmp [rdi + 8]",
-            in("rdi") to,
-            options(noreturn),
-        );
     }
 }

@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 use crate::place::Place;
 use crate::thread::NotBegun;
 use crate::unbegun::{Entry, LOOT_MAX, PLENTY};
+use crate::warning::warn;
+use crate::whole::or_abort;
 
 /// A single thread is left to its own processor for so long: about what taking it costs.
 const WAIT: Duration = Duration::from_micros(2);
@@ -86,10 +88,29 @@ impl Thief {
         self.place.team.members()[victim.at].unbegun.steal(&mut loot);
         let has_some = !loot.is_empty();
         if has_some && victim.is_late {
-            self.late.set(self.late.get() + 1);
+            self.count_late(victim.at);
         }
         loot.drain(..).for_each(|entry| fork(entry.thread));
         has_some
+    }
+
+    /// This processor is stuck in a thread that does not yield. That is told the first time, and
+    /// then each time that it has come twice as often, so that nobody is flooded.
+    fn count_late(&self, at: usize) {
+        let late = self.late.get() + 1;
+        self.late.set(late);
+        if late.is_power_of_two() {
+            or_abort(|| warn(&self.describe_late(at, late)));
+        }
+    }
+
+    fn describe_late(&self, at: usize, late: u64) -> String {
+        let (stuck, own, run) = (at + 1, self.place.at + 1, self.place.team.number());
+        format!(
+            "a FastThread on processor {stuck} of run {run} has not yielded for {} ms or more: \
+             processor {own} begins what waits there (time {late}); what has begun waits on",
+            LATE.as_millis()
+        )
     }
 
     /// How often a thread was taken from a processor that was stuck.

@@ -5,6 +5,7 @@
 //! whoever has it out of a list; what others may touch says so.
 
 use std::cell::{Cell, RefCell};
+use std::num::NonZeroUsize;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::AtomicU32;
 
@@ -30,8 +31,10 @@ pub struct Thread {
     pub next: Cell<Option<&'static Thread>>,
     /// Its end, and who waits for that.
     pub join: JoinWord,
-    /// Where its closure lies before it begins, and its result after it has ended.
-    pub payload: Cell<*mut u8>,
+    /// Below this its closure lies before it begins, and its result after it has ended: the top of
+    /// its stack, a little lower, so that the tops of many stacks do not compete for the same lines
+    /// of a cache.
+    pub base: *mut u8,
     /// Its number, from 1.
     pub number: Cell<u64>,
     /// The run that it is a thread of; 0 when it has ended. Every processor may read it.
@@ -50,6 +53,8 @@ pub struct Thread {
     pub awaits: Cell<Option<NonNull<dyn Awaited>>>,
     /// Who is before it in a list of those that wait for such things.
     pub before: Cell<Option<&'static Thread>>,
+    /// Which of their queues it stands in, if in one.
+    pub queue: Cell<Option<NonZeroUsize>>,
     /// Its entry among those that wait for a time.
     pub sleeps: Cell<Option<Key>>,
     /// Its turn among the ready threads of its processor, in a run with several.
@@ -63,9 +68,6 @@ pub struct Thread {
     pub rare: RefCell<Rare>,
     /// Its stack.
     pub stack: Stack,
-    /// Bytes below the top of the stack that stay unused, so that the tops of many stacks do not
-    /// compete for the same lines of a cache.
-    pub offset_bytes: usize,
 }
 
 /// What most threads have not.
@@ -90,7 +92,7 @@ impl Thread {
             context: Context::default(),
             next: Cell::new(None),
             join: JoinWord::new(),
-            payload: Cell::new(ptr::null_mut()),
+            base: stack.top().wrapping_sub(index % OFFSETS * OFFSET_BYTES),
             number: Cell::new(0),
             run: AtomicU32::new(0),
             is_rare: Cell::new(false),
@@ -100,6 +102,7 @@ impl Thread {
             waits_for: Cell::new(None),
             awaits: Cell::new(None),
             before: Cell::new(None),
+            queue: Cell::new(None),
             sleeps: Cell::new(None),
             turn: Cell::new(0),
             is_writer: Cell::new(false),
@@ -107,7 +110,6 @@ impl Thread {
             guest: Cell::new(""),
             rare: RefCell::default(),
             stack,
-            offset_bytes: index % OFFSETS * OFFSET_BYTES,
         }
     }
 

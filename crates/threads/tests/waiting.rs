@@ -1,14 +1,15 @@
 //! What programs rely on: threads that sleep, that block elsewhere, and their own values.
 
 use std::cell::Cell;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use nearcall_threads::{
-    ForkError, Local, Mutex, Outside, at_each_switch, block, fork, run, sleep, sleep_until,
-    yield_now,
+    Awaited, ForkError, Idle, Local, Mutex, Outside, WaitEnd, Word, at_each_switch, block, fork,
+    run, sleep, sleep_until, wait_for, yield_now,
 };
 
 /// Runs `main` and expects that the run comes to an end.
@@ -168,4 +169,63 @@ fn a_local_that_a_result_makes_while_it_is_dropped_is_not_the_next_thread_s() {
             DROPPED.store(0, Relaxed);
         });
     }
+}
+
+/// Tokens that threads put back themselves, and how often somebody was asked for one.
+#[derive(Clone, Copy)]
+struct Token;
+
+static TOKENS: AtomicU32 = AtomicU32::new(0);
+static ASKED: AtomicU32 = AtomicU32::new(0);
+
+impl Awaited for Token {
+    fn is_over(&self) -> bool {
+        ASKED.fetch_add(1, Relaxed);
+        let take = |tokens: u32| tokens.checked_sub(1);
+        TOKENS.fetch_update(Relaxed, Relaxed, take).is_ok()
+    }
+
+    fn queue(&self) -> Option<NonZeroUsize> {
+        NonZeroUsize::new(1)
+    }
+
+    fn idle(&self, idle: &Idle<'_>) {
+        idle.look();
+    }
+
+    fn fall_asleep(&self) -> Option<Word<'_>> {
+        None
+    }
+
+    fn wake_up(&self, _is_late: bool) {}
+
+    fn describe(&self) -> String {
+        "a token".to_owned()
+    }
+}
+
+#[test]
+fn a_queue_for_what_threads_have_themselves_costs_one_question_a_look() {
+    const THREADS: u32 = 10_000;
+    check(|| {
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let threads: Vec<_> = (0..THREADS)
+            .map(|number| {
+                let order = Arc::clone(&order);
+                fork(move || {
+                    assert_eq!(wait_for(&Token, None), WaitEnd::Over);
+                    order.lock().unwrap().push(number);
+                    TOKENS.fetch_add(1, Relaxed);
+                })
+            })
+            .collect();
+        yield_now();
+        TOKENS.store(3, Relaxed);
+        threads.into_iter().for_each(|thread| thread.unwrap().join().unwrap());
+        assert!(order.lock().unwrap().is_sorted(), "first come, first served");
+    });
+    // One that is found, and for each look, of which there is one for some of those, one that is
+    // not; with a list of all, each look would have asked thousands.
+    let asked = ASKED.load(Relaxed);
+    assert!(asked < 4 * THREADS, "{asked} times");
 }

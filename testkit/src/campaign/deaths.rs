@@ -110,6 +110,11 @@ impl Survivor {
         Player::start(Role::Serve, self.directory(), NAME, "")
     }
 
+    /// Binds to the server that is there.
+    pub fn bind(&self) -> io::Result<EffectsClient> {
+        Ok(bind_in(&self.domain, self.directory.path(), NAME, TIMEOUT)?.with_deadline(TIMEOUT))
+    }
+
     /// Binds, calls until a call fails, and gives the binding up.
     pub fn call(&mut self) -> Answers {
         let mut told = Answers { history: Vec::new(), at: Instant::now(), lost: 0 };
@@ -252,13 +257,13 @@ fn replied(turn: TurnWord) -> u64 {
 }
 
 /// A process by what stands for it alone.
-fn process(pid: u32) -> io::Result<OwnedFd> {
+pub fn process(pid: u32) -> io::Result<OwnedFd> {
     let pid = Pid::from_raw(pid as i32).ok_or(io::ErrorKind::NotFound)?;
     Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
 
-/// When a process ends.
-fn end_of(process: &OwnedFd) -> io::Result<Instant> {
+/// When a process ends, which is waited for.
+pub fn end_of(process: &OwnedFd) -> io::Result<Instant> {
     poll(&mut [PollFd::new(process, PollFlags::IN)], None)?;
     Ok(Instant::now())
 }

@@ -8,6 +8,8 @@ use super::latency::Times;
 use super::report::{Report, Stopped};
 use super::t02_every_instruction::{met_by_client, met_by_server};
 
+mod crowd;
+
 /// Steps of each side, and deaths at each, in the shorter version.
 const STEPS: usize = 40;
 const DEATHS: usize = 100;
@@ -21,6 +23,9 @@ const TOLD_MS_MAX: f64 = 100.0;
 
 /// How many survivors there must be that were told of a death in a call or a bind.
 const TOLD_MIN: f64 = 500.0;
+
+/// Deaths of servers for which 1,000 FastThreads wait.
+const CROWDS: u32 = 10;
 
 /// Rounds that are made if survivors are told late: other work on the machine makes it later, and
 /// nothing makes it earlier.
@@ -43,6 +48,7 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
             break;
         }
     }
+    let crowd_ms = outlive_in_crowds(&survivor, &mut report)?;
     if let Some(left) = survivor.left_behind() {
         report.violation(left);
     }
@@ -62,7 +68,23 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     report.at_least("survivors told", told.count() as f64, TOLD_MIN, "");
     report.at_most("told after p99", told.quantile_us(0.99) / 1e3, TOLD_MS_P99, " ms");
     report.at_most("worst", told.quantile_us(1.0) / 1e3, TOLD_MS_MAX, " ms");
+    report.at_most("last of 1,000 FastThreads", crowd_ms, TOLD_MS_MAX, " ms");
     Ok(report)
+}
+
+/// Servers that die while 1,000 FastThreads wait for them: when the last of those was told.
+fn outlive_in_crowds(survivor: &Survivor, report: &mut Report) -> Result<f64, Stopped> {
+    let mut worst_ms: f64 = 0.0;
+    for _ in 0..CROWDS {
+        let (mut told, returned) = crowd::outlive(survivor)?;
+        report.count += 1;
+        if returned > 0 || told.count() != crowd::THREADS as usize {
+            let count = told.count();
+            report.violation(format!("of {count} calls of a stopped server {returned} returned"));
+        }
+        worst_ms = worst_ms.max(told.quantile_us(1.0) / 1e3);
+    }
+    Ok(worst_ms)
 }
 
 /// The steps to take: all, or another choice for each seed.

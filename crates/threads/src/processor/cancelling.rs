@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::{Processor, here};
 use crate::cancel::Unwind;
+use crate::circle;
 use crate::error::ForkError;
 use crate::fork::fork_elsewhere;
 use crate::home::Cancel;
@@ -91,6 +92,9 @@ impl Processor {
         // does so on this processor.
         if unsafe { waited.as_ref() }.withdraw(self, thread) {
             thread.waits_for.set(None);
+            if cfg!(debug_assertions) {
+                circle::end(thread);
+            }
             self.wake(thread);
         }
     }

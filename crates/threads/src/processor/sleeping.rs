@@ -1,12 +1,53 @@
-//! A processor that sleeps on what its threads await from outside, beside its inbox.
+//! A processor that sleeps: on its inbox, and on what its threads await from outside.
 
 use std::time::{Duration, Instant};
 
 use super::{Processor, SLEEP_MAX};
 use crate::awaited::{Enders, Word};
+use crate::place::Place;
 use crate::thread::Thread;
 
+/// A processor that has slept for so long gives all stacks back to the system that it does not
+/// keep, before that one for each time that it sleeps: between two replies more would cost each
+/// thread that ends a system call, and the next one a page.
+const IDLES_FROM: Duration = Duration::from_millis(5);
+
 impl Processor {
+    /// Has `sleep` sleep until something is in the inbox or another processor has more than it can
+    /// begin, at most so long. May wake for nothing.
+    pub(super) fn sleep(&self, longest: Duration, sleep: impl FnOnce(Word<'_>, Duration)) {
+        let Place { team, at } = self.place;
+        let inbox = &self.place.member().inbox;
+        if !self.has_idled.take() {
+            self.stacks.trim_one(self.running.get());
+        } else {
+            while self.stacks.trim(self.running.get()) {
+                if inbox.has_some() {
+                    return;
+                }
+            }
+        }
+        // It wakes to give back what there is.
+        let has_touched = self.stacks.has_touched();
+        let longest = if has_touched { longest.min(IDLES_FROM) } else { longest };
+        if !team.fall_asleep(at.into()) {
+            return;
+        }
+        let rests = self.awaited.is_empty() && !self.waits_outside();
+        if rests && team.rest() {
+            self.place.wake_all();
+        } else if !team.has_plenty_for(at.into())
+            && let Some(expected) = inbox.prepare_wait()
+        {
+            let left = |until: Instant| until.saturating_duration_since(Instant::now());
+            let left = self.sleepers.next().map_or(longest, left);
+            let since = has_touched.then(Instant::now);
+            sleep(Word { word: inbox.wakes(), expected, is_own: true }, left.min(longest));
+            self.has_idled.set(since.is_some_and(|since| since.elapsed() >= IDLES_FROM));
+        }
+        team.wake_up(at.into(), rests);
+    }
+
     /// See [`Idle::sleep`].
     pub fn sleep_for_awaited(
         &self,
@@ -14,7 +55,8 @@ impl Processor {
         sleep: impl FnOnce(&[Word<'_>], Duration) -> bool,
     ) -> bool {
         let mut is_late = false;
-        self.sleep(SLEEP_MAX, |inbox, left| {
+        let longest = self.awaited.look_again_in().unwrap_or(SLEEP_MAX);
+        self.sleep(longest, |inbox, left| {
             is_late = self.sleep_on(enders, inbox, |words| sleep(words, left));
         });
         self.awaited.sweep(usize::MAX, |thread| self.wake_awaiting(thread));
@@ -28,17 +70,13 @@ impl Processor {
         inbox: Word<'_>,
         sleep: impl FnOnce(&[Word<'_>]) -> bool,
     ) -> bool {
-        let (first, count_max) = match enders {
-            Enders::Oldest(count) => (self.awaited.first(), count),
-            Enders::Newest => (self.awaited.newest(), 1),
-        };
-        let threads = || std::iter::successors(first, |thread| thread.next.get()).take(count_max);
-        let fall_asleep = |thread: &'static Thread| thread.awaited()?.fall_asleep();
+        let threads = self.awaited.enders(enders);
+        let fall_asleep = |thread: &&'static Thread| thread.awaited()?.fall_asleep();
         let mut words = vec![inbox];
-        words.extend(threads().map_while(fall_asleep));
+        words.extend(threads.iter().map_while(fall_asleep));
         let asleep = words.len() - 1;
-        let is_late = asleep == threads().count() && sleep(&words);
-        for awaited in threads().take(asleep).filter_map(Thread::awaited) {
+        let is_late = asleep == threads.len() && sleep(&words);
+        for awaited in threads[..asleep].iter().filter_map(|thread| thread.awaited()) {
             awaited.wake_up(is_late);
         }
         is_late
@@ -62,6 +100,7 @@ impl Processor {
         if let Some(expected) = inbox.prepare_wait() {
             let left = |until: Instant| until.saturating_duration_since(Instant::now());
             let left = self.sleepers.next().map(left);
+            let left = left.into_iter().chain(self.awaited.look_again_in()).min();
             let word = Word { word: inbox.wakes(), expected, is_own: true };
             self.sleep_on(Enders::Oldest(words_max - 1), word, |words| sleep(words, left));
         }

@@ -138,23 +138,28 @@ impl ClientBinding {
                 let procedure = self.procedure_name(procedure);
                 return Err(Box::new(CallError::NoAStack { procedure }));
             }
-            // One that comes back from a oneway or an aborted call wakes nobody.
-            // Relaxed: see `reap`.
-            let slice = match self.captured_count.load(Relaxed) {
-                0 => CLAIM_SLICE,
-                _ => REAP_SLICE,
-            };
-            let slice = slice.min(Duration::from_nanos(left_ns));
+            let left = Duration::from_nanos(left_ns);
             if switching::is_here() {
-                if let Some(index) = switching::wait_for_astack(self, class, slice) {
+                if let Some(index) = switching::wait_for_astack(self, class, left) {
                     return Ok(index);
                 }
             } else if let Some(expected) = self.lists.prepare_wait(class) {
+                let slice = self.claim_slice().min(left);
                 Watched::own(self.lists.wakes(class), expected).wait(slice);
             }
             if !self.state.is_open() {
                 return Err(Box::new(self.revoked(procedure)));
             }
+        }
+    }
+
+    /// How long to sleep for an A-stack before the next look: one that comes back from a oneway or
+    /// an aborted call wakes nobody.
+    pub fn claim_slice(&self) -> Duration {
+        // Relaxed: see `reap`.
+        match self.captured_count.load(Relaxed) {
+            0 => CLAIM_SLICE,
+            _ => REAP_SLICE,
         }
     }
 

@@ -8,6 +8,8 @@
 //! ```
 
 use std::cell::Cell;
+use std::num::NonZeroUsize;
+use std::ptr;
 use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
@@ -39,6 +41,9 @@ const DUE: u64 = 1;
 
 /// Between two looks whether a process that has hung up has ended.
 const PROOF_SLICE: Duration = Duration::from_millis(1);
+
+/// What is left until a time that is so far away never passes.
+const NO_DEADLINE: Duration = Duration::from_secs(1 << 32);
 
 /// In the number of a caller that is a FastThread, so that it is no kernel thread's.
 const IS_FASTTHREAD: u32 = 1 << 31;
@@ -95,10 +100,12 @@ pub(crate) fn finish(wait: &Wait<'_>) -> Option<Result<(), NoReply>> {
     }
 }
 
-/// Waits for an A-stack of a class, for about so long, if the caller is a FastThread.
-pub(crate) fn wait_for_astack(binding: &ClientBinding, class: u32, slice: Duration) -> Option<u32> {
+/// Waits for an A-stack of a class, for so long at most, if the caller is a FastThread. Whoever is
+/// first in the queue is looked for often enough, so that nobody needs an alarm of its own.
+pub(crate) fn wait_for_astack(binding: &ClientBinding, class: u32, left: Duration) -> Option<u32> {
     let another = AnotherAStack { binding, class, found: Cell::new(None) };
-    let end = nearcall_threads::wait_for(&another, Some(Instant::now() + slice));
+    let until = (left < NO_DEADLINE).then(|| Instant::now() + left);
+    let end = nearcall_threads::wait_for(&another, until);
     if let WaitEnd::Cancelled(cancelled) = end {
         // Nothing was posted, and nothing found.
         cancelled.unwind();
@@ -287,8 +294,12 @@ impl Awaited for AnotherAStack<'_> {
         self.found.get().is_some() || !self.binding.state.is_open()
     }
 
-    fn is_domestic(&self) -> bool {
-        true
+    fn queue(&self) -> Option<NonZeroUsize> {
+        NonZeroUsize::new(ptr::from_ref(self.binding.lists.wakes(self.class)).addr())
+    }
+
+    fn look_again_in(&self) -> Option<Duration> {
+        Some(self.binding.claim_slice())
     }
 
     fn idle(&self, idle: &Idle<'_>) {
