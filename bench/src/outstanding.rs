@@ -1,5 +1,5 @@
 //! Several calls outstanding from one thread: always as many, the oldest collected first, each
-//! beside the same call made alone.
+//! beside the same call made alone; and a call made alone right after them.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -62,6 +62,26 @@ impl Several {
             let case = Case::new(format!("pipelined-{count}"), stage, plan);
             table.tell(&case, &ours, &ours, &tally, Statistic::P50);
         }
+        self.measure_after(stage, rounds, table)
+    }
+
+    /// A call made alone right after many were under way, beside one that nothing was before: the
+    /// server, which polls all their A-stacks still, is to find it as soon.
+    fn measure_after(&self, stage: &Stage, rounds: u32, table: &mut Table) -> Result<(), Failure> {
+        let (plan, ours) = (stage.plan_short(), Named::ours());
+        let count = OUTSTANDING[OUTSTANDING.len() - 1];
+        let mut tally = Tally::default();
+        for _ in 0..rounds {
+            tally.add(stage.beside(
+                || {
+                    self.always(count, plan)?;
+                    Ok(plan.time(|| self.client.null())?)
+                },
+                || Ok(plan.time(|| self.client.null())?),
+            )?);
+        }
+        let case = Case::new(format!("after-pipelined-{count}"), stage, plan);
+        table.tell(&case, &ours, &ours, &tally, Statistic::P50);
         Ok(())
     }
 

@@ -5,6 +5,7 @@
 //! | `hot-N` | a Null through one of N bindings, again and again | the same where it is alone |
 //! | `cold-N` | a Null through each of N bindings in turn | the bound |
 //! | `pipelined-N` | a Null while N are under way, from one thread | one at a time |
+//! | `after-pipelined-N` | a Null alone, right after that | one that nothing was before |
 //!
 //! Counted: what a bind takes until its first call is back, beside what the kernel's part of it
 //! takes alone (`raw-bind`); what memory a binding takes on each side; and the processor time that

@@ -145,15 +145,18 @@ impl<'c> Watch<'c> {
         let mut polls = 0;
         // A client on this processor calls again only once it has it.
         while polls < FIRST_POLLS && self.client_processor != processor::current() {
-            if self.poll() || (self.spread == 0 && self.stay()) {
+            // Staying comes second, but it comes: a client that is alone again after many calls at
+            // once would else be found by each look at all of them, and wait for its end.
+            if self.poll() | (self.spread == 0 && self.stay()) {
                 has_served = true;
                 polls = 0;
                 self.note_need();
                 if self.is_over() || self.core.table.epoch() != self.snapshot.epoch {
                     return true;
                 }
+            } else {
+                processor::relax();
             }
-            processor::relax();
             // Looks that do not stay are short, and after them it stays again.
             polls += u32::from(self.spread == 0);
         }
