@@ -255,3 +255,47 @@ fn what_one_user_has_sent_over_many_connections_leaves_room_for_another() {
         server.shut_down();
     });
 }
+
+/// A binding that is not read from, because its user is behind, and whose client goes without
+/// having read an answer: the kernel says so before it says what lies there.
+#[test]
+fn what_lies_behind_an_answer_that_nobody_read_is_closed_without_waiting() {
+    in_world(Kind::Processes, env!("CARGO_BIN_EXE_testkit-server"), |world| {
+        fs::set_permissions(world.directory(), fs::Permissions::from_mode(0o755)).unwrap();
+        let server = world.serve_as("crowded", &["anybody"]);
+        let path = hand::path_of(world.directory(), &effects::name_of("crowded"));
+        let pid = Pid::from_raw(server.pid().unwrap() as i32).unwrap();
+        let target = Target { path, pid };
+        let bound: Option<Vec<_>> = as_user(STUCK, || (0..5).map(|_| target.bind()).collect());
+        let Some(mut bound) = bound else {
+            println!("skipped: only root becomes another user");
+            return;
+        };
+        let last = bound.pop().unwrap();
+        let lend = hand::packet(&Message::Lend { number: 1, bytes: 4096 });
+        let page = hand::file(4096, 4096, hand::SINGLE).unwrap();
+        hand::send(&last.stream, &lend, &[page]).unwrap();
+        // Its answer is there.
+        let mut polled = [PollFd::new(&last.stream, PollFlags::IN)];
+        let longest = Timespec { tv_sec: 5, tv_nsec: 0 };
+        assert_eq!(poll(&mut polled, Some(&longest)).unwrap(), 1, "no answer");
+        let first = (&bound[0].stream, descriptors(9, 1), 1);
+        let mut kept = target.send_all([first].into_iter());
+        for client in &bound {
+            for _ in 0..PACKETS {
+                let sent = ordinary(8);
+                let sent: Vec<_> = sent.iter().map(AsFd::as_fd).collect();
+                let packet = hand::packet(&descriptors(9, 8));
+                let _ = client.stream.send(&packet, &sent, Duration::ZERO);
+            }
+        }
+        kept.extend(target.send_all([(&last.stream, descriptors(9, 1), 1)].into_iter()));
+        drop(last);
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_secs(1) {
+            target.check_serves();
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        drop(kept);
+    });
+}

@@ -12,6 +12,7 @@ use nearcall::{
     BindError, Binding, CallError, Clerk, Domain, DomainOptions, ExportOptions, NotExecuted, Policy,
 };
 use nearcall_abi::message::Message;
+use nearcall_os::processor;
 use rustix::net::{Shutdown, shutdown};
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use testkit::campaign::effects;
@@ -232,12 +233,7 @@ fn slow_calls_of_one_user_leave_processors_for_another() {
         println!("skipped: only root becomes another user");
         return;
     }
-    let slow = || {
-        as_user(1001, || {
-            let client = import(&domain, directory.path()).unwrap();
-            client.with_deadline(Duration::from_secs(8)).work_until_cancelled(600_000).unwrap_err();
-        })
-    };
+    let slow = || call_slowly(&domain, directory.path());
     let most = std::thread::scope(|threads| {
         (0..SLOW_CALLS).for_each(|_| drop(threads.spawn(slow)));
         let begin = Instant::now();
@@ -251,6 +247,79 @@ fn slow_calls_of_one_user_leave_processors_for_another() {
     as_user(1001, || {
         let client = import(&domain, directory.path()).unwrap();
         client.with_deadline(Duration::from_secs(5)).null().unwrap();
+    });
+}
+
+/// A slow call of another user, on a binding of its own.
+fn call_slowly(domain: &Domain, directory: &Path) {
+    as_user(1001, || {
+        let client = import(domain, directory).unwrap();
+        client.with_deadline(Duration::from_secs(8)).work_until_cancelled(600_000).unwrap_err();
+    });
+}
+
+/// Threads of this process that serve calls of one processor's callers.
+fn resident_count() -> usize {
+    let names = fs::read_dir("/proc/self/task").unwrap().flatten();
+    let names = names.filter_map(|task| fs::read_to_string(task.path().join("comm")).ok());
+    names.filter(|name| name.starts_with("nearcall-at-")).count()
+}
+
+/// Residents never take the watch over: they leave as many processors to those that do.
+#[test]
+fn slow_calls_of_one_user_leave_a_processor_where_there_are_residents() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut options = DomainOptions::default();
+    options.processors_max = 16;
+    let _served = export_to_all(options, directory.path());
+    let domain = Domain::new().unwrap();
+    let sleeper = as_user(1001, || {
+        let client = import(&domain, directory.path()).unwrap();
+        for processor in processor::allowed() {
+            processor::pin(processor).unwrap();
+            for _ in 0..10 {
+                std::thread::sleep(Duration::from_millis(20));
+                client.null().unwrap();
+            }
+        }
+        client
+    });
+    if sleeper.is_none() {
+        println!("skipped: only root becomes another user");
+        return;
+    }
+    assert!(resident_count() > 0, "no call from a sleeper's processor made a resident");
+    std::thread::scope(|threads| {
+        (0..20).for_each(|_| drop(threads.spawn(|| call_slowly(&domain, directory.path()))));
+        std::thread::sleep(Duration::from_secs(2));
+        let other = import(&domain, directory.path()).unwrap();
+        let running = other.with_deadline(Duration::from_secs(5)).running();
+        running.expect("another user's call goes on");
+    });
+}
+
+/// Calls that come back to their server need two processors each.
+#[test]
+fn calls_that_come_back_have_processors_beside_slow_calls_of_another_user() {
+    let directory = tempfile::tempdir().unwrap();
+    let _served = export_to_all(DomainOptions::default(), directory.path());
+    let domain = Domain::new().unwrap();
+    if as_user(1001, || ()).is_none() {
+        println!("skipped: only root becomes another user");
+        return;
+    }
+    std::thread::scope(|threads| {
+        let slow = || call_slowly(&domain, directory.path());
+        (0..SLOW_CALLS).for_each(|_| drop(threads.spawn(slow)));
+        std::thread::sleep(Duration::from_secs(2));
+        let back = || {
+            let client = import(&domain, directory.path()).unwrap();
+            client.with_deadline(Duration::from_secs(5)).relay("keeper", 10)
+        };
+        let both: Vec<_> = (0..2).map(|_| threads.spawn(back)).collect();
+        for each in both {
+            each.join().unwrap().expect("it came back");
+        }
     });
 }
 

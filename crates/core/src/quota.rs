@@ -133,12 +133,14 @@ impl Shares {
 /// calls that come back to the server in the middle of others.
 const SHARED_PROCESSORS_MIN: u32 = 16;
 
-/// One part in so many of a server's processors is what a user leaves that has bound alone.
+/// One part in so many of a server's processors is what a user leaves that has bound alone, and
+/// what each has at least.
 const SPARE_PROCESSORS_PART: u32 = 8;
 
 /// Whose calls keep as many of `limit` processors as they may, of all who keep any: none of theirs
 /// is begun until it is less. Who is alone leaves an eighth; where others have bound, of n users
-/// who keep some each may keep 1/(n+1) of what is not the others', and one at least.
+/// who keep some each may keep 1/(n+1) of what is not the others', and an eighth at least: with
+/// less, calls that come back would wait for themselves beside processors that are idle.
 pub fn over_processors(kept: &BTreeMap<User, u32>, limit: u32, is_alone: bool) -> Vec<User> {
     if limit < SHARED_PROCESSORS_MIN {
         return Vec::new();
@@ -146,7 +148,10 @@ pub fn over_processors(kept: &BTreeMap<User, u32>, limit: u32, is_alone: bool) -
     let total: u32 = kept.values().sum();
     let share = |own: u32| match is_alone && kept.len() == 1 {
         true => limit - limit / SPARE_PROCESSORS_PART,
-        false => (limit.saturating_sub(total - own) / (kept.len() as u32 + 1)).max(1),
+        false => {
+            let part = limit.saturating_sub(total - own) / (kept.len() as u32 + 1);
+            part.max(limit / SPARE_PROCESSORS_PART)
+        }
     };
     let is_over = |(_, own): &(&User, &u32)| **own >= share(**own);
     kept.iter().filter(is_over).map(|(user, _)| *user).collect()
@@ -447,12 +452,13 @@ mod tests {
     }
 
     #[test]
-    fn beside_others_a_user_keeps_its_share_of_processors_and_one_at_least() {
+    fn beside_others_a_user_keeps_its_share_of_processors_and_an_eighth_at_least() {
         check_over(&[(A, 31)], 64, false, &[]);
         check_over(&[(A, 32)], 64, false, &[A]);
         check_over(&[(A, 56), (B, 1)], 64, false, &[A]);
-        check_over(&[(A, 56), (B, 2)], 64, false, &[A, B]);
-        check_over(&[(A, 60), (B, 2), (None, 1)], 64, true, &[None, A, B]);
+        check_over(&[(A, 56), (B, 7)], 64, false, &[A]);
+        check_over(&[(A, 56), (B, 8)], 64, false, &[A, B]);
+        check_over(&[(A, 60), (B, 2), (None, 1)], 64, true, &[A]);
     }
 
     #[test]

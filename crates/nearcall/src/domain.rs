@@ -37,7 +37,8 @@ pub struct Domain {
 pub struct DomainOptions {
     /// How long to spin, yield and sleep, as a client and as a server.
     pub wait: WaitPolicy,
-    /// Most threads that run calls. One watches, one is ready to take over, the others are in
+    /// Most threads that run calls, beside one for each processor that callers have called from
+    /// while the server slept. One watches, one is ready to take over, the others are in
     /// procedures that wait or take long. With one, a procedure that waits keeps all others
     /// waiting. Of 16 or more, calls of one user may keep all but an eighth, and where others have
     /// bound its share; what it calls then waits for one of its own. Default 64.

@@ -53,8 +53,9 @@ const DEBTS_LOOK_MAX: Duration = Duration::from_secs(60);
 const LOOK_NS: u64 = 100_000;
 
 /// How long nothing is read from a client of whose descriptors too many wait to be closed, before
-/// it is looked whether they still do.
-const BEHIND_NS: u64 = 1_000_000;
+/// it is looked whether they still do. Each look takes microseconds for each of its bindings, of
+/// which there may be hundreds.
+const BEHIND_NS: u64 = 50_000_000;
 
 /// Of a table's room, what at least has to be in use: one in so many.
 const SPARSE_SHARE: usize = 8;
@@ -265,7 +266,8 @@ impl Housekeeping {
         let begin_ns = clock::now_ns();
         let is_served = requests::attend(core, binding);
         let is_asked = binding.take_look();
-        if is_asked {
+        // Of a user that is held back nothing is begun, and its gate stays rung until it is let go.
+        if is_asked && !core.processors.holding.holds(binding.class.uid) {
             core.processors.ask_to_look(binding);
         }
         let now_ns = clock::now_ns();
@@ -340,6 +342,8 @@ impl Housekeeping {
             return Some(due - now);
         }
         let owed = core.end_empty_classes();
+        // Whoever was held back for others' sake may be alone now.
+        holding::judge_again(core);
         let owed = owed.map(|owed| owed.clamp(STALE_TIME, DEBTS_LOOK_MAX));
         *self.debts_paid() = owed.map(|owed| now + owed);
         let left = gone.filter(|gone| *gone > now);

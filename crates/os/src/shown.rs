@@ -43,8 +43,9 @@ impl Shown {
         let place = self.place();
         // SAFETY: its thread is in `show`, and before it leaves that it takes the place away under
         // the lock that is held here until the word has been read; a thread's words without a
-        // destructor stay until it ends. It is an atomic, to which there may be any number of
-        // references.
+        // destructor stay until it ends. (A thread that ends within `show` and does not unwind, as
+        // `pthread_exit` has it where it does not, is its caller's undefined behaviour.) An
+        // atomic, to which there may be any number of references.
         let word = place.as_ref().map(|place| unsafe { place.0.as_ref() });
         // Relaxed: a hint.
         word.map(|word| word.load(Ordering::Relaxed))

@@ -297,7 +297,12 @@ impl Stream {
         let (mut control, flags) = (RecvAncillaryBuffer::default(), RecvFlags::PEEK);
         let flags = flags | RecvFlags::DONTWAIT;
         let peeked = rustix::net::recvmsg(&self.socket, &mut [], &mut control, flags);
-        peeked.is_ok_and(|peeked| peeked.flags.contains(ReturnFlags::CTRUNC))
+        match peeked {
+            Ok(peeked) => peeked.flags.contains(ReturnFlags::CTRUNC),
+            // Said once, of a peer that went without having read; what it has sent is behind it.
+            Err(Errno::CONNRESET) => self.has_unread(),
+            Err(_) => false,
+        }
     }
 
     /// Sends if there is room; whether there was.

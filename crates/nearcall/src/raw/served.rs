@@ -163,7 +163,11 @@ impl<'f> ServedCall<'f> {
             return Ok(Arc::clone(&before.segment));
         }
         let made = self.binding.reply_segment(self.astack.record(), bytes as usize);
-        let made = made.ok_or(Refusal::NoMemory { bytes })?;
+        let Some(made) = made else {
+            // What was put so far stays where it is.
+            before.into_iter().for_each(|before| self.set_reply(before));
+            return Err(Refusal::NoMemory { bytes });
+        };
         let lent = self.lent_bytes() as usize;
         if lent > 0 {
             let target = made.segment.span_mut().expect("our own segment is mapped writable");

@@ -97,6 +97,9 @@ pub(crate) struct Processors {
 #[derive(Debug, Default)]
 struct Crew {
     count: u32,
+    /// Those among them, which never take the watch over: no call of others may lack a relief for
+    /// them.
+    residents: u32,
     reliefs_parked: u32,
     numbers: u64,
 }
@@ -316,9 +319,11 @@ impl Processors {
             current::enter_domain(Arc::downgrade(&on_thread), 0);
             let told = |served| on_thread.processors.holding.add(served);
             current::shown(told, || residents::live(&on_thread, processor));
+            on_thread.processors.crew().residents -= 1;
             on_thread.processors.end();
         })?;
         crew.count += 1;
+        crew.residents += 1;
         Ok(())
     }
 
@@ -415,7 +420,7 @@ impl Processors {
             if self.take_over_after(slice, number) {
                 return true;
             }
-            if !self.asked.is_some() {
+            if !self.asked.is_some() || estacks::can_go_on() {
                 return false;
             }
             slice = (2 * slice).min(LOOK_TIME_MAX);
@@ -457,7 +462,7 @@ impl Processors {
     fn replenish(&self, core: &Arc<DomainCore>) {
         let is_short = {
             let crew = self.crew();
-            crew.reliefs_parked == 0 && crew.count < core.options.processors_max
+            crew.reliefs_parked == 0 && crew.count - crew.residents < core.options.processors_max
         };
         if is_short && let Err(error) = self.spawn(core, false) {
             tracing::warn!(%error, "no thread for another server processor");

@@ -228,7 +228,7 @@ impl<'c> Watch<'c> {
     }
 
     /// Calls of its user are not begun now.
-    fn holds(&self, binding: &ServerBinding) -> bool {
+    pub(super) fn holds(&self, binding: &ServerBinding) -> bool {
         self.processors.holding.holds(binding.class.uid)
     }
 
@@ -260,7 +260,7 @@ impl<'c> Watch<'c> {
             self.cache.remove(hot.key);
             self.note_sharing();
             let is_demoted = !hot.binding().state.is_open() || hot.binding().demote(hot.index);
-            if !is_demoted {
+            if !is_demoted && !self.holds(hot.binding()) {
                 let looked = hot.look();
                 if looked.0 != Look::Nothing && self.act(hot.binding(), hot.index, looked) {
                     return false;

@@ -366,3 +366,20 @@ fn a_pidfd_can_be_passed() {
     here.send(b"x", &[pidfd.as_fd()], NOW).unwrap();
     assert_eq!(there.receive(&mut [0; 8], 1, NOW).unwrap().descriptors.len(), 1);
 }
+
+#[test]
+fn what_lies_behind_a_reset_is_not_waited_for() {
+    let (stuck, _theirs) = crate::closing::tests::lingering();
+    let (ours, theirs) = Stream::pair().unwrap();
+    theirs.send(b"x", &[stuck.as_fd()], Duration::ZERO).unwrap();
+    drop(stuck);
+    ours.send(b"unread", &[], Duration::ZERO).unwrap();
+    // The peer goes without having read.
+    drop(std::os::fd::OwnedFd::from(theirs));
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        ours.end();
+        sender.send(()).unwrap();
+    });
+    assert_eq!(receiver.recv_timeout(Duration::from_secs(5)), Ok(()), "whoever ends it waits");
+}

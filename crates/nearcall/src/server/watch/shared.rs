@@ -59,6 +59,9 @@ impl Watch<'_> {
     pub(super) fn serve_owed(&mut self) {
         for Owed { binding, .. } in std::mem::take(&mut self.owed) {
             for index in 0..binding.astack_count() {
+                if self.holds(&binding) {
+                    break;
+                }
                 self.look_at_one(&binding, index);
             }
         }
