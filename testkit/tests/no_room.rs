@@ -284,8 +284,8 @@ fn slow_calls_of_one_user_leave_a_processor_where_there_are_residents() {
         }
         client
     });
-    if sleeper.is_none() {
-        println!("skipped: only root becomes another user");
+    if sleeper.is_none() || processor::allowed().len() < 2 {
+        println!("skipped: only root becomes another user, and with one processor none is woken");
         return;
     }
     assert!(resident_count() > 0, "no call from a sleeper's processor made a resident");
