@@ -170,6 +170,26 @@ fn messages_that_lose_their_descriptors_are_warned_of_at_a_pace() {
     });
 }
 
+#[test]
+fn calls_whose_arguments_are_refused_are_warned_of_at_a_pace() {
+    let (asked, warning) = (400, "a call was refused");
+    in_world(Kind::Processes, SERVER, |world| {
+        let mut server = world.serve_as("warning", &["anybody"]);
+        let path = hand::path_of(world.directory(), &effects::name_of("warning"));
+        let client = HandClient::bind(&path).unwrap();
+        for sequence in 1..=asked {
+            // Too short for the sequence that it promises.
+            client.post(hand::astack_of("echo"), hand::words_of("echo", sequence, 0));
+            let longest = Duration::from_secs(5);
+            assert!(client.await_reply(hand::astack_of("echo"), sequence, longest));
+        }
+        server.shut_down();
+        let warnings = fs::read_to_string(world.directory().join("warnings")).unwrap();
+        let written = warnings.lines().filter(|line| line.contains(warning)).count() as u32;
+        assert!((1..asked / 2).contains(&written), "{written} of {asked}: {warnings}");
+    });
+}
+
 /// A server in this process, for anybody.
 fn export_to_all(options: DomainOptions, directory: &Path) -> (Domain, Clerk) {
     fs::set_permissions(directory, fs::Permissions::from_mode(0o755)).unwrap();

@@ -283,6 +283,9 @@ pub(super) fn enter(call: &ServedCall<'_>, procedure: usize) -> Replied {
 #[cold]
 #[inline(never)]
 fn refused(binding: &ServerBinding, procedure: &str, refusal: &Refusal) -> Replied {
-    tracing::warn!(name = binding.name, procedure, %refusal, "a call was refused");
+    if let Some(unsaid) = binding.may_warn() {
+        let name = &binding.name;
+        tracing::warn!(name, procedure, %refusal, unsaid, "a call was refused");
+    }
     Replied::refused(refusal.status())
 }
