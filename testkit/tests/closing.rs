@@ -17,7 +17,7 @@ use rustix::process::{self, Pid, Signal, WaitOptions};
 use testkit::campaign::effects;
 use testkit::campaign::hand::{self, HandClient, Heard};
 use testkit::users::as_user;
-use testkit::world::{Kind, in_world};
+use testkit::world::{Kind, Server, World, in_world};
 
 /// How long each socket lingers: longer than any test waits.
 const LINGER: Duration = Duration::from_secs(600);
@@ -43,6 +43,11 @@ struct Target {
 }
 
 impl Target {
+    fn of(world: &World, server: &Server, name: &str) -> Target {
+        let path = hand::path_of(world.directory(), &effects::name_of(name));
+        Target { path, pid: Pid::from_raw(server.pid().unwrap() as i32).unwrap() }
+    }
+
     fn bind(&self) -> HandClient {
         HandClient::bind(&self.path).expect("nothing holds the server up")
     }
@@ -77,9 +82,7 @@ impl Target {
 fn after(abuse: impl Fn(&Target) -> Vec<TcpStream>) {
     in_world(Kind::Processes, env!("CARGO_BIN_EXE_testkit-server"), |world| {
         let mut server = world.serve("closing");
-        let path = hand::path_of(world.directory(), &effects::name_of("closing"));
-        let pid = Pid::from_raw(server.pid().unwrap() as i32).unwrap();
-        let target = Target { path, pid };
+        let target = Target::of(world, &server, "closing");
         let kept = abuse(&target);
         assert!(!kept.is_empty(), "nothing was sent that lingers");
         let honest = target.bind();
@@ -186,6 +189,16 @@ fn ordinary(count: usize) -> Vec<OwnedFd> {
     (0..count).map(|_| File::open("/dev/null").unwrap().into()).collect()
 }
 
+/// Packets with descriptors of no call. One that is not read from any more has no room in the end.
+fn send_ordinary(client: &HandClient) {
+    let packet = hand::packet(&descriptors(9, 8));
+    for _ in 0..PACKETS {
+        let sent = ordinary(8);
+        let sent: Vec<_> = sent.iter().map(AsFd::as_fd).collect();
+        let _ = client.stream.send(&packet, &sent, Duration::ZERO);
+    }
+}
+
 /// Sends far more than the server may have: over bindings, and over connections that bind nothing,
 /// some of which are gone before they are let in. `None`: only root becomes another user.
 fn fill(target: &Target) -> Option<(Vec<HandClient>, Vec<Stream>, Vec<TcpStream>)> {
@@ -194,15 +207,7 @@ fn fill(target: &Target) -> Option<(Vec<HandClient>, Vec<Stream>, Vec<TcpStream>
     // Whose they are is a matter of who has connected.
     let lingering = bound.iter().map(|client| (&client.stream, descriptors(9, 1), 1));
     let kept = target.send_all(lingering);
-    for client in &bound {
-        for _ in 0..PACKETS {
-            // One that is not read from any more has no room in the end.
-            let packet = hand::packet(&descriptors(9, 8));
-            let sent = ordinary(8);
-            let sent: Vec<_> = sent.iter().map(AsFd::as_fd).collect();
-            let _ = client.stream.send(&packet, &sent, Duration::ZERO);
-        }
-    }
+    bound.iter().for_each(send_ordinary);
     let mut waiting = Vec::new();
     for at in 0..REFUSED {
         let Ok(stream) = as_user(STUCK, || hand::connect(&target.path))? else { continue };
@@ -224,9 +229,7 @@ fn what_one_user_has_sent_over_many_connections_leaves_room_for_another() {
     in_world(Kind::Processes, env!("CARGO_BIN_EXE_testkit-server"), |world| {
         fs::set_permissions(world.directory(), fs::Permissions::from_mode(0o755)).unwrap();
         let mut server = world.serve_as("crowded", &["anybody"]);
-        let path = hand::path_of(world.directory(), &effects::name_of("crowded"));
-        let pid = Pid::from_raw(server.pid().unwrap() as i32).unwrap();
-        let target = Target { path, pid };
+        let target = Target::of(world, &server, "crowded");
         target.check_serves();
         let Some(filled) = fill(&target) else {
             println!("skipped: only root becomes another user");
@@ -263,9 +266,7 @@ fn what_lies_behind_an_answer_that_nobody_read_is_closed_without_waiting() {
     in_world(Kind::Processes, env!("CARGO_BIN_EXE_testkit-server"), |world| {
         fs::set_permissions(world.directory(), fs::Permissions::from_mode(0o755)).unwrap();
         let server = world.serve_as("crowded", &["anybody"]);
-        let path = hand::path_of(world.directory(), &effects::name_of("crowded"));
-        let pid = Pid::from_raw(server.pid().unwrap() as i32).unwrap();
-        let target = Target { path, pid };
+        let target = Target::of(world, &server, "crowded");
         let bound: Option<Vec<_>> = as_user(STUCK, || (0..5).map(|_| target.bind()).collect());
         let Some(mut bound) = bound else {
             println!("skipped: only root becomes another user");
@@ -281,14 +282,7 @@ fn what_lies_behind_an_answer_that_nobody_read_is_closed_without_waiting() {
         assert_eq!(poll(&mut polled, Some(&longest)).unwrap(), 1, "no answer");
         let first = (&bound[0].stream, descriptors(9, 1), 1);
         let mut kept = target.send_all([first].into_iter());
-        for client in &bound {
-            for _ in 0..PACKETS {
-                let sent = ordinary(8);
-                let sent: Vec<_> = sent.iter().map(AsFd::as_fd).collect();
-                let packet = hand::packet(&descriptors(9, 8));
-                let _ = client.stream.send(&packet, &sent, Duration::ZERO);
-            }
-        }
+        bound.iter().for_each(send_ordinary);
         kept.extend(target.send_all([(&last.stream, descriptors(9, 1), 1)].into_iter()));
         drop(last);
         let begin = Instant::now();

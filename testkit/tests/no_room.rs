@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use nearcall::name::Scope;
@@ -138,11 +140,19 @@ fn a_bind_for_whose_segments_there_is_no_descriptor_may_be_tried_again() {
     });
 }
 
+/// What was done `asked` times has been warned of, and far less often.
+fn check_warned(world: &World, mut server: Server, asked: u32, warning: &str) {
+    server.shut_down();
+    let warnings = fs::read_to_string(world.directory().join("warnings")).unwrap();
+    let written = warnings.lines().filter(|line| line.contains(warning)).count() as u32;
+    assert!((1..asked / 2).contains(&written), "{written} of {asked}: {warnings}");
+}
+
 #[test]
 fn messages_that_lose_their_descriptors_are_warned_of_at_a_pace() {
     let (asked, warning) = (400, "no room for the descriptors of a client's message");
     in_world(Kind::Processes, SERVER, |world| {
-        let mut server = world.serve_as("warning", &["anybody"]);
+        let server = world.serve_as("warning", &["anybody"]);
         let path = hand::path_of(world.directory(), &effects::name_of("warning"));
         let client = HandClient::bind(&path).unwrap();
         let page = || hand::file(4096, 4096, hand::SINGLE).unwrap();
@@ -163,10 +173,7 @@ fn messages_that_lose_their_descriptors_are_warned_of_at_a_pace() {
         let refused = (1..=asked).filter(|number| lend(*number)).count();
         assert_eq!(refused as u32, asked);
         drop(held);
-        server.shut_down();
-        let warnings = fs::read_to_string(world.directory().join("warnings")).unwrap();
-        let written = warnings.lines().filter(|line| line.contains(warning)).count() as u32;
-        assert!((1..asked / 2).contains(&written), "{written} of {asked}: {warnings}");
+        check_warned(world, server, asked, warning);
     });
 }
 
@@ -174,7 +181,7 @@ fn messages_that_lose_their_descriptors_are_warned_of_at_a_pace() {
 fn calls_whose_arguments_are_refused_are_warned_of_at_a_pace() {
     let (asked, warning) = (400, "a call was refused");
     in_world(Kind::Processes, SERVER, |world| {
-        let mut server = world.serve_as("warning", &["anybody"]);
+        let server = world.serve_as("warning", &["anybody"]);
         let path = hand::path_of(world.directory(), &effects::name_of("warning"));
         let client = HandClient::bind(&path).unwrap();
         for sequence in 1..=asked {
@@ -183,10 +190,7 @@ fn calls_whose_arguments_are_refused_are_warned_of_at_a_pace() {
             let longest = Duration::from_secs(5);
             assert!(client.await_reply(hand::astack_of("echo"), sequence, longest));
         }
-        server.shut_down();
-        let warnings = fs::read_to_string(world.directory().join("warnings")).unwrap();
-        let written = warnings.lines().filter(|line| line.contains(warning)).count() as u32;
-        assert!((1..asked / 2).contains(&written), "{written} of {asked}: {warnings}");
+        check_warned(world, server, asked, warning);
     });
 }
 
@@ -316,6 +320,48 @@ fn slow_calls_of_one_user_leave_a_processor_where_there_are_residents() {
         let running = other.with_deadline(Duration::from_secs(5)).running();
         running.expect("another user's call goes on");
     });
+}
+
+/// Bindings of one user, and its threads over them, whose calls end soon and come again: it is held
+/// back and let go of all the time.
+const SHORT_BINDINGS: usize = 40;
+const SHORT_CALLERS: usize = 200;
+
+#[test]
+fn calls_that_come_again_and_again_keep_no_more_than_their_users_share() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut options = DomainOptions::default();
+    options.processors_max = 32;
+    let _served = export_to_all(options, directory.path());
+    let domain = Domain::new().unwrap();
+    let other = import(&domain, directory.path()).unwrap();
+    let bind = || (0..SHORT_BINDINGS).map(|_| import(&domain, directory.path()).unwrap()).collect();
+    let Some(bound): Option<Vec<ContractClient>> = as_user(1001, bind) else {
+        println!("skipped: only root becomes another user");
+        return;
+    };
+    let is_over = AtomicBool::new(false);
+    let mut counts: Vec<_> = std::thread::scope(|threads| {
+        for client in bound.iter().cycle().take(SHORT_CALLERS) {
+            threads.spawn(|| {
+                while !is_over.load(Relaxed) {
+                    let _ = client.work_until_cancelled(100);
+                }
+            });
+        }
+        std::thread::sleep(Duration::from_secs(1));
+        let counts = (0..40).map(|_| {
+            std::thread::sleep(Duration::from_millis(25));
+            other.running().expect("another user's call goes on")
+        });
+        let counts = counts.collect();
+        is_over.store(true, Relaxed);
+        counts
+    });
+    counts.sort_unstable();
+    // Its share of 32 is 16, where another has bound.
+    let half = counts[counts.len() / 2];
+    assert!((8..=20).contains(&half), "{half} of its calls ran at once, half of the time");
 }
 
 /// Calls that come back to their server need two processors each.

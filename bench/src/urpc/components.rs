@@ -33,6 +33,17 @@ pub const ROLE: &str = "urpc-counted-client";
 /// The name of the cases, before the component.
 const CASE: &str = "component";
 
+/// The components, and the parts of a stepped call (`counts`) that they are.
+const COMPONENTS: [(&str, &str); 7] = [
+    ("client-send", "post"),
+    ("client-poll+dispatch", "wait"),
+    ("client-receive", "collect"),
+    ("server-poll", "next"),
+    ("server-receive+dispatch", "take"),
+    ("server-run", "run"),
+    ("server-send", "reply"),
+];
+
 /// Counts them, if this machine lets a process be stepped. On a thread of its own, which is bound
 /// to the processor of whom it steps.
 pub fn count(table: &mut Table) {
@@ -44,23 +55,12 @@ pub fn count(table: &mut Table) {
         Ok(stepped) => stepped,
         Err(why) => return table.skip(CASE, FAST, why),
     };
-    let part = |name: &str| {
-        let parts = stepped.parts();
-        let named = parts.iter().find(|(part, _)| *part == name);
-        named.map_or(0, |(_, count)| *count)
-    };
-    let components = [
-        ("client-send", part("post")),
-        ("client-poll+dispatch", part("wait")),
-        ("client-receive", part("collect")),
-        ("server-poll", part("next")),
-        ("server-receive+dispatch", part("take")),
-        ("server-run", part("run")),
-        ("server-send", part("reply")),
-    ];
-    for (component, count) in components {
+    let parts = stepped.parts();
+    for (component, name) in COMPONENTS {
+        let part = parts.iter().find(|(part, _)| *part == name);
+        let (_, count) = part.expect("each component is a part of a call");
         let case = format!("{CASE}-{component}");
-        table.count(&case, &Named::bound(FAST), "instructions", count as f64);
+        table.count(&case, &Named::bound(FAST), "instructions", *count as f64);
     }
 }
 

@@ -300,9 +300,9 @@ impl<G: Guest> Host<G> {
         (self.estacks.borrow().len() - ended, self.free.borrow().len())
     }
 
-    /// Has `sleep` sleep while all these words hold what they should, `words_max` at most, until
-    /// that time has passed if there is one; it says whether it has slept for as long as it wanted
-    /// to. Does not if a guest can go on.
+    /// Has `sleep` sleep while all these words hold what they should, `words_max` at most and one
+    /// at least, until that time has passed if there is one; it says whether it has slept for as
+    /// long as it wanted to. Does not if a guest can go on.
     pub fn sleep(
         &self,
         words_max: usize,

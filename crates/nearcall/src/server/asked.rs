@@ -6,7 +6,7 @@
 //! left, for nobody rings for a call that was claimed.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::binding::ServerBinding;
@@ -18,8 +18,6 @@ pub(crate) struct Asked {
     lists: Mutex<Lists>,
     /// Something is in them. Written under their lock.
     is_some: AtomicBool,
-    /// A relief looks again and again whether the watcher is stuck.
-    has_relief: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -27,6 +25,14 @@ struct Lists {
     /// Suspended calls that were woken.
     woken: VecDeque<Arc<Suspended>>,
     looks: VecDeque<Asking>,
+    /// A relief looks again and again whether the watcher is stuck.
+    has_relief: bool,
+}
+
+impl Lists {
+    fn is_some(&self) -> bool {
+        !self.woken.is_empty() || !self.looks.is_empty()
+    }
 }
 
 /// A binding that the watcher is asked to look at.
@@ -100,34 +106,28 @@ impl Asked {
     }
 
     fn note(&self, lists: &Lists) {
-        let is_some = !lists.woken.is_empty() || !lists.looks.is_empty();
         // Relaxed: the lock orders it among those who write; see `is_some` for the others.
-        self.is_some.store(is_some, Ordering::Relaxed);
+        self.is_some.store(lists.is_some(), Ordering::Relaxed);
     }
 
     /// The watcher is in a procedure: whether a relief is to be called, because something is left
-    /// and none looks.
+    /// and none looks. Under the lock, so that of the watcher, which asks after it has entered, and
+    /// of whoever asks it for something and then looks where it is, one sees the other.
     pub fn needs_relief(&self) -> bool {
-        // SeqCst: against the fence in `stop_looking`, of what was asked and who looks at least
-        // one side sees the other's.
-        fence(Ordering::SeqCst);
-        // Relaxed: as above.
-        self.is_some() && !self.has_relief.load(Ordering::Relaxed)
+        let lists = self.lists();
+        lists.is_some() && !lists.has_relief
     }
 
     /// A relief looks whether the watcher is stuck, and goes on to as long as something is left.
     pub fn begin_looking(&self) {
-        // Relaxed: who misses it calls once more than it needed to.
-        self.has_relief.store(true, Ordering::Relaxed);
+        self.lists().has_relief = true;
     }
 
     /// It does not any more. True: it is to look again, something was left.
     pub fn stop_looking(&self) -> bool {
-        // Relaxed: the fence orders it.
-        self.has_relief.store(false, Ordering::Relaxed);
-        // SeqCst: see `needs_relief`.
-        fence(Ordering::SeqCst);
-        self.is_some()
+        let mut lists = self.lists();
+        lists.has_relief = false;
+        lists.is_some()
     }
 
     fn lists(&self) -> MutexGuard<'_, Lists> {

@@ -219,8 +219,8 @@ impl Processors {
         if !self.has_watch(current::number()) {
             self.hail_watcher();
         }
-        // Relaxed: a hint, as in `take_over`. A watcher that is in a procedure may stay there.
-        if self.progress.load(Ordering::Relaxed) & 1 != 0 {
+        // A watcher that is in a procedure may stay there.
+        if self.is_in_procedure() {
             self.call_relief_for_asked();
         }
     }

@@ -102,7 +102,8 @@ impl AwaitedList {
             let newest = self.foreign.last.get();
             return newest.or_else(|| self.first_of_queues(1).pop()).into_iter().collect();
         };
-        let mut threads = self.first_of_queues(QUEUES_PER_SLEEP.min(count_max / 2 + 1));
+        let reserved = self.count().min(count_max.div_ceil(2));
+        let mut threads = self.first_of_queues(QUEUES_PER_SLEEP.min(count_max - reserved));
         let foreign = std::iter::successors(self.foreign.first.get(), |thread| thread.next.get());
         threads.extend(foreign.take(count_max - threads.len()));
         threads
