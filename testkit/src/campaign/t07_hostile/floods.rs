@@ -1,7 +1,6 @@
 //! Hostile peers that do something as fast as they can for a while.
 
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
 use nearcall_abi::message::Message;
@@ -29,15 +28,6 @@ pub const AT_THE_BELL: &[&Script] = &[
     &Script { name: "bells of others", run: |t| burn(t, lanes) },
     &Script { name: "noise in heads and bell", run: |t| burn(t, scribble) },
 ];
-
-/// Burns processor time and does nothing else.
-pub fn hog(is_over: &AtomicBool, time: Duration) {
-    let begin = Instant::now();
-    // Relaxed: a flag that orders nothing.
-    while !is_over.load(Relaxed) && begin.elapsed() < time {
-        std::hint::spin_loop();
-    }
-}
 
 /// Binds, and does it over and over again.
 fn burn(target: &Target, act: impl Fn(&HandClient, &mut fastrand::Rng)) -> Found {
