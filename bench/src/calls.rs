@@ -131,6 +131,10 @@ impl CallsServer for Server {
     }
 
     fn leaf(&self) {}
+
+    fn numbers_in(&self, numbers: &[i32]) {
+        black_box(numbers);
+    }
 }
 
 /// Binds to what is exported in `directory`.

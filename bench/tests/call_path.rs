@@ -1,6 +1,6 @@
 //! What a call does besides moving lines, which is nothing: no system call and no allocation on
-//! either side while both spin, for Null, Add, BigInOut and 4 KiB in turn; and a server that is
-//! left alone takes no processor time.
+//! either side while both spin, for Null, Add, BigInOut, 4 KiB and numbers in turn; and a server
+//! that is left alone takes no processor time.
 //!
 //! Client and server are two processes, and each is this program, which is why it has its own
 //! `main`. A third process on the processors can break any one window of calls (whoever spins for
@@ -36,8 +36,9 @@ const SLEEPLESS: &str = "sleepless-server";
 /// The role of a client whose system calls are counted.
 const CALLER: &str = "caller";
 
-/// Null, Add, BigInOut and 4 KiB in, of three classes of A-stack, and a Null that is awaited.
-const KINDS: u32 = 5;
+/// Null, Add, BigInOut, 4 KiB and 250 numbers in, of three classes of A-stack, and a Null that is
+/// awaited.
+const KINDS: u32 = 6;
 
 /// Calls before a window.
 const WARM_UP: u32 = 1_000;
@@ -127,6 +128,8 @@ impl CallsServer for Counting {
     fn bytes_in(&self, _: &[u8]) {}
 
     fn leaf(&self) {}
+
+    fn numbers_in(&self, _: &[i32]) {}
 }
 
 fn play_server(link: &Link, arguments: &[String]) -> Result<(), Failure> {
@@ -190,12 +193,13 @@ fn with_server(
 
 /// Calls each of [`KINDS`] in turn.
 fn call(client: &CallsClient, count: u32) -> Result<(), Failure> {
-    let (mut big, four_k) = ([7; 200], [7; 4096]);
+    let (mut big, four_k, numbers) = ([7; 200], [7; 4096], [7; 250]);
     for _ in 0..count / KINDS {
         client.null()?;
         client.add(2, 3)?;
         client.big_in_out(&mut big)?;
         client.four_k(&four_k)?;
+        client.numbers_in(&numbers)?;
         block_on(client.awaiting().null())?;
     }
     Ok(())

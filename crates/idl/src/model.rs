@@ -471,6 +471,11 @@ impl Operation {
         &self.parameters[..own_count]
     }
 
+    /// Whether its calls bring the server items of a feed.
+    pub fn takes_items(&self) -> bool {
+        self.feed.as_ref().is_some_and(|feed| feed.part == FeedPart::Put)
+    }
+
     /// Whether its calls wait for what the other side of an exchange does.
     pub fn waits_for_exchange(&self) -> bool {
         self.feed.as_ref().is_some_and(|feed| {

@@ -804,14 +804,9 @@ pub mod feeds {
             let number = arguments.get_u32::<8>();
             let items_length = arguments.get_u32::<12>();
             let mut incoming = arguments.variable::<16>()?;
-            let items = incoming.bytes(items_length, 1024)?;
-            let ::core::result::Result::Ok(
-                (),
-            ) = arguments.put_to_feed::<u8, (), ::core::convert::Infallible>(
-                feed,
-                number,
-                items.to_vec(),
-            )?;
+            let items = incoming.vec(items_length, 1024)?;
+            let ::core::result::Result::Ok(()) =
+                arguments.put_to_feed::<u8, (), ::core::convert::Infallible>(feed, number, items)?;
             let results = arguments.results();
             results.reply(0)
         }
@@ -1098,14 +1093,9 @@ pub mod feeds {
             let number = arguments.get_u32::<8>();
             let items_length = arguments.get_u32::<12>();
             let mut incoming = arguments.variable::<16>()?;
-            let items = incoming.bytes(items_length, 1024)?;
-            let ::core::result::Result::Ok(
-                (),
-            ) = arguments.put_to_feed::<u8, (), ::core::convert::Infallible>(
-                feed,
-                number,
-                items.to_vec(),
-            )?;
+            let items = incoming.vec(items_length, 1024)?;
+            let ::core::result::Result::Ok(()) =
+                arguments.put_to_feed::<u8, (), ::core::convert::Infallible>(feed, number, items)?;
             let results = arguments.results();
             results.reply(0)
         }
@@ -2075,14 +2065,9 @@ pub mod feeds {
             let number = arguments.get_u32::<8>();
             let items_length = arguments.get_u32::<12>();
             let mut incoming = arguments.variable::<16>()?;
-            let items = incoming.bytes(items_length, 1024)?;
-            let ::core::result::Result::Ok(
-                (),
-            ) = arguments.put_to_feed::<u8, (), ::core::convert::Infallible>(
-                feed,
-                number,
-                items.to_vec(),
-            )?;
+            let items = incoming.vec(items_length, 1024)?;
+            let ::core::result::Result::Ok(()) =
+                arguments.put_to_feed::<u8, (), ::core::convert::Infallible>(feed, number, items)?;
             let results = arguments.results();
             results.reply(0)
         }
@@ -2380,14 +2365,9 @@ pub mod feeds {
             let number = arguments.get_u32::<8>();
             let items_length = arguments.get_u32::<12>();
             let mut incoming = arguments.variable::<16>()?;
-            let items = incoming.bytes(items_length, 1024)?;
-            let ::core::result::Result::Ok(
-                (),
-            ) = arguments.put_to_feed::<u8, (), ::core::convert::Infallible>(
-                feed,
-                number,
-                items.to_vec(),
-            )?;
+            let items = incoming.vec(items_length, 1024)?;
+            let ::core::result::Result::Ok(()) =
+                arguments.put_to_feed::<u8, (), ::core::convert::Infallible>(feed, number, items)?;
             let results = arguments.results();
             results.reply(0)
         }

@@ -148,7 +148,7 @@ impl PfsClient {
         let data_length = reply.get_u32::<8>();
         let mut incoming = reply.variable::<16>()?;
         let data_ = incoming
-            .elements::<i32>(data_length, ::nearcall::raw::UNBOUNDED)
+            .vec_of::<i32>(data_length, ::nearcall::raw::UNBOUNDED)
             .map_err(|malformed| reply.malformed(malformed))?;
         *pos = pos_;
         ::core::result::Result::Ok((returned, data_))
@@ -300,7 +300,7 @@ impl<'b> PfsPosting<'b> {
             let data_length = reply.get_u32::<8>();
             let mut incoming = reply.variable::<16>()?;
             let data_ = incoming
-                .elements::<i32>(data_length, ::nearcall::raw::UNBOUNDED)
+                .vec_of::<i32>(data_length, ::nearcall::raw::UNBOUNDED)
                 .map_err(|malformed| reply.malformed(malformed))?;
             ::core::result::Result::Ok((returned, pos_, data_))
         };
@@ -477,7 +477,7 @@ impl<'b> PfsAwaiting<'b> {
                 let data_length = reply.get_u32::<8>();
                 let mut incoming = reply.variable::<16>()?;
                 let data_ = incoming
-                    .elements::<i32>(data_length, ::nearcall::raw::UNBOUNDED)
+                    .vec_of::<i32>(data_length, ::nearcall::raw::UNBOUNDED)
                     .map_err(|malformed| reply.malformed(malformed))?;
                 ::core::result::Result::Ok((returned, pos_, data_))
             };

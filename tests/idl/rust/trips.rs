@@ -1452,7 +1452,7 @@ pub mod trips {
                 .string(returned_length, 4)
                 .map_err(|malformed| reply.malformed(malformed))?;
             let all_ = incoming
-                .elements::<i32>(all_length, 2)
+                .vec_of::<i32>(all_length, 2)
                 .map_err(|malformed| reply.malformed(malformed))?;
             let shorts_ = incoming
                 .unmarshal::<::std::vec::Vec<Tag>>(shorts_length)
@@ -2042,7 +2042,7 @@ pub mod trips {
                     .string(returned_length, 4)
                     .map_err(|malformed| reply.malformed(malformed))?;
                 let all_ = incoming
-                    .elements::<i32>(all_length, 2)
+                    .vec_of::<i32>(all_length, 2)
                     .map_err(|malformed| reply.malformed(malformed))?;
                 let shorts_ = incoming
                     .unmarshal::<::std::vec::Vec<Tag>>(shorts_length)
@@ -2707,7 +2707,7 @@ pub mod trips {
                         .string(returned_length, 4)
                         .map_err(|malformed| reply.malformed(malformed))?;
                     let all_ = incoming
-                        .elements::<i32>(all_length, 2)
+                        .vec_of::<i32>(all_length, 2)
                         .map_err(|malformed| reply.malformed(malformed))?;
                     let shorts_ = incoming
                         .unmarshal::<::std::vec::Vec<Tag>>(shorts_length)

@@ -1683,11 +1683,11 @@ pub mod types {
             let f_length = reply.get_u32::<12>();
             let mut incoming = reply.variable::<16>()?;
             let returned = incoming
-                .elements::<i32>(returned_length, ::nearcall::raw::UNBOUNDED)
+                .vec_of::<i32>(returned_length, ::nearcall::raw::UNBOUNDED)
                 .map_err(|malformed| reply.malformed(malformed))?;
             let b_ = incoming.vec(b_length, 9).map_err(|malformed| reply.malformed(malformed))?;
             let d_ = incoming
-                .elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)
+                .vec_of::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)
                 .map_err(|malformed| reply.malformed(malformed))?;
             let f_ = incoming
                 .unmarshal::<::std::vec::Vec<bool>>(f_length)
@@ -2503,11 +2503,11 @@ pub mod types {
                 let f_length = reply.get_u32::<12>();
                 let mut incoming = reply.variable::<16>()?;
                 let returned = incoming
-                    .elements::<i32>(returned_length, ::nearcall::raw::UNBOUNDED)
+                    .vec_of::<i32>(returned_length, ::nearcall::raw::UNBOUNDED)
                     .map_err(|malformed| reply.malformed(malformed))?;
                 let b_ = incoming.vec(b_length, 9).map_err(|malformed| reply.malformed(malformed))?;
                 let d_ = incoming
-                    .elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)
+                    .vec_of::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)
                     .map_err(|malformed| reply.malformed(malformed))?;
                 let f_ = incoming
                     .unmarshal::<::std::vec::Vec<bool>>(f_length)
@@ -3363,12 +3363,12 @@ pub mod types {
                     let f_length = reply.get_u32::<12>();
                     let mut incoming = reply.variable::<16>()?;
                     let returned = incoming
-                        .elements::<i32>(returned_length, ::nearcall::raw::UNBOUNDED)
+                        .vec_of::<i32>(returned_length, ::nearcall::raw::UNBOUNDED)
                         .map_err(|malformed| reply.malformed(malformed))?;
                     let b_ =
                         incoming.vec(b_length, 9).map_err(|malformed| reply.malformed(malformed))?;
                     let d_ = incoming
-                        .elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)
+                        .vec_of::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)
                         .map_err(|malformed| reply.malformed(malformed))?;
                     let f_ = incoming
                         .unmarshal::<::std::vec::Vec<bool>>(f_length)
@@ -4094,7 +4094,7 @@ pub mod types {
             let a = incoming.bytes(a_length, ::nearcall::raw::UNBOUNDED)?;
             let mut b = incoming.vec(b_length, 9)?;
             let c = incoming.elements::<f64>(c_length, 4)?;
-            let mut d = incoming.elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut d = incoming.vec_of::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
             let e = incoming.elements::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
             let (returned, f) = <S as AllServer>::seqs(server, &a, &mut b, &c, &mut d, &e);
             ::nearcall::raw::check_result("b", b.len(), 9)?;
@@ -4828,7 +4828,7 @@ pub mod types {
             let a = incoming.bytes(a_length, ::nearcall::raw::UNBOUNDED)?;
             let mut b = incoming.vec(b_length, 9)?;
             let c = incoming.elements::<f64>(c_length, 4)?;
-            let mut d = incoming.elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut d = incoming.vec_of::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
             let e = incoming.elements::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
             let server = ::std::sync::Arc::clone(server);
             arguments.run_awaited(async move {
@@ -5411,7 +5411,7 @@ pub mod types {
                         .string(why_length, ::nearcall::raw::UNBOUNDED)
                         .map_err(|malformed| reply.malformed(malformed))?;
                     let numbers = incoming
-                        .elements::<i32>(numbers_length, ::nearcall::raw::UNBOUNDED)
+                        .vec_of::<i32>(numbers_length, ::nearcall::raw::UNBOUNDED)
                         .map_err(|malformed| reply.malformed(malformed))?;
                     let shape = incoming
                         .unmarshal::<Shape>(shape_length)
@@ -5611,7 +5611,7 @@ pub mod types {
                             .string(why_length, ::nearcall::raw::UNBOUNDED)
                             .map_err(|malformed| reply.malformed(malformed))?;
                         let numbers = incoming
-                            .elements::<i32>(numbers_length, ::nearcall::raw::UNBOUNDED)
+                            .vec_of::<i32>(numbers_length, ::nearcall::raw::UNBOUNDED)
                             .map_err(|malformed| reply.malformed(malformed))?;
                         let shape = incoming
                             .unmarshal::<Shape>(shape_length)
@@ -5828,7 +5828,7 @@ pub mod types {
                                 .string(why_length, ::nearcall::raw::UNBOUNDED)
                                 .map_err(|malformed| reply.malformed(malformed))?;
                             let numbers = incoming
-                                .elements::<i32>(numbers_length, ::nearcall::raw::UNBOUNDED)
+                                .vec_of::<i32>(numbers_length, ::nearcall::raw::UNBOUNDED)
                                 .map_err(|malformed| reply.malformed(malformed))?;
                             let shape = incoming
                                 .unmarshal::<Shape>(shape_length)
@@ -6804,11 +6804,11 @@ pub mod types {
             let f_length = reply.get_u32::<12>();
             let mut incoming = reply.variable::<16>()?;
             let returned = incoming
-                .elements::<i32>(returned_length, ::nearcall::raw::UNBOUNDED)
+                .vec_of::<i32>(returned_length, ::nearcall::raw::UNBOUNDED)
                 .map_err(|malformed| reply.malformed(malformed))?;
             let b_ = incoming.vec(b_length, 9).map_err(|malformed| reply.malformed(malformed))?;
             let d_ = incoming
-                .elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)
+                .vec_of::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)
                 .map_err(|malformed| reply.malformed(malformed))?;
             let f_ = incoming
                 .unmarshal::<::std::vec::Vec<bool>>(f_length)
@@ -7194,7 +7194,7 @@ pub mod types {
                         .string(why_length, ::nearcall::raw::UNBOUNDED)
                         .map_err(|malformed| reply.malformed(malformed))?;
                     let numbers = incoming
-                        .elements::<i32>(numbers_length, ::nearcall::raw::UNBOUNDED)
+                        .vec_of::<i32>(numbers_length, ::nearcall::raw::UNBOUNDED)
                         .map_err(|malformed| reply.malformed(malformed))?;
                     let shape = incoming
                         .unmarshal::<Shape>(shape_length)
@@ -7248,7 +7248,7 @@ pub mod types {
                         .string(why_length, ::nearcall::raw::UNBOUNDED)
                         .map_err(|malformed| reply.malformed(malformed))?;
                     let numbers = incoming
-                        .elements::<i32>(numbers_length, ::nearcall::raw::UNBOUNDED)
+                        .vec_of::<i32>(numbers_length, ::nearcall::raw::UNBOUNDED)
                         .map_err(|malformed| reply.malformed(malformed))?;
                     let shape = incoming
                         .unmarshal::<Shape>(shape_length)
@@ -7821,11 +7821,11 @@ pub mod types {
                 let f_length = reply.get_u32::<12>();
                 let mut incoming = reply.variable::<16>()?;
                 let returned = incoming
-                    .elements::<i32>(returned_length, ::nearcall::raw::UNBOUNDED)
+                    .vec_of::<i32>(returned_length, ::nearcall::raw::UNBOUNDED)
                     .map_err(|malformed| reply.malformed(malformed))?;
                 let b_ = incoming.vec(b_length, 9).map_err(|malformed| reply.malformed(malformed))?;
                 let d_ = incoming
-                    .elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)
+                    .vec_of::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)
                     .map_err(|malformed| reply.malformed(malformed))?;
                 let f_ = incoming
                     .unmarshal::<::std::vec::Vec<bool>>(f_length)
@@ -8275,7 +8275,7 @@ pub mod types {
                             .string(why_length, ::nearcall::raw::UNBOUNDED)
                             .map_err(|malformed| reply.malformed(malformed))?;
                         let numbers = incoming
-                            .elements::<i32>(numbers_length, ::nearcall::raw::UNBOUNDED)
+                            .vec_of::<i32>(numbers_length, ::nearcall::raw::UNBOUNDED)
                             .map_err(|malformed| reply.malformed(malformed))?;
                         let shape = incoming
                             .unmarshal::<Shape>(shape_length)
@@ -8346,7 +8346,7 @@ pub mod types {
                             .string(why_length, ::nearcall::raw::UNBOUNDED)
                             .map_err(|malformed| reply.malformed(malformed))?;
                         let numbers = incoming
-                            .elements::<i32>(numbers_length, ::nearcall::raw::UNBOUNDED)
+                            .vec_of::<i32>(numbers_length, ::nearcall::raw::UNBOUNDED)
                             .map_err(|malformed| reply.malformed(malformed))?;
                         let shape = incoming
                             .unmarshal::<Shape>(shape_length)
@@ -8926,12 +8926,12 @@ pub mod types {
                     let f_length = reply.get_u32::<12>();
                     let mut incoming = reply.variable::<16>()?;
                     let returned = incoming
-                        .elements::<i32>(returned_length, ::nearcall::raw::UNBOUNDED)
+                        .vec_of::<i32>(returned_length, ::nearcall::raw::UNBOUNDED)
                         .map_err(|malformed| reply.malformed(malformed))?;
                     let b_ =
                         incoming.vec(b_length, 9).map_err(|malformed| reply.malformed(malformed))?;
                     let d_ = incoming
-                        .elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)
+                        .vec_of::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)
                         .map_err(|malformed| reply.malformed(malformed))?;
                     let f_ = incoming
                         .unmarshal::<::std::vec::Vec<bool>>(f_length)
@@ -9397,7 +9397,7 @@ pub mod types {
                                 .string(why_length, ::nearcall::raw::UNBOUNDED)
                                 .map_err(|malformed| reply.malformed(malformed))?;
                             let numbers = incoming
-                                .elements::<i32>(numbers_length, ::nearcall::raw::UNBOUNDED)
+                                .vec_of::<i32>(numbers_length, ::nearcall::raw::UNBOUNDED)
                                 .map_err(|malformed| reply.malformed(malformed))?;
                             let shape = incoming
                                 .unmarshal::<Shape>(shape_length)
@@ -9468,7 +9468,7 @@ pub mod types {
                                 .string(why_length, ::nearcall::raw::UNBOUNDED)
                                 .map_err(|malformed| reply.malformed(malformed))?;
                             let numbers = incoming
-                                .elements::<i32>(numbers_length, ::nearcall::raw::UNBOUNDED)
+                                .vec_of::<i32>(numbers_length, ::nearcall::raw::UNBOUNDED)
                                 .map_err(|malformed| reply.malformed(malformed))?;
                             let shape = incoming
                                 .unmarshal::<Shape>(shape_length)
@@ -9955,7 +9955,7 @@ pub mod types {
             let a = incoming.bytes(a_length, ::nearcall::raw::UNBOUNDED)?;
             let mut b = incoming.vec(b_length, 9)?;
             let c = incoming.elements::<f64>(c_length, 4)?;
-            let mut d = incoming.elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut d = incoming.vec_of::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
             let e = incoming.elements::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
             let (returned, f) = <S as DerivedServer>::seqs(server, &a, &mut b, &c, &mut d, &e);
             ::nearcall::raw::check_result("b", b.len(), 9)?;
@@ -10886,7 +10886,7 @@ pub mod types {
             let a = incoming.bytes(a_length, ::nearcall::raw::UNBOUNDED)?;
             let mut b = incoming.vec(b_length, 9)?;
             let c = incoming.elements::<f64>(c_length, 4)?;
-            let mut d = incoming.elements::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut d = incoming.vec_of::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
             let e = incoming.elements::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
             let server = ::std::sync::Arc::clone(server);
             arguments.run_awaited(async move {

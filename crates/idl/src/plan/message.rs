@@ -278,7 +278,8 @@ impl Planner<'_> {
     }
 
     /// Table III: what the server only looks at is copied for the time of the procedure, what it
-    /// does not look at not at all; results go straight to where they belong.
+    /// does not look at not at all; results go straight to where they belong, and so do items of a
+    /// feed, which whoever takes them keeps.
     fn copy(&self, payload: &Payload, reader: Reader) -> Copy {
         let is_in = match payload.place.root {
             Root::Parameter(index) => {
@@ -288,7 +289,10 @@ impl Planner<'_> {
         };
         match (reader, payload.form) {
             (Reader::Server, Form::Lent) => Copy::None,
-            (Reader::Server, Form::Text | Form::WideText | Form::Octets) if is_in => Copy::Private,
+            (
+                Reader::Server,
+                Form::Text | Form::WideText | Form::Octets | Form::Elements { .. },
+            ) if is_in && !self.operation.takes_items() => Copy::Private,
             (Reader::Client, Form::Lent) if payload.place.root != Root::Returned => Copy::Into,
             _ => Copy::Owned,
         }

@@ -11,7 +11,7 @@ use super::element::Element;
 use super::malformed::Malformed;
 use super::marshal::{Marshal, Reader};
 use super::opaque::Opaque;
-use super::scratch::{Bytes, Text};
+use super::scratch::{Bytes, Elements, Text};
 use super::served::ServedCall;
 use crate::client::lent::LENT_PAYLOAD_BYTES;
 
@@ -112,16 +112,31 @@ impl<'a> Incoming<'a> {
         self.take(bytes, bound)
     }
 
-    /// `count` numbers, copied once, to where they stay.
-    pub fn elements<T: Element>(&mut self, count: u32, bound: u32) -> Result<Vec<T>, Malformed> {
+    /// `count` elements, copied.
+    #[inline]
+    pub fn elements<T: Element>(
+        &mut self,
+        count: u32,
+        bound: u32,
+    ) -> Result<Elements<T>, Malformed> {
+        Elements::copy_of(self.take_elements::<T>(count, bound)?)
+    }
+
+    /// `count` elements for keeps: copied once, to where they stay.
+    pub fn vec_of<T: Element>(&mut self, count: u32, bound: u32) -> Result<Vec<T>, Malformed> {
+        let payload = self.take_elements::<T>(count, bound)?;
+        let mut elements = vec![T::zeroed(); count as usize];
+        payload.copy_out(bytemuck::cast_slice_mut(&mut elements))?;
+        Ok(elements)
+    }
+
+    #[inline]
+    fn take_elements<T>(&mut self, count: u32, bound: u32) -> Result<Payload<'a>, Malformed> {
         check_bound(count, bound)?;
         let bytes = u64::from(count) * size_of::<T>() as u64;
         let limit = (self.end - self.at) as u64;
         let claimed = u32::try_from(bytes).map_err(|_| Malformed::Length { claimed: bytes, limit });
-        let payload = self.take(claimed?, u32::MAX)?;
-        let mut elements = vec![T::zeroed(); count as usize];
-        payload.copy_out(bytemuck::cast_slice_mut(&mut elements))?;
-        Ok(elements)
+        self.take(claimed?, u32::MAX)
     }
 
     /// Bytes where they lie, for whoever does not interpret them (L43): in the message, or in a

@@ -177,10 +177,8 @@ impl Rust<'_> {
         let part = operation.feed.as_ref().map(|feed| feed.part);
         let (carried, ran) = match sent {
             Some(sent) if part == Some(FeedPart::Put) => {
-                // Octets are in private memory that is not the procedure's own.
-                let owned = sent.are_octets.then(|| quote!(.to_vec()));
                 let item = sent.item;
-                let carried = quote!(put_to_exchange::<#item>(#kind, #(#given),* #owned));
+                let carried = quote!(put_to_exchange::<#item>(#kind, #(#given),*));
                 (carried, Ran::Value(quote!(#outcome?)))
             }
             _ => (

@@ -9,7 +9,7 @@ use crate::back::rust::interface::Procedure;
 use crate::back::rust::stub::{Printer, number};
 use crate::back::rust::tokens::{TokenStream, quote};
 use crate::layout::{Place, Root};
-use crate::model::{Direction, FeedPart, Primitive, Type};
+use crate::model::{Direction, FeedPart};
 use crate::plan::{FeedWay, Passing};
 
 /// The procedures of one feed, and the types that they have to agree on.
@@ -20,7 +20,6 @@ pub struct FeedOf<'p> {
     pub put: Option<Procedure<'p>>,
     pub end: Option<Procedure<'p>>,
     pub item: TokenStream,
-    are_octets: bool,
     /// Most items of a batch.
     pub bound: u32,
     output: TokenStream,
@@ -33,7 +32,6 @@ pub struct FeedOf<'p> {
 /// The items of an exchange that go to the server.
 pub struct SentItems {
     pub item: TokenStream,
-    pub are_octets: bool,
     pub bound: u32,
 }
 
@@ -55,19 +53,16 @@ impl Rust<'_> {
             FeedWay::Both { next, put, end } => (at(next), at(put), at(end)),
         };
         let returned = end.and_then(|end| end.operation.returns.as_ref());
-        let are_octets = |item| *self.model.resolved(item) == Type::Primitive(Primitive::Octet);
-        let sent = feed.sent.as_ref().map(|sent| SentItems {
-            item: self.owned(scope, &sent.item),
-            are_octets: are_octets(&sent.item),
-            bound: sent.batch_count,
-        });
+        let sent = feed
+            .sent
+            .as_ref()
+            .map(|sent| SentItems { item: self.owned(scope, &sent.item), bound: sent.batch_count });
         FeedOf {
             kind: feed.open,
             next,
             put,
             end,
             item: self.owned(scope, &feed.item),
-            are_octets: are_octets(&feed.item),
             bound: feed.batch_count,
             output: returned.map_or_else(|| quote!(()), |declared| self.owned(scope, declared)),
             raised: match operation.raises.as_slice() {
@@ -207,12 +202,8 @@ impl Rust<'_> {
                 #arguments.next_of_feed::<#item, #raised>(#feed, #number, #bound)?
             },
             (FeedPart::Put, [number_of, number, items]) => {
-                // Octets are in private memory that is not the procedure's own.
-                let owned = feed.are_octets.then(|| quote!(.to_vec()));
                 quote! {
-                    #arguments.put_to_feed::<#item, #output, #raised>(
-                        #number_of, #number, #items #owned,
-                    )?
+                    #arguments.put_to_feed::<#item, #output, #raised>(#number_of, #number, #items)?
                 }
             }
             (FeedPart::End, [feed]) => quote! {

@@ -114,7 +114,10 @@ impl Printer<'_, '_> {
                     Type::Sequence { element, .. } => self.rust.owned(self.scope, element),
                     _ => quote!(_),
                 };
-                quote!(elements::<#element>(#length, #limit))
+                match copy {
+                    Copy::Private => quote!(elements::<#element>(#length, #limit)),
+                    _ => quote!(vec_of::<#element>(#length, #limit)),
+                }
             }
             (Form::Marshalled, _) => {
                 let declared = self.owned(place);
