@@ -45,6 +45,11 @@ extern "C" {
 
 /* A function of a header that a program need not use. */
 #define NEARCALL_INLINE static inline __attribute__((unused))
+/* One that is called and not inlined: large, or never on the way that most calls go. */
+#define NEARCALL_APART static __attribute__((noinline, unused))
+#define NEARCALL_COLD static __attribute__((noinline, cold, unused))
+/* Where it is called, nobody is in a hurry. */
+#define NEARCALL_RARE __attribute__((cold))
 
 /* What became of a call, an import or an export. */
 typedef enum nearcall_outcome {
@@ -300,14 +305,15 @@ bool nearcall_reply_descriptors(nearcall_reply *reply, nearcall_descriptor *desc
                                 uint32_t descriptor_count, nearcall_environment *environment);
 void nearcall_reply_release(nearcall_reply *reply);
 /* False, always. */
-bool nearcall_reply_malformed(nearcall_reply *reply, nearcall_malformed malformed,
-                              nearcall_environment *environment);
+NEARCALL_RARE bool nearcall_reply_malformed(nearcall_reply *reply, nearcall_malformed malformed,
+                                            nearcall_environment *environment);
 bool nearcall_empty_batch(const nearcall_client *client, uint32_t procedure,
                           nearcall_environment *environment);
 bool nearcall_feed_over(const nearcall_client *client, uint32_t procedure,
                            nearcall_environment *environment);
 void nearcall_give_up_feed(const nearcall_client *client, uint64_t feed);
-bool nearcall_refuse_argument(nearcall_environment *environment, nearcall_breach breach);
+NEARCALL_RARE bool nearcall_refuse_argument(nearcall_environment *environment,
+                                            nearcall_breach breach);
 
 void nearcall_arguments_fixed(const nearcall_served *call, uint8_t *target, uint32_t byte_count);
 /* False if the arguments are refused. */
@@ -316,9 +322,9 @@ bool nearcall_arguments_take(nearcall_served *call, uint32_t variable_at, nearca
 bool nearcall_arguments_descriptors(nearcall_served *call, nearcall_descriptor *descriptors,
                                     uint32_t descriptor_count);
 /* False, always. */
-bool nearcall_refuse_arguments(nearcall_served *call, nearcall_malformed malformed);
-bool nearcall_refuse_result(nearcall_served *call, nearcall_breach breach);
-bool nearcall_refuse_memory(nearcall_served *call, uint64_t byte_count);
+NEARCALL_RARE bool nearcall_refuse_arguments(nearcall_served *call, nearcall_malformed malformed);
+NEARCALL_RARE bool nearcall_refuse_result(nearcall_served *call, nearcall_breach breach);
+NEARCALL_RARE bool nearcall_refuse_memory(nearcall_served *call, uint64_t byte_count);
 void nearcall_reply_with(nearcall_served *call, const nearcall_message *message, uint32_t raised);
 void nearcall_lend_room(nearcall_served *call, uint32_t variable_at, uint32_t limit);
 

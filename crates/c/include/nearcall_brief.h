@@ -90,8 +90,6 @@ uint64_t nearcall_slow_release(const nearcall_client *client, uint32_t class_ind
                                uint64_t returned);
 
 #define NEARCALL_LIKELY(condition) __builtin_expect(!!(condition), 1)
-#define NEARCALL_COLD static __attribute__((noinline, cold))
-#define NEARCALL_APART static __attribute__((noinline))
 #define NEARCALL_STRAIGHT static inline __attribute__((always_inline, unused))
 
 #if defined(__x86_64__) && defined(__linux__)

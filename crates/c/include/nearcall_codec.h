@@ -99,7 +99,7 @@ NEARCALL_INLINE void nearcall_raise(nearcall_environment *environment, const cha
     environment->release = release;
 }
 
-NEARCALL_INLINE bool nearcall_no_memory(nearcall_environment *environment, uint32_t ran) {
+NEARCALL_COLD bool nearcall_no_memory(nearcall_environment *environment, uint32_t ran) {
     environment->outcome = NEARCALL_NO_MEMORY;
     environment->ran = ran;
     memcpy(environment->message, "no memory for a value", sizeof "no memory for a value");
@@ -120,11 +120,11 @@ NEARCALL_INLINE void *nearcall_taken(nearcall_take *take) {
     return bytes;
 }
 
-/* Gives back what nobody has asked for. */
-NEARCALL_INLINE void nearcall_free_takes(nearcall_take *takes, uint32_t count) {
+/* Gives back what nobody has asked for, once. */
+NEARCALL_APART void nearcall_free_takes(nearcall_take *takes, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         if (takes[i].form != NEARCALL_FORM_LENT) {
-            nearcall_free(takes[i].bytes);
+            nearcall_free(nearcall_taken(&takes[i]));
         }
     }
 }
@@ -151,37 +151,67 @@ typedef struct nearcall_writer {
     bool has_no_memory;
 } nearcall_writer;
 
+/* Room for so many bytes more, twice as much as there would be; false if there is none. */
+NEARCALL_APART bool nearcall_write_grow(nearcall_writer *writer, size_t count) {
+    size_t capacity = (writer->count + count) * 2;
+    uint8_t *grown = writer->has_no_memory ? NULL : (uint8_t *)nearcall_allocate(capacity);
+    if (grown == NULL) {
+        writer->has_no_memory = true;
+        return false;
+    }
+    if (writer->count > 0) {
+        memcpy(grown, writer->bytes, writer->count);
+    }
+    nearcall_free(writer->bytes);
+    writer->bytes = grown;
+    writer->capacity = capacity;
+    return true;
+}
+
 NEARCALL_INLINE void nearcall_write(nearcall_writer *writer, const void *bytes, size_t count) {
-    if (count == 0 || writer->has_no_memory) {
+    if (count == 0) {
         return;
     }
-    if (writer->capacity - writer->count < count) {
-        size_t capacity = (writer->count + count) * 2;
-        uint8_t *grown = (uint8_t *)nearcall_allocate(capacity);
-        if (grown == NULL) {
-            writer->has_no_memory = true;
-            return;
-        }
-        if (writer->count > 0) {
-            memcpy(grown, writer->bytes, writer->count);
-        }
-        nearcall_free(writer->bytes);
-        writer->bytes = grown;
-        writer->capacity = capacity;
+    if (writer->capacity - writer->count < count && !nearcall_write_grow(writer, count)) {
+        return;
     }
     memcpy(writer->bytes + writer->count, bytes, count);
     writer->count += count;
 }
 
+/* How many items, and the items, each of which may have any value. */
+NEARCALL_APART void nearcall_write_items(nearcall_writer *writer, const void *items,
+                                         uint32_t count, size_t size) {
+    nearcall_write(writer, &count, sizeof count);
+    nearcall_write(writer, items, count * size);
+}
+
+/* How many items: none. */
+NEARCALL_INLINE void nearcall_write_none(nearcall_writer *writer) {
+    const uint32_t count = 0;
+    nearcall_write(writer, &count, sizeof count);
+}
+
 /* Remembers the first breach. */
-NEARCALL_INLINE void nearcall_write_breach(nearcall_writer *writer, nearcall_breach breach) {
+NEARCALL_COLD void nearcall_write_breach(nearcall_writer *writer, nearcall_breach breach) {
     if (!writer->has_breach) {
         writer->has_breach = true;
         writer->breach = breach;
     }
 }
 
-NEARCALL_INLINE void nearcall_write_text(nearcall_writer *writer, const char *name,
+NEARCALL_APART void nearcall_free_writers(nearcall_writer *writers, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        nearcall_free(writers[i].bytes);
+    }
+}
+
+/* Whether a value was not written as a whole. */
+NEARCALL_INLINE bool nearcall_is_unwritten(const nearcall_writer *writer) {
+    return writer->has_breach || writer->has_no_memory;
+}
+
+NEARCALL_APART void nearcall_write_text(nearcall_writer *writer, const char *name,
                                          const char *text) {
     size_t bytes = nearcall_text_bytes(text);
     size_t end = bytes == 0 ? 0 : nearcall_text_end(text, bytes);
@@ -222,16 +252,26 @@ typedef struct nearcall_reader {
     bool has_no_memory;
 } nearcall_reader;
 
+NEARCALL_APART void nearcall_read_begin(nearcall_reader *reader, const void *bytes, size_t count) {
+    const nearcall_reader begun = {(const uint8_t *)bytes, count, 0, 0, {0, 0, 0}, false};
+    *reader = begun;
+}
+
 /* False, always. */
-NEARCALL_INLINE bool nearcall_read_bad(nearcall_reader *reader, uint32_t kind, uint64_t claimed,
-                                       uint64_t limit) {
+NEARCALL_COLD bool nearcall_read_bad(nearcall_reader *reader, uint32_t kind, uint64_t claimed,
+                                     uint64_t limit) {
     reader->malformed = nearcall_bad(kind, claimed, limit);
     return false;
 }
 
+/* False: there are no more so many bytes. */
+NEARCALL_COLD bool nearcall_read_short(nearcall_reader *reader, size_t count) {
+    return nearcall_read_bad(reader, NEARCALL_MALFORMED_LENGTH, count, reader->left);
+}
+
 NEARCALL_INLINE bool nearcall_read(nearcall_reader *reader, void *target, size_t count) {
     if (count > reader->left) {
-        return nearcall_read_bad(reader, NEARCALL_MALFORMED_LENGTH, count, reader->left);
+        return nearcall_read_short(reader, count);
     }
     if (count > 0) {
         memcpy(target, reader->rest, count);
@@ -248,7 +288,7 @@ NEARCALL_INLINE bool nearcall_read_count(nearcall_reader *reader, uint64_t bytes
         return false;
     }
     if (*count > 0 && bytes_min > reader->left / *count) {
-        return nearcall_read_bad(reader, NEARCALL_MALFORMED_LENGTH, *count, reader->left);
+        return nearcall_read_short(reader, *count);
     }
     return true;
 }
@@ -260,7 +300,7 @@ typedef struct nearcall_behind {
 } nearcall_behind;
 
 /* Begins an appendable struct: nothing is read past what its length says. */
-NEARCALL_INLINE bool nearcall_read_appendable(nearcall_reader *reader, nearcall_behind *behind) {
+NEARCALL_APART bool nearcall_read_appendable(nearcall_reader *reader, nearcall_behind *behind) {
     uint32_t count = 0;
     if (!nearcall_read_count(reader, 1, &count)) {
         return false;
@@ -272,7 +312,7 @@ NEARCALL_INLINE bool nearcall_read_appendable(nearcall_reader *reader, nearcall_
 }
 
 /* Before a member: where nothing is left of the struct, reading goes on in the member's default. */
-NEARCALL_INLINE bool nearcall_read_missing(nearcall_reader *reader, const uint8_t *missing,
+NEARCALL_APART bool nearcall_read_missing(nearcall_reader *reader, const uint8_t *missing,
                                            uint32_t count) {
     if (reader->left > 0) {
         return true;
@@ -326,14 +366,29 @@ NEARCALL_INLINE uint64_t nearcall_bits_f64(double value) {
     return bits;
 }
 
+/* Whether there may be a value one level deeper. */
+NEARCALL_INLINE bool nearcall_read_level(nearcall_reader *reader) {
+    return reader->depth < NEARCALL_DEPTH_MAX ||
+           nearcall_read_bad(reader, NEARCALL_MALFORMED_DEPTH, NEARCALL_DEPTH_MAX + 1,
+                             NEARCALL_DEPTH_MAX);
+}
+
 /* One level deeper; undone by `reader->depth--`. */
 NEARCALL_INLINE bool nearcall_read_deeper(nearcall_reader *reader) {
-    if (reader->depth == NEARCALL_DEPTH_MAX) {
-        return nearcall_read_bad(reader, NEARCALL_MALFORMED_DEPTH, NEARCALL_DEPTH_MAX + 1,
-                                 NEARCALL_DEPTH_MAX);
+    if (!nearcall_read_level(reader)) {
+        return false;
     }
     reader->depth++;
     return true;
+}
+
+/* Whether a list has no items, and may be there; if not, nothing was read. */
+NEARCALL_INLINE bool nearcall_read_none(nearcall_reader *reader) {
+    uint32_t count = 1;
+    if (reader->left >= sizeof count && reader->depth < NEARCALL_DEPTH_MAX) {
+        memcpy(&count, reader->rest, sizeof count);
+    }
+    return count == 0 && nearcall_read(reader, &count, sizeof count);
 }
 
 /* Zeroed memory for a value, or false. */
@@ -348,7 +403,7 @@ NEARCALL_INLINE bool nearcall_read_room(nearcall_reader *reader, size_t bytes, v
  * twice as many as were read. Those that appendable structs make of fewer bytes are limited by
  * NEARCALL_DEFAULT_BYTES_MAX.
  */
-NEARCALL_INLINE bool nearcall_read_grow(nearcall_reader *reader, void **buffer, uint32_t used,
+NEARCALL_APART bool nearcall_read_grow(nearcall_reader *reader, void **buffer, uint32_t used,
                                         uint32_t *capacity, uint32_t count, size_t size) {
     size_t wanted = used == 0 ? reader->left / size + 4 : (size_t)used * 2;
     void *grown = NULL;
@@ -368,9 +423,28 @@ NEARCALL_INLINE bool nearcall_read_grow(nearcall_reader *reader, void **buffer, 
     return true;
 }
 
-NEARCALL_INLINE bool nearcall_read_text(nearcall_reader *reader, char **text) {
+/* What nearcall_write_items wrote; there are none after false. */
+NEARCALL_APART bool nearcall_read_items(nearcall_reader *reader, void **items, uint32_t *length,
+                                        size_t size) {
     uint32_t count = 0;
-    void *room = NULL;
+    if (!nearcall_read_count(reader, size, &count) || !nearcall_read_level(reader)) {
+        return false;
+    }
+    if (count == 0) {
+        return true;
+    }
+    *items = nearcall_allocate(count * size);
+    reader->has_no_memory = *items == NULL;
+    if (reader->has_no_memory) {
+        return false;
+    }
+    *length = count;
+    /* There are as many bytes: that was judged with the count. */
+    return nearcall_read(reader, *items, count * size);
+}
+
+NEARCALL_APART bool nearcall_read_text(nearcall_reader *reader, char **text) {
+    uint32_t count = 0;
     size_t end;
     if (!nearcall_read_count(reader, 1, &count)) {
         return false;
@@ -379,17 +453,58 @@ NEARCALL_INLINE bool nearcall_read_text(nearcall_reader *reader, char **text) {
     if (end < count) {
         return nearcall_read_bad(reader, NEARCALL_MALFORMED_TEXT, end, 0);
     }
-    if (!nearcall_read_room(reader, (size_t)count + 1, &room)) {
+    *text = (char *)nearcall_allocate((size_t)count + 1);
+    reader->has_no_memory = *text == NULL;
+    if (reader->has_no_memory) {
         return false;
     }
-    *text = (char *)room;
-    return nearcall_read(reader, room, count);
+    (*text)[count] = 0;
+    /* There are as many bytes: that was judged with the count. */
+    return nearcall_read(reader, *text, count);
 }
 
 /* All of it was used. */
 NEARCALL_INLINE bool nearcall_read_end(nearcall_reader *reader) {
     return reader->left == 0 ||
            nearcall_read_bad(reader, NEARCALL_MALFORMED_LEFT, reader->left, 0);
+}
+
+/* What stubs say of a value that could not be written, or be read. */
+NEARCALL_COLD void nearcall_argument_unwritten(nearcall_environment *environment,
+                                               const nearcall_writer *writer) {
+    if (writer->has_breach) {
+        nearcall_refuse_argument(environment, writer->breach);
+    } else {
+        nearcall_no_memory(environment, NEARCALL_RAN_NO);
+    }
+}
+
+NEARCALL_COLD void nearcall_result_unwritten(nearcall_served *call,
+                                             const nearcall_writer *writer) {
+    if (writer->has_breach) {
+        nearcall_refuse_result(call, writer->breach);
+    } else {
+        nearcall_refuse_memory(call, 0);
+    }
+}
+
+NEARCALL_COLD void nearcall_argument_unread(nearcall_served *call,
+                                            const nearcall_reader *reader) {
+    if (reader->has_no_memory) {
+        nearcall_refuse_memory(call, 0);
+    } else {
+        nearcall_refuse_arguments(call, reader->malformed);
+    }
+}
+
+NEARCALL_COLD void nearcall_result_unread(nearcall_reply *reply, const nearcall_reader *reader,
+                                          nearcall_environment *environment) {
+    if (reader->has_no_memory) {
+        nearcall_reply_release(reply);
+        nearcall_no_memory(environment, NEARCALL_RAN_YES);
+    } else {
+        nearcall_reply_malformed(reply, reader->malformed, environment);
+    }
 }
 
 #endif

@@ -17,6 +17,7 @@ mod dump;
 mod feeds;
 mod limits;
 mod message;
+mod plain;
 mod posted;
 mod showing;
 mod types;
@@ -25,6 +26,7 @@ pub use brief::{Brief, BriefItem, BriefKind, BriefPayload};
 pub use dump::dump;
 pub use feeds::{FeedPlan, FeedWay, Sent};
 pub use limits::{Count, Hop, Limit, LimitCheck, limit_checks};
+pub use plain::Footprint;
 pub use showing::{SHOWN_CHARACTERS_MAX, Showing, showing};
 pub use types::{MemberPlan, TypePlan};
 

@@ -16,54 +16,44 @@ NEARCALL_INLINE bool nearcall_is_growing_Colour(int64_t word) {
 NEARCALL_INLINE void nearcall_encode_array_2_double(nearcall_writer *writer, const nearcall_array_2_double *value);
 NEARCALL_INLINE bool nearcall_decode_array_2_double(nearcall_reader *reader,
     nearcall_array_2_double *value);
-NEARCALL_INLINE void nearcall_encode_growing_Choice(nearcall_writer *writer, const growing_Choice *value);
-NEARCALL_INLINE bool nearcall_decode_growing_Choice(nearcall_reader *reader,
+NEARCALL_APART void nearcall_encode_growing_Choice(nearcall_writer *writer, const growing_Choice *value);
+NEARCALL_APART bool nearcall_decode_growing_Choice(nearcall_reader *reader,
     growing_Choice *value);
 NEARCALL_INLINE void nearcall_encode_growing_Holder(nearcall_writer *writer, const growing_Holder *value);
 NEARCALL_INLINE bool nearcall_decode_growing_Holder(nearcall_reader *reader,
     growing_Holder *value);
-NEARCALL_INLINE void nearcall_encode_growing_Item(nearcall_writer *writer, const growing_Item *value);
-NEARCALL_INLINE bool nearcall_decode_growing_Item(nearcall_reader *reader,
+NEARCALL_APART void nearcall_encode_growing_Item(nearcall_writer *writer, const growing_Item *value);
+NEARCALL_APART bool nearcall_decode_growing_Item(nearcall_reader *reader,
     growing_Item *value);
 NEARCALL_INLINE void nearcall_encode_growing_Nothing(nearcall_writer *writer, const growing_Nothing *value);
 NEARCALL_INLINE bool nearcall_decode_growing_Nothing(nearcall_reader *reader,
     growing_Nothing *value);
-NEARCALL_INLINE void nearcall_encode_growing_Part(nearcall_writer *writer, const growing_Part *value);
-NEARCALL_INLINE bool nearcall_decode_growing_Part(nearcall_reader *reader,
+NEARCALL_APART void nearcall_encode_growing_Part(nearcall_writer *writer, const growing_Part *value);
+NEARCALL_APART bool nearcall_decode_growing_Part(nearcall_reader *reader,
     growing_Part *value);
 NEARCALL_INLINE void nearcall_encode_growing_Place(nearcall_writer *writer, const growing_Place *value);
 NEARCALL_INLINE bool nearcall_decode_growing_Place(nearcall_reader *reader,
     growing_Place *value);
-NEARCALL_INLINE void nearcall_encode_sequence_growing_Item(nearcall_writer *writer, const nearcall_sequence_growing_Item *value);
-NEARCALL_INLINE bool nearcall_decode_sequence_growing_Item(nearcall_reader *reader,
+NEARCALL_APART void nearcall_encode_sequence_growing_Item(nearcall_writer *writer, const nearcall_sequence_growing_Item *value);
+NEARCALL_APART bool nearcall_decode_sequence_growing_Item(nearcall_reader *reader,
     nearcall_sequence_growing_Item *value);
-NEARCALL_INLINE void nearcall_encode_sequence_growing_Part(nearcall_writer *writer, const nearcall_sequence_growing_Part *value);
-NEARCALL_INLINE bool nearcall_decode_sequence_growing_Part(nearcall_reader *reader,
+NEARCALL_APART void nearcall_encode_sequence_growing_Part(nearcall_writer *writer, const nearcall_sequence_growing_Part *value);
+NEARCALL_APART bool nearcall_decode_sequence_growing_Part(nearcall_reader *reader,
     nearcall_sequence_growing_Part *value);
+NEARCALL_ASSERT(sizeof(nearcall_array_2_double) == 16u);
+NEARCALL_ASSERT(sizeof(growing_Place) == 4u);
 
 NEARCALL_INLINE void nearcall_encode_array_2_double(nearcall_writer *writer,
     const nearcall_array_2_double *value) {
-    const double *items = &value->_at[0];
-    for (size_t i = 0; i < 2u; i++) {
-        {
-            const double word = (double)items[i];
-            nearcall_write(writer, &word, sizeof word);
-        }
-    }
+    nearcall_write(writer, value, sizeof *value);
 }
 
 NEARCALL_INLINE bool nearcall_decode_array_2_double(nearcall_reader *reader,
     nearcall_array_2_double *value) {
-    double *items = &value->_at[0];
-    for (size_t i = 0; i < 2u; i++) {
-        if (!nearcall_read(reader, &items[i], sizeof items[i])) {
-            return false;
-        }
-    }
-    return true;
+    return nearcall_read(reader, value, sizeof *value);
 }
 
-NEARCALL_INLINE void nearcall_encode_growing_Choice(nearcall_writer *writer,
+NEARCALL_APART void nearcall_encode_growing_Choice(nearcall_writer *writer,
     const growing_Choice *value) {
     {
         const uint8_t word = (uint8_t)value->_d;
@@ -82,7 +72,7 @@ NEARCALL_INLINE void nearcall_encode_growing_Choice(nearcall_writer *writer,
     }
 }
 
-NEARCALL_INLINE bool nearcall_decode_growing_Choice(nearcall_reader *reader,
+NEARCALL_APART bool nearcall_decode_growing_Choice(nearcall_reader *reader,
     growing_Choice *value) {
     if (!nearcall_read(reader, &value->_d, sizeof value->_d)) {
         return false;
@@ -126,7 +116,7 @@ NEARCALL_INLINE bool nearcall_decode_growing_Holder(nearcall_reader *reader,
     return true;
 }
 
-NEARCALL_INLINE void nearcall_encode_growing_Item(nearcall_writer *writer,
+NEARCALL_APART void nearcall_encode_growing_Item(nearcall_writer *writer,
     const growing_Item *value) {
     const size_t begin = nearcall_write_appendable(writer);
     if (nearcall_text_bytes(value->name) > 16u) {
@@ -136,7 +126,11 @@ NEARCALL_INLINE void nearcall_encode_growing_Item(nearcall_writer *writer,
     if (value->parts._length > 4u) {
         nearcall_write_breach(writer, nearcall_over("parts", NEARCALL_BREACH_BOUND, (uint64_t)value->parts._length, 4u));
     }
-    nearcall_encode_sequence_growing_Part(writer, &value->parts);
+    if (value->parts._length == 0) {
+        nearcall_write_none(writer);
+    } else {
+        nearcall_encode_sequence_growing_Part(writer, &value->parts);
+    }
     {
         const uint8_t is_present = value->note != NULL;
         nearcall_write(writer, &is_present, 1);
@@ -170,7 +164,7 @@ NEARCALL_INLINE void nearcall_encode_growing_Item(nearcall_writer *writer,
     nearcall_write_appended(writer, begin);
 }
 
-NEARCALL_INLINE bool nearcall_decode_growing_Item(nearcall_reader *reader,
+NEARCALL_APART bool nearcall_decode_growing_Item(nearcall_reader *reader,
     growing_Item *value) {
     nearcall_behind behind = {NULL, 0};
     if (!nearcall_read_appendable(reader, &behind)) {
@@ -194,7 +188,7 @@ NEARCALL_INLINE bool nearcall_decode_growing_Item(nearcall_reader *reader,
             return false;
         }
     }
-    if (!nearcall_decode_sequence_growing_Part(reader, &value->parts)) {
+    if (!nearcall_read_none(reader) && !nearcall_decode_sequence_growing_Part(reader, &value->parts)) {
         return false;
     }
     if (value->parts._length > 4u) {
@@ -332,7 +326,7 @@ NEARCALL_INLINE bool nearcall_decode_growing_Nothing(nearcall_reader *reader,
     return true;
 }
 
-NEARCALL_INLINE void nearcall_encode_growing_Part(nearcall_writer *writer,
+NEARCALL_APART void nearcall_encode_growing_Part(nearcall_writer *writer,
     const growing_Part *value) {
     const size_t begin = nearcall_write_appendable(writer);
     {
@@ -346,7 +340,7 @@ NEARCALL_INLINE void nearcall_encode_growing_Part(nearcall_writer *writer,
     nearcall_write_appended(writer, begin);
 }
 
-NEARCALL_INLINE bool nearcall_decode_growing_Part(nearcall_reader *reader,
+NEARCALL_APART bool nearcall_decode_growing_Part(nearcall_reader *reader,
     growing_Part *value) {
     nearcall_behind behind = {NULL, 0};
     if (!nearcall_read_appendable(reader, &behind)) {
@@ -376,28 +370,15 @@ NEARCALL_INLINE bool nearcall_decode_growing_Part(nearcall_reader *reader,
 
 NEARCALL_INLINE void nearcall_encode_growing_Place(nearcall_writer *writer,
     const growing_Place *value) {
-    {
-        const uint16_t word = (uint16_t)value->x;
-        nearcall_write(writer, &word, sizeof word);
-    }
-    {
-        const uint16_t word = (uint16_t)value->y;
-        nearcall_write(writer, &word, sizeof word);
-    }
+    nearcall_write(writer, value, sizeof *value);
 }
 
 NEARCALL_INLINE bool nearcall_decode_growing_Place(nearcall_reader *reader,
     growing_Place *value) {
-    if (!nearcall_read(reader, &value->x, sizeof value->x)) {
-        return false;
-    }
-    if (!nearcall_read(reader, &value->y, sizeof value->y)) {
-        return false;
-    }
-    return true;
+    return nearcall_read(reader, value, sizeof *value);
 }
 
-NEARCALL_INLINE void nearcall_encode_sequence_growing_Item(nearcall_writer *writer,
+NEARCALL_APART void nearcall_encode_sequence_growing_Item(nearcall_writer *writer,
     const nearcall_sequence_growing_Item *value) {
     nearcall_write(writer, &value->_length, sizeof value->_length);
     for (uint32_t i = 0; i < value->_length; i++) {
@@ -405,7 +386,7 @@ NEARCALL_INLINE void nearcall_encode_sequence_growing_Item(nearcall_writer *writ
     }
 }
 
-NEARCALL_INLINE bool nearcall_decode_sequence_growing_Item(nearcall_reader *reader,
+NEARCALL_APART bool nearcall_decode_sequence_growing_Item(nearcall_reader *reader,
     nearcall_sequence_growing_Item *value) {
     uint32_t count = 0;
     uint32_t capacity = 0;
@@ -430,7 +411,7 @@ NEARCALL_INLINE bool nearcall_decode_sequence_growing_Item(nearcall_reader *read
     return true;
 }
 
-NEARCALL_INLINE void nearcall_encode_sequence_growing_Part(nearcall_writer *writer,
+NEARCALL_APART void nearcall_encode_sequence_growing_Part(nearcall_writer *writer,
     const nearcall_sequence_growing_Part *value) {
     nearcall_write(writer, &value->_length, sizeof value->_length);
     for (uint32_t i = 0; i < value->_length; i++) {
@@ -438,7 +419,7 @@ NEARCALL_INLINE void nearcall_encode_sequence_growing_Part(nearcall_writer *writ
     }
 }
 
-NEARCALL_INLINE bool nearcall_decode_sequence_growing_Part(nearcall_reader *reader,
+NEARCALL_APART bool nearcall_decode_sequence_growing_Part(nearcall_reader *reader,
     nearcall_sequence_growing_Part *value) {
     uint32_t count = 0;
     uint32_t capacity = 0;
@@ -520,19 +501,15 @@ growing_Item growing_Shelf_echo(const growing_Shelf *nc_client, const growing_It
     bool nc_is_good = false;
     nearcall_put nc_puts[1];
     nearcall_take nc_takes[1] = {{NULL, 0, 0, 0, 0}};
-    nearcall_writer nc_writer0 = {0};
+    nearcall_writer nc_writers[1] = {{0}};
     nearcall_begin(nc_env);
-    nearcall_encode_growing_Item(&nc_writer0, &(*given));
-    if (nc_writer0.has_breach) {
-        nearcall_refuse_argument(nc_env, nc_writer0.breach);
+    nearcall_encode_growing_Item(&nc_writers[0], &(*given));
+    if (nearcall_is_unwritten(&nc_writers[0])) {
+        nearcall_argument_unwritten(nc_env, &nc_writers[0]);
         goto nc_done;
     }
-    if (nc_writer0.has_no_memory) {
-        nearcall_no_memory(nc_env, NEARCALL_RAN_NO);
-        goto nc_done;
-    }
-    nearcall_put_u32(nc_fixed, 0, (uint32_t)nc_writer0.count);
-    nc_puts[0] = (nearcall_put){nc_writer0.bytes, (uint64_t)nc_writer0.count, "given", false};
+    nearcall_put_u32(nc_fixed, 0, (uint32_t)nc_writers[0].count);
+    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "given", false};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 4, 8, 1, 0, NULL};
     nc_reply.fixed = nc_results;
     nc_reply.fixed_bytes = 4;
@@ -547,19 +524,14 @@ growing_Item growing_Shelf_echo(const growing_Shelf *nc_client, const growing_It
         goto nc_done;
     }
     {
-        nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, 0, {0, 0, 0}, false};
-        const bool nc_is_value = nearcall_decode_growing_Item(&nc_reader, &nc_returned) &&
-            nearcall_read_end(&nc_reader);
-        if (nc_reader.has_no_memory) {
-            nearcall_reply_release(&nc_reply);
-            nearcall_no_memory(nc_env, NEARCALL_RAN_YES);
+        nearcall_reader nc_reader;
+        nearcall_read_begin(&nc_reader, nc_takes[0].bytes, nc_takes[0].count);
+        if (!nearcall_decode_growing_Item(&nc_reader, &nc_returned) ||
+            !nearcall_read_end(&nc_reader)) {
+            nearcall_result_unread(&nc_reply, &nc_reader, nc_env);
             goto nc_done;
         }
-        if (!nc_is_value) {
-            nearcall_reply_malformed(&nc_reply, nc_reader.malformed, nc_env);
-            goto nc_done;
-        }
-        nearcall_free(nearcall_taken(&nc_takes[0]));
+        nearcall_free_takes(&nc_takes[0], 1);
     }
     nearcall_reply_release(&nc_reply);
     nc_is_good = true;
@@ -569,7 +541,7 @@ nc_done:
         memset(&nc_returned, 0, sizeof nc_returned);
     }
     nearcall_free_takes(nc_takes, 1);
-    nearcall_free(nc_writer0.bytes);
+    nearcall_free_writers(nc_writers, 1);
     return nc_returned;
 }
 
@@ -583,35 +555,26 @@ void growing_Shelf_swap(const growing_Shelf *nc_client, nearcall_sequence_growin
     growing_Broken nc_raised1 = {0};
     nearcall_put nc_puts[2];
     nearcall_take nc_takes[1] = {{NULL, 0, 0, 0, 0}};
-    nearcall_writer nc_writer0 = {0};
-    nearcall_writer nc_writer1 = {0};
+    nearcall_writer nc_writers[2] = {{0}};
     nearcall_begin(nc_env);
     if ((*all)._length > 8u) {
         nearcall_refuse_argument(nc_env, nearcall_over("all", NEARCALL_BREACH_BOUND, (uint64_t)(*all)._length, 8u));
         goto nc_done;
     }
-    nearcall_encode_sequence_growing_Item(&nc_writer0, &(*all));
-    if (nc_writer0.has_breach) {
-        nearcall_refuse_argument(nc_env, nc_writer0.breach);
+    nearcall_encode_sequence_growing_Item(&nc_writers[0], &(*all));
+    if (nearcall_is_unwritten(&nc_writers[0])) {
+        nearcall_argument_unwritten(nc_env, &nc_writers[0]);
         goto nc_done;
     }
-    if (nc_writer0.has_no_memory) {
-        nearcall_no_memory(nc_env, NEARCALL_RAN_NO);
+    nearcall_encode_growing_Holder(&nc_writers[1], &(*held));
+    if (nearcall_is_unwritten(&nc_writers[1])) {
+        nearcall_argument_unwritten(nc_env, &nc_writers[1]);
         goto nc_done;
     }
-    nearcall_encode_growing_Holder(&nc_writer1, &(*held));
-    if (nc_writer1.has_breach) {
-        nearcall_refuse_argument(nc_env, nc_writer1.breach);
-        goto nc_done;
-    }
-    if (nc_writer1.has_no_memory) {
-        nearcall_no_memory(nc_env, NEARCALL_RAN_NO);
-        goto nc_done;
-    }
-    nearcall_put_u32(nc_fixed, 0, (uint32_t)nc_writer0.count);
-    nearcall_put_u32(nc_fixed, 4, (uint32_t)nc_writer1.count);
-    nc_puts[0] = (nearcall_put){nc_writer0.bytes, (uint64_t)nc_writer0.count, "all", false};
-    nc_puts[1] = (nearcall_put){nc_writer1.bytes, (uint64_t)nc_writer1.count, "held", false};
+    nearcall_put_u32(nc_fixed, 0, (uint32_t)nc_writers[0].count);
+    nearcall_put_u32(nc_fixed, 4, (uint32_t)nc_writers[1].count);
+    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "all", false};
+    nc_puts[1] = (nearcall_put){nc_writers[1].bytes, (uint64_t)nc_writers[1].count, "held", false};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 8, 8, 2, 0, NULL};
     nc_reply.fixed = nc_results;
     nc_reply.fixed_bytes = 4;
@@ -628,19 +591,14 @@ void growing_Shelf_swap(const growing_Shelf *nc_client, nearcall_sequence_growin
             goto nc_done;
         }
         {
-            nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, 0, {0, 0, 0}, false};
-            const bool nc_is_value = nearcall_decode_sequence_growing_Item(&nc_reader, &nc_new_all) &&
-                nearcall_read_end(&nc_reader);
-            if (nc_reader.has_no_memory) {
-                nearcall_reply_release(&nc_reply);
-                nearcall_no_memory(nc_env, NEARCALL_RAN_YES);
+            nearcall_reader nc_reader;
+            nearcall_read_begin(&nc_reader, nc_takes[0].bytes, nc_takes[0].count);
+            if (!nearcall_decode_sequence_growing_Item(&nc_reader, &nc_new_all) ||
+                !nearcall_read_end(&nc_reader)) {
+                nearcall_result_unread(&nc_reply, &nc_reader, nc_env);
                 goto nc_done;
             }
-            if (!nc_is_value) {
-                nearcall_reply_malformed(&nc_reply, nc_reader.malformed, nc_env);
-                goto nc_done;
-            }
-            nearcall_free(nearcall_taken(&nc_takes[0]));
+            nearcall_free_takes(&nc_takes[0], 1);
         }
         if (nc_new_all._length > 8u) {
             nearcall_reply_malformed(&nc_reply, nearcall_bad(NEARCALL_MALFORMED_BOUND, (uint64_t)nc_new_all._length, 8u), nc_env);
@@ -655,19 +613,14 @@ void growing_Shelf_swap(const growing_Shelf *nc_client, nearcall_sequence_growin
             goto nc_done;
         }
         {
-            nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, 0, {0, 0, 0}, false};
-            const bool nc_is_value = nearcall_decode_growing_Part(&nc_reader, &nc_raised1.which) &&
-                nearcall_read_end(&nc_reader);
-            if (nc_reader.has_no_memory) {
-                nearcall_reply_release(&nc_reply);
-                nearcall_no_memory(nc_env, NEARCALL_RAN_YES);
+            nearcall_reader nc_reader;
+            nearcall_read_begin(&nc_reader, nc_takes[0].bytes, nc_takes[0].count);
+            if (!nearcall_decode_growing_Part(&nc_reader, &nc_raised1.which) ||
+                !nearcall_read_end(&nc_reader)) {
+                nearcall_result_unread(&nc_reply, &nc_reader, nc_env);
                 goto nc_done;
             }
-            if (!nc_is_value) {
-                nearcall_reply_malformed(&nc_reply, nc_reader.malformed, nc_env);
-                goto nc_done;
-            }
-            nearcall_free(nearcall_taken(&nc_takes[0]));
+            nearcall_free_takes(&nc_takes[0], 1);
         }
         nc_env->ran = NEARCALL_RAN_YES;
         nearcall_raise_growing_Broken(nc_env, nc_raised1);
@@ -682,8 +635,7 @@ nc_done:
     }
     nearcall_free_growing_Broken(&nc_raised1);
     nearcall_free_takes(nc_takes, 1);
-    nearcall_free(nc_writer0.bytes);
-    nearcall_free(nc_writer1.bytes);
+    nearcall_free_writers(nc_writers, 2);
     return;
 }
 
@@ -762,7 +714,7 @@ void nearcall_entry_growing_Shelf_echo(const nearcall_server_growing_Shelf *nc_s
     growing_Item nc_returned = {0};
     nearcall_put nc_puts[1];
     nearcall_take nc_takes[1] = {{NULL, 0, 0, 0, 0}};
-    nearcall_writer nc_writer0 = {0};
+    nearcall_writer nc_writers[1] = {{0}};
     nearcall_begin(&nc_env);
     nearcall_arguments_fixed(nc_call, nc_fixed, 4);
     nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES};
@@ -770,42 +722,34 @@ void nearcall_entry_growing_Shelf_echo(const nearcall_server_growing_Shelf *nc_s
         goto nc_done;
     }
     {
-        nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, 0, {0, 0, 0}, false};
-        const bool nc_is_value = nearcall_decode_growing_Item(&nc_reader, &given) &&
-            nearcall_read_end(&nc_reader);
-        if (nc_reader.has_no_memory) {
-            nearcall_refuse_memory(nc_call, 0);
+        nearcall_reader nc_reader;
+        nearcall_read_begin(&nc_reader, nc_takes[0].bytes, nc_takes[0].count);
+        if (!nearcall_decode_growing_Item(&nc_reader, &given) ||
+            !nearcall_read_end(&nc_reader)) {
+            nearcall_argument_unread(nc_call, &nc_reader);
             goto nc_done;
         }
-        if (!nc_is_value) {
-            nearcall_refuse_arguments(nc_call, nc_reader.malformed);
-            goto nc_done;
-        }
-        nearcall_free(nearcall_taken(&nc_takes[0]));
+        nearcall_free_takes(&nc_takes[0], 1);
     }
     nc_returned = nc_server->echo(nc_server->self, &given, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
         nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
         goto nc_done;
     }
-    nearcall_encode_growing_Item(&nc_writer0, &nc_returned);
-    if (nc_writer0.has_breach) {
-        nearcall_refuse_result(nc_call, nc_writer0.breach);
+    nearcall_encode_growing_Item(&nc_writers[0], &nc_returned);
+    if (nearcall_is_unwritten(&nc_writers[0])) {
+        nearcall_result_unwritten(nc_call, &nc_writers[0]);
         goto nc_done;
     }
-    if (nc_writer0.has_no_memory) {
-        nearcall_refuse_memory(nc_call, 0);
-        goto nc_done;
-    }
-    nearcall_put_u32(nc_results, 0, (uint32_t)nc_writer0.count);
-    nc_puts[0] = (nearcall_put){nc_writer0.bytes, (uint64_t)nc_writer0.count, "returned", false};
+    nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[0].count);
+    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "returned", false};
     nc_message = (nearcall_message){nc_results, nc_puts, 4, 8, 1, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
     nearcall_free_growing_Item(&given);
     nearcall_free_growing_Item(&nc_returned);
     nearcall_free_takes(nc_takes, 1);
-    nearcall_free(nc_writer0.bytes);
+    nearcall_free_writers(nc_writers, 1);
     nearcall_environment_release(&nc_env);
 }
 
@@ -818,8 +762,7 @@ void nearcall_entry_growing_Shelf_swap(const nearcall_server_growing_Shelf *nc_s
     growing_Holder held = {0};
     nearcall_put nc_puts[1];
     nearcall_take nc_takes[2] = {{NULL, 0, 0, 0, 0}, {NULL, 0, 0, 0, 0}};
-    nearcall_writer nc_writer0 = {0};
-    nearcall_writer nc_writer1 = {0};
+    nearcall_writer nc_writers[2] = {{0}};
     nearcall_begin(&nc_env);
     nearcall_arguments_fixed(nc_call, nc_fixed, 8);
     nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES};
@@ -828,52 +771,40 @@ void nearcall_entry_growing_Shelf_swap(const nearcall_server_growing_Shelf *nc_s
         goto nc_done;
     }
     {
-        nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, 0, {0, 0, 0}, false};
-        const bool nc_is_value = nearcall_decode_sequence_growing_Item(&nc_reader, &all) &&
-            nearcall_read_end(&nc_reader);
-        if (nc_reader.has_no_memory) {
-            nearcall_refuse_memory(nc_call, 0);
+        nearcall_reader nc_reader;
+        nearcall_read_begin(&nc_reader, nc_takes[0].bytes, nc_takes[0].count);
+        if (!nearcall_decode_sequence_growing_Item(&nc_reader, &all) ||
+            !nearcall_read_end(&nc_reader)) {
+            nearcall_argument_unread(nc_call, &nc_reader);
             goto nc_done;
         }
-        if (!nc_is_value) {
-            nearcall_refuse_arguments(nc_call, nc_reader.malformed);
-            goto nc_done;
-        }
-        nearcall_free(nearcall_taken(&nc_takes[0]));
+        nearcall_free_takes(&nc_takes[0], 1);
     }
     if (all._length > 8u) {
         nearcall_refuse_arguments(nc_call, nearcall_bad(NEARCALL_MALFORMED_BOUND, (uint64_t)all._length, 8u));
         goto nc_done;
     }
     {
-        nearcall_reader nc_reader = {nc_takes[1].bytes, nc_takes[1].count, 0, 0, {0, 0, 0}, false};
-        const bool nc_is_value = nearcall_decode_growing_Holder(&nc_reader, &held) &&
-            nearcall_read_end(&nc_reader);
-        if (nc_reader.has_no_memory) {
-            nearcall_refuse_memory(nc_call, 0);
+        nearcall_reader nc_reader;
+        nearcall_read_begin(&nc_reader, nc_takes[1].bytes, nc_takes[1].count);
+        if (!nearcall_decode_growing_Holder(&nc_reader, &held) ||
+            !nearcall_read_end(&nc_reader)) {
+            nearcall_argument_unread(nc_call, &nc_reader);
             goto nc_done;
         }
-        if (!nc_is_value) {
-            nearcall_refuse_arguments(nc_call, nc_reader.malformed);
-            goto nc_done;
-        }
-        nearcall_free(nearcall_taken(&nc_takes[1]));
+        nearcall_free_takes(&nc_takes[1], 1);
     }
     nc_server->swap(nc_server->self, &all, &held, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
         const growing_Broken *nc_raised1 = nearcall_raised_growing_Broken(&nc_env);
         if (nc_raised1 != NULL) {
-            nearcall_encode_growing_Part(&nc_writer0, &nc_raised1->which);
-            if (nc_writer0.has_breach) {
-                nearcall_refuse_result(nc_call, nc_writer0.breach);
+            nearcall_encode_growing_Part(&nc_writers[0], &nc_raised1->which);
+            if (nearcall_is_unwritten(&nc_writers[0])) {
+                nearcall_result_unwritten(nc_call, &nc_writers[0]);
                 goto nc_done;
             }
-            if (nc_writer0.has_no_memory) {
-                nearcall_refuse_memory(nc_call, 0);
-                goto nc_done;
-            }
-            nearcall_put_u32(nc_results, 0, (uint32_t)nc_writer0.count);
-            nc_puts[0] = (nearcall_put){nc_writer0.bytes, (uint64_t)nc_writer0.count, "which", false};
+            nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[0].count);
+            nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "which", false};
             nc_message = (nearcall_message){nc_results, nc_puts, 4, 8, 1, 0, NULL};
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
@@ -885,24 +816,19 @@ void nearcall_entry_growing_Shelf_swap(const nearcall_server_growing_Shelf *nc_s
         nearcall_refuse_result(nc_call, nearcall_over("all", NEARCALL_BREACH_BOUND, (uint64_t)all._length, 8u));
         goto nc_done;
     }
-    nearcall_encode_sequence_growing_Item(&nc_writer1, &all);
-    if (nc_writer1.has_breach) {
-        nearcall_refuse_result(nc_call, nc_writer1.breach);
+    nearcall_encode_sequence_growing_Item(&nc_writers[1], &all);
+    if (nearcall_is_unwritten(&nc_writers[1])) {
+        nearcall_result_unwritten(nc_call, &nc_writers[1]);
         goto nc_done;
     }
-    if (nc_writer1.has_no_memory) {
-        nearcall_refuse_memory(nc_call, 0);
-        goto nc_done;
-    }
-    nearcall_put_u32(nc_results, 0, (uint32_t)nc_writer1.count);
-    nc_puts[0] = (nearcall_put){nc_writer1.bytes, (uint64_t)nc_writer1.count, "all", false};
+    nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[1].count);
+    nc_puts[0] = (nearcall_put){nc_writers[1].bytes, (uint64_t)nc_writers[1].count, "all", false};
     nc_message = (nearcall_message){nc_results, nc_puts, 4, 8, 1, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
     nearcall_free_sequence_growing_Item(&all);
     nearcall_free_takes(nc_takes, 2);
-    nearcall_free(nc_writer0.bytes);
-    nearcall_free(nc_writer1.bytes);
+    nearcall_free_writers(nc_writers, 2);
     nearcall_environment_release(&nc_env);
 }
 

@@ -120,14 +120,14 @@ typedef struct nearcall_sequence_growing_Item {
 } nearcall_sequence_growing_Item;
 #endif
 
-NEARCALL_INLINE void nearcall_free_growing_Choice(growing_Choice *value);
-NEARCALL_INLINE void nearcall_free_growing_Item(growing_Item *value);
-NEARCALL_INLINE void nearcall_free_sequence_growing_Item(nearcall_sequence_growing_Item *value);
-NEARCALL_INLINE void nearcall_free_sequence_growing_Part(nearcall_sequence_growing_Part *value);
+NEARCALL_APART void nearcall_free_growing_Choice(growing_Choice *value);
+NEARCALL_APART void nearcall_free_growing_Item(growing_Item *value);
+NEARCALL_APART void nearcall_free_sequence_growing_Item(nearcall_sequence_growing_Item *value);
+NEARCALL_APART void nearcall_free_sequence_growing_Part(nearcall_sequence_growing_Part *value);
 
 #ifndef NEARCALL_HAS_FUNCTIONS_OF_GROWING_CHOICE
 #define NEARCALL_HAS_FUNCTIONS_OF_GROWING_CHOICE
-NEARCALL_INLINE void nearcall_free_growing_Choice(growing_Choice *value) {
+NEARCALL_APART void nearcall_free_growing_Choice(growing_Choice *value) {
     switch ((int64_t)value->_d) {
         case 1:
         break;
@@ -141,7 +141,7 @@ NEARCALL_INLINE void nearcall_free_growing_Choice(growing_Choice *value) {
 
 #ifndef NEARCALL_HAS_FUNCTIONS_OF_GROWING_ITEM
 #define NEARCALL_HAS_FUNCTIONS_OF_GROWING_ITEM
-NEARCALL_INLINE void nearcall_free_growing_Item(growing_Item *value) {
+NEARCALL_APART void nearcall_free_growing_Item(growing_Item *value) {
     nearcall_free(value->name);
     nearcall_free_sequence_growing_Part(&value->parts);
     if (value->note != NULL) {
@@ -156,7 +156,7 @@ NEARCALL_INLINE void nearcall_free_growing_Item(growing_Item *value) {
 
 #ifndef NEARCALL_HAS_FUNCTIONS_OF_SEQUENCE_GROWING_ITEM
 #define NEARCALL_HAS_FUNCTIONS_OF_SEQUENCE_GROWING_ITEM
-NEARCALL_INLINE void nearcall_free_sequence_growing_Item(nearcall_sequence_growing_Item *value) {
+NEARCALL_APART void nearcall_free_sequence_growing_Item(nearcall_sequence_growing_Item *value) {
     for (uint32_t i = 0; i < value->_length; i++) {
         nearcall_free_growing_Item(&value->_buffer[i]);
     }
@@ -167,7 +167,7 @@ NEARCALL_INLINE void nearcall_free_sequence_growing_Item(nearcall_sequence_growi
 
 #ifndef NEARCALL_HAS_FUNCTIONS_OF_SEQUENCE_GROWING_PART
 #define NEARCALL_HAS_FUNCTIONS_OF_SEQUENCE_GROWING_PART
-NEARCALL_INLINE void nearcall_free_sequence_growing_Part(nearcall_sequence_growing_Part *value) {
+NEARCALL_APART void nearcall_free_sequence_growing_Part(nearcall_sequence_growing_Part *value) {
     nearcall_free(value->_buffer);
     memset(value, 0, sizeof *value);
 }
@@ -178,7 +178,7 @@ NEARCALL_INLINE void nearcall_free_sequence_growing_Part(nearcall_sequence_growi
 NEARCALL_INLINE void nearcall_free_growing_Broken(growing_Broken *value) {
     memset(value, 0, sizeof *value);
 }
-NEARCALL_INLINE void nearcall_drop_growing_Broken(void *exception) {
+NEARCALL_COLD void nearcall_drop_growing_Broken(void *exception) {
     nearcall_free_growing_Broken((growing_Broken *)exception);
     nearcall_free(exception);
 }
@@ -187,7 +187,7 @@ NEARCALL_INLINE growing_Broken *nearcall_raised_growing_Broken(const nearcall_en
     return (growing_Broken *)nearcall_raised(env, ex_growing_Broken);
 }
 /* Raises it; what it holds is the environment's from here on. */
-NEARCALL_INLINE void nearcall_raise_growing_Broken(nearcall_environment *env,
+NEARCALL_COLD void nearcall_raise_growing_Broken(nearcall_environment *env,
     growing_Broken exception) {
     growing_Broken *copy = (growing_Broken *)nearcall_allocate(sizeof *copy);
     if (copy != NULL) {

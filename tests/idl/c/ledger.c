@@ -6,8 +6,8 @@
 NEARCALL_INLINE void nearcall_encode_Row(nearcall_writer *writer, const Row *value);
 NEARCALL_INLINE bool nearcall_decode_Row(nearcall_reader *reader,
     Row *value);
-NEARCALL_INLINE void nearcall_encode_sequence_Row(nearcall_writer *writer, const nearcall_sequence_Row *value);
-NEARCALL_INLINE bool nearcall_decode_sequence_Row(nearcall_reader *reader,
+NEARCALL_APART void nearcall_encode_sequence_Row(nearcall_writer *writer, const nearcall_sequence_Row *value);
+NEARCALL_APART bool nearcall_decode_sequence_Row(nearcall_reader *reader,
     nearcall_sequence_Row *value);
 
 NEARCALL_INLINE void nearcall_encode_Row(nearcall_writer *writer,
@@ -30,7 +30,7 @@ NEARCALL_INLINE bool nearcall_decode_Row(nearcall_reader *reader,
     return true;
 }
 
-NEARCALL_INLINE void nearcall_encode_sequence_Row(nearcall_writer *writer,
+NEARCALL_APART void nearcall_encode_sequence_Row(nearcall_writer *writer,
     const nearcall_sequence_Row *value) {
     nearcall_write(writer, &value->_length, sizeof value->_length);
     for (uint32_t i = 0; i < value->_length; i++) {
@@ -38,7 +38,7 @@ NEARCALL_INLINE void nearcall_encode_sequence_Row(nearcall_writer *writer,
     }
 }
 
-NEARCALL_INLINE bool nearcall_decode_sequence_Row(nearcall_reader *reader,
+NEARCALL_APART bool nearcall_decode_sequence_Row(nearcall_reader *reader,
     nearcall_sequence_Row *value) {
     uint32_t count = 0;
     uint32_t capacity = 0;
@@ -167,19 +167,14 @@ static nearcall_sequence_Row Ledger_next_rows(const Ledger *nc_client, uint64_t 
             goto nc_done;
         }
         {
-            nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, 0, {0, 0, 0}, false};
-            const bool nc_is_value = nearcall_decode_sequence_Row(&nc_reader, &nc_returned) &&
-                nearcall_read_end(&nc_reader);
-            if (nc_reader.has_no_memory) {
-                nearcall_reply_release(&nc_reply);
-                nearcall_no_memory(nc_env, NEARCALL_RAN_YES);
+            nearcall_reader nc_reader;
+            nearcall_read_begin(&nc_reader, nc_takes[0].bytes, nc_takes[0].count);
+            if (!nearcall_decode_sequence_Row(&nc_reader, &nc_returned) ||
+                !nearcall_read_end(&nc_reader)) {
+                nearcall_result_unread(&nc_reply, &nc_reader, nc_env);
                 goto nc_done;
             }
-            if (!nc_is_value) {
-                nearcall_reply_malformed(&nc_reply, nc_reader.malformed, nc_env);
-                goto nc_done;
-            }
-            nearcall_free(nearcall_taken(&nc_takes[0]));
+            nearcall_free_takes(&nc_takes[0], 1);
         }
         if (nc_returned._length > 31u) {
             nearcall_reply_malformed(&nc_reply, nearcall_bad(NEARCALL_MALFORMED_BOUND, (uint64_t)nc_returned._length, 31u), nc_env);
@@ -251,25 +246,21 @@ static void Ledger_put_load(const Ledger *nc_client, uint64_t feed, uint32_t num
     bool nc_is_good = false;
     Refused nc_raised1 = {0};
     nearcall_put nc_puts[1];
-    nearcall_writer nc_writer0 = {0};
+    nearcall_writer nc_writers[1] = {{0}};
     nearcall_begin(nc_env);
     if ((*items)._length > 31u) {
         nearcall_refuse_argument(nc_env, nearcall_over("items", NEARCALL_BREACH_BOUND, (uint64_t)(*items)._length, 31u));
         goto nc_done;
     }
-    nearcall_encode_sequence_Row(&nc_writer0, &(*items));
-    if (nc_writer0.has_breach) {
-        nearcall_refuse_argument(nc_env, nc_writer0.breach);
-        goto nc_done;
-    }
-    if (nc_writer0.has_no_memory) {
-        nearcall_no_memory(nc_env, NEARCALL_RAN_NO);
+    nearcall_encode_sequence_Row(&nc_writers[0], &(*items));
+    if (nearcall_is_unwritten(&nc_writers[0])) {
+        nearcall_argument_unwritten(nc_env, &nc_writers[0]);
         goto nc_done;
     }
     nearcall_put_u64(nc_fixed, 0, (uint64_t)feed);
     nearcall_put_u32(nc_fixed, 8, (uint32_t)number);
-    nearcall_put_u32(nc_fixed, 12, (uint32_t)nc_writer0.count);
-    nc_puts[0] = (nearcall_put){nc_writer0.bytes, (uint64_t)nc_writer0.count, "items", false};
+    nearcall_put_u32(nc_fixed, 12, (uint32_t)nc_writers[0].count);
+    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "items", false};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 16, 16, 1, 0, NULL};
     nc_reply.fixed = nc_results;
     nc_reply.fixed_bytes = 4;
@@ -293,7 +284,7 @@ static void Ledger_put_load(const Ledger *nc_client, uint64_t feed, uint32_t num
 nc_done:
     (void)nc_is_good;
     nearcall_free_Refused(&nc_raised1);
-    nearcall_free(nc_writer0.bytes);
+    nearcall_free_writers(nc_writers, 1);
     return;
 }
 
@@ -573,7 +564,7 @@ void nearcall_entry_Ledger_next_rows(const nearcall_server_Ledger *nc_server, ne
     bool is_last = 0;
     nearcall_sequence_Row nc_returned = {0};
     nearcall_put nc_puts[1];
-    nearcall_writer nc_writer0 = {0};
+    nearcall_writer nc_writers[1] = {{0}};
     (void)nc_server;
     nearcall_begin(&nc_env);
     nearcall_arguments_fixed(nc_call, nc_fixed, 12);
@@ -599,23 +590,19 @@ void nearcall_entry_Ledger_next_rows(const nearcall_server_Ledger *nc_server, ne
         nearcall_refuse_result(nc_call, nearcall_over("returned", NEARCALL_BREACH_BOUND, (uint64_t)nc_returned._length, 31u));
         goto nc_done;
     }
-    nearcall_encode_sequence_Row(&nc_writer0, &nc_returned);
-    if (nc_writer0.has_breach) {
-        nearcall_refuse_result(nc_call, nc_writer0.breach);
+    nearcall_encode_sequence_Row(&nc_writers[0], &nc_returned);
+    if (nearcall_is_unwritten(&nc_writers[0])) {
+        nearcall_result_unwritten(nc_call, &nc_writers[0]);
         goto nc_done;
     }
-    if (nc_writer0.has_no_memory) {
-        nearcall_refuse_memory(nc_call, 0);
-        goto nc_done;
-    }
-    nearcall_put_u32(nc_results, 0, (uint32_t)nc_writer0.count);
+    nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[0].count);
     nearcall_put_u8(nc_results, 4, (uint8_t)is_last);
-    nc_puts[0] = (nearcall_put){nc_writer0.bytes, (uint64_t)nc_writer0.count, "returned", false};
+    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "returned", false};
     nc_message = (nearcall_message){nc_results, nc_puts, 5, 8, 1, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
     nearcall_free_sequence_Row(&nc_returned);
-    nearcall_free(nc_writer0.bytes);
+    nearcall_free_writers(nc_writers, 1);
     nearcall_environment_release(&nc_env);
 }
 
@@ -668,18 +655,14 @@ void nearcall_entry_Ledger_put_load(const nearcall_server_Ledger *nc_server, nea
         goto nc_done;
     }
     {
-        nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, 0, {0, 0, 0}, false};
-        const bool nc_is_value = nearcall_decode_sequence_Row(&nc_reader, &items) &&
-            nearcall_read_end(&nc_reader);
-        if (nc_reader.has_no_memory) {
-            nearcall_refuse_memory(nc_call, 0);
+        nearcall_reader nc_reader;
+        nearcall_read_begin(&nc_reader, nc_takes[0].bytes, nc_takes[0].count);
+        if (!nearcall_decode_sequence_Row(&nc_reader, &items) ||
+            !nearcall_read_end(&nc_reader)) {
+            nearcall_argument_unread(nc_call, &nc_reader);
             goto nc_done;
         }
-        if (!nc_is_value) {
-            nearcall_refuse_arguments(nc_call, nc_reader.malformed);
-            goto nc_done;
-        }
-        nearcall_free(nearcall_taken(&nc_takes[0]));
+        nearcall_free_takes(&nc_takes[0], 1);
     }
     if (items._length > 31u) {
         nearcall_refuse_arguments(nc_call, nearcall_bad(NEARCALL_MALFORMED_BOUND, (uint64_t)items._length, 31u));

@@ -36,7 +36,7 @@ typedef struct nearcall_sequence_Row {
 #endif
 
 NEARCALL_INLINE void nearcall_free_Row(Row *value);
-NEARCALL_INLINE void nearcall_free_sequence_Row(nearcall_sequence_Row *value);
+NEARCALL_APART void nearcall_free_sequence_Row(nearcall_sequence_Row *value);
 
 #ifndef NEARCALL_HAS_FUNCTIONS_OF_ROW
 #define NEARCALL_HAS_FUNCTIONS_OF_ROW
@@ -48,7 +48,7 @@ NEARCALL_INLINE void nearcall_free_Row(Row *value) {
 
 #ifndef NEARCALL_HAS_FUNCTIONS_OF_SEQUENCE_ROW
 #define NEARCALL_HAS_FUNCTIONS_OF_SEQUENCE_ROW
-NEARCALL_INLINE void nearcall_free_sequence_Row(nearcall_sequence_Row *value) {
+NEARCALL_APART void nearcall_free_sequence_Row(nearcall_sequence_Row *value) {
     for (uint32_t i = 0; i < value->_length; i++) {
         nearcall_free_Row(&value->_buffer[i]);
     }
@@ -62,7 +62,7 @@ NEARCALL_INLINE void nearcall_free_sequence_Row(nearcall_sequence_Row *value) {
 NEARCALL_INLINE void nearcall_free_Refused(Refused *value) {
     memset(value, 0, sizeof *value);
 }
-NEARCALL_INLINE void nearcall_drop_Refused(void *exception) {
+NEARCALL_COLD void nearcall_drop_Refused(void *exception) {
     nearcall_free_Refused((Refused *)exception);
     nearcall_free(exception);
 }
@@ -71,7 +71,7 @@ NEARCALL_INLINE Refused *nearcall_raised_Refused(const nearcall_environment *env
     return (Refused *)nearcall_raised(env, ex_Refused);
 }
 /* Raises it; what it holds is the environment's from here on. */
-NEARCALL_INLINE void nearcall_raise_Refused(nearcall_environment *env,
+NEARCALL_COLD void nearcall_raise_Refused(nearcall_environment *env,
     Refused exception) {
     Refused *copy = (Refused *)nearcall_allocate(sizeof *copy);
     if (copy != NULL) {

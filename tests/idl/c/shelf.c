@@ -19,75 +19,44 @@ NEARCALL_INLINE bool nearcall_decode_array_3_double(nearcall_reader *reader,
 NEARCALL_INLINE void nearcall_encode_sequence_octet(nearcall_writer *writer, const nearcall_sequence_octet *value);
 NEARCALL_INLINE bool nearcall_decode_sequence_octet(nearcall_reader *reader,
     nearcall_sequence_octet *value);
-NEARCALL_INLINE void nearcall_encode_sequence_shelf_Book(nearcall_writer *writer, const nearcall_sequence_shelf_Book *value);
-NEARCALL_INLINE bool nearcall_decode_sequence_shelf_Book(nearcall_reader *reader,
+NEARCALL_APART void nearcall_encode_sequence_shelf_Book(nearcall_writer *writer, const nearcall_sequence_shelf_Book *value);
+NEARCALL_APART bool nearcall_decode_sequence_shelf_Book(nearcall_reader *reader,
     nearcall_sequence_shelf_Book *value);
-NEARCALL_INLINE void nearcall_encode_shelf_Book(nearcall_writer *writer, const shelf_Book *value);
-NEARCALL_INLINE bool nearcall_decode_shelf_Book(nearcall_reader *reader,
+NEARCALL_APART void nearcall_encode_shelf_Book(nearcall_writer *writer, const shelf_Book *value);
+NEARCALL_APART bool nearcall_decode_shelf_Book(nearcall_reader *reader,
     shelf_Book *value);
-NEARCALL_INLINE void nearcall_encode_shelf_Mark(nearcall_writer *writer, const shelf_Mark *value);
-NEARCALL_INLINE bool nearcall_decode_shelf_Mark(nearcall_reader *reader,
+NEARCALL_APART void nearcall_encode_shelf_Mark(nearcall_writer *writer, const shelf_Mark *value);
+NEARCALL_APART bool nearcall_decode_shelf_Mark(nearcall_reader *reader,
     shelf_Mark *value);
+NEARCALL_ASSERT(sizeof(nearcall_array_3_double) == 24u);
 
 NEARCALL_INLINE void nearcall_encode_array_3_double(nearcall_writer *writer,
     const nearcall_array_3_double *value) {
-    const double *items = &value->_at[0];
-    for (size_t i = 0; i < 3u; i++) {
-        {
-            const double word = (double)items[i];
-            nearcall_write(writer, &word, sizeof word);
-        }
-    }
+    nearcall_write(writer, value, sizeof *value);
 }
 
 NEARCALL_INLINE bool nearcall_decode_array_3_double(nearcall_reader *reader,
     nearcall_array_3_double *value) {
-    double *items = &value->_at[0];
-    for (size_t i = 0; i < 3u; i++) {
-        if (!nearcall_read(reader, &items[i], sizeof items[i])) {
-            return false;
-        }
-    }
-    return true;
+    return nearcall_read(reader, value, sizeof *value);
 }
 
 NEARCALL_INLINE void nearcall_encode_sequence_octet(nearcall_writer *writer,
     const nearcall_sequence_octet *value) {
-    nearcall_write(writer, &value->_length, sizeof value->_length);
-    for (uint32_t i = 0; i < value->_length; i++) {
-        {
-            const uint8_t word = (uint8_t)value->_buffer[i];
-            nearcall_write(writer, &word, sizeof word);
-        }
-    }
+    nearcall_write_items(writer, value->_buffer, value->_length, sizeof *value->_buffer);
 }
 
 NEARCALL_INLINE bool nearcall_decode_sequence_octet(nearcall_reader *reader,
     nearcall_sequence_octet *value) {
-    uint32_t count = 0;
-    uint32_t capacity = 0;
-    if (!nearcall_read_count(reader, UINT64_C(1), &count) ||
-        !nearcall_read_deeper(reader)) {
+    void *items = NULL;
+    if (!nearcall_read_items(reader, &items, &value->_length,
+                            sizeof *value->_buffer)) {
         return false;
     }
-    while (value->_length < count) {
-        const uint32_t at = value->_length;
-        void *buffer = value->_buffer;
-        if (!nearcall_read_grow(reader, &buffer, at, &capacity, count,
-                                sizeof *value->_buffer)) {
-            return false;
-        }
-        value->_buffer = buffer;
-        value->_length++;
-        if (!nearcall_read(reader, &value->_buffer[at], sizeof value->_buffer[at])) {
-            return false;
-        }
-    }
-    reader->depth--;
+    value->_buffer = items;
     return true;
 }
 
-NEARCALL_INLINE void nearcall_encode_sequence_shelf_Book(nearcall_writer *writer,
+NEARCALL_APART void nearcall_encode_sequence_shelf_Book(nearcall_writer *writer,
     const nearcall_sequence_shelf_Book *value) {
     nearcall_write(writer, &value->_length, sizeof value->_length);
     for (uint32_t i = 0; i < value->_length; i++) {
@@ -95,7 +64,7 @@ NEARCALL_INLINE void nearcall_encode_sequence_shelf_Book(nearcall_writer *writer
     }
 }
 
-NEARCALL_INLINE bool nearcall_decode_sequence_shelf_Book(nearcall_reader *reader,
+NEARCALL_APART bool nearcall_decode_sequence_shelf_Book(nearcall_reader *reader,
     nearcall_sequence_shelf_Book *value) {
     uint32_t count = 0;
     uint32_t capacity = 0;
@@ -120,7 +89,7 @@ NEARCALL_INLINE bool nearcall_decode_sequence_shelf_Book(nearcall_reader *reader
     return true;
 }
 
-NEARCALL_INLINE void nearcall_encode_shelf_Book(nearcall_writer *writer,
+NEARCALL_APART void nearcall_encode_shelf_Book(nearcall_writer *writer,
     const shelf_Book *value) {
     if (nearcall_text_bytes(value->title) > 40u) {
         nearcall_write_breach(writer, nearcall_over("title", NEARCALL_BREACH_BOUND, (uint64_t)nearcall_text_bytes(value->title), 40u));
@@ -145,7 +114,7 @@ NEARCALL_INLINE void nearcall_encode_shelf_Book(nearcall_writer *writer,
     }
 }
 
-NEARCALL_INLINE bool nearcall_decode_shelf_Book(nearcall_reader *reader,
+NEARCALL_APART bool nearcall_decode_shelf_Book(nearcall_reader *reader,
     shelf_Book *value) {
     if (!nearcall_read_text(reader, &value->title)) {
         return false;
@@ -188,7 +157,7 @@ NEARCALL_INLINE bool nearcall_decode_shelf_Book(nearcall_reader *reader,
     return true;
 }
 
-NEARCALL_INLINE void nearcall_encode_shelf_Mark(nearcall_writer *writer,
+NEARCALL_APART void nearcall_encode_shelf_Mark(nearcall_writer *writer,
     const shelf_Mark *value) {
     {
         const uint8_t word = (uint8_t)value->_d;
@@ -206,7 +175,7 @@ NEARCALL_INLINE void nearcall_encode_shelf_Mark(nearcall_writer *writer,
     }
 }
 
-NEARCALL_INLINE bool nearcall_decode_shelf_Mark(nearcall_reader *reader,
+NEARCALL_APART bool nearcall_decode_shelf_Mark(nearcall_reader *reader,
     shelf_Mark *value) {
     if (!nearcall_read_boolean(reader, &value->_d)) {
         return false;
@@ -257,22 +226,18 @@ shelf_Books shelf_Shelf_find(const shelf_Shelf *nc_client, const char *part, she
     shelf_Unknown nc_raised1 = {0};
     nearcall_put nc_puts[2];
     nearcall_take nc_takes[2] = {{NULL, 0, 0, 0, 0}, {NULL, 0, 0, 0, 0}};
-    nearcall_writer nc_writer0 = {0};
+    nearcall_writer nc_writers[1] = {{0}};
     nearcall_begin(nc_env);
-    nearcall_encode_shelf_Mark(&nc_writer0, &(*mark));
-    if (nc_writer0.has_breach) {
-        nearcall_refuse_argument(nc_env, nc_writer0.breach);
+    nearcall_encode_shelf_Mark(&nc_writers[0], &(*mark));
+    if (nearcall_is_unwritten(&nc_writers[0])) {
+        nearcall_argument_unwritten(nc_env, &nc_writers[0]);
         goto nc_done;
     }
-    if (nc_writer0.has_no_memory) {
-        nearcall_no_memory(nc_env, NEARCALL_RAN_NO);
-        goto nc_done;
-    }
-    nearcall_put_u32(nc_fixed, 0, (uint32_t)nc_writer0.count);
+    nearcall_put_u32(nc_fixed, 0, (uint32_t)nc_writers[0].count);
     nearcall_put_u32(nc_fixed, 4, (uint32_t)nearcall_text_bytes(part));
     memcpy(nc_fixed + 8, &(*prices), 24);
     nc_puts[0] = (nearcall_put){part, (uint64_t)nearcall_text_bytes(part), "part", true};
-    nc_puts[1] = (nearcall_put){nc_writer0.bytes, (uint64_t)nc_writer0.count, "mark", false};
+    nc_puts[1] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "mark", false};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 32, 32, 2, 0, NULL};
     nc_reply.fixed = nc_results;
     nc_reply.fixed_bytes = 8;
@@ -290,38 +255,28 @@ shelf_Books shelf_Shelf_find(const shelf_Shelf *nc_client, const char *part, she
             goto nc_done;
         }
         {
-            nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, 0, {0, 0, 0}, false};
-            const bool nc_is_value = nearcall_decode_sequence_shelf_Book(&nc_reader, &nc_returned) &&
-                nearcall_read_end(&nc_reader);
-            if (nc_reader.has_no_memory) {
-                nearcall_reply_release(&nc_reply);
-                nearcall_no_memory(nc_env, NEARCALL_RAN_YES);
+            nearcall_reader nc_reader;
+            nearcall_read_begin(&nc_reader, nc_takes[0].bytes, nc_takes[0].count);
+            if (!nearcall_decode_sequence_shelf_Book(&nc_reader, &nc_returned) ||
+                !nearcall_read_end(&nc_reader)) {
+                nearcall_result_unread(&nc_reply, &nc_reader, nc_env);
                 goto nc_done;
             }
-            if (!nc_is_value) {
-                nearcall_reply_malformed(&nc_reply, nc_reader.malformed, nc_env);
-                goto nc_done;
-            }
-            nearcall_free(nearcall_taken(&nc_takes[0]));
+            nearcall_free_takes(&nc_takes[0], 1);
         }
         if (nc_returned._length > 100u) {
             nearcall_reply_malformed(&nc_reply, nearcall_bad(NEARCALL_MALFORMED_BOUND, (uint64_t)nc_returned._length, 100u), nc_env);
             goto nc_done;
         }
         {
-            nearcall_reader nc_reader = {nc_takes[1].bytes, nc_takes[1].count, 0, 0, {0, 0, 0}, false};
-            const bool nc_is_value = nearcall_decode_shelf_Mark(&nc_reader, &nc_new_mark) &&
-                nearcall_read_end(&nc_reader);
-            if (nc_reader.has_no_memory) {
-                nearcall_reply_release(&nc_reply);
-                nearcall_no_memory(nc_env, NEARCALL_RAN_YES);
+            nearcall_reader nc_reader;
+            nearcall_read_begin(&nc_reader, nc_takes[1].bytes, nc_takes[1].count);
+            if (!nearcall_decode_shelf_Mark(&nc_reader, &nc_new_mark) ||
+                !nearcall_read_end(&nc_reader)) {
+                nearcall_result_unread(&nc_reply, &nc_reader, nc_env);
                 goto nc_done;
             }
-            if (!nc_is_value) {
-                nearcall_reply_malformed(&nc_reply, nc_reader.malformed, nc_env);
-                goto nc_done;
-            }
-            nearcall_free(nearcall_taken(&nc_takes[1]));
+            nearcall_free_takes(&nc_takes[1], 1);
         }
         *mark = nc_new_mark;
         break;
@@ -345,7 +300,7 @@ nc_done:
     }
     nearcall_free_shelf_Unknown(&nc_raised1);
     nearcall_free_takes(nc_takes, 2);
-    nearcall_free(nc_writer0.bytes);
+    nearcall_free_writers(nc_writers, 1);
     return nc_returned;
 }
 
@@ -415,8 +370,7 @@ void nearcall_entry_shelf_Shelf_find(const nearcall_server_shelf_Shelf *nc_serve
     shelf_Books nc_returned = {0};
     nearcall_put nc_puts[2];
     nearcall_take nc_takes[2] = {{NULL, 0, 0, 0, 0}, {NULL, 0, 0, 0, 0}};
-    nearcall_writer nc_writer0 = {0};
-    nearcall_writer nc_writer1 = {0};
+    nearcall_writer nc_writers[2] = {{0}};
     nearcall_begin(&nc_env);
     nearcall_arguments_fixed(nc_call, nc_fixed, 32);
     memcpy(&prices, nc_fixed + 8, 24);
@@ -427,18 +381,14 @@ void nearcall_entry_shelf_Shelf_find(const nearcall_server_shelf_Shelf *nc_serve
     }
     part = nearcall_taken(&nc_takes[0]);
     {
-        nearcall_reader nc_reader = {nc_takes[1].bytes, nc_takes[1].count, 0, 0, {0, 0, 0}, false};
-        const bool nc_is_value = nearcall_decode_shelf_Mark(&nc_reader, &mark) &&
-            nearcall_read_end(&nc_reader);
-        if (nc_reader.has_no_memory) {
-            nearcall_refuse_memory(nc_call, 0);
+        nearcall_reader nc_reader;
+        nearcall_read_begin(&nc_reader, nc_takes[1].bytes, nc_takes[1].count);
+        if (!nearcall_decode_shelf_Mark(&nc_reader, &mark) ||
+            !nearcall_read_end(&nc_reader)) {
+            nearcall_argument_unread(nc_call, &nc_reader);
             goto nc_done;
         }
-        if (!nc_is_value) {
-            nearcall_refuse_arguments(nc_call, nc_reader.malformed);
-            goto nc_done;
-        }
-        nearcall_free(nearcall_taken(&nc_takes[1]));
+        nearcall_free_takes(&nc_takes[1], 1);
     }
     nc_returned = nc_server->find(nc_server->self, part, &mark, &prices, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
@@ -457,36 +407,27 @@ void nearcall_entry_shelf_Shelf_find(const nearcall_server_shelf_Shelf *nc_serve
         nearcall_refuse_result(nc_call, nearcall_over("returned", NEARCALL_BREACH_BOUND, (uint64_t)nc_returned._length, 100u));
         goto nc_done;
     }
-    nearcall_encode_sequence_shelf_Book(&nc_writer0, &nc_returned);
-    if (nc_writer0.has_breach) {
-        nearcall_refuse_result(nc_call, nc_writer0.breach);
+    nearcall_encode_sequence_shelf_Book(&nc_writers[0], &nc_returned);
+    if (nearcall_is_unwritten(&nc_writers[0])) {
+        nearcall_result_unwritten(nc_call, &nc_writers[0]);
         goto nc_done;
     }
-    if (nc_writer0.has_no_memory) {
-        nearcall_refuse_memory(nc_call, 0);
+    nearcall_encode_shelf_Mark(&nc_writers[1], &mark);
+    if (nearcall_is_unwritten(&nc_writers[1])) {
+        nearcall_result_unwritten(nc_call, &nc_writers[1]);
         goto nc_done;
     }
-    nearcall_encode_shelf_Mark(&nc_writer1, &mark);
-    if (nc_writer1.has_breach) {
-        nearcall_refuse_result(nc_call, nc_writer1.breach);
-        goto nc_done;
-    }
-    if (nc_writer1.has_no_memory) {
-        nearcall_refuse_memory(nc_call, 0);
-        goto nc_done;
-    }
-    nearcall_put_u32(nc_results, 0, (uint32_t)nc_writer1.count);
-    nearcall_put_u32(nc_results, 4, (uint32_t)nc_writer0.count);
-    nc_puts[0] = (nearcall_put){nc_writer0.bytes, (uint64_t)nc_writer0.count, "returned", false};
-    nc_puts[1] = (nearcall_put){nc_writer1.bytes, (uint64_t)nc_writer1.count, "mark", false};
+    nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[1].count);
+    nearcall_put_u32(nc_results, 4, (uint32_t)nc_writers[0].count);
+    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "returned", false};
+    nc_puts[1] = (nearcall_put){nc_writers[1].bytes, (uint64_t)nc_writers[1].count, "mark", false};
     nc_message = (nearcall_message){nc_results, nc_puts, 8, 8, 2, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
     nearcall_free(part);
     nearcall_free_sequence_shelf_Book(&nc_returned);
     nearcall_free_takes(nc_takes, 2);
-    nearcall_free(nc_writer0.bytes);
-    nearcall_free(nc_writer1.bytes);
+    nearcall_free_writers(nc_writers, 2);
     nearcall_environment_release(&nc_env);
 }
 

@@ -80,8 +80,8 @@ typedef struct nearcall_sequence_octet {
 #endif
 
 NEARCALL_INLINE void nearcall_free_sequence_octet(nearcall_sequence_octet *value);
-NEARCALL_INLINE void nearcall_free_sequence_shelf_Book(nearcall_sequence_shelf_Book *value);
-NEARCALL_INLINE void nearcall_free_shelf_Book(shelf_Book *value);
+NEARCALL_APART void nearcall_free_sequence_shelf_Book(nearcall_sequence_shelf_Book *value);
+NEARCALL_APART void nearcall_free_shelf_Book(shelf_Book *value);
 
 #ifndef NEARCALL_HAS_FUNCTIONS_OF_SEQUENCE_OCTET
 #define NEARCALL_HAS_FUNCTIONS_OF_SEQUENCE_OCTET
@@ -93,7 +93,7 @@ NEARCALL_INLINE void nearcall_free_sequence_octet(nearcall_sequence_octet *value
 
 #ifndef NEARCALL_HAS_FUNCTIONS_OF_SEQUENCE_SHELF_BOOK
 #define NEARCALL_HAS_FUNCTIONS_OF_SEQUENCE_SHELF_BOOK
-NEARCALL_INLINE void nearcall_free_sequence_shelf_Book(nearcall_sequence_shelf_Book *value) {
+NEARCALL_APART void nearcall_free_sequence_shelf_Book(nearcall_sequence_shelf_Book *value) {
     for (uint32_t i = 0; i < value->_length; i++) {
         nearcall_free_shelf_Book(&value->_buffer[i]);
     }
@@ -104,7 +104,7 @@ NEARCALL_INLINE void nearcall_free_sequence_shelf_Book(nearcall_sequence_shelf_B
 
 #ifndef NEARCALL_HAS_FUNCTIONS_OF_SHELF_BOOK
 #define NEARCALL_HAS_FUNCTIONS_OF_SHELF_BOOK
-NEARCALL_INLINE void nearcall_free_shelf_Book(shelf_Book *value) {
+NEARCALL_APART void nearcall_free_shelf_Book(shelf_Book *value) {
     nearcall_free(value->title);
     nearcall_free(value->year);
     memset(value, 0, sizeof *value);
@@ -124,7 +124,7 @@ NEARCALL_INLINE void nearcall_free_shelf_Unknown(shelf_Unknown *value) {
     nearcall_free(value->title);
     memset(value, 0, sizeof *value);
 }
-NEARCALL_INLINE void nearcall_drop_shelf_Unknown(void *exception) {
+NEARCALL_COLD void nearcall_drop_shelf_Unknown(void *exception) {
     nearcall_free_shelf_Unknown((shelf_Unknown *)exception);
     nearcall_free(exception);
 }
@@ -133,7 +133,7 @@ NEARCALL_INLINE shelf_Unknown *nearcall_raised_shelf_Unknown(const nearcall_envi
     return (shelf_Unknown *)nearcall_raised(env, ex_shelf_Unknown);
 }
 /* Raises it; what it holds is the environment's from here on. */
-NEARCALL_INLINE void nearcall_raise_shelf_Unknown(nearcall_environment *env,
+NEARCALL_COLD void nearcall_raise_shelf_Unknown(nearcall_environment *env,
     shelf_Unknown exception) {
     shelf_Unknown *copy = (shelf_Unknown *)nearcall_allocate(sizeof *copy);
     if (copy != NULL) {

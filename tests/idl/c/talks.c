@@ -9,11 +9,11 @@ NEARCALL_INLINE bool nearcall_decode_sequence_double(nearcall_reader *reader,
 NEARCALL_INLINE void nearcall_encode_sequence_octet(nearcall_writer *writer, const nearcall_sequence_octet *value);
 NEARCALL_INLINE bool nearcall_decode_sequence_octet(nearcall_reader *reader,
     nearcall_sequence_octet *value);
-NEARCALL_INLINE void nearcall_encode_sequence_talks_Line(nearcall_writer *writer, const nearcall_sequence_talks_Line *value);
-NEARCALL_INLINE bool nearcall_decode_sequence_talks_Line(nearcall_reader *reader,
+NEARCALL_APART void nearcall_encode_sequence_talks_Line(nearcall_writer *writer, const nearcall_sequence_talks_Line *value);
+NEARCALL_APART bool nearcall_decode_sequence_talks_Line(nearcall_reader *reader,
     nearcall_sequence_talks_Line *value);
-NEARCALL_INLINE void nearcall_encode_sequence_text(nearcall_writer *writer, const nearcall_sequence_text *value);
-NEARCALL_INLINE bool nearcall_decode_sequence_text(nearcall_reader *reader,
+NEARCALL_APART void nearcall_encode_sequence_text(nearcall_writer *writer, const nearcall_sequence_text *value);
+NEARCALL_APART bool nearcall_decode_sequence_text(nearcall_reader *reader,
     nearcall_sequence_text *value);
 NEARCALL_INLINE void nearcall_encode_talks_Line(nearcall_writer *writer, const talks_Line *value);
 NEARCALL_INLINE bool nearcall_decode_talks_Line(nearcall_reader *reader,
@@ -21,77 +21,37 @@ NEARCALL_INLINE bool nearcall_decode_talks_Line(nearcall_reader *reader,
 
 NEARCALL_INLINE void nearcall_encode_sequence_double(nearcall_writer *writer,
     const nearcall_sequence_double *value) {
-    nearcall_write(writer, &value->_length, sizeof value->_length);
-    for (uint32_t i = 0; i < value->_length; i++) {
-        {
-            const double word = (double)value->_buffer[i];
-            nearcall_write(writer, &word, sizeof word);
-        }
-    }
+    nearcall_write_items(writer, value->_buffer, value->_length, sizeof *value->_buffer);
 }
 
 NEARCALL_INLINE bool nearcall_decode_sequence_double(nearcall_reader *reader,
     nearcall_sequence_double *value) {
-    uint32_t count = 0;
-    uint32_t capacity = 0;
-    if (!nearcall_read_count(reader, UINT64_C(8), &count) ||
-        !nearcall_read_deeper(reader)) {
+    void *items = NULL;
+    if (!nearcall_read_items(reader, &items, &value->_length,
+                            sizeof *value->_buffer)) {
         return false;
     }
-    while (value->_length < count) {
-        const uint32_t at = value->_length;
-        void *buffer = value->_buffer;
-        if (!nearcall_read_grow(reader, &buffer, at, &capacity, count,
-                                sizeof *value->_buffer)) {
-            return false;
-        }
-        value->_buffer = buffer;
-        value->_length++;
-        if (!nearcall_read(reader, &value->_buffer[at], sizeof value->_buffer[at])) {
-            return false;
-        }
-    }
-    reader->depth--;
+    value->_buffer = items;
     return true;
 }
 
 NEARCALL_INLINE void nearcall_encode_sequence_octet(nearcall_writer *writer,
     const nearcall_sequence_octet *value) {
-    nearcall_write(writer, &value->_length, sizeof value->_length);
-    for (uint32_t i = 0; i < value->_length; i++) {
-        {
-            const uint8_t word = (uint8_t)value->_buffer[i];
-            nearcall_write(writer, &word, sizeof word);
-        }
-    }
+    nearcall_write_items(writer, value->_buffer, value->_length, sizeof *value->_buffer);
 }
 
 NEARCALL_INLINE bool nearcall_decode_sequence_octet(nearcall_reader *reader,
     nearcall_sequence_octet *value) {
-    uint32_t count = 0;
-    uint32_t capacity = 0;
-    if (!nearcall_read_count(reader, UINT64_C(1), &count) ||
-        !nearcall_read_deeper(reader)) {
+    void *items = NULL;
+    if (!nearcall_read_items(reader, &items, &value->_length,
+                            sizeof *value->_buffer)) {
         return false;
     }
-    while (value->_length < count) {
-        const uint32_t at = value->_length;
-        void *buffer = value->_buffer;
-        if (!nearcall_read_grow(reader, &buffer, at, &capacity, count,
-                                sizeof *value->_buffer)) {
-            return false;
-        }
-        value->_buffer = buffer;
-        value->_length++;
-        if (!nearcall_read(reader, &value->_buffer[at], sizeof value->_buffer[at])) {
-            return false;
-        }
-    }
-    reader->depth--;
+    value->_buffer = items;
     return true;
 }
 
-NEARCALL_INLINE void nearcall_encode_sequence_talks_Line(nearcall_writer *writer,
+NEARCALL_APART void nearcall_encode_sequence_talks_Line(nearcall_writer *writer,
     const nearcall_sequence_talks_Line *value) {
     nearcall_write(writer, &value->_length, sizeof value->_length);
     for (uint32_t i = 0; i < value->_length; i++) {
@@ -99,7 +59,7 @@ NEARCALL_INLINE void nearcall_encode_sequence_talks_Line(nearcall_writer *writer
     }
 }
 
-NEARCALL_INLINE bool nearcall_decode_sequence_talks_Line(nearcall_reader *reader,
+NEARCALL_APART bool nearcall_decode_sequence_talks_Line(nearcall_reader *reader,
     nearcall_sequence_talks_Line *value) {
     uint32_t count = 0;
     uint32_t capacity = 0;
@@ -124,7 +84,7 @@ NEARCALL_INLINE bool nearcall_decode_sequence_talks_Line(nearcall_reader *reader
     return true;
 }
 
-NEARCALL_INLINE void nearcall_encode_sequence_text(nearcall_writer *writer,
+NEARCALL_APART void nearcall_encode_sequence_text(nearcall_writer *writer,
     const nearcall_sequence_text *value) {
     nearcall_write(writer, &value->_length, sizeof value->_length);
     for (uint32_t i = 0; i < value->_length; i++) {
@@ -132,7 +92,7 @@ NEARCALL_INLINE void nearcall_encode_sequence_text(nearcall_writer *writer,
     }
 }
 
-NEARCALL_INLINE bool nearcall_decode_sequence_text(nearcall_reader *reader,
+NEARCALL_APART bool nearcall_decode_sequence_text(nearcall_reader *reader,
     nearcall_sequence_text *value) {
     uint32_t count = 0;
     uint32_t capacity = 0;
@@ -279,19 +239,14 @@ static nearcall_sequence_talks_Line talks_Talks_next_talk(const talks_Talks *nc_
             goto nc_done;
         }
         {
-            nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, 0, {0, 0, 0}, false};
-            const bool nc_is_value = nearcall_decode_sequence_talks_Line(&nc_reader, &nc_returned) &&
-                nearcall_read_end(&nc_reader);
-            if (nc_reader.has_no_memory) {
-                nearcall_reply_release(&nc_reply);
-                nearcall_no_memory(nc_env, NEARCALL_RAN_YES);
+            nearcall_reader nc_reader;
+            nearcall_read_begin(&nc_reader, nc_takes[0].bytes, nc_takes[0].count);
+            if (!nearcall_decode_sequence_talks_Line(&nc_reader, &nc_returned) ||
+                !nearcall_read_end(&nc_reader)) {
+                nearcall_result_unread(&nc_reply, &nc_reader, nc_env);
                 goto nc_done;
             }
-            if (!nc_is_value) {
-                nearcall_reply_malformed(&nc_reply, nc_reader.malformed, nc_env);
-                goto nc_done;
-            }
-            nearcall_free(nearcall_taken(&nc_takes[0]));
+            nearcall_free_takes(&nc_takes[0], 1);
         }
         if (nc_returned._length > 31u) {
             nearcall_reply_malformed(&nc_reply, nearcall_bad(NEARCALL_MALFORMED_BOUND, (uint64_t)nc_returned._length, 31u), nc_env);
@@ -324,25 +279,21 @@ static void talks_Talks_put_talk(const talks_Talks *nc_client, uint64_t feed, ui
     nearcall_reply nc_reply;
     bool nc_is_good = false;
     nearcall_put nc_puts[1];
-    nearcall_writer nc_writer0 = {0};
+    nearcall_writer nc_writers[1] = {{0}};
     nearcall_begin(nc_env);
     if ((*items)._length > 31u) {
         nearcall_refuse_argument(nc_env, nearcall_over("items", NEARCALL_BREACH_BOUND, (uint64_t)(*items)._length, 31u));
         goto nc_done;
     }
-    nearcall_encode_sequence_text(&nc_writer0, &(*items));
-    if (nc_writer0.has_breach) {
-        nearcall_refuse_argument(nc_env, nc_writer0.breach);
-        goto nc_done;
-    }
-    if (nc_writer0.has_no_memory) {
-        nearcall_no_memory(nc_env, NEARCALL_RAN_NO);
+    nearcall_encode_sequence_text(&nc_writers[0], &(*items));
+    if (nearcall_is_unwritten(&nc_writers[0])) {
+        nearcall_argument_unwritten(nc_env, &nc_writers[0]);
         goto nc_done;
     }
     nearcall_put_u64(nc_fixed, 0, (uint64_t)feed);
     nearcall_put_u32(nc_fixed, 8, (uint32_t)number);
-    nearcall_put_u32(nc_fixed, 12, (uint32_t)nc_writer0.count);
-    nc_puts[0] = (nearcall_put){nc_writer0.bytes, (uint64_t)nc_writer0.count, "items", false};
+    nearcall_put_u32(nc_fixed, 12, (uint32_t)nc_writers[0].count);
+    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "items", false};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 16, 16, 1, 0, NULL};
     nc_reply.fixed = NULL;
     nc_reply.fixed_bytes = 0;
@@ -355,7 +306,7 @@ static void talks_Talks_put_talk(const talks_Talks *nc_client, uint64_t feed, ui
     nc_is_good = true;
 nc_done:
     (void)nc_is_good;
-    nearcall_free(nc_writer0.bytes);
+    nearcall_free_writers(nc_writers, 1);
     return;
 }
 
@@ -819,7 +770,7 @@ static void nearcall_finish_next_talks_Talks_talk(nearcall_served *nc_call,
     nearcall_sequence_talks_Line nc_returned = {0};
     const bool is_last = nc_is_last;
     nearcall_put nc_puts[1];
-    nearcall_writer nc_writer0 = {0};
+    nearcall_writer nc_writers[1] = {{0}};
     if (nc_env.outcome != NEARCALL_RETURNED) {
         const talks_Refused *nc_raised1 = nearcall_raised_talks_Refused(&nc_env);
         if (nc_raised1 != NULL) {
@@ -837,23 +788,19 @@ static void nearcall_finish_next_talks_Talks_talk(nearcall_served *nc_call,
         nearcall_refuse_result(nc_call, nearcall_over("returned", NEARCALL_BREACH_BOUND, (uint64_t)nc_returned._length, 31u));
         goto nc_done;
     }
-    nearcall_encode_sequence_talks_Line(&nc_writer0, &nc_returned);
-    if (nc_writer0.has_breach) {
-        nearcall_refuse_result(nc_call, nc_writer0.breach);
+    nearcall_encode_sequence_talks_Line(&nc_writers[0], &nc_returned);
+    if (nearcall_is_unwritten(&nc_writers[0])) {
+        nearcall_result_unwritten(nc_call, &nc_writers[0]);
         goto nc_done;
     }
-    if (nc_writer0.has_no_memory) {
-        nearcall_refuse_memory(nc_call, 0);
-        goto nc_done;
-    }
-    nearcall_put_u32(nc_results, 0, (uint32_t)nc_writer0.count);
+    nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[0].count);
     nearcall_put_u8(nc_results, 4, (uint8_t)is_last);
-    nc_puts[0] = (nearcall_put){nc_writer0.bytes, (uint64_t)nc_writer0.count, "returned", false};
+    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "returned", false};
     nc_message = (nearcall_message){nc_results, nc_puts, 5, 8, 1, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
     nearcall_free_sequence_talks_Line(&nc_returned);
-    nearcall_free(nc_writer0.bytes);
+    nearcall_free_writers(nc_writers, 1);
     nearcall_environment_release(&nc_env);
 }
 
@@ -890,18 +837,14 @@ void nearcall_entry_talks_Talks_put_talk(const nearcall_server_talks_Talks *nc_s
         goto nc_done;
     }
     {
-        nearcall_reader nc_reader = {nc_takes[0].bytes, nc_takes[0].count, 0, 0, {0, 0, 0}, false};
-        const bool nc_is_value = nearcall_decode_sequence_text(&nc_reader, &items) &&
-            nearcall_read_end(&nc_reader);
-        if (nc_reader.has_no_memory) {
-            nearcall_refuse_memory(nc_call, 0);
+        nearcall_reader nc_reader;
+        nearcall_read_begin(&nc_reader, nc_takes[0].bytes, nc_takes[0].count);
+        if (!nearcall_decode_sequence_text(&nc_reader, &items) ||
+            !nearcall_read_end(&nc_reader)) {
+            nearcall_argument_unread(nc_call, &nc_reader);
             goto nc_done;
         }
-        if (!nc_is_value) {
-            nearcall_refuse_arguments(nc_call, nc_reader.malformed);
-            goto nc_done;
-        }
-        nearcall_free(nearcall_taken(&nc_takes[0]));
+        nearcall_free_takes(&nc_takes[0], 1);
     }
     if (items._length > 31u) {
         nearcall_refuse_arguments(nc_call, nearcall_bad(NEARCALL_MALFORMED_BOUND, (uint64_t)items._length, 31u));

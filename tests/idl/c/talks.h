@@ -60,8 +60,8 @@ typedef struct nearcall_sequence_octet {
 
 NEARCALL_INLINE void nearcall_free_sequence_double(nearcall_sequence_double *value);
 NEARCALL_INLINE void nearcall_free_sequence_octet(nearcall_sequence_octet *value);
-NEARCALL_INLINE void nearcall_free_sequence_talks_Line(nearcall_sequence_talks_Line *value);
-NEARCALL_INLINE void nearcall_free_sequence_text(nearcall_sequence_text *value);
+NEARCALL_APART void nearcall_free_sequence_talks_Line(nearcall_sequence_talks_Line *value);
+NEARCALL_APART void nearcall_free_sequence_text(nearcall_sequence_text *value);
 NEARCALL_INLINE void nearcall_free_talks_Line(talks_Line *value);
 
 #ifndef NEARCALL_HAS_FUNCTIONS_OF_SEQUENCE_DOUBLE
@@ -82,7 +82,7 @@ NEARCALL_INLINE void nearcall_free_sequence_octet(nearcall_sequence_octet *value
 
 #ifndef NEARCALL_HAS_FUNCTIONS_OF_SEQUENCE_TALKS_LINE
 #define NEARCALL_HAS_FUNCTIONS_OF_SEQUENCE_TALKS_LINE
-NEARCALL_INLINE void nearcall_free_sequence_talks_Line(nearcall_sequence_talks_Line *value) {
+NEARCALL_APART void nearcall_free_sequence_talks_Line(nearcall_sequence_talks_Line *value) {
     for (uint32_t i = 0; i < value->_length; i++) {
         nearcall_free_talks_Line(&value->_buffer[i]);
     }
@@ -93,7 +93,7 @@ NEARCALL_INLINE void nearcall_free_sequence_talks_Line(nearcall_sequence_talks_L
 
 #ifndef NEARCALL_HAS_FUNCTIONS_OF_SEQUENCE_TEXT
 #define NEARCALL_HAS_FUNCTIONS_OF_SEQUENCE_TEXT
-NEARCALL_INLINE void nearcall_free_sequence_text(nearcall_sequence_text *value) {
+NEARCALL_APART void nearcall_free_sequence_text(nearcall_sequence_text *value) {
     for (uint32_t i = 0; i < value->_length; i++) {
         nearcall_free(value->_buffer[i]);
     }
@@ -115,7 +115,7 @@ NEARCALL_INLINE void nearcall_free_talks_Line(talks_Line *value) {
 NEARCALL_INLINE void nearcall_free_talks_Refused(talks_Refused *value) {
     memset(value, 0, sizeof *value);
 }
-NEARCALL_INLINE void nearcall_drop_talks_Refused(void *exception) {
+NEARCALL_COLD void nearcall_drop_talks_Refused(void *exception) {
     nearcall_free_talks_Refused((talks_Refused *)exception);
     nearcall_free(exception);
 }
@@ -124,7 +124,7 @@ NEARCALL_INLINE talks_Refused *nearcall_raised_talks_Refused(const nearcall_envi
     return (talks_Refused *)nearcall_raised(env, ex_talks_Refused);
 }
 /* Raises it; what it holds is the environment's from here on. */
-NEARCALL_INLINE void nearcall_raise_talks_Refused(nearcall_environment *env,
+NEARCALL_COLD void nearcall_raise_talks_Refused(nearcall_environment *env,
     talks_Refused exception) {
     talks_Refused *copy = (talks_Refused *)nearcall_allocate(sizeof *copy);
     if (copy != NULL) {

@@ -9,6 +9,7 @@
 //! Prints the plan's steps; decides only what is C's own: names, and that values lie in private
 //! memory, so that what a stub judges cannot change any more. docs/design/0011 has the mapping.
 
+mod apart;
 mod brief;
 mod checks;
 mod client;

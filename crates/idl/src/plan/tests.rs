@@ -6,6 +6,7 @@ use super::*;
 use crate::front::compile_from;
 use crate::front::options::Options;
 use crate::front::preprocessor::files::InMemory;
+use crate::model::Type;
 use crate::source::SourceMap;
 
 fn planned(text: &str) -> InterfacePlan {
@@ -215,4 +216,35 @@ fn what_comes_back_need_not_be_brief() {
     let results = |brief: &Option<Brief>| brief.as_ref().map(|brief| brief.results.is_some());
     let all: Vec<_> = briefs.iter().map(results).collect();
     assert_eq!(all, [Some(true), Some(false), Some(false)]);
+}
+
+#[test]
+fn structs_of_numbers_without_gaps_are_plain() {
+    let footprint = |text: &str| {
+        let model = modelled(&format!("struct P {{ double x; double y; }}; {text}"));
+        let last = DeclarationId(model.declarations.len() as u32 - 1);
+        let found = plan(&model).footprint(&model, &Type::Named(last));
+        found.map(|found| (found.bytes, found.align))
+    };
+    assert_eq!(footprint("struct T { P a[3]; long b; float c; };"), Some((56, 8)));
+    assert_eq!(footprint("struct T { octet a[3]; octet b; long double c; };"), Some((20, 1)));
+    assert_eq!(footprint("typedef P T[2][2];"), Some((64, 8)));
+    let others = [
+        "struct T { octet a; long b; };",
+        "struct T { P a; long b; };",
+        "struct T { boolean a; };",
+        "struct T { wchar a; };",
+        "struct T { @max(5) long a; };",
+        "struct T { @optional long a; };",
+        "struct T { sequence<long> a; };",
+        "struct T { string a; };",
+        "struct T { };",
+        "@appendable struct T { long a; };",
+        "enum T { A, B };",
+        "bitmask T { a, b };",
+        "union T switch (long) { case 1: long a; };",
+    ];
+    for text in others {
+        assert_eq!(footprint(text), None, "{text}");
+    }
 }

@@ -7,7 +7,7 @@ use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
 use crate::layout::{Scalar, Shape, bytes_min, members, shape};
 use crate::model::{DeclarationId, Kind, Member, Primitive, Type, Union, UnionDefault};
-use crate::plan::{LimitCheck, TypePlan};
+use crate::plan::{Footprint, LimitCheck, TypePlan};
 
 impl C<'_> {
     /// Encoders and decoders.
@@ -15,34 +15,38 @@ impl C<'_> {
         self.print_judges(text);
         let all = self.compound_types();
         for (tag, declared) in &all {
-            let name = self.type_name(declared);
+            let (name, kind) = (self.type_name(declared), self.function_kind(declared));
             let constant = format!("const {name} *value");
             text.line(format!(
-                "NEARCALL_INLINE void nearcall_encode_{tag}(nearcall_writer *writer, {constant});"
+                "{kind} void nearcall_encode_{tag}(nearcall_writer *writer, {constant});"
             ));
-            text.line(format!(
-                "NEARCALL_INLINE bool nearcall_decode_{tag}(nearcall_reader *reader,"
-            ));
+            text.line(format!("{kind} bool nearcall_decode_{tag}(nearcall_reader *reader,"));
             text.line(format!("    {name} *value);"));
+        }
+        for declared in all.values() {
+            self.print_footprint(declared, text);
         }
         text.line("");
         for (tag, declared) in &all {
-            let name = self.type_name(declared);
-            text.line(format!(
-                "NEARCALL_INLINE void nearcall_encode_{tag}(nearcall_writer *writer,"
-            ));
+            let (name, kind) = (self.type_name(declared), self.function_kind(declared));
+            text.line(format!("{kind} void nearcall_encode_{tag}(nearcall_writer *writer,"));
             text.open(format!("    const {name} *value) {{"));
             self.print_encode(declared, text);
             text.close("}");
             text.line("");
-            text.line(format!(
-                "NEARCALL_INLINE bool nearcall_decode_{tag}(nearcall_reader *reader,"
-            ));
+            text.line(format!("{kind} bool nearcall_decode_{tag}(nearcall_reader *reader,"));
             text.open(format!("    {name} *value) {{"));
             self.print_decode(declared, text);
-            text.line("return true;");
             text.close("}");
             text.line("");
+        }
+    }
+
+    /// That a plain value has no gaps, since it is as long as its members are together.
+    fn print_footprint(&self, declared: &Type, text: &mut Text) {
+        if let Some(Footprint { bytes, .. }) = self.plan.footprint(self.model, declared) {
+            let name = self.type_name(declared);
+            text.line(format!("NEARCALL_ASSERT(sizeof({name}) == {bytes}u);"));
         }
     }
 
@@ -56,6 +60,13 @@ impl C<'_> {
             _ if matches!(self.resolved(declared), Type::Primitive(_)) => {
                 vec![format!("nearcall_write(writer, &{value}, sizeof {value});")]
             }
+            _ if self.is_list(declared) => vec![
+                format!("if ({value}._length == 0) {{"),
+                String::from("    nearcall_write_none(writer);"),
+                String::from("} else {"),
+                format!("    nearcall_encode_{}(writer, &{value});", self.tag(declared)),
+                String::from("}"),
+            ],
             _ => vec![format!("nearcall_encode_{}(writer, &{value});", self.tag(declared))],
         }
     }
@@ -110,7 +121,11 @@ impl C<'_> {
             _ if matches!(self.resolved(declared), Type::Primitive(_)) => {
                 unless(format!("nearcall_read(reader, &{value}, sizeof {value})"))
             }
-            _ => unless(format!("nearcall_decode_{}(reader, &{value})", self.tag(declared))),
+            _ => {
+                let is_list = self.is_list(declared);
+                let none = if is_list { "nearcall_read_none(reader) && !" } else { "" };
+                unless(format!("{none}nearcall_decode_{}(reader, &{value})", self.tag(declared)))
+            }
         }
     }
 
@@ -135,7 +150,14 @@ impl C<'_> {
     }
 
     fn print_encode(&self, declared: &Type, text: &mut Text) {
+        if self.is_plain(declared) {
+            return text.line("nearcall_write(writer, value, sizeof *value);");
+        }
         match self.resolved(declared) {
+            Type::Sequence { element, .. } if self.is_plain(element) => text.line(
+                "nearcall_write_items(writer, value->_buffer, value->_length, \
+                 sizeof *value->_buffer);",
+            ),
             Type::Sequence { element, .. } => {
                 text.line("nearcall_write(writer, &value->_length, sizeof value->_length);");
                 text.open("for (uint32_t i = 0; i < value->_length; i++) {");
@@ -257,7 +279,13 @@ impl C<'_> {
     }
 
     fn print_decode(&self, declared: &Type, text: &mut Text) {
+        if self.is_plain(declared) {
+            return text.line("return nearcall_read(reader, value, sizeof *value);");
+        }
         match self.resolved(declared) {
+            Type::Sequence { element, .. } if self.is_plain(element) => {
+                self.print_decode_items(text);
+            }
             Type::Sequence { element, .. } => {
                 let least = bytes_min(self.model, element);
                 self.print_decode_list(least, &[(element, "value->_buffer[at]")], text);
@@ -282,6 +310,17 @@ impl C<'_> {
             },
             _ => {}
         }
+        text.line("return true;");
+    }
+
+    /// All at once: their count was judged by the bytes that are left.
+    fn print_decode_items(&self, text: &mut Text) {
+        text.line("void *items = NULL;");
+        text.line("if (!nearcall_read_items(reader, &items, &value->_length,");
+        text.open("                        sizeof *value->_buffer)) {");
+        text.line("return false;");
+        text.close("}");
+        text.line("value->_buffer = items;");
     }
 
     /// Memory is had as the elements come, never for a count alone.

@@ -112,14 +112,14 @@ impl C<'_> {
         let all = self.compound_types();
         let owning: Vec<_> = all.iter().filter(|(_, declared)| self.owns(declared)).collect();
         for (tag, declared) in &owning {
-            let name = self.type_name(declared);
-            text.line(format!("NEARCALL_INLINE void nearcall_free_{tag}({name} *value);"));
+            let (name, kind) = (self.type_name(declared), self.function_kind(declared));
+            text.line(format!("{kind} void nearcall_free_{tag}({name} *value);"));
         }
         text.line("");
         for (tag, declared) in &owning {
             self.open_guard(text, &self.functions_guard(tag));
-            let name = self.type_name(declared);
-            text.open(format!("NEARCALL_INLINE void nearcall_free_{tag}({name} *value) {{"));
+            let (name, kind) = (self.type_name(declared), self.function_kind(declared));
+            text.open(format!("{kind} void nearcall_free_{tag}({name} *value) {{"));
             self.print_free(declared, text);
             text.line("memset(value, 0, sizeof *value);");
             text.close("}");
@@ -244,16 +244,16 @@ impl C<'_> {
     }
 
     fn print_exception(&self, id: DeclarationId, text: &mut Text) {
-        let name = self.names.declaration(id);
+        let (name, kind) = (self.names.declaration(id), self.exception_kind(id));
         self.open_guard(text, &self.functions_guard(name));
-        text.open(format!("NEARCALL_INLINE void nearcall_free_{name}({name} *value) {{"));
+        text.open(format!("{kind} void nearcall_free_{name}({name} *value) {{"));
         let all = members(self.model, id).into_iter().zip(self.boxed(id));
         for ((member, is_boxed), own) in all.zip(self.member_names(id)) {
             self.print_free_member(member, is_boxed, &format!("value->{own}"), text);
         }
         text.line("memset(value, 0, sizeof *value);");
         text.close("}");
-        text.open(format!("NEARCALL_INLINE void nearcall_drop_{name}(void *exception) {{"));
+        text.open(format!("NEARCALL_COLD void nearcall_drop_{name}(void *exception) {{"));
         text.line(format!("nearcall_free_{name}(({name} *)exception);"));
         text.line("nearcall_free(exception);");
         text.close("}");
@@ -264,7 +264,7 @@ impl C<'_> {
         text.line(format!("return ({name} *)nearcall_raised(env, ex_{name});"));
         text.close("}");
         text.line("/* Raises it; what it holds is the environment's from here on. */");
-        text.line(format!("NEARCALL_INLINE void nearcall_raise_{name}(nearcall_environment *env,"));
+        text.line(format!("NEARCALL_COLD void nearcall_raise_{name}(nearcall_environment *env,"));
         text.open(format!("    {name} exception) {{"));
         text.line(format!("{name} *copy = ({name} *)nearcall_allocate(sizeof *copy);"));
         text.open("if (copy != NULL) {");

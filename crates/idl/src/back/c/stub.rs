@@ -167,16 +167,22 @@ impl<'c, 'm> Printer<'c, 'm> {
         vec![refuse, String::from("goto nc_done;")]
     }
 
-    fn no_memory(&self) -> Vec<String> {
-        let lines: &[&str] = match (self.side, self.is_reply) {
-            (Side::Client, false) => &["nearcall_no_memory(nc_env, NEARCALL_RAN_NO);"],
-            (Side::Client, true) => &[
-                "nearcall_reply_release(&nc_reply);",
-                "nearcall_no_memory(nc_env, NEARCALL_RAN_YES);",
-            ],
-            (Side::Server, _) => &["nearcall_refuse_memory(nc_call, 0);"],
+    /// Refuses a value of our own that could not be written.
+    fn refuse_unwritten(&self, writer: &str) -> Vec<String> {
+        let refuse = match self.side {
+            Side::Client => format!("nearcall_argument_unwritten(nc_env, &{writer});"),
+            Side::Server => format!("nearcall_result_unwritten(nc_call, &{writer});"),
         };
-        lines.iter().copied().chain(["goto nc_done;"]).map(String::from).collect()
+        vec![refuse, String::from("goto nc_done;")]
+    }
+
+    /// Refuses what a peer sent and could not be read.
+    fn refuse_unread(&self) -> Vec<String> {
+        let refuse = match self.side {
+            Side::Client => "nearcall_result_unread(&nc_reply, &nc_reader, nc_env);",
+            Side::Server => "nearcall_argument_unread(nc_call, &nc_reader);",
+        };
+        vec![String::from(refuse), String::from("goto nc_done;")]
     }
 
     /// A step that writes.
@@ -205,9 +211,13 @@ impl<'c, 'm> Printer<'c, 'm> {
                 self.text.line(format!("memcpy({target} + {at}, &{value}, {bytes});"));
             }
             Step::PutImage { place, at, bytes } => {
-                let (value, declared) = (self.value(place), self.declared(place));
+                let (target, value) = (self.target(), self.value(place));
+                let declared = self.declared(place);
+                if self.c.is_plain(&declared) {
+                    self.text.line(format!("memcpy({target} + {at}, &{value}, {bytes});"));
+                    return;
+                }
                 let writer = self.marshal(place, &declared, &value);
-                let target = self.target();
                 self.text.line(format!("memcpy({target} + {at}, {writer}.bytes, {bytes});"));
             }
             Step::PutLength { place, at, form } => {
@@ -266,19 +276,18 @@ impl<'c, 'm> Printer<'c, 'm> {
 
     /// Marshals a value; the writer.
     fn marshal(&mut self, place: &Place, declared: &Type, value: &str) -> String {
-        let writer = format!("nc_writer{}", self.writer_count);
+        let writer = format!("nc_writers[{}]", self.writer_count);
         self.writers.insert(self.value(place), self.writer_count);
         self.writer_count += 1;
         let tag = self.c.tag(declared);
         self.text.line(format!("nearcall_encode_{tag}(&{writer}, &{value});"));
-        let refuse = self.refuse_own(&format!("{writer}.breach"));
-        self.when(&format!("{writer}.has_breach"), refuse);
-        self.when(&format!("{writer}.has_no_memory"), self.no_memory());
+        let refuse = self.refuse_unwritten(&writer);
+        self.when(&format!("nearcall_is_unwritten(&{writer})"), refuse);
         writer
     }
 
     fn writer(&self, place: &Place) -> String {
-        format!("nc_writer{}", self.writers.get(&self.value(place)).copied().unwrap_or_default())
+        format!("nc_writers[{}]", self.writers.get(&self.value(place)).copied().unwrap_or_default())
     }
 
     /// What the length word counts.
@@ -322,6 +331,11 @@ impl<'c, 'm> Printer<'c, 'm> {
             }
             Step::GetImage { place, at, bytes } => {
                 let source = format!("{} + {at}", self.source());
+                if self.c.is_plain(&self.declared(place)) {
+                    let value = self.value(place);
+                    self.text.line(format!("memcpy(&{value}, {source}, {bytes});"));
+                    return;
+                }
                 self.unmarshal(place, &source, &bytes.to_string(), None);
             }
             Step::GetLength { place, at } => {
@@ -449,17 +463,14 @@ impl<'c, 'm> Printer<'c, 'm> {
     fn unmarshal(&mut self, place: &Place, bytes: &str, count: &str, take: Option<usize>) {
         let (value, tag) = (self.value(place), self.c.tag(&self.declared(place)));
         self.text.open("{");
-        self.text.line(format!(
-            "nearcall_reader nc_reader = {{{bytes}, {count}, 0, 0, {{0, 0, 0}}, false}};"
-        ));
-        self.text.line(format!(
-            "const bool nc_is_value = nearcall_decode_{tag}(&nc_reader, &{value}) &&"
-        ));
-        self.text.line("    nearcall_read_end(&nc_reader);");
-        self.when("nc_reader.has_no_memory", self.no_memory());
-        self.when("!nc_is_value", self.refuse_peer("nc_reader.malformed"));
+        self.text.line("nearcall_reader nc_reader;");
+        self.text.line(format!("nearcall_read_begin(&nc_reader, {bytes}, {count});"));
+        self.text.line(format!("if (!nearcall_decode_{tag}(&nc_reader, &{value}) ||"));
+        self.text.open("    !nearcall_read_end(&nc_reader)) {");
+        self.text.lines(self.refuse_unread());
+        self.text.close("}");
         if let Some(at) = take {
-            self.text.line(format!("nearcall_free(nearcall_taken(&nc_takes[{at}]));"));
+            self.text.line(format!("nearcall_free_takes(&nc_takes[{at}], 1);"));
         }
         self.text.close("}");
     }
@@ -514,8 +525,8 @@ impl<'c, 'm> Printer<'c, 'm> {
                 text.line(format!("nearcall_descriptor {name}[{count}];"));
             }
         }
-        for writer in 0..self.writer_count {
-            text.line(format!("nearcall_writer nc_writer{writer} = {{0}};"));
+        if self.writer_count > 0 {
+            text.line(format!("nearcall_writer nc_writers[{}] = {{{{0}}}};", self.writer_count));
         }
     }
 
@@ -524,8 +535,8 @@ impl<'c, 'm> Printer<'c, 'm> {
         if takes > 0 {
             text.line(format!("nearcall_free_takes(nc_takes, {takes});"));
         }
-        for writer in 0..self.writer_count {
-            text.line(format!("nearcall_free(nc_writer{writer}.bytes);"));
+        if self.writer_count > 0 {
+            text.line(format!("nearcall_free_writers(nc_writers, {});", self.writer_count));
         }
     }
 }

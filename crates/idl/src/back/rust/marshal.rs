@@ -4,8 +4,8 @@ use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
 use crate::back::rust::limits::Subject;
 use crate::back::rust::tokens::{Literal, TokenStream, format_ident, quote};
-use crate::layout::{element_bytes, members};
-use crate::model::{DeclarationId, Kind, Primitive, Type};
+use crate::layout::members;
+use crate::model::{DeclarationId, Type};
 
 impl Rust<'_> {
     /// `Marshal` for a type that marshals by `put` and unmarshals by `get`.
@@ -96,48 +96,7 @@ impl Rust<'_> {
 
     /// Whether values of a struct lie in memory as they are marshalled: see `nearcall::raw::plain`.
     pub fn is_plain(&self, id: DeclarationId) -> bool {
-        self.struct_footprint(id).is_some()
-    }
-
-    /// Bytes and alignment of a struct that is plain.
-    fn struct_footprint(&self, id: DeclarationId) -> Option<(u64, u64)> {
-        let plan = self.type_plan(id);
-        if plan.is_appendable {
-            return None;
-        }
-        let all = members(self.model, id);
-        let (mut end, mut align) = (0u64, 1);
-        for (member, plan) in all.iter().zip(&plan.members) {
-            if member.is_optional || plan.is_boxed || !plan.checks.is_empty() {
-                return None;
-            }
-            let (bytes, own_align) = self.footprint(&member.declared)?;
-            if !end.is_multiple_of(own_align) {
-                return None;
-            }
-            (end, align) = (end.checked_add(bytes)?, align.max(own_align));
-        }
-        (end > 0 && end.is_multiple_of(align)).then_some((end, align))
-    }
-
-    /// The same of any type.
-    fn footprint(&self, declared: &Type) -> Option<(u64, u64)> {
-        match self.model.resolved(declared) {
-            // Octets to Rust.
-            Type::Primitive(Primitive::LongDouble) => Some((16, 1)),
-            scalar @ Type::Primitive(_) => {
-                element_bytes(self.model, scalar).map(|bytes| (bytes, bytes))
-            }
-            Type::Array { element, dimensions } => {
-                let (bytes, align) = self.footprint(element)?;
-                let times = |bytes: u64, count: &u32| bytes.checked_mul(u64::from(*count));
-                Some((dimensions.iter().try_fold(bytes, times)?, align))
-            }
-            Type::Named(id) if matches!(self.model.declaration(*id).kind, Kind::Struct(_)) => {
-                self.struct_footprint(*id)
-            }
-            _ => None,
-        }
+        self.plan.footprint(self.model, &Type::Named(id)).is_some()
     }
 }
 
