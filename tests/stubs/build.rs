@@ -1,7 +1,10 @@
 //! Compiles every good interface file, those with names that Rust keeps for itself, and a batch of
-//! random ones with the programs that call them.
+//! random ones with the programs that call them; and self-tests of the files, to be lied to.
 //!
 //! `NEARCALL_RANDOM_SEED` and `NEARCALL_RANDOM_COUNT` say which batch.
+
+#[path = "build/prey.rs"]
+mod prey;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -22,6 +25,7 @@ fn main() {
     }
     assert!(files.len() > 10, "only {} interface files", files.len());
     let mut stubs = String::new();
+    prey::write(&out, &files);
     for path in files {
         Builder::new().include("../idl/good").compile(&path);
         module(&mut stubs, &path);

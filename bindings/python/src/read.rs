@@ -320,6 +320,10 @@ impl<'p, 'py> Reader<'p, 'py> {
         for _ in 0..count {
             map.set_item(self.value(key)?, self.value(value)?)?;
         }
+        if map.len() < count {
+            let (claimed, distinct) = (count as u64, map.len() as u64);
+            return Err(Malformed::Keys { claimed, distinct }.into());
+        }
         Ok(map.into_any())
     }
 

@@ -2,11 +2,11 @@
 //! processes of their own that say how each call ended.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use nearcall::name::Scope;
-use nearcall::{Clerk, Domain, ExportOptions, ImportOptions};
+use nearcall::{Clerk, Domain, ExportOptions, ImportOptions, InterfaceDescriptor};
 use nearcall_idl::diagnostic::render::texts;
 use nearcall_idl::front::compile;
 use nearcall_idl::front::options::Options;
@@ -25,6 +25,7 @@ pub struct Hunted {
     pub model: Model,
     /// By interface.
     pub cases: Vec<InterfaceCases>,
+    descriptors: Vec<&'static InterfaceDescriptor>,
 }
 
 /// The files below `tests` that these folders and paths name, as far as they have operations to
@@ -35,7 +36,9 @@ pub fn hunted(tests: &Path, names: &[&str]) -> Vec<Hunted> {
         if path.is_dir() {
             let entries = std::fs::read_dir(&path).expect("it can be listed");
             let paths = entries.map(|entry| entry.expect("it can be listed").path());
-            files.extend(paths.filter(|path| path.extension().is_some_and(|end| end == "idl")));
+            let is_interface =
+                |path: &PathBuf| path.extension().is_some_and(|end| end == "idl" || end == "proto");
+            files.extend(paths.filter(is_interface));
         } else {
             files.push(path);
         }
@@ -55,11 +58,18 @@ impl Hunted {
         let stem = path.file_stem()?.to_str()?.to_owned();
         let cases = cases(&model);
         let is_called = cases.iter().any(|one| !one.replies.is_empty());
-        is_called.then_some(Hunted { stem, model, cases })
+        let descriptors = cases.iter().map(|one| descriptor(&model, one.id)).collect();
+        is_called.then_some(Hunted { stem, model, cases, descriptors })
     }
 
-    fn name(&self, index: usize) -> String {
+    /// What an interface is exported as.
+    pub fn name(&self, index: usize) -> String {
         format!("{}-{index}", self.stem)
+    }
+
+    /// What stubs of an interface say of it.
+    pub fn descriptor(&self, index: usize) -> &'static InterfaceDescriptor {
+        self.descriptors[index]
     }
 
     /// Sends a server every request.
@@ -68,7 +78,7 @@ impl Hunted {
         for (interface, index) in self.cases.iter().zip(0..) {
             let mut options = ImportOptions::default();
             options.scopes = Some(vec![Scope::Directory(runtime.join("nearcall"))]);
-            let descriptor = descriptor(&self.model, interface.id);
+            let descriptor = self.descriptors[index];
             let attacker = Attacker::new(&domain, &self.name(index), descriptor, options);
             for case in &interface.requests {
                 let verdict = attacker.send(&case.message);
@@ -80,12 +90,11 @@ impl Hunted {
         domain.shut_down();
     }
 
-    /// Answers a client's calls with every reply. `line` is what tells it to make a call: of an
-    /// interface, an operation of the file.
+    /// Answers a client's calls with every reply. `call` has it make one: of an interface, an
+    /// operation of the file.
     pub fn answer(
         &self,
-        client: &mut Prey,
-        line: impl Fn(usize, usize) -> String,
+        mut call: impl FnMut(usize, usize) -> Verdict,
         runtime: &Path,
         tally: &mut Tally,
     ) {
@@ -93,7 +102,7 @@ impl Hunted {
         let spoken = Spoken::default();
         let mut clerks = Vec::new();
         for (interface, index) in self.cases.iter().zip(0..) {
-            let descriptor = descriptor(&self.model, interface.id);
+            let descriptor = self.descriptors[index];
             let mut options = ExportOptions::default();
             options.scope = Some(Scope::Directory(runtime.join("nearcall")));
             let liar = Liar::new(descriptor, spoken.clone());
@@ -101,7 +110,7 @@ impl Hunted {
             clerks.push(clerk.expect("it is free"));
             for case in &interface.replies {
                 spoken.set(&case.message);
-                let verdict = client.call(&line(index, case.number));
+                let verdict = call(index, case.number);
                 let procedure = descriptor.procedures[case.message.procedure as usize].name;
                 let place = format!("{}: {}::{procedure}", self.stem, descriptor.name);
                 tally.count(Side::Client, &place, &case.purpose, &verdict);
@@ -143,7 +152,7 @@ impl Prey {
     }
 
     /// Has a client make a call.
-    fn call(&mut self, line: &str) -> Verdict {
+    pub fn call(&mut self, line: &str) -> Verdict {
         if writeln!(self.stdin, "{line}").is_err() {
             return Verdict::Other(String::from("it has ended"));
         }

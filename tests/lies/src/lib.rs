@@ -50,13 +50,15 @@ pub enum Kind {
     Presence,
     /// A length beyond the message.
     Length,
+    /// A key that comes twice in a map.
+    Key,
     /// An exception that is not declared; of replies alone.
     Exception,
 }
 
 impl Kind {
     /// Every one.
-    pub const ALL: [Kind; 12] = [
+    pub const ALL: [Kind; 13] = [
         Kind::Enumerator,
         Kind::Boolean,
         Kind::Character,
@@ -68,6 +70,7 @@ impl Kind {
         Kind::Label,
         Kind::Presence,
         Kind::Length,
+        Kind::Key,
         Kind::Exception,
     ];
 }

@@ -42,6 +42,8 @@ pub enum Verdict {
 #[derive(Debug)]
 pub struct Tally {
     language: &'static str,
+    /// Lies that it takes for values, and may.
+    taken: Vec<Kind>,
     valid: BTreeMap<Side, usize>,
     mutations: BTreeMap<Side, [usize; 2]>,
     lies: BTreeMap<Side, BTreeMap<Kind, usize>>,
@@ -55,6 +57,7 @@ impl Tally {
     pub fn new(language: &'static str) -> Tally {
         Tally {
             language,
+            taken: Vec::new(),
             valid: BTreeMap::new(),
             mutations: BTreeMap::new(),
             lies: BTreeMap::new(),
@@ -62,8 +65,16 @@ impl Tally {
         }
     }
 
+    /// Lies of this kind are values to the language.
+    pub fn taking(mut self, kind: Kind) -> Tally {
+        self.taken.push(kind);
+        self
+    }
+
     /// Counts one message; `place` says where to look if it is wrong.
     pub fn count(&mut self, side: Side, place: &str, purpose: &Purpose, verdict: &Verdict) {
+        let is_taken = matches!(purpose, Purpose::Lie(lie) if self.taken.contains(&lie.kind));
+        let of_lies = if is_taken { &Verdict::Accepted } else { &Verdict::Refused };
         match (purpose, verdict) {
             (Purpose::Valid, Verdict::Accepted) => *self.valid.entry(side).or_default() += 1,
             (Purpose::Mutation, Verdict::Accepted) => {
@@ -72,7 +83,7 @@ impl Tally {
             (Purpose::Mutation, Verdict::Refused) => {
                 self.mutations.entry(side).or_default()[1] += 1;
             }
-            (Purpose::Lie(lie), Verdict::Refused) => {
+            (Purpose::Lie(lie), verdict) if verdict == of_lies => {
                 *self.lies.entry(side).or_default().entry(lie.kind).or_default() += 1;
             }
             _ => self.wrong.push(format!(
@@ -97,20 +108,21 @@ impl Tally {
             // Writing to a string does not fail.
             let _ = write!(
                 text,
-                "{} {}: {valid} valid accepted, {} mutations ({refused} refused), lies refused:",
+                "{} {}: {valid} valid accepted, {} mutations ({refused} refused), lies refused{}:",
                 self.language,
                 side.name(),
-                accepted + refused
+                accepted + refused,
+                self.taken.iter().map(|kind| format!(", but of {kind:?}")).collect::<String>()
             );
             for kind in Kind::ALL.into_iter().filter(|kind| is_told_to(*kind, side)) {
-                let _ = write!(text, " {kind:?} {}", self.lies_refused(side, kind));
+                let _ = write!(text, " {kind:?} {}", self.lies_told(side, kind));
             }
             text.push('\n');
         }
         text
     }
 
-    fn lies_refused(&self, side: Side, kind: Kind) -> usize {
+    fn lies_told(&self, side: Side, kind: Kind) -> usize {
         self.lies.get(&side).and_then(|own| own.get(&kind)).copied().unwrap_or_default()
     }
 
@@ -128,7 +140,7 @@ impl Tally {
                 wrong.push(format!("{language} {name}: too little was sent"));
             }
             for kind in Kind::ALL.into_iter().filter(|kind| is_told_to(*kind, side)) {
-                if self.lies_refused(side, kind) == 0 {
+                if self.lies_told(side, kind) == 0 {
                     wrong.push(format!("{language} {name}: no lie about {kind:?} was told"));
                 }
             }
@@ -181,6 +193,14 @@ mod tests {
     fn a_lie_that_is_accepted_fails() {
         let mut tally = tally_without(None);
         tally.count(Side::Client, "", &lie(Kind::Boolean), &Verdict::Accepted);
+        tally.judge();
+    }
+
+    #[test]
+    #[should_panic(expected = "Refused")]
+    fn a_lie_that_a_language_takes_and_refuses_fails() {
+        let mut tally = Tally::new("a language").taking(Kind::Key);
+        tally.count(Side::Server, "", &lie(Kind::Key), &Verdict::Refused);
         tally.judge();
     }
 

@@ -263,7 +263,12 @@ impl<'m> Writer<'m> {
                 first.clone_from(&inner);
             }
         }
-        let count = self.over_bound(bound, pairs.len() as u32, &first, &mut inner);
+        let mut count = self.over_bound(bound, pairs.len() as u32, &first, &mut inner);
+        let has_room = !first.is_empty() && bound.is_none_or(|bound| count < bound);
+        if has_room && self.tells(Kind::Key, 0) {
+            inner.extend(first);
+            count += 1;
+        }
         self.count(count, bytes);
         bytes.extend(inner);
     }

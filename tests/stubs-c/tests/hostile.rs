@@ -8,7 +8,7 @@ mod support;
 
 use std::process::Command;
 
-use lies::{Attacker, Message, Prey, Tally, Verdict, hunted};
+use lies::{Attacker, Kind, Message, Prey, Tally, Verdict, hunted};
 use nearcall::name::Scope;
 use nearcall::{Domain, ImportOptions};
 use stubs_c_tests::cross::CROSS;
@@ -22,7 +22,8 @@ fn programs_in_c_and_cpp_outlive_hostile_peers() {
     let Some(compiler) = sanitizing() else {
         return support::lacking("a compiler of C with sanitizers");
     };
-    let (mut of_c, mut of_cpp) = (Tally::new("C"), Tally::new("C++"));
+    // To C a map is a sequence of pairs.
+    let [mut of_c, mut of_cpp] = ["C", "C++"].map(|name| Tally::new(name).taking(Kind::Key));
     let workshop = Workshop::with_cpp();
     for hunted in hunted(&tests_directory(), HUNTED) {
         let test = lies::trimmed(&hunted.model).expect("it has operations");
@@ -42,8 +43,8 @@ fn programs_in_c_and_cpp_outlive_hostile_peers() {
             hunted.attack(workshop.path(), tally);
             server.end(&format!("the {language} server of {}", hunted.stem));
             let mut client = run("client");
-            let line = |interface, operation| format!("{interface} {operation}");
-            hunted.answer(&mut client, line, workshop.path(), tally);
+            let call = |interface, operation| client.call(&format!("{interface} {operation}"));
+            hunted.answer(call, workshop.path(), tally);
             client.end(&format!("the {language} client of {}", hunted.stem));
         }
     }

@@ -54,6 +54,13 @@ pub enum Malformed {
         /// Bytes left over.
         bytes: u64,
     },
+    /// A map with a key that comes twice. Else more pairs than its bound would pass for fewer.
+    Keys {
+        /// Pairs.
+        claimed: u64,
+        /// Keys.
+        distinct: u64,
+    },
     /// Not with as many descriptors as the procedure has.
     Descriptors {
         /// How many came.
@@ -89,6 +96,7 @@ impl Malformed {
             Malformed::Stack { bytes, left } => (bytes, left),
             Malformed::Stalled { seen, end } => (seen, end),
             Malformed::Left { bytes } => (bytes, 0),
+            Malformed::Keys { claimed, distinct } => (claimed, distinct),
             Malformed::Descriptors { claimed, wanted } => (claimed as u64, wanted as u64),
             Malformed::Feed { feed } => (feed, 0),
             Malformed::Descriptor(wrong) => (wrong.mode.into(), 0),
@@ -135,6 +143,9 @@ impl fmt::Display for Malformed {
                 write!(f, "the client stopped copying at byte {seen} of {end}")
             }
             Malformed::Left { bytes } => write!(f, "{bytes} bytes are left over"),
+            Malformed::Keys { claimed, distinct } => {
+                write!(f, "{claimed} pairs of a map have {distinct} keys")
+            }
             Malformed::Descriptors { claimed, wanted } => {
                 write!(f, "{claimed} descriptors came with it, not {wanted}")
             }

@@ -345,7 +345,8 @@ impl<K: Marshal + Ord, V: Marshal> Marshal for BTreeMap<K, V> {
             for _ in 0..count {
                 map.insert(K::unmarshal(reader)?, V::unmarshal(reader)?);
             }
-            Ok(map)
+            let (claimed, distinct) = (count as u64, map.len() as u64);
+            if distinct < claimed { Err(Malformed::Keys { claimed, distinct }) } else { Ok(map) }
         })
     }
 }
@@ -427,6 +428,14 @@ mod tests {
         let claimed = u64::from(u32::MAX) * 8;
         assert_eq!(read::<Vec<u64>>(&huge), Err(Malformed::Length { claimed, limit }));
         assert!(read::<BTreeMap<u8, u8>>(&huge).is_err());
+    }
+
+    #[test]
+    fn a_key_that_comes_twice_is_malformed() {
+        let keys = |bytes: &[u8]| read::<BTreeMap<u8, bool>>(bytes).map(|map| map.len());
+        assert_eq!(keys(&[2, 0, 0, 0, 1, 0, 2, 0]), Ok(2));
+        let keys = keys(&[2, 0, 0, 0, 1, 0, 1, 0]);
+        assert_eq!(keys, Err(Malformed::Keys { claimed: 2, distinct: 1 }));
     }
 
     #[test]

@@ -40,8 +40,9 @@ fn main() {
     server.end("the server");
     let mut client = run("client", &[]);
     for hunted in &all {
-        let line = |interface, operation| format!("{} {interface} {operation}", hunted.stem);
-        hunted.answer(&mut client, line, &directory, &mut tally);
+        let call =
+            |interface, operation| client.call(&format!("{} {interface} {operation}", hunted.stem));
+        hunted.answer(call, &directory, &mut tally);
     }
     client.end("the client");
     println!("{} interface files\n{}", all.len(), tally.report());

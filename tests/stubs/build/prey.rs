@@ -1,0 +1,95 @@
+//! Self-tests that are lied to: of every interface file a module that exports an interface of it
+//! and makes one call of an operation, made of what the self-test's two programs are made of. The
+//! test has a `told` beside the modules, which hears how a call ended that did not return.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use nearcall_idl::back::LANGUAGES;
+use nearcall_idl::front::compile;
+use nearcall_idl::front::options::Options;
+use nearcall_idl::model::Model;
+use nearcall_idl::selftest::{InterfaceTest, Selftest};
+use nearcall_idl::source::SourceMap;
+
+/// Writes the modules, and `all_prey.rs`, which names them and lists them.
+pub fn write(out: &Path, files: &[PathBuf]) {
+    let (mut modules, mut list) = (String::new(), String::from("const PREY: &[Prey] = &[\n"));
+    for (path, index) in files.iter().zip(0..) {
+        let options =
+            Options { include_directories: vec!["../idl/good".into()], ..Options::default() };
+        let compiled = compile(path, &options, &mut SourceMap::default());
+        let model = compiled.model.unwrap_or_else(|| panic!("{} is good", path.display()));
+        let stem = path.file_stem().expect("a file").to_string_lossy();
+        let Some(text) = module(out, &model, &stem) else { continue };
+        let path = out.join(format!("{stem}_prey.rs"));
+        fs::write(&path, text).expect("OUT_DIR can be written");
+        // Writing to a string does not fail.
+        let _ = writeln!(modules, "#[allow(warnings)]\n#[path = {path:?}]\nmod prey_{index};");
+        let _ = writeln!(
+            list,
+            "Prey {{ stem: {stem:?}, export: prey_{index}::export, call: prey_{index}::call }},"
+        );
+    }
+    fs::write(out.join("all_prey.rs"), modules + &list + "];\n").expect("it can be written");
+}
+
+/// The module of one file; nothing if it has no calls.
+fn module(out: &Path, model: &Model, stem: &str) -> Option<String> {
+    let mut test = Selftest::new(model, 1).ok()?;
+    let own = test.interfaces.iter_mut().flat_map(|one| &mut one.operations);
+    own.for_each(|operation| operation.rounds.truncate(1));
+    let programs = (LANGUAGES[0].selftest)(model, stem, &test).expect("all that is good");
+    let [shared, client, server] = &programs[..] else { panic!("not three programs") };
+    // Nothing is said of values that differ: all do.
+    let quiet = shared.text.replace("eprintln!(", "let _ = format!(");
+    let path = out.join(format!("{stem}{}", shared.suffix));
+    fs::write(path, quiet).expect("OUT_DIR can be written");
+    let (head, rest) = client.text.split_once("/// Calls everything").expect("it is a program");
+    let head: Vec<&str> = head.lines().filter(|line| !line.starts_with("//!")).collect();
+    let calls = rest.split_once("\n}\n").expect("its main ends").1;
+    let (main, servers) = server.text.split_once("\n}\n").expect("its main ends");
+    let (exports, arms) = arms(&test.interfaces, main, calls);
+    let count = test.operation_count();
+    Some(format!(
+        "{}\nuse std::sync::Arc;\n{}\n{servers}\n\
+         pub fn export(domain: &nearcall::Domain, index: usize, name: &str, \
+         options: nearcall::ExportOptions) -> nearcall::Clerk {{\n\
+         let check = Arc::new(Check::new(\"server\", {count}));\n\
+         let clerk = match index {{\n{exports}_ => panic!(\"no interface\"),\n}};\n\
+         clerk.expect(\"it is free\")\n}}\n\
+         pub fn call(binding: nearcall::Binding, interface: usize, operation: usize) {{\n\
+         let check = Check::new(\"client\", {count});\n\
+         match (interface, operation) {{\n{arms}_ => panic!(\"no operation\"),\n}}\n}}\n",
+        head.join("\n"),
+        calls.replace("check.differs(", "super::told("),
+    ))
+}
+
+/// What exports each interface, and what calls each operation, as arms of a match.
+fn arms(interfaces: &[InterfaceTest], main: &str, calls: &str) -> (String, String) {
+    let (mut exports, mut arms) = (String::new(), String::new());
+    for (interface, index) in interfaces.iter().zip(0..) {
+        let entries = main.split_once(&format!("::new(Server{index}(")).expect("it is exported").0;
+        let entries = entries.rsplit([' ', '\n', '(']).next().expect("it has a name");
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            exports,
+            "{index} => nearcall::Clerk::export_with(domain, name, \
+             {entries}::new(Server{index}(check)), options),"
+        );
+        for operation in &interface.operations {
+            let number = operation.number;
+            let function = format!("fn call_{number}(");
+            let client = calls.split_once(&function).expect("it is called").1;
+            let client = client.split_once('&').expect("by a client").1;
+            let client = client.split_once(',').expect("which is a name").0;
+            let _ = writeln!(
+                arms,
+                "({index}, {number}) => call_{number}(&{client}::new(binding), &check),"
+            );
+        }
+    }
+    (exports, arms)
+}
