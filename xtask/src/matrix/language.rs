@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::install::SONAME;
 use crate::matrix::{CANARIES, done, stem};
 use crate::python;
-use crate::step::Failed;
+use crate::step::{self, Failed};
 
 /// A language that programs are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
@@ -61,23 +61,20 @@ impl Language {
         }
     }
 
-    /// What it takes, said when it is not there.
-    pub fn lack(self) -> &'static str {
+    /// What is missing to build programs.
+    fn lack(self, root: &Path) -> Option<String> {
+        let runs = |program: &&str| Command::new(program).arg("--version").output().is_ok();
+        let missing = |programs: &[&str]| {
+            programs.iter().find(|program| !runs(program)).map(|program| (*program).to_owned())
+        };
         match self {
-            Language::Rust => "rust: no cargo",
-            Language::C => "c: no gcc",
-            Language::Cpp => "cpp: no gcc and g++",
-            Language::Python => "python: no python3 of 3.11 or later with venv and pip, or no PyPI",
-        }
-    }
-
-    fn is_there(self, root: &Path) -> bool {
-        let runs = |program| Command::new(program).arg("--version").output().is_ok();
-        match self {
-            Language::Rust => true,
-            Language::C => runs("gcc"),
-            Language::Cpp => runs("gcc") && runs("g++"),
-            Language::Python => python::has_python() && python::make_environment(root).is_ok(),
+            Language::Rust => None,
+            Language::C => missing(&["gcc"]),
+            Language::Cpp => missing(&["gcc", "g++"]),
+            Language::Python => python::lack("python3").or_else(|| {
+                let made = python::make_environment(root);
+                made.err().map(|failed| format!("PyPI, or what it has: {failed}"))
+            }),
         }
     }
 
@@ -89,8 +86,8 @@ impl Language {
         files: &[PathBuf],
         seed: u64,
     ) -> Result<Option<Programs>, Failed> {
-        if !self.is_there(root) {
-            return Ok(None);
+        if let Some(lack) = self.lack(root) {
+            return step::lacking(&format!("{lack}, for {}", self.name())).map(|()| None);
         }
         let directory = directory.join(self.name());
         let failure = |error| Failed(format!("{}: {error}", directory.display()));
