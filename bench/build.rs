@@ -1,4 +1,5 @@
-//! Compiles the interface files; that of the calls to C and C++, too, for the table `stubs`.
+//! Compiles the interface files; that of the calls to C and C++, too, for the table
+//! `stubs`, and to Python for the table `python`.
 
 use std::env;
 use std::fs;
@@ -16,7 +17,9 @@ fn main() {
     let compilation =
         compile(Path::new("calls.idl"), &Options::default(), &mut SourceMap::default());
     let model = compilation.model.expect("it was compiled to Rust");
-    for language in LANGUAGES.iter().filter(|language| ["c", "cpp"].contains(&language.name)) {
+    for language in
+        LANGUAGES.iter().filter(|language| ["c", "cpp", "python"].contains(&language.name))
+    {
         let outputs = (language.compile)(&model, "calls").expect("it uses what all languages have");
         for output in outputs {
             let path = directory.join(format!("calls{}", output.suffix));

@@ -1,7 +1,7 @@
 //! The tables of the papers and of this project, measured beside the lower bounds of this machine.
 //!
 //! ```text
-//! main ─┬─ paper peers size policy scale cost floor threads crowd urpc stubs instructions: tables
+//! main ─┬─ paper peers size policy scale cost floor threads crowd urpc stubs python instructions
 //!       │    ├─ stage                       who runs where; a round beside its bound
 //!       │    │    └─ rounds ── statistics   what counts, and what is made of it
 //!       │    ├─ calls workload callers      the subject: a server in a child, and a client
@@ -32,6 +32,7 @@ pub mod outstanding;
 pub mod paper;
 pub mod peers;
 pub mod policy;
+pub mod python;
 pub mod raw;
 pub mod report;
 pub mod rival;
@@ -58,6 +59,7 @@ pub const ROLES: &[(&str, child::Role)] = &[
     instructions::ours::ROLES[0],
     instructions::ours::ROLES[1],
     (outstanding::ROLE, outstanding::play),
+    (python::ROLE, python::play),
     (raw::ROLE, raw::play),
     (raw::array::ROLE, raw::array::play),
     (raw::bind::ROLE, raw::bind::play),

@@ -10,7 +10,7 @@ use bench::child::{self, Failure};
 use bench::machine::Machine;
 use bench::stage::Options;
 use bench::table::Table;
-use bench::{cost, crowd, floor, instructions, paper, peers, policy};
+use bench::{cost, crowd, floor, instructions, paper, peers, policy, python};
 use bench::{report, scale, size, stubs, threads, urpc};
 use clap::{Parser, Subcommand};
 
@@ -60,6 +60,15 @@ enum Command {
         #[command(flatten)]
         asked: Asked,
         /// A directory with what they were compiled to: to see what is said where they are not.
+        #[arg(long, value_name = "DIRECTORY", hide = true)]
+        programs: Option<PathBuf>,
+    },
+    /// Calls from Python beside those from Rust, beside grpcio and beside a copy by NumPy. Makes an
+    /// environment and compiles the package first: bench/python.
+    Python {
+        #[command(flatten)]
+        asked: Asked,
+        /// An environment that has them all: to see what is said where it does not.
         #[arg(long, value_name = "DIRECTORY", hide = true)]
         programs: Option<PathBuf>,
     },
@@ -137,6 +146,9 @@ fn run(command: &Command) -> Result<(), Failure> {
         }
         Command::Stubs { asked, programs } => {
             print(asked, 5, |options| stubs::measure(options, programs.as_deref()))
+        }
+        Command::Python { asked, programs } => {
+            print(asked, 15, |options| python::measure(options, programs.as_deref()))
         }
         Command::Instructions { asked, programs } => {
             print(asked, 3, |options| instructions::measure(options, programs.as_deref()))

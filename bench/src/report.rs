@@ -21,7 +21,7 @@ use crate::machine::Machine;
 use crate::table::{Count, Line, Measured, Skipped};
 
 /// The tables, in the order of the report; what each shows, and its name for people.
-pub const TABLES: [(&str, &str); 12] = [
+pub const TABLES: [(&str, &str); 13] = [
     ("paper", "LRPC's tables and figures, beside what the processors can do at all"),
     ("peers", "The same calls over other people's ways to call, each beside Nearcall"),
     ("size", "One argument of 0 B to 256 MiB, beside one memcpy of as many bytes"),
@@ -31,6 +31,7 @@ pub const TABLES: [(&str, &str); 12] = [
     ("floor", "What bare processes need for the same lines, copies and switches"),
     ("threads", "What FastThreads cost, beside a procedure call and beside kernel threads"),
     ("stubs", "Calls from C and C++ beside those from Rust, and what a parameter costs"),
+    ("python", "Calls from Python beside those from Rust, grpcio, and a copy by NumPy"),
     ("instructions", "Instructions of whole calls, both sides, beside other people's"),
     ("crowd", "1,000 to 100,000 FastThreads that wait, and are woken at once"),
     ("urpc", "Calls from 1 to 64 threads at once, beside calls from one alone"),

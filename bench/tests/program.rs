@@ -315,6 +315,21 @@ fn stubs_says_which_clients_are_missing_and_what_a_parameter_costs_beside_none()
 }
 
 #[test]
+fn python_says_that_its_clients_are_missing_and_then_has_measured_nothing() {
+    let output = table("python", &["--json", "--programs", "/none"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("nothing was measured"), "{said}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for subject in ["nearcall-python", "grpcio-uds"] {
+        let named = with(&lines, "subject", subject);
+        let says =
+            |line: &&Value| line["skipped"].as_str().is_some_and(|why| why.contains("/none"));
+        assert!(!named.is_empty() && named.iter().all(says), "{named:?}");
+    }
+}
+
+#[test]
 fn instructions_has_both_sides_of_each_call_and_says_which_peers_are_missing() {
     let lines = lines_of(&table("instructions", &["--json", "--programs", "/none"]));
     let ours = with(&lines, "subject", "nearcall");

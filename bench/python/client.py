@@ -1,0 +1,48 @@
+"""The client of the table ``python``: ``client.py PROCESSOR``. What it calls is exported in the
+directory that the environment names."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+
+# Before anything that starts threads, which inherit it.
+os.sched_setaffinity(0, [int(sys.argv[1])])
+
+import numpy  # noqa: E402
+
+import orders  # noqa: E402
+from calls import CallsClient, MovesClient  # noqa: E402
+
+BYTES = 64 << 20
+
+
+def function() -> None:
+    """Does nothing."""
+
+
+def main() -> None:
+    """Imports what is exported, and answers orders."""
+    calls, moves = CallsClient.import_("calls"), MovesClient.import_("moves")
+    if calls.add(2, 3) != 5:
+        sys.exit("a call came back wrong")
+    numbers = numpy.full(BYTES, 7, numpy.uint8)
+    target = numpy.zeros_like(numbers)
+    lent = moves.binding.lend(BYTES)
+    numpy.frombuffer(memoryview(lent), numpy.uint8)[:] = 7
+    null, add, take, copy = calls.null, calls.add, moves.take, numpy.copyto
+    orders.obey(
+        f"CPython {platform.python_version()}, NumPy {numpy.__version__}",
+        {
+            "null": null,
+            "add": lambda: add(2, 3),
+            "function": function,
+            "opaque": lambda: take(numbers),
+            "lent": lambda: take(lent),
+            "copy": lambda: copy(target, numbers),
+        },
+    )
+
+
+main()
