@@ -16,6 +16,7 @@
 #![deny(unsafe_code)]
 
 mod call;
+mod cancellation;
 #[allow(unsafe_code)]
 mod descriptor;
 mod errors;
@@ -43,6 +44,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use super::call::{Binding, shut_down};
+    #[pymodule_export]
+    use super::cancellation::Cancellation;
     #[pymodule_export]
     use super::descriptor::Descriptor;
     #[pymodule_export]

@@ -175,6 +175,23 @@ def test_calls_are_awaited_together(rust: typing.Any, shapes: Shapes) -> None:
     assert asyncio.run(both()) == list(range(1, 11))
 
 
+def test_a_call_whose_task_is_cancelled_is_aborted(
+    rust: typing.Any, shapes: Shapes
+) -> None:
+    client = shapes.ShapesAsyncClient(rust.binding)
+
+    async def cancel() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(client.wait(3_000), 0.2)
+        begun = time.monotonic()
+        while rust.binding.captured_count == 0:
+            assert time.monotonic() - begun < 2, "it goes on"
+            await asyncio.sleep(0.01)
+        assert await client.add(2, 3) == 5
+
+    asyncio.run(cancel())
+
+
 def test_an_awaited_call_raises(rust: typing.Any, shapes: Shapes) -> None:
     client = shapes.ShapesAsyncClient(rust.binding)
 

@@ -7,7 +7,9 @@ import concurrent.futures
 import functools
 import typing
 
-__all__ = ["in_thread"]
+from nearcall._native import Cancellation
+
+__all__ = ["in_thread", "until_cancelled"]
 
 #: Most calls of this process that are awaited at once; more wait for one of them.
 AWAITED_CALLS_MAX = 64
@@ -20,6 +22,16 @@ def in_thread(
 ) -> asyncio.Future[Made]:
     """Begins a call; it goes on when nobody awaits it any more."""
     return asyncio.get_running_loop().run_in_executor(_threads(), call, *arguments)
+
+
+async def until_cancelled(call: typing.Callable[..., Made], *arguments: object) -> Made:
+    """Makes a call, which takes what cancels it first: it is aborted when the task is cancelled."""
+    cancellation = Cancellation()
+    try:
+        return await in_thread(call, cancellation, *arguments)
+    except asyncio.CancelledError:
+        cancellation.cancel()
+        raise
 
 
 @functools.cache
