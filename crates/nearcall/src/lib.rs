@@ -39,6 +39,7 @@ mod types;
 mod wire;
 
 pub use binding::{Binding, ImportOptions, Rebind, WhenExhausted};
+pub use client::awaited_feed::{AwaitedFeed, AwaitedSink};
 pub use client::call_all::call_all;
 pub use client::feed::{Feed, Sink, Unbegun};
 pub use client::lent::{Lent, OpaqueIn};

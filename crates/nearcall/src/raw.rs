@@ -28,6 +28,7 @@ mod variable;
 pub use nearcall_abi::MESSAGE_BYTES_MAX;
 pub use nearcall_os::DescriptorKind;
 
+pub use crate::client::awaited_feed::{FeedNumbers, Opening, PostingBatch};
 pub use crate::client::interrupt::Interruptible;
 pub use arguments::{Arguments, Entries, Finish, Outcome, Refusal, Replied, Results};
 pub use awaiting::Awaiting;

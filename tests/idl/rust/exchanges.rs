@@ -246,6 +246,155 @@ pub mod exchanges {
         client: &'b ::nearcall::raw::Client,
     }
     impl<'b> TalksAwaiting<'b> {
+        /// Lines of a room, and those of others.
+        #[allow(clippy::type_complexity)]
+        pub async fn talk(
+            self,
+        ) -> ::core::result::Result<
+            (
+                ::nearcall::AwaitedSink<'b, Line, ()>,
+                ::nearcall::AwaitedFeed<'b, Line, ::nearcall::CallError>,
+            ),
+            ::nearcall::CallError,
+        > {
+            let opened: ::core::result::Result<(u64, u64), ::nearcall::CallError> = async {
+                let awaited = {
+                    let call = self.client.claim_awaited::<0>(0).await?;
+                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                        (u64, u64),
+                        ::nearcall::CallError,
+                    > {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u64::<0>();
+                        let sink_ = reply.get_u64::<8>();
+                        ::core::result::Result::Ok((returned, sink_))
+                    };
+                    self.client.post_awaited(call, 0, collect)?
+                };
+                ::nearcall::raw::Opening::new(self.client, awaited).await
+            }.await;
+            ::core::result::Result::Ok({
+                let (feed, sink) = opened?;
+                (
+                    ::nearcall::AwaitedSink::new(
+                        self.client,
+                        sink,
+                        31,
+                        |client, feed, number, items| ::std::boxed::Box::pin(async move {
+                            TalksAwaiting { client }.put_talk(feed, number, &items).await
+                        }),
+                        |client, feed| ::std::boxed::Box::pin(
+                            TalksAwaiting { client }.end_talk(feed),
+                        ),
+                    ),
+                    ::nearcall::AwaitedFeed::new(
+                        self.client,
+                        feed,
+                        |client, feed, number| ::std::boxed::Box::pin(
+                            TalksAwaiting { client }.next_talk(feed, number),
+                        ),
+                    ),
+                )
+            })
+        }
+        /// Calls `_next_Talk`.
+        async fn next_talk(
+            self,
+            feed: u64,
+            number: u32,
+        ) -> ::core::result::Result<
+            ::nearcall::raw::Awaiting<'b, (::std::vec::Vec<Line>, bool), ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<1>(1).await?;
+                call.put_u64::<0>(feed);
+                call.put_u32::<8>(number);
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (::std::vec::Vec<Line>, bool),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned_length = reply.get_u32::<0>();
+                    let is_last_ = ::nearcall::raw::boolean(reply.get_u8::<4>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let mut incoming = reply.variable::<8>()?;
+                    let returned = incoming
+                        .unmarshal::<::std::vec::Vec<Line>>(returned_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::nearcall::raw::check_received(returned.len(), 31)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, is_last_))
+                };
+                self.client.post_awaited(call, 12, collect)?
+            };
+            ::core::result::Result::Ok(awaited)
+        }
+        /// Calls `_put_Talk`.
+        async fn put_talk(
+            self,
+            feed: u64,
+            number: u32,
+            items: &[Line],
+        ) -> ::core::result::Result<
+            ::nearcall::raw::Awaiting<'b, (), ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                let items_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    writer.bound("items", items.len(), 31);
+                    writer.slice(items);
+                    writer.finish("items")?
+                };
+                let mut call = self.client.claim_awaited::<2>(2).await?;
+                call.put_u64::<0>(feed);
+                call.put_u32::<8>(number);
+                call.put_u32::<12>(items_bytes.len() as u32);
+                let mut variable =
+                    call.variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
+                variable.put(&items_bytes);
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                };
+                self.client.post_awaited(call, 16, collect)?
+            };
+            ::core::result::Result::Ok(awaited)
+        }
+        /// Calls `_end_Talk`.
+        async fn end_talk(
+            self,
+            feed: u64,
+        ) -> ::core::result::Result<
+            ::nearcall::raw::Awaiting<'b, (), ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<0>(3).await?;
+                call.put_u64::<0>(feed);
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                };
+                self.client.post_awaited(call, 8, collect)?
+            };
+            ::core::result::Result::Ok(awaited)
+        }
         /// Nothing of it streams.
         pub async fn count(
             self,

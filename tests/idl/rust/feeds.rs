@@ -574,6 +574,459 @@ pub mod feeds {
         client: &'b ::nearcall::raw::Client,
     }
     impl<'b> LedgerAwaiting<'b> {
+        /// The rows of a table.
+        pub async fn rows(
+            self,
+            table: &str,
+        ) -> ::core::result::Result<
+            ::nearcall::AwaitedFeed<'b, Row, ::nearcall::Error<LedgerRowsException>>,
+            ::nearcall::Error<LedgerRowsException>,
+        > {
+            let opened: ::core::result::Result<
+                u64,
+                ::nearcall::Error<LedgerRowsException>,
+            > = async {
+                let awaited = {
+                    let mut call = self.client.claim_awaited::<2>(0).await?;
+                    call.put_u32::<0>(table.len() as u32);
+                    let mut variable =
+                        call.variable::<8>((table.len() as u64).next_multiple_of(8))?;
+                    variable.put(table.as_bytes());
+                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                        u64,
+                        ::nearcall::Error<LedgerRowsException>,
+                    > {
+                        match reply.raised() {
+                            0 => {
+                                let returned = reply.get_u64::<0>();
+                                ::core::result::Result::Ok(returned)
+                            }
+                            1 => {
+                                let code = reply.get_u32::<0>() as i32;
+                                ::core::result::Result::Err(::nearcall::Error::Exception(
+                                    LedgerRowsException::Refused(Refused { code }),
+                                ))
+                            }
+                            _ => ::core::result::Result::Err(reply.unknown_exception().into()),
+                        }
+                    };
+                    self.client.post_awaited(call, 4, collect)?
+                };
+                ::nearcall::raw::Opening::new(self.client, awaited).await
+            }.await;
+            ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
+                self.client,
+                opened?,
+                |client, feed, number| ::std::boxed::Box::pin(
+                    LedgerAwaiting { client }.next_rows(feed, number),
+                ),
+            ))
+        }
+        /// Calls `_next_rows`.
+        #[allow(clippy::type_complexity)]
+        async fn next_rows(
+            self,
+            feed: u64,
+            number: u32,
+        ) -> ::core::result::Result<
+            ::nearcall::raw::Awaiting<
+                'b,
+                (::std::vec::Vec<Row>, bool),
+                ::nearcall::Error<LedgerRowsException>,
+            >,
+            ::nearcall::Error<LedgerRowsException>,
+        > {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<2>(1).await?;
+                call.put_u64::<0>(feed);
+                call.put_u32::<8>(number);
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (::std::vec::Vec<Row>, bool),
+                    ::nearcall::Error<LedgerRowsException>,
+                > {
+                    match reply.raised() {
+                        0 => {
+                            let returned_length = reply.get_u32::<0>();
+                            let is_last_ = ::nearcall::raw::boolean(reply.get_u8::<4>())
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            let mut incoming = reply.variable::<8>()?;
+                            let returned = incoming
+                                .unmarshal::<::std::vec::Vec<Row>>(returned_length)
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            ::nearcall::raw::check_received(returned.len(), 165)
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            ::core::result::Result::Ok((returned, is_last_))
+                        }
+                        1 => {
+                            let code = reply.get_u32::<0>() as i32;
+                            ::core::result::Result::Err(::nearcall::Error::Exception(
+                                LedgerRowsException::Refused(Refused { code }),
+                            ))
+                        }
+                        _ => ::core::result::Result::Err(reply.unknown_exception().into()),
+                    }
+                };
+                self.client.post_awaited(call, 12, collect)?
+            };
+            ::core::result::Result::Ok(awaited)
+        }
+        /// The octets of a file.
+        pub async fn octets(
+            self,
+            offset: u64,
+        ) -> ::core::result::Result<
+            ::nearcall::AwaitedFeed<'b, u8, ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
+                let awaited = {
+                    let mut call = self.client.claim_awaited::<0>(2).await?;
+                    call.put_u64::<0>(offset);
+                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                        u64,
+                        ::nearcall::CallError,
+                    > {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u64::<0>();
+                        ::core::result::Result::Ok(returned)
+                    };
+                    self.client.post_awaited(call, 8, collect)?
+                };
+                ::nearcall::raw::Opening::new(self.client, awaited).await
+            }.await;
+            ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
+                self.client,
+                opened?,
+                |client, feed, number| ::std::boxed::Box::pin(
+                    LedgerAwaiting { client }.next_octets(feed, number),
+                ),
+            ))
+        }
+        /// Calls `_next_octets`.
+        async fn next_octets(
+            self,
+            feed: u64,
+            number: u32,
+        ) -> ::core::result::Result<
+            ::nearcall::raw::Awaiting<'b, (::std::vec::Vec<u8>, bool), ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<1>(3).await?;
+                call.put_u64::<0>(feed);
+                call.put_u32::<8>(number);
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (::std::vec::Vec<u8>, bool),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned_length = reply.get_u32::<0>();
+                    let is_last_ = ::nearcall::raw::boolean(reply.get_u8::<4>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let mut incoming = reply.variable::<8>()?;
+                    let returned = incoming
+                        .vec(returned_length, 1024)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, is_last_))
+                };
+                self.client.post_awaited(call, 12, collect)?
+            };
+            ::core::result::Result::Ok(awaited)
+        }
+        /// Loads rows, and says how many.
+        pub async fn load(
+            self,
+            table: &str,
+        ) -> ::core::result::Result<
+            ::nearcall::AwaitedSink<'b, Row, u32, ::nearcall::Error<LedgerLoadException>>,
+            ::nearcall::Error<LedgerLoadException>,
+        > {
+            let opened: ::core::result::Result<
+                u64,
+                ::nearcall::Error<LedgerLoadException>,
+            > = async {
+                let awaited = {
+                    let mut call = self.client.claim_awaited::<2>(4).await?;
+                    call.put_u32::<0>(table.len() as u32);
+                    let mut variable =
+                        call.variable::<8>((table.len() as u64).next_multiple_of(8))?;
+                    variable.put(table.as_bytes());
+                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                        u64,
+                        ::nearcall::Error<LedgerLoadException>,
+                    > {
+                        match reply.raised() {
+                            0 => {
+                                let returned = reply.get_u64::<0>();
+                                ::core::result::Result::Ok(returned)
+                            }
+                            1 => {
+                                let code = reply.get_u32::<0>() as i32;
+                                ::core::result::Result::Err(::nearcall::Error::Exception(
+                                    LedgerLoadException::Refused(Refused { code }),
+                                ))
+                            }
+                            _ => ::core::result::Result::Err(reply.unknown_exception().into()),
+                        }
+                    };
+                    self.client.post_awaited(call, 4, collect)?
+                };
+                ::nearcall::raw::Opening::new(self.client, awaited).await
+            }.await;
+            ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
+                self.client,
+                opened?,
+                165,
+                |client, feed, number, items| ::std::boxed::Box::pin(async move {
+                    LedgerAwaiting { client }.put_load(feed, number, &items).await
+                }),
+                |client, feed| ::std::boxed::Box::pin(LedgerAwaiting { client }.end_load(feed)),
+            ))
+        }
+        /// Calls `_put_load`.
+        async fn put_load(
+            self,
+            feed: u64,
+            number: u32,
+            items: &[Row],
+        ) -> ::core::result::Result<
+            ::nearcall::raw::Awaiting<'b, (), ::nearcall::Error<LedgerLoadException>>,
+            ::nearcall::Error<LedgerLoadException>,
+        > {
+            let awaited = {
+                let items_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    writer.bound("items", items.len(), 165);
+                    writer.slice(items);
+                    writer.finish("items")?
+                };
+                let mut call = self.client.claim_awaited::<2>(5).await?;
+                call.put_u64::<0>(feed);
+                call.put_u32::<8>(number);
+                call.put_u32::<12>(items_bytes.len() as u32);
+                let mut variable =
+                    call.variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
+                variable.put(&items_bytes);
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (),
+                    ::nearcall::Error<LedgerLoadException>,
+                > {
+                    match reply.raised() {
+                        0 => {
+                            ::core::result::Result::Ok(())
+                        }
+                        1 => {
+                            let code = reply.get_u32::<0>() as i32;
+                            ::core::result::Result::Err(::nearcall::Error::Exception(
+                                LedgerLoadException::Refused(Refused { code }),
+                            ))
+                        }
+                        _ => ::core::result::Result::Err(reply.unknown_exception().into()),
+                    }
+                };
+                self.client.post_awaited(call, 16, collect)?
+            };
+            ::core::result::Result::Ok(awaited)
+        }
+        /// Calls `_end_load`.
+        async fn end_load(
+            self,
+            feed: u64,
+        ) -> ::core::result::Result<
+            ::nearcall::raw::Awaiting<'b, u32, ::nearcall::Error<LedgerLoadException>>,
+            ::nearcall::Error<LedgerLoadException>,
+        > {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<0>(6).await?;
+                call.put_u64::<0>(feed);
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    u32,
+                    ::nearcall::Error<LedgerLoadException>,
+                > {
+                    match reply.raised() {
+                        0 => {
+                            let returned = reply.get_u32::<0>();
+                            ::core::result::Result::Ok(returned)
+                        }
+                        1 => {
+                            let code = reply.get_u32::<0>() as i32;
+                            ::core::result::Result::Err(::nearcall::Error::Exception(
+                                LedgerLoadException::Refused(Refused { code }),
+                            ))
+                        }
+                        _ => ::core::result::Result::Err(reply.unknown_exception().into()),
+                    }
+                };
+                self.client.post_awaited(call, 8, collect)?
+            };
+            ::core::result::Result::Ok(awaited)
+        }
+        /// Appends octets.
+        pub async fn append(
+            self,
+        ) -> ::core::result::Result<
+            ::nearcall::AwaitedSink<'b, u8, (), ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
+                let awaited = {
+                    let call = self.client.claim_awaited::<0>(7).await?;
+                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                        u64,
+                        ::nearcall::CallError,
+                    > {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u64::<0>();
+                        ::core::result::Result::Ok(returned)
+                    };
+                    self.client.post_awaited(call, 0, collect)?
+                };
+                ::nearcall::raw::Opening::new(self.client, awaited).await
+            }.await;
+            ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
+                self.client,
+                opened?,
+                1024,
+                |client, feed, number, items| ::std::boxed::Box::pin(async move {
+                    LedgerAwaiting { client }.put_append(feed, number, &items).await
+                }),
+                |client, feed| ::std::boxed::Box::pin(LedgerAwaiting { client }.end_append(feed)),
+            ))
+        }
+        /// Calls `_put_append`.
+        async fn put_append(
+            self,
+            feed: u64,
+            number: u32,
+            items: &[u8],
+        ) -> ::core::result::Result<
+            ::nearcall::raw::Awaiting<'b, (), ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                ::nearcall::raw::check_bound("items", items.len(), 1024)?;
+                let mut call = self.client.claim_awaited::<1>(8).await?;
+                call.put_u64::<0>(feed);
+                call.put_u32::<8>(number);
+                call.put_u32::<12>(items.len() as u32);
+                let mut variable = call.variable::<16>((items.len() as u64).next_multiple_of(8))?;
+                variable.put(items);
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                };
+                self.client.post_awaited(call, 16, collect)?
+            };
+            ::core::result::Result::Ok(awaited)
+        }
+        /// Calls `_end_append`.
+        async fn end_append(
+            self,
+            feed: u64,
+        ) -> ::core::result::Result<
+            ::nearcall::raw::Awaiting<'b, (), ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<0>(9).await?;
+                call.put_u64::<0>(feed);
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                };
+                self.client.post_awaited(call, 8, collect)?
+            };
+            ::core::result::Result::Ok(awaited)
+        }
+        /// Cells of a recursive kind, from a name that stubs use themselves.
+        pub async fn cells(
+            self,
+            open: i32,
+            client: i32,
+            feed: i32,
+        ) -> ::core::result::Result<
+            ::nearcall::AwaitedFeed<'b, Cell, ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
+                let awaited = {
+                    let mut call = self.client.claim_awaited::<0>(10).await?;
+                    call.put_u32::<0>(open as u32);
+                    call.put_u32::<4>(client as u32);
+                    call.put_u32::<8>(feed as u32);
+                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                        u64,
+                        ::nearcall::CallError,
+                    > {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u64::<0>();
+                        ::core::result::Result::Ok(returned)
+                    };
+                    self.client.post_awaited(call, 12, collect)?
+                };
+                ::nearcall::raw::Opening::new(self.client, awaited).await
+            }.await;
+            ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
+                self.client,
+                opened?,
+                |client, feed, number| ::std::boxed::Box::pin(
+                    LedgerAwaiting { client }.next_cells(feed, number),
+                ),
+            ))
+        }
+        /// Calls `_next_cells`.
+        async fn next_cells(
+            self,
+            feed: u64,
+            number: u32,
+        ) -> ::core::result::Result<
+            ::nearcall::raw::Awaiting<'b, (::std::vec::Vec<Cell>, bool), ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<2>(11).await?;
+                call.put_u64::<0>(feed);
+                call.put_u32::<8>(number);
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (::std::vec::Vec<Cell>, bool),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned_length = reply.get_u32::<0>();
+                    let is_last_ = ::nearcall::raw::boolean(reply.get_u8::<4>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let mut incoming = reply.variable::<8>()?;
+                    let returned = incoming
+                        .unmarshal::<::std::vec::Vec<Cell>>(returned_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::nearcall::raw::check_received(returned.len(), 31)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, is_last_))
+                };
+                self.client.post_awaited(call, 12, collect)?
+            };
+            ::core::result::Result::Ok(awaited)
+        }
         /// Not a feed.
         pub async fn count(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
@@ -1815,6 +2268,459 @@ pub mod feeds {
         client: &'b ::nearcall::raw::Client,
     }
     impl<'b> ArchiveAwaiting<'b> {
+        /// The rows of a table.
+        pub async fn rows(
+            self,
+            table: &str,
+        ) -> ::core::result::Result<
+            ::nearcall::AwaitedFeed<'b, Row, ::nearcall::Error<LedgerRowsException>>,
+            ::nearcall::Error<LedgerRowsException>,
+        > {
+            let opened: ::core::result::Result<
+                u64,
+                ::nearcall::Error<LedgerRowsException>,
+            > = async {
+                let awaited = {
+                    let mut call = self.client.claim_awaited::<2>(0).await?;
+                    call.put_u32::<0>(table.len() as u32);
+                    let mut variable =
+                        call.variable::<8>((table.len() as u64).next_multiple_of(8))?;
+                    variable.put(table.as_bytes());
+                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                        u64,
+                        ::nearcall::Error<LedgerRowsException>,
+                    > {
+                        match reply.raised() {
+                            0 => {
+                                let returned = reply.get_u64::<0>();
+                                ::core::result::Result::Ok(returned)
+                            }
+                            1 => {
+                                let code = reply.get_u32::<0>() as i32;
+                                ::core::result::Result::Err(::nearcall::Error::Exception(
+                                    LedgerRowsException::Refused(Refused { code }),
+                                ))
+                            }
+                            _ => ::core::result::Result::Err(reply.unknown_exception().into()),
+                        }
+                    };
+                    self.client.post_awaited(call, 4, collect)?
+                };
+                ::nearcall::raw::Opening::new(self.client, awaited).await
+            }.await;
+            ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
+                self.client,
+                opened?,
+                |client, feed, number| ::std::boxed::Box::pin(
+                    ArchiveAwaiting { client }.next_rows(feed, number),
+                ),
+            ))
+        }
+        /// Calls `_next_rows`.
+        #[allow(clippy::type_complexity)]
+        async fn next_rows(
+            self,
+            feed: u64,
+            number: u32,
+        ) -> ::core::result::Result<
+            ::nearcall::raw::Awaiting<
+                'b,
+                (::std::vec::Vec<Row>, bool),
+                ::nearcall::Error<LedgerRowsException>,
+            >,
+            ::nearcall::Error<LedgerRowsException>,
+        > {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<2>(1).await?;
+                call.put_u64::<0>(feed);
+                call.put_u32::<8>(number);
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (::std::vec::Vec<Row>, bool),
+                    ::nearcall::Error<LedgerRowsException>,
+                > {
+                    match reply.raised() {
+                        0 => {
+                            let returned_length = reply.get_u32::<0>();
+                            let is_last_ = ::nearcall::raw::boolean(reply.get_u8::<4>())
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            let mut incoming = reply.variable::<8>()?;
+                            let returned = incoming
+                                .unmarshal::<::std::vec::Vec<Row>>(returned_length)
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            ::nearcall::raw::check_received(returned.len(), 165)
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            ::core::result::Result::Ok((returned, is_last_))
+                        }
+                        1 => {
+                            let code = reply.get_u32::<0>() as i32;
+                            ::core::result::Result::Err(::nearcall::Error::Exception(
+                                LedgerRowsException::Refused(Refused { code }),
+                            ))
+                        }
+                        _ => ::core::result::Result::Err(reply.unknown_exception().into()),
+                    }
+                };
+                self.client.post_awaited(call, 12, collect)?
+            };
+            ::core::result::Result::Ok(awaited)
+        }
+        /// The octets of a file.
+        pub async fn octets(
+            self,
+            offset: u64,
+        ) -> ::core::result::Result<
+            ::nearcall::AwaitedFeed<'b, u8, ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
+                let awaited = {
+                    let mut call = self.client.claim_awaited::<0>(2).await?;
+                    call.put_u64::<0>(offset);
+                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                        u64,
+                        ::nearcall::CallError,
+                    > {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u64::<0>();
+                        ::core::result::Result::Ok(returned)
+                    };
+                    self.client.post_awaited(call, 8, collect)?
+                };
+                ::nearcall::raw::Opening::new(self.client, awaited).await
+            }.await;
+            ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
+                self.client,
+                opened?,
+                |client, feed, number| ::std::boxed::Box::pin(
+                    ArchiveAwaiting { client }.next_octets(feed, number),
+                ),
+            ))
+        }
+        /// Calls `_next_octets`.
+        async fn next_octets(
+            self,
+            feed: u64,
+            number: u32,
+        ) -> ::core::result::Result<
+            ::nearcall::raw::Awaiting<'b, (::std::vec::Vec<u8>, bool), ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<1>(3).await?;
+                call.put_u64::<0>(feed);
+                call.put_u32::<8>(number);
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (::std::vec::Vec<u8>, bool),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned_length = reply.get_u32::<0>();
+                    let is_last_ = ::nearcall::raw::boolean(reply.get_u8::<4>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let mut incoming = reply.variable::<8>()?;
+                    let returned = incoming
+                        .vec(returned_length, 1024)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, is_last_))
+                };
+                self.client.post_awaited(call, 12, collect)?
+            };
+            ::core::result::Result::Ok(awaited)
+        }
+        /// Loads rows, and says how many.
+        pub async fn load(
+            self,
+            table: &str,
+        ) -> ::core::result::Result<
+            ::nearcall::AwaitedSink<'b, Row, u32, ::nearcall::Error<LedgerLoadException>>,
+            ::nearcall::Error<LedgerLoadException>,
+        > {
+            let opened: ::core::result::Result<
+                u64,
+                ::nearcall::Error<LedgerLoadException>,
+            > = async {
+                let awaited = {
+                    let mut call = self.client.claim_awaited::<2>(4).await?;
+                    call.put_u32::<0>(table.len() as u32);
+                    let mut variable =
+                        call.variable::<8>((table.len() as u64).next_multiple_of(8))?;
+                    variable.put(table.as_bytes());
+                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                        u64,
+                        ::nearcall::Error<LedgerLoadException>,
+                    > {
+                        match reply.raised() {
+                            0 => {
+                                let returned = reply.get_u64::<0>();
+                                ::core::result::Result::Ok(returned)
+                            }
+                            1 => {
+                                let code = reply.get_u32::<0>() as i32;
+                                ::core::result::Result::Err(::nearcall::Error::Exception(
+                                    LedgerLoadException::Refused(Refused { code }),
+                                ))
+                            }
+                            _ => ::core::result::Result::Err(reply.unknown_exception().into()),
+                        }
+                    };
+                    self.client.post_awaited(call, 4, collect)?
+                };
+                ::nearcall::raw::Opening::new(self.client, awaited).await
+            }.await;
+            ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
+                self.client,
+                opened?,
+                165,
+                |client, feed, number, items| ::std::boxed::Box::pin(async move {
+                    ArchiveAwaiting { client }.put_load(feed, number, &items).await
+                }),
+                |client, feed| ::std::boxed::Box::pin(ArchiveAwaiting { client }.end_load(feed)),
+            ))
+        }
+        /// Calls `_put_load`.
+        async fn put_load(
+            self,
+            feed: u64,
+            number: u32,
+            items: &[Row],
+        ) -> ::core::result::Result<
+            ::nearcall::raw::Awaiting<'b, (), ::nearcall::Error<LedgerLoadException>>,
+            ::nearcall::Error<LedgerLoadException>,
+        > {
+            let awaited = {
+                let items_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    writer.bound("items", items.len(), 165);
+                    writer.slice(items);
+                    writer.finish("items")?
+                };
+                let mut call = self.client.claim_awaited::<2>(5).await?;
+                call.put_u64::<0>(feed);
+                call.put_u32::<8>(number);
+                call.put_u32::<12>(items_bytes.len() as u32);
+                let mut variable =
+                    call.variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
+                variable.put(&items_bytes);
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (),
+                    ::nearcall::Error<LedgerLoadException>,
+                > {
+                    match reply.raised() {
+                        0 => {
+                            ::core::result::Result::Ok(())
+                        }
+                        1 => {
+                            let code = reply.get_u32::<0>() as i32;
+                            ::core::result::Result::Err(::nearcall::Error::Exception(
+                                LedgerLoadException::Refused(Refused { code }),
+                            ))
+                        }
+                        _ => ::core::result::Result::Err(reply.unknown_exception().into()),
+                    }
+                };
+                self.client.post_awaited(call, 16, collect)?
+            };
+            ::core::result::Result::Ok(awaited)
+        }
+        /// Calls `_end_load`.
+        async fn end_load(
+            self,
+            feed: u64,
+        ) -> ::core::result::Result<
+            ::nearcall::raw::Awaiting<'b, u32, ::nearcall::Error<LedgerLoadException>>,
+            ::nearcall::Error<LedgerLoadException>,
+        > {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<0>(6).await?;
+                call.put_u64::<0>(feed);
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    u32,
+                    ::nearcall::Error<LedgerLoadException>,
+                > {
+                    match reply.raised() {
+                        0 => {
+                            let returned = reply.get_u32::<0>();
+                            ::core::result::Result::Ok(returned)
+                        }
+                        1 => {
+                            let code = reply.get_u32::<0>() as i32;
+                            ::core::result::Result::Err(::nearcall::Error::Exception(
+                                LedgerLoadException::Refused(Refused { code }),
+                            ))
+                        }
+                        _ => ::core::result::Result::Err(reply.unknown_exception().into()),
+                    }
+                };
+                self.client.post_awaited(call, 8, collect)?
+            };
+            ::core::result::Result::Ok(awaited)
+        }
+        /// Appends octets.
+        pub async fn append(
+            self,
+        ) -> ::core::result::Result<
+            ::nearcall::AwaitedSink<'b, u8, (), ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
+                let awaited = {
+                    let call = self.client.claim_awaited::<0>(7).await?;
+                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                        u64,
+                        ::nearcall::CallError,
+                    > {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u64::<0>();
+                        ::core::result::Result::Ok(returned)
+                    };
+                    self.client.post_awaited(call, 0, collect)?
+                };
+                ::nearcall::raw::Opening::new(self.client, awaited).await
+            }.await;
+            ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
+                self.client,
+                opened?,
+                1024,
+                |client, feed, number, items| ::std::boxed::Box::pin(async move {
+                    ArchiveAwaiting { client }.put_append(feed, number, &items).await
+                }),
+                |client, feed| ::std::boxed::Box::pin(ArchiveAwaiting { client }.end_append(feed)),
+            ))
+        }
+        /// Calls `_put_append`.
+        async fn put_append(
+            self,
+            feed: u64,
+            number: u32,
+            items: &[u8],
+        ) -> ::core::result::Result<
+            ::nearcall::raw::Awaiting<'b, (), ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                ::nearcall::raw::check_bound("items", items.len(), 1024)?;
+                let mut call = self.client.claim_awaited::<1>(8).await?;
+                call.put_u64::<0>(feed);
+                call.put_u32::<8>(number);
+                call.put_u32::<12>(items.len() as u32);
+                let mut variable = call.variable::<16>((items.len() as u64).next_multiple_of(8))?;
+                variable.put(items);
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                };
+                self.client.post_awaited(call, 16, collect)?
+            };
+            ::core::result::Result::Ok(awaited)
+        }
+        /// Calls `_end_append`.
+        async fn end_append(
+            self,
+            feed: u64,
+        ) -> ::core::result::Result<
+            ::nearcall::raw::Awaiting<'b, (), ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<0>(9).await?;
+                call.put_u64::<0>(feed);
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                };
+                self.client.post_awaited(call, 8, collect)?
+            };
+            ::core::result::Result::Ok(awaited)
+        }
+        /// Cells of a recursive kind, from a name that stubs use themselves.
+        pub async fn cells(
+            self,
+            open: i32,
+            client: i32,
+            feed: i32,
+        ) -> ::core::result::Result<
+            ::nearcall::AwaitedFeed<'b, Cell, ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
+                let awaited = {
+                    let mut call = self.client.claim_awaited::<0>(10).await?;
+                    call.put_u32::<0>(open as u32);
+                    call.put_u32::<4>(client as u32);
+                    call.put_u32::<8>(feed as u32);
+                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                        u64,
+                        ::nearcall::CallError,
+                    > {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u64::<0>();
+                        ::core::result::Result::Ok(returned)
+                    };
+                    self.client.post_awaited(call, 12, collect)?
+                };
+                ::nearcall::raw::Opening::new(self.client, awaited).await
+            }.await;
+            ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
+                self.client,
+                opened?,
+                |client, feed, number| ::std::boxed::Box::pin(
+                    ArchiveAwaiting { client }.next_cells(feed, number),
+                ),
+            ))
+        }
+        /// Calls `_next_cells`.
+        async fn next_cells(
+            self,
+            feed: u64,
+            number: u32,
+        ) -> ::core::result::Result<
+            ::nearcall::raw::Awaiting<'b, (::std::vec::Vec<Cell>, bool), ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<2>(11).await?;
+                call.put_u64::<0>(feed);
+                call.put_u32::<8>(number);
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (::std::vec::Vec<Cell>, bool),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned_length = reply.get_u32::<0>();
+                    let is_last_ = ::nearcall::raw::boolean(reply.get_u8::<4>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let mut incoming = reply.variable::<8>()?;
+                    let returned = incoming
+                        .unmarshal::<::std::vec::Vec<Cell>>(returned_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::nearcall::raw::check_received(returned.len(), 31)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, is_last_))
+                };
+                self.client.post_awaited(call, 12, collect)?
+            };
+            ::core::result::Result::Ok(awaited)
+        }
         /// Not a feed.
         pub async fn count(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {

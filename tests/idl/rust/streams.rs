@@ -343,6 +343,336 @@ pub mod streams {
     pub struct TransfersAwaiting<'b> {
         client: &'b ::nearcall::raw::Client,
     }
+    impl<'b> TransfersAwaiting<'b> {
+        /// What is there of a name.
+        pub async fn get(
+            self,
+            request: &Summary,
+        ) -> ::core::result::Result<
+            ::nearcall::AwaitedFeed<'b, Chunk, ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
+                let awaited = {
+                    let mut call = self.client.claim_awaited::<0>(0).await?;
+                    call.put_u64::<0>(request.bytes);
+                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                        u64,
+                        ::nearcall::CallError,
+                    > {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u64::<0>();
+                        ::core::result::Result::Ok(returned)
+                    };
+                    self.client.post_awaited(call, 8, collect)?
+                };
+                ::nearcall::raw::Opening::new(self.client, awaited).await
+            }.await;
+            ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
+                self.client,
+                opened?,
+                |client, feed, number| ::std::boxed::Box::pin(
+                    TransfersAwaiting { client }.next_get(feed, number),
+                ),
+            ))
+        }
+        /// Calls `_next_Get`.
+        async fn next_get(
+            self,
+            feed: u64,
+            number: u32,
+        ) -> ::core::result::Result<
+            ::nearcall::raw::Awaiting<'b, (::std::vec::Vec<Chunk>, bool), ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<1>(1).await?;
+                call.put_u64::<0>(feed);
+                call.put_u32::<8>(number);
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (::std::vec::Vec<Chunk>, bool),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned_length = reply.get_u32::<0>();
+                    let is_last_ = ::nearcall::raw::boolean(reply.get_u8::<4>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let mut incoming = reply.variable::<8>()?;
+                    let returned = incoming
+                        .unmarshal::<::std::vec::Vec<Chunk>>(returned_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::nearcall::raw::check_received(returned.len(), 31)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, is_last_))
+                };
+                self.client.post_awaited(call, 12, collect)?
+            };
+            ::core::result::Result::Ok(awaited)
+        }
+        /// Takes chunks, and says how much that was.
+        pub async fn put(
+            self,
+        ) -> ::core::result::Result<
+            ::nearcall::AwaitedSink<'b, Chunk, Summary, ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
+                let awaited = {
+                    let call = self.client.claim_awaited::<0>(2).await?;
+                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                        u64,
+                        ::nearcall::CallError,
+                    > {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u64::<0>();
+                        ::core::result::Result::Ok(returned)
+                    };
+                    self.client.post_awaited(call, 0, collect)?
+                };
+                ::nearcall::raw::Opening::new(self.client, awaited).await
+            }.await;
+            ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
+                self.client,
+                opened?,
+                31,
+                |client, feed, number, items| ::std::boxed::Box::pin(async move {
+                    TransfersAwaiting { client }.put_put(feed, number, &items).await
+                }),
+                |client, feed| ::std::boxed::Box::pin(TransfersAwaiting { client }.end_put(feed)),
+            ))
+        }
+        /// Calls `_put_Put`.
+        async fn put_put(
+            self,
+            feed: u64,
+            number: u32,
+            items: &[Chunk],
+        ) -> ::core::result::Result<
+            ::nearcall::raw::Awaiting<'b, (), ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                let items_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    writer.bound("items", items.len(), 31);
+                    writer.slice(items);
+                    writer.finish("items")?
+                };
+                let mut call = self.client.claim_awaited::<1>(3).await?;
+                call.put_u64::<0>(feed);
+                call.put_u32::<8>(number);
+                call.put_u32::<12>(items_bytes.len() as u32);
+                let mut variable =
+                    call.variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
+                variable.put(&items_bytes);
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                };
+                self.client.post_awaited(call, 16, collect)?
+            };
+            ::core::result::Result::Ok(awaited)
+        }
+        /// Calls `_end_Put`.
+        async fn end_put(
+            self,
+            feed: u64,
+        ) -> ::core::result::Result<
+            ::nearcall::raw::Awaiting<'b, Summary, ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<0>(4).await?;
+                call.put_u64::<0>(feed);
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    Summary,
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned_bytes = reply.get_u64::<0>();
+                    let returned = Summary { bytes: returned_bytes };
+                    ::core::result::Result::Ok(returned)
+                };
+                self.client.post_awaited(call, 8, collect)?
+            };
+            ::core::result::Result::Ok(awaited)
+        }
+        /// Calls `Fill`.
+        pub async fn fill(
+            self,
+        ) -> ::core::result::Result<
+            ::nearcall::AwaitedSink<'b, Chunk, (), ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
+                let awaited = {
+                    let call = self.client.claim_awaited::<0>(5).await?;
+                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                        u64,
+                        ::nearcall::CallError,
+                    > {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u64::<0>();
+                        ::core::result::Result::Ok(returned)
+                    };
+                    self.client.post_awaited(call, 0, collect)?
+                };
+                ::nearcall::raw::Opening::new(self.client, awaited).await
+            }.await;
+            ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
+                self.client,
+                opened?,
+                31,
+                |client, feed, number, items| ::std::boxed::Box::pin(async move {
+                    TransfersAwaiting { client }.put_fill(feed, number, &items).await
+                }),
+                |client, feed| ::std::boxed::Box::pin(TransfersAwaiting { client }.end_fill(feed)),
+            ))
+        }
+        /// Calls `_put_Fill`.
+        async fn put_fill(
+            self,
+            feed: u64,
+            number: u32,
+            items: &[Chunk],
+        ) -> ::core::result::Result<
+            ::nearcall::raw::Awaiting<'b, (), ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                let items_bytes = {
+                    let mut writer = ::nearcall::raw::Writer::new();
+                    writer.bound("items", items.len(), 31);
+                    writer.slice(items);
+                    writer.finish("items")?
+                };
+                let mut call = self.client.claim_awaited::<1>(6).await?;
+                call.put_u64::<0>(feed);
+                call.put_u32::<8>(number);
+                call.put_u32::<12>(items_bytes.len() as u32);
+                let mut variable =
+                    call.variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
+                variable.put(&items_bytes);
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                };
+                self.client.post_awaited(call, 16, collect)?
+            };
+            ::core::result::Result::Ok(awaited)
+        }
+        /// Calls `_end_Fill`.
+        async fn end_fill(
+            self,
+            feed: u64,
+        ) -> ::core::result::Result<
+            ::nearcall::raw::Awaiting<'b, (), ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<0>(7).await?;
+                call.put_u64::<0>(feed);
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                };
+                self.client.post_awaited(call, 8, collect)?
+            };
+            ::core::result::Result::Ok(awaited)
+        }
+        /// Calls `All`.
+        pub async fn all(
+            self,
+        ) -> ::core::result::Result<
+            ::nearcall::AwaitedFeed<'b, Summary, ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
+                let awaited = {
+                    let call = self.client.claim_awaited::<0>(8).await?;
+                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                        u64,
+                        ::nearcall::CallError,
+                    > {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u64::<0>();
+                        ::core::result::Result::Ok(returned)
+                    };
+                    self.client.post_awaited(call, 0, collect)?
+                };
+                ::nearcall::raw::Opening::new(self.client, awaited).await
+            }.await;
+            ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
+                self.client,
+                opened?,
+                |client, feed, number| ::std::boxed::Box::pin(
+                    TransfersAwaiting { client }.next_all(feed, number),
+                ),
+            ))
+        }
+        /// Calls `_next_All`.
+        async fn next_all(
+            self,
+            feed: u64,
+            number: u32,
+        ) -> ::core::result::Result<
+            ::nearcall::raw::Awaiting<'b, (::std::vec::Vec<Summary>, bool), ::nearcall::CallError>,
+            ::nearcall::CallError,
+        > {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<1>(9).await?;
+                call.put_u64::<0>(feed);
+                call.put_u32::<8>(number);
+                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                    (::std::vec::Vec<Summary>, bool),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned_length = reply.get_u32::<0>();
+                    let is_last_ = ::nearcall::raw::boolean(reply.get_u8::<4>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let mut incoming = reply.variable::<8>()?;
+                    let returned = incoming
+                        .unmarshal::<::std::vec::Vec<Summary>>(returned_length)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::nearcall::raw::check_received(returned.len(), 248)
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, is_last_))
+                };
+                self.client.post_awaited(call, 12, collect)?
+            };
+            ::core::result::Result::Ok(awaited)
+        }
+    }
     /// What a domain that exports `streams::Transfers` does.
     pub trait TransfersServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// What is there of a name.

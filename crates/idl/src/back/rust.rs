@@ -5,6 +5,7 @@
 //! `::core`, `::std` and `::nearcall` by absolute paths; docs/design/0002 says what it asks of the
 //! runtime.
 
+mod awaited_feeds;
 mod awaiting;
 pub(super) mod casing;
 mod client;

@@ -78,6 +78,8 @@ pub(crate) struct ClientBinding {
     pub lane: u32,
     captured: Mutex<Captured>,
     captured_count: AtomicU32,
+    /// Batches of awaited feeds that are ahead of whom they are for.
+    pub leads: AtomicU32,
     pub renewal: Renewal,
     /// Keeps the housekeeping that watches the server.
     pub domain: Domain,
@@ -167,6 +169,7 @@ impl ClientBinding {
             lane: parts.lane,
             captured: Mutex::new(Captured::new(count_max)),
             captured_count: AtomicU32::new(0),
+            leads: AtomicU32::new(0),
             domain: parts.domain,
             me: Weak::new(),
         };

@@ -64,7 +64,8 @@ pub struct Unbegun<'b, F> {
 }
 
 /// A feed that the server has open.
-struct Open<'b> {
+#[derive(Debug)]
+pub(super) struct Open<'b> {
     client: &'b Client,
     feed: u64,
     /// Of the next batch.
@@ -91,16 +92,8 @@ impl<'b, T, E: From<Box<CallError>>> Feed<'b, T, E> {
         let pending = pending?;
         let procedure = pending.procedure_name();
         let (items, is_last) = pending.collect()?;
-        if items.is_empty() && !is_last {
-            // Whoever asks for an item would wait for ever, whatever its deadline.
-            let fault = PeerFault::Length { claimed: 0, limit: 1 };
-            let fault = self.open.client.binding().inner().fault(procedure, fault);
-            return Err(Box::new(fault).into());
-        }
-        self.items = items.into_iter();
-        if is_last {
-            self.open.is_over = true;
-        } else {
+        self.items = self.open.turned_over(procedure, items, is_last)?;
+        if !is_last {
             self.ahead = Some(self.post_next());
         }
         Ok(())
@@ -224,18 +217,51 @@ impl<'b, F> Unbegun<'b, F> {
 }
 
 impl<'b> Open<'b> {
-    fn new(client: &'b Client, feed: u64) -> Open<'b> {
+    pub(super) fn new(client: &'b Client, feed: u64) -> Open<'b> {
         Open { client, feed, number: 0, is_over: false }
     }
 
-    fn count(&mut self) -> u32 {
+    /// Whose it is, and its number there.
+    pub(super) fn client(&self) -> (&'b Client, u64) {
+        (self.client, self.feed)
+    }
+
+    /// Number of the next batch.
+    pub(super) fn count(&mut self) -> u32 {
         let number = self.number;
         self.number = number.wrapping_add(1);
         number
     }
 
+    /// There is nothing to be told to the server.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// The server has said so itself.
+    pub(super) fn note_end(&mut self) {
+        self.is_over = true;
+    }
+
+    /// The items of a batch that `procedure` has sent.
+    pub(super) fn turned_over<T, E: From<Box<CallError>>>(
+        &mut self,
+        procedure: &'static str,
+        items: Vec<T>,
+        is_last: bool,
+    ) -> Result<std::vec::IntoIter<T>, E> {
+        if items.is_empty() && !is_last {
+            // Whoever asks for an item would wait for ever, whatever its deadline.
+            let fault = PeerFault::Length { claimed: 0, limit: 1 };
+            let fault = self.client.binding().inner().fault(procedure, fault);
+            return Err(Box::new(fault).into());
+        }
+        self.is_over = is_last;
+        Ok(items.into_iter())
+    }
+
     /// Tells the server, once.
-    fn give_up(&mut self) {
+    pub(super) fn give_up(&mut self) {
         if !std::mem::replace(&mut self.is_over, true) {
             self.client.binding().inner().control.end_feed(self.feed);
         }

@@ -23,7 +23,7 @@ use nearcall_core::{Sequence, Step, Waiter, YieldBan};
 use nearcall_os::{HeadWords, clock, processor};
 
 use super::call::{is_replied, poll_for_a_while};
-use super::pending::abandon;
+use super::pending::{abandon, abandon_unless_replied};
 use super::reply::Read;
 use crate::client::binding::{ClientBinding, Grip};
 use crate::client::deadline::Deadline;
@@ -106,6 +106,30 @@ impl<'b, T, E> Awaiting<'b, T, E> {
     ) -> Awaiting<'b, T, E> {
         let (grip, sequence, stage) = (Some(grip), grip.linkage().sequence(), Stage::Posted);
         Awaiting { call: UnderWay { binding, grip, procedure, sequence, deadline, stage }, read }
+    }
+}
+
+impl<T, E> Awaiting<'_, T, E> {
+    /// Of the procedure that is called.
+    pub(crate) fn procedure_name(&self) -> &'static str {
+        self.call.binding.procedure_name(self.call.procedure)
+    }
+
+    /// How many A-stacks there are for procedures like this one; 0: the call has ended.
+    pub(crate) fn astack_count(&self) -> u32 {
+        let class = self.call.grip.map(|grip| grip.linkage().class);
+        class.map_or(0, |class| self.call.binding.count_of_class(class))
+    }
+
+    /// Gives the call up, as dropping it does; what it has evaluated to, if its reply is there.
+    pub(crate) fn give_up(mut self) -> Option<Result<T, E>> {
+        let grip = self.call.grip.take()?;
+        if !abandon_unless_replied(grip) {
+            return None;
+        }
+        grip.settle_here();
+        let words = HeadWords::load(grip.astack.head());
+        Some((self.read)(grip, self.call.procedure, words))
     }
 }
 

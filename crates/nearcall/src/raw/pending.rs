@@ -152,11 +152,23 @@ fn wait(grip: Grip<'_>, procedure: u32, deadline: Deadline) -> Result<HeadWords,
 #[cold]
 #[inline(never)]
 pub(super) fn abandon(grip: Grip<'_>) {
-    if turn::abort(&grip.astack.head().turn, grip.linkage().sequence()).is_ok() {
+    if abandon_unless_replied(grip) {
+        let_come_back(grip);
+    }
+}
+
+/// The same; true: the reply is there, and the A-stack is the caller's still.
+pub(super) fn abandon_unless_replied(grip: Grip<'_>) -> bool {
+    match turn::abort(&grip.astack.head().turn, grip.linkage().sequence()) {
         // If it does not look by itself, it is to see it.
-        grip.binding.ring();
+        Ok(()) => {
+            grip.binding.ring();
+        }
+        Err(Poll::Replied { .. }) => return true,
+        Err(_) => {}
     }
     let_come_back(grip);
+    false
 }
 
 /// Nobody will collect: the A-stack is released if the reply is there, else captured as after a

@@ -8,7 +8,7 @@ use crate::back::rust::docs::doc;
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::stub::{Printer, Side, number};
 use crate::back::rust::tokens::{TokenStream, quote};
-use crate::model::{DeclarationId, Operation};
+use crate::model::{DeclarationId, FeedPart, Operation};
 use crate::plan::Step;
 
 impl Rust<'_> {
@@ -21,11 +21,14 @@ impl Rust<'_> {
             self.model.declaration(id).name
         );
         let doc = doc(&None, &text);
-        let is_plain =
-            |operation: &Operation| operation.feed.is_none() && !operation.carries_feed();
-        let plain = procedures.iter().filter(|procedure| is_plain(procedure.operation));
-        let functions: Vec<TokenStream> =
-            plain.map(|procedure| self.awaiting_stub(*procedure)).collect();
+        let is_opening = |operation: &Operation| {
+            operation.feed.as_ref().is_some_and(|feed| feed.part == FeedPart::Open)
+        };
+        let functions = procedures.iter().map(|procedure| match is_opening(procedure.operation) {
+            true => self.awaited_feed_stub(*procedure, procedures),
+            false => self.awaiting_stub(*procedure),
+        });
+        let functions: Vec<TokenStream> = functions.collect();
         let allow =
             has_length(&names.functions).then(|| quote!(#[allow(clippy::len_without_is_empty)]));
         let functions = (!functions.is_empty()).then(|| {
@@ -56,7 +59,13 @@ impl Rust<'_> {
         let results = self.result_type(scope, operation, &plan.results);
         let error = self.error_type(scope, operation);
         let result = quote!(::core::result::Result<#results, #error>);
-        let signature = quote!(async fn #name(self, #(#parameters),*) -> #result);
+        // A feed awaits what it has posted when it comes to it.
+        let awaiting = quote!(::nearcall::raw::Awaiting<'b, #results, #error>);
+        let returned = match operation.carries_feed() {
+            true => quote!(::core::result::Result<#awaiting, #error>),
+            false => result.clone(),
+        };
+        let signature = quote!(async fn #name(self, #(#parameters),*) -> #returned);
         // By value, so that a future borrows nothing but the client.
         let is_of_value = function.starts_with("as_") || function.starts_with("is_");
         let allow = self
@@ -64,10 +73,12 @@ impl Rust<'_> {
             .allow(is_of_value, quote!(clippy::wrong_self_convention))
             .attribute();
         let body = self.awaiting_body(scope, procedure, &result);
-        quote!(#doc #allow pub #signature { #body })
+        let public = (!operation.carries_feed()).then(|| quote!(pub));
+        quote!(#doc #allow #public #signature { #body })
     }
 
-    fn awaiting_body(
+    /// Writes, posts and awaits a call.
+    pub fn awaiting_body(
         &self,
         scope: usize,
         procedure: Procedure<'_>,
@@ -107,6 +118,13 @@ impl Rust<'_> {
         let read = self.read_reply(&mut printer, scope, procedure);
         let reply = printer.fixed("reply");
         let awaited = printer.fixed("awaited");
+        let ended = match operation.feed.as_ref().map(|feed| feed.part) {
+            None => quote!(#awaited.await),
+            Some(FeedPart::Open) => {
+                quote!(::nearcall::raw::Opening::new(self.client, #awaited).await)
+            }
+            Some(_) => quote!(::core::result::Result::Ok(#awaited)),
+        };
         // What is filled in stays with the thread that does so, and is gone before the await.
         quote! {
             let #awaited = {
@@ -114,7 +132,7 @@ impl Rust<'_> {
                 let #collect = |#reply: ::nearcall::raw::Reply<'_>| -> #result { #judged #read };
                 #post
             };
-            #awaited.await
+            #ended
         }
     }
 }

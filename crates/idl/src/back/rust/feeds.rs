@@ -22,7 +22,7 @@ pub struct FeedOf<'p> {
     pub item: TokenStream,
     /// Most items of a batch.
     pub bound: u32,
-    output: TokenStream,
+    pub output: TokenStream,
     /// What the procedures of the server raise.
     pub raised: TokenStream,
     /// Of an exchange: what goes to the server.

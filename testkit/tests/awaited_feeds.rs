@@ -1,0 +1,315 @@
+//! Feeds whose items are awaited (design notes 0020 and 0022): every item once and in order,
+//! whatever else the task does, and whatever of it is dropped.
+
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use futures::executor::block_on;
+use futures::future::{join, join_all};
+use nearcall::{AwaitedFeed, Binding, CallError, Domain, Error, NotExecuted, Ran};
+use testkit::exchanges::exchanges::{EXCHANGING, ExchangingClient};
+use testkit::exchanging;
+use testkit::faults::faults::{FeedingClient, Refused};
+use testkit::world::{Kind, World, each_world, in_world};
+
+const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
+
+/// Longest until a server has dropped what nobody wants.
+const DROPPED: Duration = Duration::from_secs(5);
+
+/// More than the A-stacks of a class.
+const MANY: u32 = 12;
+
+fn check(test: impl Fn(&World, &FeedingClient)) {
+    each_world(SERVER, |world| {
+        let server = world.serve("feeds");
+        test(world, &world.import_feeding(&server));
+    });
+}
+
+/// Waits until the server has as many iterators and takers.
+fn expect_open(client: &FeedingClient, count: u32) {
+    let begin = Instant::now();
+    while client.open().unwrap() != count {
+        assert!(begin.elapsed() < DROPPED, "{} are open, not {count}", client.open().unwrap());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// The rest of a feed, and what ended it.
+async fn rest<T, E: From<Box<CallError>>>(feed: &mut AwaitedFeed<'_, T, E>) -> (Vec<T>, Option<E>) {
+    let mut items = Vec::new();
+    loop {
+        match feed.next().await {
+            Some(Ok(item)) => items.push(item),
+            Some(Err(error)) => return (items, Some(error)),
+            None => return (items, None),
+        }
+    }
+}
+
+/// Polls once, by nobody who could be woken, and drops.
+fn poll_once<F: Future>(future: F) -> Poll<F::Output> {
+    pin!(future).poll(&mut Context::from_waker(Waker::noop()))
+}
+
+#[test]
+fn items_come_and_go_once_and_in_order() {
+    check(|_, client| {
+        block_on(async {
+            let calls = client.awaiting();
+            for count in [0, 1, 2, 495, 496, 497, 992, 100_000] {
+                let mut feed = calls.numbers(count, 0).await.unwrap();
+                let (items, error) = rest(&mut feed).await;
+                assert!(error.is_none() && items.into_iter().eq(0..count), "{count}");
+                assert!(feed.next().await.is_none());
+                let mut sink = calls.sum(0).await.unwrap();
+                for item in 0..count {
+                    sink.put(item).await.unwrap();
+                }
+                let want = (0..count).map(u64::from).sum::<u64>();
+                assert_eq!(sink.end().await.unwrap(), want, "{count}");
+            }
+            let (words, _) = rest(&mut calls.words(200).await.unwrap()).await;
+            assert!(words.into_iter().eq((0..200).map(|length| "x".repeat(length))));
+            let mut sink = calls.join().await.unwrap();
+            for length in 0..100 {
+                sink.put("y".repeat(length)).await.unwrap();
+            }
+            assert_eq!(sink.end().await.unwrap(), "y".repeat(4950));
+        });
+        expect_open(client, 0);
+    });
+}
+
+#[test]
+fn a_task_comes_to_more_feeds_than_there_are_astacks_one_after_the_other() {
+    check(|_, client| {
+        block_on(async {
+            let calls = client.awaiting();
+            let (mut feeds, mut sinks) = (Vec::new(), Vec::new());
+            for _ in 0..MANY {
+                feeds.push(calls.numbers(2_000, 0).await.unwrap());
+                sinks.push(calls.sum(0).await.unwrap());
+            }
+            for number in 0..2_000 {
+                for (feed, sink) in feeds.iter_mut().zip(&mut sinks) {
+                    assert_eq!(feed.next().await.unwrap().unwrap(), number);
+                    sink.put(number).await.unwrap();
+                }
+                // One A-stack is left to others.
+                assert!(number % 500 != 0 || calls.open().await.unwrap() > 0);
+            }
+            for (feed, sink) in feeds.iter_mut().zip(sinks) {
+                assert!(feed.next().await.is_none());
+                assert_eq!(sink.end().await.unwrap(), 2_000 * 1_999 / 2);
+            }
+        });
+        expect_open(client, 0);
+    });
+}
+
+#[test]
+fn many_tasks_have_a_feed_and_a_sink_each() {
+    check(|_, client| {
+        let task = async |number: u32| {
+            let calls = client.awaiting();
+            let (mut feed, mut sink) =
+                (calls.numbers(3_000 + number, 0).await.unwrap(), calls.sum(0).await.unwrap());
+            while let Some(item) = feed.next().await {
+                sink.put(item.unwrap()).await.unwrap();
+            }
+            sink.end().await.unwrap()
+        };
+        let sums = block_on(join_all((0..MANY).map(task)));
+        let want = (0..MANY).map(|number| (0..3_000 + u64::from(number)).sum::<u64>());
+        assert!(sums.into_iter().eq(want));
+        expect_open(client, 0);
+    });
+}
+
+#[test]
+fn a_wait_that_is_dropped_loses_no_item_and_puts_none() {
+    check(|_, client| {
+        block_on(async {
+            let calls = client.awaiting();
+            let mut feed = calls.numbers(5, 20).await.unwrap();
+            let mut items = Vec::new();
+            while items.len() < 5 {
+                assert!(poll_once(feed.next()).is_pending(), "{items:?}");
+                assert!(poll_once(feed.next()).is_pending(), "{items:?}");
+                items.push(feed.next().await.unwrap().unwrap());
+                while let Poll::Ready(Some(item)) = poll_once(feed.next()) {
+                    items.push(item.unwrap());
+                }
+            }
+            assert_eq!(items, [0, 1, 2, 3, 4]);
+            // Batches of 496, each of which is taken in a tenth of a second.
+            let mut sink = calls.sum(200).await.unwrap();
+            let (mut put_count, mut dropped_count) = (0, 0);
+            while put_count < 2_000 {
+                match poll_once(sink.put(1)) {
+                    Poll::Ready(put) => put.unwrap(),
+                    Poll::Pending => {
+                        dropped_count += 1;
+                        sink.put(1).await.unwrap();
+                    }
+                }
+                put_count += 1;
+            }
+            assert!(dropped_count > 0, "no put had to wait");
+            assert_eq!(sink.end().await.unwrap(), 2_000);
+        });
+        expect_open(client, 0);
+    });
+}
+
+#[test]
+fn exceptions_come_behind_the_items_and_end_a_feed() {
+    check(|_, client| {
+        block_on(async {
+            let calls = client.awaiting();
+            let raised = calls.until(0, 0).await.unwrap_err();
+            assert!(matches!(raised, Error::Exception(_)), "{raised}");
+            let mut feed = calls.until(700, 9).await.unwrap();
+            let (items, raised) = rest(&mut feed).await;
+            assert!(items.into_iter().eq(0..700));
+            let Some(Error::Exception(exception)) = raised else { panic!("{raised:?}") };
+            assert_eq!(exception, Refused { code: 9, reason: String::from("enough") }.into());
+            assert!(feed.next().await.is_none());
+            let mut sink = calls.limited(100).await.unwrap();
+            let raised = loop {
+                if let Err(raised) = sink.put(1).await {
+                    break raised;
+                }
+            };
+            assert!(matches!(raised, Error::Exception(_)), "{raised}");
+            for said in [sink.put(1).await, sink.flush().await, sink.end().await.map(drop)] {
+                let is_over = matches!(
+                    said,
+                    Err(Error::Call(CallError::NotExecuted { reason: NotExecuted::FeedOver, .. }))
+                );
+                assert!(is_over, "{said:?}");
+            }
+            let (_, panicked) = rest(&mut calls.until(10, -1).await.unwrap()).await;
+            let is_panic = matches!(panicked, Some(Error::Call(CallError::Panicked { .. })));
+            assert!(is_panic, "{panicked:?}");
+        });
+        expect_open(client, 0);
+    });
+}
+
+#[test]
+fn what_is_dropped_in_the_middle_is_dropped_there_too() {
+    check(|_, client| {
+        block_on(async {
+            let calls = client.awaiting();
+            // More than a binding may have at once.
+            for _ in 0..100 {
+                let mut feed = calls.numbers(1_000_000, 0).await.unwrap();
+                assert_eq!(feed.next().await.unwrap().unwrap(), 0);
+                let mut sink = calls.sum(0).await.unwrap();
+                sink.put(1).await.unwrap();
+                sink.flush().await.unwrap();
+            }
+        });
+        expect_open(client, 0);
+        // A call that opens one and is given up: nobody has its number.
+        for _ in 0..100 {
+            let _ = poll_once(client.awaiting().numbers(1, 0));
+        }
+        expect_open(client, 0);
+        assert_eq!(client.numbers(3, 0).unwrap().count(), 3);
+    });
+}
+
+#[test]
+fn a_deadline_ends_a_feed_that_waits_too_long() {
+    check(|_, client| {
+        let hasty = client.with_deadline(Duration::from_millis(20));
+        block_on(async {
+            let mut feed = hasty.awaiting().numbers(2, 600).await.unwrap();
+            let aborted = feed.next().await.unwrap().unwrap_err();
+            assert!(matches!(aborted, CallError::CallAborted { .. }), "{aborted}");
+            assert!(feed.next().await.is_none());
+        });
+        expect_open(client, 0);
+    });
+}
+
+#[test]
+fn a_server_that_ends_ends_its_feeds() {
+    in_world(Kind::Processes, SERVER, |world| {
+        let mut server = world.serve("feeds");
+        let client = world.import_feeding(&server);
+        block_on(async {
+            let calls = client.awaiting();
+            let mut feed = calls.numbers(1_000_000, 0).await.unwrap();
+            feed.next().await.unwrap().unwrap();
+            let mut sink = calls.sum(0).await.unwrap();
+            sink.put(1).await.unwrap();
+            server.kill();
+            let error = rest(&mut feed).await.1.unwrap();
+            assert_ne!(error.ran(), Ran::Yes, "{error}");
+            assert!(feed.next().await.is_none());
+            assert!(sink.end().await.is_err());
+        });
+    });
+}
+
+#[test]
+fn a_feed_goes_where_its_task_goes() {
+    check(|_, client| {
+        let calls = client.awaiting();
+        let mut feed = block_on(calls.numbers(5_000, 0)).unwrap();
+        let mut sink = block_on(calls.sum(0)).unwrap();
+        for turn in 0..5 {
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    block_on(async {
+                        for number in turn * 1_000..(turn + 1) * 1_000 {
+                            assert_eq!(feed.next().await.unwrap().unwrap(), number);
+                            sink.put(number).await.unwrap();
+                        }
+                    });
+                });
+            });
+        }
+        assert!(block_on(feed.next()).is_none());
+        assert_eq!(block_on(sink.end()).unwrap(), 5_000 * 4_999 / 2);
+        expect_open(client, 0);
+    });
+}
+
+#[test]
+fn an_exchange_is_put_and_read_by_one_thread() {
+    let directory = tempfile::tempdir().unwrap();
+    let domain = Domain::new().unwrap();
+    let _clerk = exchanging::export(&domain, directory.path(), "awaited").unwrap();
+    let options = testkit::server::import_options(directory.path());
+    let name = exchanging::name_of("awaited");
+    let binding = Binding::import_with(&Domain::new().unwrap(), &name, &EXCHANGING, options);
+    let client = ExchangingClient::new(binding.unwrap());
+    let calls = client.awaiting();
+    block_on(async {
+        let (mut sink, mut feed) = calls.echo().await.unwrap();
+        let put = async move {
+            for number in 0..2_000 {
+                sink.put(number.to_string()).await.unwrap();
+            }
+            sink.end().await.unwrap();
+        };
+        let ((), (words, error)) = join(put, rest(&mut feed)).await;
+        assert!(error.is_none() && words.into_iter().eq((0..2_000).map(|n: u32| n.to_string())));
+        let (mut sink, mut feed) = calls.sums(10).await.unwrap();
+        sink.put(4).await.unwrap();
+        sink.flush().await.unwrap();
+        assert_eq!(feed.next().await.unwrap().unwrap(), 4);
+        sink.put(11).await.unwrap();
+        sink.flush().await.unwrap();
+        let raised = feed.next().await.unwrap().unwrap_err();
+        assert!(matches!(raised, Error::Exception(_)), "{raised}");
+    });
+}
