@@ -78,6 +78,22 @@ fn without_a_next_life_the_first_failure_is_what_is_told() {
 }
 
 #[test]
+fn waiting_in_vain_says_for_what_and_how_long() {
+    let directory = tempfile::tempdir().unwrap();
+    let limit = Duration::from_millis(50);
+    let (mut keeper, client) = bound(directory.path(), Rebind::WaitForReady(limit));
+    keeper.kill();
+    while !client.binding().is_revoked() {
+        std::thread::yield_now();
+    }
+    let error = client.binding().rebind().unwrap_err();
+    let said = error.to_string();
+    assert!(said.starts_with("\"keeper\" was not ready within 50ms: "), "{said}");
+    let BindError::NotReady { last, .. } = &error else { panic!("{error}") };
+    assert!(matches!(**last, BindError::NoSuchName { .. }), "{last}");
+}
+
+#[test]
 fn waiting_for_the_next_life_ends_with_the_deadline() {
     let directory = tempfile::tempdir().unwrap();
     let (mut keeper, client) = bound(directory.path(), PATIENT);

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use nearcall::raw::{Client, DescriptorKind, Interruptible, Reply};
-use nearcall::{CallError, Domain, ImportOptions};
+use nearcall::{CallError, Domain, ImportOptions, Rebind};
 use nearcall_os::descriptor::PeerDescriptor;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -64,28 +64,33 @@ pub fn shut_down(py: Python<'_>) {
     }
 }
 
-/// How to import, waiting at most so many seconds.
-fn options(timeout: Option<f64>) -> PyResult<ImportOptions> {
+/// How to import, and to rebind, waiting at most so many seconds.
+fn options(timeout: Option<f64>, rebind_timeout: Option<f64>) -> PyResult<ImportOptions> {
     let mut options = ImportOptions::default();
     if let Some(timeout) = timeout {
         options.timeout = duration(timeout)?;
+    }
+    if let Some(timeout) = rebind_timeout {
+        options.rebind = Rebind::WaitForReady(duration(timeout)?);
     }
     Ok(options)
 }
 
 #[pymethods]
 impl Binding {
-    /// Binds to the domain that exports `name`; waits at most `timeout` seconds.
+    /// Binds to the domain that exports `name`; waits at most `timeout` seconds. `rebind` waits at
+    /// most `rebind_timeout` seconds until somebody exports it again.
     #[new]
-    #[pyo3(signature = (interface, name, timeout=None))]
+    #[pyo3(signature = (interface, name, timeout=None, rebind_timeout=None))]
     fn new(
         py: Python<'_>,
         interface: &Interface,
         name: &str,
         timeout: Option<f64>,
+        rebind_timeout: Option<f64>,
     ) -> PyResult<Binding> {
         let domain = domain()?;
-        let options = options(timeout)?;
+        let options = options(timeout, rebind_timeout)?;
         let plan = Arc::clone(&interface.plan);
         let descriptor = plan.descriptor;
         let bound = py
@@ -104,7 +109,7 @@ impl Binding {
         timeout: Option<f64>,
     ) -> PyResult<Binding> {
         let domain = domain()?;
-        let options = options(timeout)?;
+        let options = options(timeout, None)?;
         let named = ("introduction", DescriptorKind::Binding);
         let introduction = Passed::of(introduction, named);
         let introduction = introduction.map_err(|wrong| errors::of_argument(py, wrong, named.0))?;
@@ -122,6 +127,18 @@ impl Binding {
         let introduced = py.detach(|| self.client.binding().introduce());
         let introduction = introduced.map_err(|error| errors::of_bind(py, &error))?;
         Ok(Descriptor::new(PeerDescriptor::from(introduction)))
+    }
+
+    /// The binding to the server's present life: this one while it holds.
+    fn rebind(&self, py: Python<'_>) -> PyResult<Binding> {
+        let interruptible = Interruptible::begin(errors::is_interrupted);
+        let rebound = py.detach(|| self.client.rebind());
+        drop(interruptible);
+        if let Some(raised) = errors::take_raised() {
+            return Err(raised);
+        }
+        let client = rebound.map_err(|error| errors::of_bind(py, &error))?;
+        Ok(Binding { client, plan: Arc::clone(&self.plan) })
     }
 
     /// The same binding, whose calls wait at most so many seconds.
@@ -150,8 +167,14 @@ impl Binding {
         let filled = messages::fill(&plan.request, table, Side::Client, arguments.iter_borrowed());
         let filled = filled.map_err(|(wrong, label)| errors::of_argument(py, wrong, label))?;
         let interruptible = Interruptible::begin(errors::is_interrupted);
-        let index = procedure as u32;
-        let reply = py.detach(|| SendWrapper::new(exchange(&self.client, plan, index, &filled)));
+        let (index, mut next) = (procedure as u32, None);
+        let reply = py.detach(|| {
+            let exchange = |client| exchange(client, plan, index, &filled);
+            SendWrapper::new(match plan.is_retried {
+                true => self.client.twice_if_need_be_over(&mut next, exchange),
+                false => exchange(&self.client),
+            })
+        });
         drop(interruptible);
         if let Some(raised) = errors::take_raised() {
             return Err(raised);

@@ -167,6 +167,8 @@ pub struct Procedure {
     pub role: Role,
     pub class: usize,
     pub is_oneway: bool,
+    /// Its calls are made once more when the server ends.
+    pub is_retried: bool,
     pub request: Message,
     pub reply: Message,
     /// Which exception, and its members.

@@ -338,8 +338,18 @@ fn procedure(
     let hash = hash_of(&hash)?;
     let descriptor = ProcedureDescriptor { name, hash, class, is_oneway, is_idempotent, is_leaf };
     let function = function.map(|name| PyString::intern(row.py(), &name).unbind());
-    let (class, role) = (class.into(), Role::Plain);
-    Ok((descriptor, Procedure { name, function, role, class, is_oneway, request, reply, raised }))
+    let procedure = Procedure {
+        name,
+        function,
+        role: Role::Plain,
+        class: class.into(),
+        is_oneway,
+        is_retried: is_idempotent && !is_oneway,
+        request,
+        reply,
+        raised,
+    };
+    Ok((descriptor, procedure))
 }
 
 fn message(tuple: &Bound<'_, PyTuple>, table: &Table, capacity: usize) -> PyResult<Message> {

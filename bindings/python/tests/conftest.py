@@ -43,6 +43,12 @@ def talking(tmp_path_factory: pytest.TempPathFactory) -> types.ModuleType:
     return generated(ROOT / "tests/stubs-c/talking.idl", tmp_path_factory.mktemp("talking"))
 
 
+@pytest.fixture(scope="session")
+def again(tmp_path_factory: pytest.TempPathFactory) -> types.ModuleType:
+    """What the compiler makes of ``again.idl``."""
+    return generated(ROOT / "tests/stubs-c/again.idl", tmp_path_factory.mktemp("again"))
+
+
 def generated(interface: pathlib.Path, directory: pathlib.Path) -> types.ModuleType:
     """Compiles an interface file and imports what became of it."""
     output = directory / f"{interface.stem}.py"

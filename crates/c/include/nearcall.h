@@ -27,6 +27,12 @@
  *    comes and nothing goes. An item that is taken is the taker's; one that is given is the
  *    outlet's, whatever happens.
  *  - Text is UTF-8 with a NUL behind it; null is empty text.
+ *
+ * When a server ends, its bindings stay revoked: calls that it had are NEARCALL_CALL_FAILED, later
+ * ones NEARCALL_NOT_EXECUTED. nearcall_rebind_<interface> binds to who exports the name now, and a
+ * call of an @idempotent operation is made once more by itself, over such a binding: what the first
+ * try said is told if there is none in time, or if the second has not run. Both wait for somebody to
+ * export the name as long as the options of the import say.
  */
 #ifndef NEARCALL_H
 #define NEARCALL_H
@@ -122,6 +128,11 @@ typedef struct nearcall_interface {
     uint32_t appendable_count;
     bool is_awaited; /* it has an exchange */
 } nearcall_interface;
+
+/* How an interface is imported. */
+typedef struct nearcall_import_options {
+    uint64_t rebind_timeout_ns; /* longest wait of a rebind for an export of the name; 0: none */
+} nearcall_import_options;
 
 /* A payload that goes out. */
 typedef struct nearcall_put {
@@ -278,7 +289,9 @@ void nearcall_domain_release(nearcall_domain *domain);
 
 nearcall_client *nearcall_import(const nearcall_domain *domain, const char *name,
                                  const nearcall_interface *interface,
+                                 const nearcall_import_options *options,
                                  nearcall_environment *environment);
+nearcall_client *nearcall_rebind(const nearcall_client *client, nearcall_environment *environment);
 nearcall_client *nearcall_introduced(const nearcall_domain *domain, int introduction,
                                      const nearcall_interface *interface,
                                      nearcall_environment *environment);
@@ -296,6 +309,10 @@ void nearcall_clerk_release(nearcall_clerk *clerk);
 bool nearcall_call(const nearcall_client *client, uint32_t procedure,
                    const nearcall_message *request, nearcall_reply *reply,
                    nearcall_environment *environment);
+/* Of a procedure whose calls may run twice. */
+bool nearcall_call_twice(const nearcall_client *client, uint32_t procedure,
+                         const nearcall_message *request, nearcall_reply *reply,
+                         nearcall_environment *environment);
 bool nearcall_post_oneway(const nearcall_client *client, uint32_t procedure,
                           const nearcall_message *request, nearcall_environment *environment);
 /* Of a kept reply; after an error it is not kept any more. */

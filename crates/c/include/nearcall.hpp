@@ -6,6 +6,7 @@
 #define NEARCALL_HPP
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <cstddef>
 #include <cstring>
@@ -63,6 +64,17 @@ class domain {
         void operator()(nearcall_domain *own) const { nearcall_domain_release(own); }
     };
     std::unique_ptr<nearcall_domain, release> own_;
+};
+
+/* How an interface is imported. */
+struct import_options {
+    /* Longest wait of a rebind, and of a call that is made once more, until somebody exports the
+     * name again. */
+    std::chrono::nanoseconds rebind_timeout{0};
+
+    nearcall_import_options c() const {
+        return {static_cast<std::uint64_t>(rebind_timeout.count())};
+    }
 };
 
 /* Octets that a client lent for the time of a call. */

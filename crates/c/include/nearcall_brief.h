@@ -10,7 +10,8 @@
  *       nearcall_slow_begin                      nearcall_slow_reply
  *
  * From nearcall_slow_begin the stub goes on as for any other call, from nearcall_slow_reply as after
- * its post. It leaves by tail calls, so that what is quick saves no register.
+ * its post. It leaves by tail calls, so that what is quick saves no register. A procedure whose calls
+ * may run twice keeps its arguments for that: its stub goes on to the same place from both.
  *
  * This is the one place where C touches memory that a peer writes: the line of an A-stack. Its
  * words are loaded once each, and judged in private; its blocks are copied once.
@@ -74,6 +75,7 @@ typedef struct nearcall_held {
 #define NEARCALL_CLAIMED 0u
 #define NEARCALL_NOT_KEPT 1u /* nothing has happened */
 #define NEARCALL_REVOKED 2u  /* the bias was given up while the stub claimed */
+#define NEARCALL_POSTED 3u   /* it was claimed, and is posted: only its reply is to be waited for */
 
 /* Where libnearcall takes a brief call over. After a claim that ended so: the stub goes on as for
  * any other call. */
@@ -85,6 +87,11 @@ void nearcall_slow_put(const nearcall_client *client, uint32_t class_index, uint
 bool nearcall_slow_reply(const nearcall_client *client, uint32_t class_index, uint32_t procedure,
                          uint32_t seen, nearcall_reply *reply,
                          nearcall_environment *environment);
+/* The same of a procedure whose calls may run twice: as nearcall_call_twice after its first post. */
+bool nearcall_slow_reply_twice(const nearcall_client *client, uint32_t class_index,
+                               uint32_t procedure, uint32_t seen,
+                               const nearcall_message *request, nearcall_reply *reply,
+                               nearcall_environment *environment);
 /* The bias was given up while the stub had the A-stack. Returns `returned`. */
 uint64_t nearcall_slow_release(const nearcall_client *client, uint32_t class_index,
                                uint64_t returned);

@@ -39,6 +39,9 @@ NEARCALL_ASSERT(offsetof(nearcall_interface, class_count) == 52);
 NEARCALL_ASSERT(offsetof(nearcall_interface, appendable_count) == 56);
 NEARCALL_ASSERT(offsetof(nearcall_interface, is_awaited) == 60);
 
+NEARCALL_ASSERT(sizeof(nearcall_import_options) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_import_options, rebind_timeout_ns) == 0);
+
 NEARCALL_ASSERT(sizeof(nearcall_put) == 32);
 NEARCALL_ASSERT(offsetof(nearcall_put, bytes) == 0);
 NEARCALL_ASSERT(offsetof(nearcall_put, byte_count) == 8);
@@ -159,6 +162,7 @@ NEARCALL_ASSERT(NEARCALL_DESCRIPTOR_BINDING == 4);
 NEARCALL_ASSERT(NEARCALL_BRIEF_CLASSES == 4);
 NEARCALL_ASSERT(NEARCALL_BATCH_CALLS == 64);
 NEARCALL_ASSERT(NEARCALL_REVOKED == 2);
+NEARCALL_ASSERT(NEARCALL_POSTED == 3);
 NEARCALL_ASSERT(NEARCALL_DEPTH_MAX == 64);
 NEARCALL_ASSERT(NEARCALL_DEFAULT_BYTES_MAX == 16777216);
 

@@ -196,8 +196,9 @@ impl Binding {
     ///
     /// Waits as [`ImportOptions::rebind`] says.
     ///
-    /// # Errors: see [`BindError`]; nothing is left behind. A binding that was introduced has no
-    /// name to bind by again: [`BindError::Introduced`].
+    /// # Errors: see [`BindError`]; nothing is left behind. [`BindError::NotReady`] if nobody has
+    /// exported the name in that time. A binding that was introduced has no name to bind by again:
+    /// [`BindError::Introduced`].
     pub fn rebind(&self) -> Result<Binding, BindError> {
         match self.is_revoked() {
             true => self.renewed(deadline::NEVER_NS),

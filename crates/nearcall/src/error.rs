@@ -222,6 +222,16 @@ pub enum BindError {
         /// How long we waited.
         waited: Duration,
     },
+    /// A rebind that waits has waited as long as it may, and nobody has exported the name.
+    NotReady {
+        /// The name.
+        name: String,
+        /// How long it waited at most: [`Rebind::WaitForReady`](crate::Rebind::WaitForReady), or
+        /// what a call's deadline left of it.
+        limit: Duration,
+        /// Why there was no binding when it last tried.
+        last: Box<BindError>,
+    },
     /// The descriptor that was to be imported from is no introduction: why not.
     NoIntroduction(String),
     /// The introduction is over: it was used, it waited too long, or whoever gave it, or the
@@ -329,6 +339,12 @@ pub trait Failure {
 }
 
 impl Failure for CallError {
+    fn call_error(&self) -> Option<&CallError> {
+        Some(self)
+    }
+}
+
+impl Failure for Box<CallError> {
     fn call_error(&self) -> Option<&CallError> {
         Some(self)
     }
@@ -478,6 +494,9 @@ impl fmt::Display for BindError {
             }
             BindError::TimedOut { name, waited } => {
                 write!(f, "{name:?} did not answer within {waited:?}")
+            }
+            BindError::NotReady { name, limit, last } => {
+                write!(f, "{name:?} was not ready within {limit:?}: {last}")
             }
             BindError::NoIntroduction(reason) => write!(f, "no introduction: {reason}"),
             BindError::IntroductionOver { interface } => {

@@ -19,7 +19,14 @@ extern const nearcall_interface nearcall_interface_Adder;
 NEARCALL_INLINE Adder *nearcall_import_Adder(const nearcall_domain *domain,
     const char *name, nearcall_environment *env) {
     nearcall_begin(env);
-    return (Adder *)nearcall_import(domain, name, &nearcall_interface_Adder, env);
+    return (Adder *)nearcall_import(domain, name, &nearcall_interface_Adder, NULL, env);
+}
+/* The same with knobs. */
+NEARCALL_INLINE Adder *nearcall_import_with_Adder(const nearcall_domain *domain,
+    const char *name, const nearcall_import_options *options,
+    nearcall_environment *env) {
+    nearcall_begin(env);
+    return (Adder *)nearcall_import(domain, name, &nearcall_interface_Adder, options, env);
 }
 /* Binds to what somebody else is bound to, whose introduction is used up and
  * closed; null after an error. */
@@ -34,6 +41,13 @@ NEARCALL_INLINE int nearcall_introduce_Adder(const Adder *client,
     nearcall_environment *env) {
     nearcall_begin(env);
     return nearcall_introduce((const nearcall_client *)client, env);
+}
+/* The binding to the server's present life: the same while it holds, else one to
+ * whoever exports the name now; released by itself; null after an error. */
+NEARCALL_INLINE Adder *nearcall_rebind_Adder(const Adder *client,
+    nearcall_environment *env) {
+    nearcall_begin(env);
+    return (Adder *)nearcall_rebind((const nearcall_client *)client, env);
 }
 /* The same binding, whose calls wait at most so long; released by itself. */
 NEARCALL_INLINE Adder *nearcall_with_deadline_Adder(const Adder *client,

@@ -15,12 +15,24 @@ namespace nearcall::idl {
 class Adder {
   public:
     /* Binds to the domain that exports `name`. */
-    Adder(const ::nearcall::domain &domain, const ::std::string &name) {
+    Adder(const ::nearcall::domain &domain, const ::std::string &name,
+        const ::nearcall::import_options &options = {}) {
         nearcall_environment env;
-        own_.reset(::nearcall_import_Adder(domain.c(), name.c_str(), &env));
+        const nearcall_import_options knobs = options.c();
+        own_.reset(::nearcall_import_with_Adder(domain.c(), name.c_str(), &knobs, &env));
         if (!own_) {
             throw ::nearcall::call_error(env);
         }
+    }
+    /* The binding to the server's present life: the same while it holds, else one to
+     * whoever exports the name now. */
+    friend Adder rebind(const Adder &client) {
+        nearcall_environment env;
+        Adder rebound(::nearcall_rebind_Adder(client.own_.get(), &env));
+        if (!rebound.own_) {
+            throw ::nearcall::call_error(env);
+        }
+        return rebound;
     }
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Adder(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
@@ -67,6 +79,7 @@ class Adder {
     struct release {
         void operator()(::Adder *own) const { ::nearcall_release_Adder(own); }
     };
+    explicit Adder(::Adder *client) : own_(client) {}
     ::std::unique_ptr<::Adder, release> own_;
 };
 /* What a domain that exports it does. Procedures may run at once, on any thread. */

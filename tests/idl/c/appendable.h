@@ -206,7 +206,14 @@ extern const nearcall_interface nearcall_interface_growing_Shelf;
 NEARCALL_INLINE growing_Shelf *nearcall_import_growing_Shelf(const nearcall_domain *domain,
     const char *name, nearcall_environment *env) {
     nearcall_begin(env);
-    return (growing_Shelf *)nearcall_import(domain, name, &nearcall_interface_growing_Shelf, env);
+    return (growing_Shelf *)nearcall_import(domain, name, &nearcall_interface_growing_Shelf, NULL, env);
+}
+/* The same with knobs. */
+NEARCALL_INLINE growing_Shelf *nearcall_import_with_growing_Shelf(const nearcall_domain *domain,
+    const char *name, const nearcall_import_options *options,
+    nearcall_environment *env) {
+    nearcall_begin(env);
+    return (growing_Shelf *)nearcall_import(domain, name, &nearcall_interface_growing_Shelf, options, env);
 }
 /* Binds to what somebody else is bound to, whose introduction is used up and
  * closed; null after an error. */
@@ -221,6 +228,13 @@ NEARCALL_INLINE int nearcall_introduce_growing_Shelf(const growing_Shelf *client
     nearcall_environment *env) {
     nearcall_begin(env);
     return nearcall_introduce((const nearcall_client *)client, env);
+}
+/* The binding to the server's present life: the same while it holds, else one to
+ * whoever exports the name now; released by itself; null after an error. */
+NEARCALL_INLINE growing_Shelf *nearcall_rebind_growing_Shelf(const growing_Shelf *client,
+    nearcall_environment *env) {
+    nearcall_begin(env);
+    return (growing_Shelf *)nearcall_rebind((const nearcall_client *)client, env);
 }
 /* The same binding, whose calls wait at most so long; released by itself. */
 NEARCALL_INLINE growing_Shelf *nearcall_with_deadline_growing_Shelf(const growing_Shelf *client,

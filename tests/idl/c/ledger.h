@@ -90,7 +90,14 @@ extern const nearcall_interface nearcall_interface_Ledger;
 NEARCALL_INLINE Ledger *nearcall_import_Ledger(const nearcall_domain *domain,
     const char *name, nearcall_environment *env) {
     nearcall_begin(env);
-    return (Ledger *)nearcall_import(domain, name, &nearcall_interface_Ledger, env);
+    return (Ledger *)nearcall_import(domain, name, &nearcall_interface_Ledger, NULL, env);
+}
+/* The same with knobs. */
+NEARCALL_INLINE Ledger *nearcall_import_with_Ledger(const nearcall_domain *domain,
+    const char *name, const nearcall_import_options *options,
+    nearcall_environment *env) {
+    nearcall_begin(env);
+    return (Ledger *)nearcall_import(domain, name, &nearcall_interface_Ledger, options, env);
 }
 /* Binds to what somebody else is bound to, whose introduction is used up and
  * closed; null after an error. */
@@ -105,6 +112,13 @@ NEARCALL_INLINE int nearcall_introduce_Ledger(const Ledger *client,
     nearcall_environment *env) {
     nearcall_begin(env);
     return nearcall_introduce((const nearcall_client *)client, env);
+}
+/* The binding to the server's present life: the same while it holds, else one to
+ * whoever exports the name now; released by itself; null after an error. */
+NEARCALL_INLINE Ledger *nearcall_rebind_Ledger(const Ledger *client,
+    nearcall_environment *env) {
+    nearcall_begin(env);
+    return (Ledger *)nearcall_rebind((const nearcall_client *)client, env);
 }
 /* The same binding, whose calls wait at most so long; released by itself. */
 NEARCALL_INLINE Ledger *nearcall_with_deadline_Ledger(const Ledger *client,

@@ -137,12 +137,24 @@ class Ledger {
         }
     };
     /* Binds to the domain that exports `name`. */
-    Ledger(const ::nearcall::domain &domain, const ::std::string &name) {
+    Ledger(const ::nearcall::domain &domain, const ::std::string &name,
+        const ::nearcall::import_options &options = {}) {
         nearcall_environment env;
-        own_.reset(::nearcall_import_Ledger(domain.c(), name.c_str(), &env));
+        const nearcall_import_options knobs = options.c();
+        own_.reset(::nearcall_import_with_Ledger(domain.c(), name.c_str(), &knobs, &env));
         if (!own_) {
             throw ::nearcall::call_error(env);
         }
+    }
+    /* The binding to the server's present life: the same while it holds, else one to
+     * whoever exports the name now. */
+    friend Ledger rebind(const Ledger &client) {
+        nearcall_environment env;
+        Ledger rebound(::nearcall_rebind_Ledger(client.own_.get(), &env));
+        if (!rebound.own_) {
+            throw ::nearcall::call_error(env);
+        }
+        return rebound;
     }
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Ledger(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
@@ -211,6 +223,7 @@ class Ledger {
     struct release {
         void operator()(::Ledger *own) const { ::nearcall_release_Ledger(own); }
     };
+    explicit Ledger(::Ledger *client) : own_(client) {}
     ::std::unique_ptr<::Ledger, release> own_;
 };
 /* What a domain that exports it does. Procedures may run at once, on any thread. */

@@ -152,7 +152,14 @@ extern const nearcall_interface nearcall_interface_shelf_Shelf;
 NEARCALL_INLINE shelf_Shelf *nearcall_import_shelf_Shelf(const nearcall_domain *domain,
     const char *name, nearcall_environment *env) {
     nearcall_begin(env);
-    return (shelf_Shelf *)nearcall_import(domain, name, &nearcall_interface_shelf_Shelf, env);
+    return (shelf_Shelf *)nearcall_import(domain, name, &nearcall_interface_shelf_Shelf, NULL, env);
+}
+/* The same with knobs. */
+NEARCALL_INLINE shelf_Shelf *nearcall_import_with_shelf_Shelf(const nearcall_domain *domain,
+    const char *name, const nearcall_import_options *options,
+    nearcall_environment *env) {
+    nearcall_begin(env);
+    return (shelf_Shelf *)nearcall_import(domain, name, &nearcall_interface_shelf_Shelf, options, env);
 }
 /* Binds to what somebody else is bound to, whose introduction is used up and
  * closed; null after an error. */
@@ -167,6 +174,13 @@ NEARCALL_INLINE int nearcall_introduce_shelf_Shelf(const shelf_Shelf *client,
     nearcall_environment *env) {
     nearcall_begin(env);
     return nearcall_introduce((const nearcall_client *)client, env);
+}
+/* The binding to the server's present life: the same while it holds, else one to
+ * whoever exports the name now; released by itself; null after an error. */
+NEARCALL_INLINE shelf_Shelf *nearcall_rebind_shelf_Shelf(const shelf_Shelf *client,
+    nearcall_environment *env) {
+    nearcall_begin(env);
+    return (shelf_Shelf *)nearcall_rebind((const nearcall_client *)client, env);
 }
 /* The same binding, whose calls wait at most so long; released by itself. */
 NEARCALL_INLINE shelf_Shelf *nearcall_with_deadline_shelf_Shelf(const shelf_Shelf *client,

@@ -117,12 +117,24 @@ namespace nearcall::idl::shelf {
 class Shelf {
   public:
     /* Binds to the domain that exports `name`. */
-    Shelf(const ::nearcall::domain &domain, const ::std::string &name) {
+    Shelf(const ::nearcall::domain &domain, const ::std::string &name,
+        const ::nearcall::import_options &options = {}) {
         nearcall_environment env;
-        own_.reset(::nearcall_import_shelf_Shelf(domain.c(), name.c_str(), &env));
+        const nearcall_import_options knobs = options.c();
+        own_.reset(::nearcall_import_with_shelf_Shelf(domain.c(), name.c_str(), &knobs, &env));
         if (!own_) {
             throw ::nearcall::call_error(env);
         }
+    }
+    /* The binding to the server's present life: the same while it holds, else one to
+     * whoever exports the name now. */
+    friend Shelf rebind(const Shelf &client) {
+        nearcall_environment env;
+        Shelf rebound(::nearcall_rebind_shelf_Shelf(client.own_.get(), &env));
+        if (!rebound.own_) {
+            throw ::nearcall::call_error(env);
+        }
+        return rebound;
     }
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Shelf(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
@@ -195,6 +207,7 @@ class Shelf {
     struct release {
         void operator()(::shelf_Shelf *own) const { ::nearcall_release_shelf_Shelf(own); }
     };
+    explicit Shelf(::shelf_Shelf *client) : own_(client) {}
     ::std::unique_ptr<::shelf_Shelf, release> own_;
 };
 /* What a domain that exports it does. Procedures may run at once, on any thread. */

@@ -143,7 +143,14 @@ extern const nearcall_interface nearcall_interface_talks_Talks;
 NEARCALL_INLINE talks_Talks *nearcall_import_talks_Talks(const nearcall_domain *domain,
     const char *name, nearcall_environment *env) {
     nearcall_begin(env);
-    return (talks_Talks *)nearcall_import(domain, name, &nearcall_interface_talks_Talks, env);
+    return (talks_Talks *)nearcall_import(domain, name, &nearcall_interface_talks_Talks, NULL, env);
+}
+/* The same with knobs. */
+NEARCALL_INLINE talks_Talks *nearcall_import_with_talks_Talks(const nearcall_domain *domain,
+    const char *name, const nearcall_import_options *options,
+    nearcall_environment *env) {
+    nearcall_begin(env);
+    return (talks_Talks *)nearcall_import(domain, name, &nearcall_interface_talks_Talks, options, env);
 }
 /* Binds to what somebody else is bound to, whose introduction is used up and
  * closed; null after an error. */
@@ -158,6 +165,13 @@ NEARCALL_INLINE int nearcall_introduce_talks_Talks(const talks_Talks *client,
     nearcall_environment *env) {
     nearcall_begin(env);
     return nearcall_introduce((const nearcall_client *)client, env);
+}
+/* The binding to the server's present life: the same while it holds, else one to
+ * whoever exports the name now; released by itself; null after an error. */
+NEARCALL_INLINE talks_Talks *nearcall_rebind_talks_Talks(const talks_Talks *client,
+    nearcall_environment *env) {
+    nearcall_begin(env);
+    return (talks_Talks *)nearcall_rebind((const nearcall_client *)client, env);
 }
 /* The same binding, whose calls wait at most so long; released by itself. */
 NEARCALL_INLINE talks_Talks *nearcall_with_deadline_talks_Talks(const talks_Talks *client,

@@ -168,12 +168,24 @@ class Talks {
         };
     };
     /* Binds to the domain that exports `name`. */
-    Talks(const ::nearcall::domain &domain, const ::std::string &name) {
+    Talks(const ::nearcall::domain &domain, const ::std::string &name,
+        const ::nearcall::import_options &options = {}) {
         nearcall_environment env;
-        own_.reset(::nearcall_import_talks_Talks(domain.c(), name.c_str(), &env));
+        const nearcall_import_options knobs = options.c();
+        own_.reset(::nearcall_import_with_talks_Talks(domain.c(), name.c_str(), &knobs, &env));
         if (!own_) {
             throw ::nearcall::call_error(env);
         }
+    }
+    /* The binding to the server's present life: the same while it holds, else one to
+     * whoever exports the name now. */
+    friend Talks rebind(const Talks &client) {
+        nearcall_environment env;
+        Talks rebound(::nearcall_rebind_talks_Talks(client.own_.get(), &env));
+        if (!rebound.own_) {
+            throw ::nearcall::call_error(env);
+        }
+        return rebound;
     }
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Talks(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
@@ -225,6 +237,7 @@ class Talks {
     struct release {
         void operator()(::talks_Talks *own) const { ::nearcall_release_talks_Talks(own); }
     };
+    explicit Talks(::talks_Talks *client) : own_(client) {}
     ::std::unique_ptr<::talks_Talks, release> own_;
 };
 /* What a domain that exports it does. Procedures may run at once, on any thread. */

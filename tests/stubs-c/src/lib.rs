@@ -21,6 +21,11 @@ pub mod said {
     include!(concat!(env!("OUT_DIR"), "/talking.rs"));
 }
 
+/// What is called again.
+pub mod revived {
+    include!(concat!(env!("OUT_DIR"), "/again.rs"));
+}
+
 /// The first version of an interface.
 pub mod old {
     include!(concat!(env!("OUT_DIR"), "/old.rs"));

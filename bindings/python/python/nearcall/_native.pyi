@@ -31,13 +31,18 @@ class Cancellation:
 
 class Binding:
     def __new__(
-        cls, interface: Interface, name: str, timeout: float | None = None
+        cls,
+        interface: Interface,
+        name: str,
+        timeout: float | None = None,
+        rebind_timeout: float | None = None,
     ) -> Binding: ...
     @staticmethod
     def introduced(
         interface: Interface, introduction: FileDescriptorLike, timeout: float | None = None
     ) -> Binding: ...
     def introduce(self) -> Descriptor: ...
+    def rebind(self) -> Binding: ...
     def with_deadline(self, seconds: float) -> Binding: ...
     def call(self, procedure: int, /, *arguments: object) -> Any: ...
     def call_until(

@@ -66,9 +66,15 @@ class _Bound:
         self._binding = binding
 
     @classmethod
-    def import_(cls, name: str, *, timeout: float | None = None) -> typing.Self:
-        """Binds to the domain that exports ``name``; waits for it at most ``timeout`` seconds."""
-        return cls(Binding(cls._interface, name, timeout))
+    def import_(
+        cls, name: str, *, timeout: float | None = None, rebind_timeout: float | None = None
+    ) -> typing.Self:
+        """Binds to the domain that exports ``name``; waits for it at most ``timeout`` seconds.
+
+        When the server has ended, ``binding.rebind()``, and each call of an ``@idempotent``
+        operation that failed, which is made once more, wait at most ``rebind_timeout`` seconds
+        until somebody exports the name again; without it they do not wait."""
+        return cls(Binding(cls._interface, name, timeout, rebind_timeout))
 
     @classmethod
     def import_introduced(

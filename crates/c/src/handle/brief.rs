@@ -3,14 +3,19 @@
 use std::ffi::c_void;
 
 use super::bytes;
-use super::client::told;
+use super::client::{Posted, called_twice, told};
 use super::domain::ClientRecord;
-use super::records::{Environment, ReplyRecord};
+use super::records::{Environment, Message, ReplyRecord};
 
 /// How a claim ended: `NEARCALL_REVOKED` in C.
 pub const REVOKED: u32 = 2;
 
-/// A claim has ended so: 1, nothing has happened; 2, the bias was revoked meanwhile.
+/// That a stub has posted what it goes on with: `NEARCALL_POSTED` in C, and there alone.
+#[cfg(test)]
+pub const POSTED: u32 = 3;
+
+/// A claim has ended so: 1, nothing has happened; 2, the bias was revoked meanwhile; 3, what was
+/// claimed is posted.
 ///
 /// # Safety
 ///
@@ -71,6 +76,28 @@ pub unsafe extern "C" fn nearcall_slow_reply(
     let replied = unsafe { client.finish_brief(class as usize, procedure, seen) };
     // SAFETY: passed on.
     unsafe { told(replied, reply, environment) }
+}
+
+/// The same of a call that may run twice: it is made once more, by this message, if need be.
+///
+/// # Safety
+///
+/// - H1 live: all of them. H2 bytes: the message's and the reply's. D1 open: its descriptors. B1
+///   held; from here on the reply holds it, if it is kept.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_slow_reply_twice(
+    client: *const ClientRecord,
+    class: u32,
+    procedure: u32,
+    seen: u32,
+    request: *const Message,
+    reply: *mut ReplyRecord,
+    environment: *mut Environment,
+) -> bool {
+    let posted = Some(Posted { class: class as usize, seen });
+    // SAFETY: passed on.
+    unsafe { called_twice(client, procedure, request, reply, environment, posted) }
 }
 
 /// The bias was revoked while the stub had the A-stack. Returns `returned`: a stub that ends so has

@@ -6,8 +6,8 @@ use nearcall::{CallError, Ran, UsageError};
 use super::descriptors::{hand_over, kinds, put_arguments};
 use super::domain::ClientRecord;
 use super::records::{
-    BreachRecord, DescriptorRecord, Environment, MalformedRecord, Message, Outcome, ReplyRecord,
-    Take, outcome_of,
+    BreachRecord, DescriptorRecord, Environment, Kept, MalformedRecord, Message, Outcome,
+    ReplyRecord, Take, outcome_of,
 };
 use super::takes::{NotTaken, check_texts, take_all};
 use super::{Outgoing, bytes_mut};
@@ -39,6 +39,74 @@ pub unsafe extern "C" fn nearcall_call(
     unsafe { told(replied, reply, environment) }
 }
 
+/// The same of a call that may run twice: once more, in the server's next life, if need be.
+///
+/// # Safety
+///
+/// - H1 live: all of them. H2 bytes: the message's and the reply's. D1 open: its descriptors.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_call_twice(
+    client: *const ClientRecord,
+    procedure: u32,
+    request: *const Message,
+    reply: *mut ReplyRecord,
+    environment: *mut Environment,
+) -> bool {
+    // SAFETY: passed on.
+    unsafe { called_twice(client, procedure, request, reply, environment, None) }
+}
+
+/// A first try that a stub has posted by itself.
+pub(super) struct Posted {
+    pub class: usize,
+    /// What the post found in the turn word.
+    pub seen: u32,
+}
+
+/// Makes a call that may run twice, whose first try may be posted.
+///
+/// # Safety
+///
+/// - H1 live: all of them. H2 bytes: the message's and the reply's. D1 open: its descriptors. B1
+///   held, if it is posted.
+pub(super) unsafe fn called_twice(
+    client: *const ClientRecord,
+    procedure: u32,
+    request: *const Message,
+    reply: *mut ReplyRecord,
+    environment: *mut Environment,
+    mut posted: Option<Posted>,
+) -> bool {
+    // SAFETY: H1.
+    let client = &unsafe { &*client }.client;
+    // SAFETY: H1.
+    let request = unsafe { Outgoing::new(request) };
+    // SAFETY: H1.
+    let has_descriptors = unsafe { &*reply }.has_descriptors;
+    let mut next = None;
+    let replied = client.twice_if_need_be_over(&mut next, |client| match posted.take() {
+        // SAFETY: B1, of the first try, whose client is the stub's.
+        Some(Posted { class, seen }) => unsafe { client.finish_brief(class, procedure, seen) },
+        None => {
+            // SAFETY: passed on.
+            let call = unsafe { filled(client, procedure, &request, has_descriptors) }?;
+            call.post(request.fixed.len() as u32)
+        }
+    });
+    // SAFETY: passed on.
+    let has_replied = unsafe { told(replied, reply, environment) };
+    // SAFETY: H1.
+    let record = unsafe { &mut *reply };
+    if has_replied && record.is_kept {
+        // SAFETY: it is kept, so that one was written there.
+        let kept = unsafe { &mut *record.held.as_mut_ptr().cast::<Kept<'_>>() };
+        // The binding that the reply is of does not move with its client.
+        kept.next = next.map(Box::new);
+    }
+    has_replied
+}
+
 /// Tells what came of a call that was posted. False after an error.
 ///
 /// # Safety
@@ -65,8 +133,9 @@ pub(super) unsafe fn told(
     let target = unsafe { bytes_mut(record.fixed, record.fixed_bytes as usize) };
     replied.copy_fixed(target);
     if record.is_kept {
+        let kept = record.held.as_mut_ptr().cast::<Kept<'_>>();
         // SAFETY: the record is large enough, which is asserted beside it, and ours by H1.
-        unsafe { record.held.as_mut_ptr().cast::<Reply<'_>>().write(replied) };
+        unsafe { kept.write(Kept { reply: replied, next: None }) };
     }
     true
 }
@@ -173,8 +242,8 @@ pub unsafe extern "C" fn nearcall_reply_take(
 ) -> bool {
     // SAFETY: H1.
     let record = unsafe { &*reply };
-    // SAFETY: H1: it is kept, so that a reply was written there.
-    let held = unsafe { &*record.held.as_ptr().cast::<Reply<'_>>() };
+    // SAFETY: H1: it is kept, so that one was written there.
+    let held = &unsafe { &*record.held.as_ptr().cast::<Kept<'_>>() }.reply;
     // SAFETY: H1.
     let takes = unsafe { std::slice::from_raw_parts_mut(takes, take_count as usize) };
     let taken = match held.variable_at(variable_at as usize) {
@@ -217,8 +286,8 @@ pub unsafe extern "C" fn nearcall_reply_descriptors(
 ) -> bool {
     // SAFETY: H1.
     let record = unsafe { &*reply };
-    // SAFETY: H1: it is kept, so that a reply was written there.
-    let held = unsafe { &*record.held.as_ptr().cast::<Reply<'_>>() };
+    // SAFETY: H1: it is kept, so that one was written there.
+    let held = &unsafe { &*record.held.as_ptr().cast::<Kept<'_>>() }.reply;
     // SAFETY: H1.
     let records = unsafe { std::slice::from_raw_parts_mut(descriptors, descriptor_count as usize) };
     match held.each_descriptor(&kinds(records)) {
@@ -252,11 +321,11 @@ pub unsafe extern "C" fn nearcall_reply_release(reply: *mut ReplyRecord) {
 /// # Safety
 ///
 /// - H1 live: the reply, and it is kept.
-unsafe fn kept<'r>(reply: *mut ReplyRecord) -> Reply<'r> {
+unsafe fn kept<'r>(reply: *mut ReplyRecord) -> Kept<'r> {
     // SAFETY: H1.
     let record = unsafe { &*reply };
-    // SAFETY: H1: it is kept, so that a reply was written there; it is read once.
-    unsafe { record.held.as_ptr().cast::<Reply<'_>>().read() }
+    // SAFETY: H1: it is kept, so that one was written there; it is read once.
+    unsafe { record.held.as_ptr().cast::<Kept<'_>>().read() }
 }
 
 /// The results are not what the interface promises: revokes the binding and gives the A-stack of
@@ -274,7 +343,7 @@ pub unsafe extern "C" fn nearcall_reply_malformed(
 ) -> bool {
     // SAFETY: passed on.
     let held = unsafe { kept(reply) };
-    let error = held.malformed(malformed.into());
+    let error = held.reply.malformed(malformed.into());
     drop(held);
     // SAFETY: H1.
     unsafe { failed(environment, &error) }

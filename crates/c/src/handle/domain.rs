@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use nearcall::raw::{Brief, Client, processor_offset};
 use nearcall::{
-    AStackClass, AppendableDescriptor, BindError, Binding, Clerk, Domain, InterfaceDescriptor,
-    ProcedureDescriptor, Ran,
+    AStackClass, AppendableDescriptor, BindError, Binding, Clerk, Domain, ImportOptions,
+    InterfaceDescriptor, ProcedureDescriptor, Ran, Rebind,
 };
 
-use super::records::{Environment, Interface, Outcome};
+use super::records::{Environment, ImportOptionsRecord, Interface, Outcome};
 use super::server::{Enter, ForeignEntries};
 use super::{literal, text};
 
@@ -153,13 +153,14 @@ pub unsafe extern "C" fn nearcall_domain_release(domain: *mut Domain) {
 ///
 /// # Safety
 ///
-/// - H1 live: `domain`, `environment`. H3 text: `name`. H4 static: `interface`.
+/// - H1 live: `domain`, `environment`; `options`, or null. H3 text: `name`. H4 static: `interface`.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_import(
     domain: *const Domain,
     name: *const c_char,
     interface: *const Interface,
+    options: *const ImportOptionsRecord,
     environment: *mut Environment,
 ) -> *mut ClientRecord {
     // SAFETY: H4.
@@ -168,8 +169,36 @@ pub unsafe extern "C" fn nearcall_import(
     let name = unsafe { text(name) };
     // SAFETY: H1.
     let domain = unsafe { &*domain };
-    match Binding::import(domain, &name, interface) {
-        Ok(binding) => ClientRecord::boxed(Client::new(binding, interface)),
+    // SAFETY: H1.
+    let options = import_options(unsafe { options.as_ref() });
+    let imported = Binding::import_with(domain, &name, interface, options);
+    let imported = imported.map(|binding| Client::new(binding, interface));
+    // SAFETY: H1.
+    unsafe { bound(imported, environment) }
+}
+
+fn import_options(given: Option<&ImportOptionsRecord>) -> ImportOptions {
+    let mut options = ImportOptions::default();
+    if let Some(given) = given {
+        options.rebind = match given.rebind_timeout_ns {
+            0 => Rebind::FailFast,
+            timeout_ns => Rebind::WaitForReady(Duration::from_nanos(timeout_ns)),
+        };
+    }
+    options
+}
+
+/// What there is a binding for as C holds it, or null.
+///
+/// # Safety
+///
+/// - H1 live: `environment`.
+unsafe fn bound(
+    imported: Result<Client, BindError>,
+    environment: *mut Environment,
+) -> *mut ClientRecord {
+    match imported {
+        Ok(client) => ClientRecord::boxed(client),
         Err(error) => {
             // SAFETY: H1.
             let environment = unsafe { Environment::at(environment) };
@@ -177,6 +206,23 @@ pub unsafe extern "C" fn nearcall_import(
             std::ptr::null_mut()
         }
     }
+}
+
+/// The same client of the server's present life, released by itself, or null.
+///
+/// # Safety
+///
+/// - H1 live: `client`, `environment`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_rebind(
+    client: *const ClientRecord,
+    environment: *mut Environment,
+) -> *mut ClientRecord {
+    // SAFETY: H1.
+    let rebound = unsafe { &*client }.client.rebind();
+    // SAFETY: H1.
+    unsafe { bound(rebound, environment) }
 }
 
 /// Binds to what somebody else is bound to, or null. The introduction is used up, and closed.
@@ -204,15 +250,9 @@ pub unsafe extern "C" fn nearcall_introduced(
         let introduction = unsafe { OwnedFd::from_raw_fd(introduction) };
         Binding::import_introduced(domain, introduction, interface)
     };
-    match imported {
-        Ok(binding) => ClientRecord::boxed(Client::new(binding, interface)),
-        Err(error) => {
-            // SAFETY: H1.
-            let environment = unsafe { Environment::at(environment) };
-            environment.fail(Outcome::NotBound, Ran::No, &error);
-            std::ptr::null_mut()
-        }
-    }
+    let imported = imported.map(|binding| Client::new(binding, interface));
+    // SAFETY: H1.
+    unsafe { bound(imported, environment) }
 }
 
 /// An introduction to the server of a binding, which is the program's; -1 after an error.

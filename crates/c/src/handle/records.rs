@@ -4,6 +4,7 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::size_of;
 
+use nearcall::raw::{Client, Reply};
 use nearcall::{CallError, Ran};
 
 /// Bytes of an environment's message, with the NUL.
@@ -90,6 +91,13 @@ pub struct Interface {
     pub is_awaited: bool,
 }
 
+/// How an interface is imported. `nearcall_import_options` in C.
+#[repr(C)]
+pub struct ImportOptionsRecord {
+    /// Longest wait of a rebind until somebody exports the name; 0: none.
+    pub rebind_timeout_ns: u64,
+}
+
 /// A payload that goes out. `nearcall_put` in C.
 #[repr(C)]
 pub struct Put {
@@ -170,8 +178,15 @@ pub struct ReplyRecord {
     pub has_descriptors: bool,
     /// 0, or which exception was raised.
     pub raised: u32,
-    /// The reply, while it is kept.
+    /// The [`Kept`], while there is one.
     pub held: [u64; 8],
+}
+
+/// A reply that is kept. Dropped in this order.
+pub struct Kept<'b> {
+    pub reply: Reply<'b>,
+    /// What it came over, if that is not what the stub was given: of a second try.
+    pub next: Option<Box<Client>>,
 }
 
 /// What makes the items of a feed. `nearcall_source` in C.
@@ -248,8 +263,8 @@ pub struct BreachRecord {
     pub kind: u32,
 }
 
-const _: () = assert!(size_of::<nearcall::raw::Reply<'_>>() <= size_of::<[u64; 8]>());
-const _: () = assert!(align_of::<nearcall::raw::Reply<'_>>() <= align_of::<u64>());
+const _: () = assert!(size_of::<Kept<'_>>() <= size_of::<[u64; 8]>());
+const _: () = assert!(align_of::<Kept<'_>>() <= align_of::<u64>());
 const _: () = assert!(size_of::<nearcall::Opaque<'_>>() <= size_of::<OpaqueRecord>());
 const _: () = assert!(align_of::<nearcall::Opaque<'_>>() <= align_of::<OpaqueRecord>());
 
@@ -379,6 +394,7 @@ fn assert_interfaces(text: &mut String) {
         appendable_count,
         is_awaited
     );
+    record!(text, ImportOptionsRecord, "nearcall_import_options", rebind_timeout_ns);
 }
 
 /// Of messages, and what goes with them.
@@ -481,6 +497,7 @@ fn numbers() -> Vec<(&'static str, u32)> {
         ("NEARCALL_BRIEF_CLASSES", super::domain::BRIEF_CLASSES as u32),
         ("NEARCALL_BATCH_CALLS", nearcall::raw::BRIEF_BATCH_CALLS),
         ("NEARCALL_REVOKED", super::brief::REVOKED),
+        ("NEARCALL_POSTED", super::brief::POSTED),
         ("NEARCALL_DEPTH_MAX", nearcall::raw::DEPTH_MAX as u32),
         ("NEARCALL_DEFAULT_BYTES_MAX", nearcall::raw::DEFAULT_BYTES_MAX as u32),
     ]

@@ -9,6 +9,7 @@ use nearcall_os::clock;
 use super::binding::ClientBinding;
 use super::deadline::left_ns;
 use super::import::import;
+use super::interrupt::is_interrupted;
 use crate::binding::{ImportOptions, Rebind};
 use crate::error::{BindError, CallError, NotExecuted};
 
@@ -33,7 +34,8 @@ impl ClientBinding {
             Rebind::WaitForReady(wait) => wait,
         };
         let wait_ns = u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX);
-        let ready_ns = clock::now_ns().saturating_add(wait_ns).min(until_ns);
+        let begun_ns = clock::now_ns();
+        let ready_ns = begun_ns.saturating_add(wait_ns).min(until_ns);
         // Whoever waits for another thread's import waits as long as for its own.
         let timeout_ns = u64::try_from(self.options.timeout.as_nanos()).unwrap_or(u64::MAX);
         let import_ns = clock::now_ns().saturating_add(timeout_ns).max(ready_ns).min(until_ns);
@@ -41,16 +43,23 @@ impl ClientBinding {
         loop {
             let left_ns = match self.try_renew(import_ns) {
                 Some(Ok(binding)) => return Ok(binding),
-                Some(Err(error)) if !may_pass(&error) || left_ns(ready_ns) == 0 => {
-                    return Err(error);
-                }
-                Some(Err(_)) => left_ns(ready_ns),
-                None => left_ns(import_ns),
+                Some(Err(error)) if !may_pass(&error) || wait.is_zero() => return Err(error),
+                Some(Err(error)) => match left_ns(ready_ns) {
+                    left_ns if left_ns == 0 || is_interrupted() => {
+                        let limit = Duration::from_nanos(ready_ns.saturating_sub(begun_ns));
+                        let (name, last) = (self.name.clone(), Box::new(error));
+                        return Err(BindError::NotReady { name, limit, last });
+                    }
+                    left_ns => left_ns,
+                },
+                None => match left_ns(import_ns) {
+                    left_ns if left_ns == 0 || is_interrupted() => {
+                        let (name, waited) = (self.name.clone(), self.options.timeout);
+                        return Err(BindError::TimedOut { name, waited });
+                    }
+                    left_ns => left_ns,
+                },
             };
-            if left_ns == 0 {
-                let (name, waited) = (self.name.clone(), self.options.timeout);
-                return Err(BindError::TimedOut { name, waited });
-            }
             std::thread::sleep(pause.min(Duration::from_nanos(left_ns)));
             pause = (pause * 2).min(PAUSE_MAX);
         }

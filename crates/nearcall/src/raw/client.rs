@@ -50,6 +50,13 @@ impl Client {
         Client { binding: self.binding.clone(), deadline: Deadline::new(deadline) }
     }
 
+    /// The same, of the server's present life: see [`Binding::rebind`].
+    ///
+    /// # Errors: as there.
+    pub fn rebind(&self) -> Result<Client, BindError> {
+        Ok(Client { binding: self.binding.rebind()?, deadline: self.deadline })
+    }
+
     /// Makes a call that may run twice: once more, over a binding to the server's next life, if its
     /// server ends. `call` makes it over the client that it is given. What the first try said is
     /// returned if there is no such life, in the time that the binding's `rebind` and the call's
@@ -57,25 +64,35 @@ impl Client {
     #[inline]
     pub fn twice_if_need_be<T, E: Failure>(
         &self,
-        mut call: impl FnMut(&Client) -> Result<T, E>,
+        call: impl FnMut(&Client) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.twice_if_need_be_over(&mut None, call)
+    }
+
+    /// The same for a stub whose results borrow the client that they came over: that of the second
+    /// try is put into `next`, which is empty.
+    #[inline]
+    pub fn twice_if_need_be_over<'n, T, E: Failure>(
+        &'n self,
+        next: &'n mut Option<Client>,
+        mut call: impl FnMut(&'n Client) -> Result<T, E>,
     ) -> Result<T, E> {
         let until_ns = self.deadline.until_ns();
-        let (mut next, mut first) = (None, None);
+        let (mut client, mut next, mut first) = (self, Some(next), None);
         loop {
-            let error = match call(next.as_ref().unwrap_or(self)) {
+            let error = match call(client) {
                 Ok(results) => return Ok(results),
                 Err(error) => error,
             };
-            let Some(first) = first.take() else {
-                next = self.rebound_after(error.call_error(), until_ns);
-                if next.is_none() {
-                    return Err(error);
-                }
-                first = Some(error);
-                continue;
+            let Some(next) = next.take() else {
+                let has_not_run = error.call_error().is_some_and(|error| error.ran() == Ran::No);
+                return Err(first.filter(|_| has_not_run).unwrap_or(error));
             };
-            let has_not_run = error.call_error().is_some_and(|error| error.ran() == Ran::No);
-            return Err(if has_not_run { first } else { error });
+            let Some(rebound) = self.rebound_after(error.call_error(), until_ns) else {
+                return Err(error);
+            };
+            client = next.insert(rebound);
+            first = Some(error);
         }
     }
 

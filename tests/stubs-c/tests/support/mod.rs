@@ -312,6 +312,13 @@ impl RustServer {
         }
         RustServer(child)
     }
+
+    /// Waits until it ends by itself.
+    pub fn wait(&mut self) {
+        // Else the wait would close it, and that ends the server.
+        let _stdin = self.0.stdin.take();
+        self.0.wait().expect("it ends");
+    }
 }
 
 impl Drop for RustServer {

@@ -6,6 +6,9 @@
 //! x, long_x ───▶ nearcall_slow_x     not kept for us, or a value that must not be
 //! x, long_x ───▶ nearcall_late_x     no reply at the first look, or none of words alone
 //! ```
+//!
+//! A call that may be made twice needs its arguments until it has its reply: `slow_x`, which has
+//! them, is also where it waits.
 
 use nearcall_abi::INLINE_BYTES;
 
@@ -38,14 +41,16 @@ impl C<'_> {
         if has_stub_alone { plan.brief() } else { None }
     }
 
-    /// The head of the stub for everything else: it is told how the claim ended.
+    /// The head of the stub for everything else: it is told how the claim ended, and what the post
+    /// found if it waits for the reply, too.
     pub fn slow_signature(&self, procedure: Procedure<'_>) -> String {
         let head = self.apart_signature(procedure, "NEARCALL_COLD", "slow");
-        head.replacen(
-            "nearcall_environment *nc_env)",
-            "nearcall_environment *nc_env, uint32_t nc_claim)",
-            1,
-        )
+        let told = match procedure.plan.is_retried {
+            true => "uint32_t nc_claim, uint32_t nc_seen",
+            false => "uint32_t nc_claim",
+        };
+        let environment = "nearcall_environment *nc_env";
+        head.replacen(&format!("{environment})"), &format!("{environment}, {told})"), 1)
     }
 
     /// The head of a stub that another one goes on to, with the same parameters.
@@ -66,7 +71,9 @@ impl C<'_> {
             brief,
             reach,
         };
-        stub(Reach::Line).print_late(text);
+        if !procedure.plan.is_retried {
+            stub(Reach::Line).print_late(text);
+        }
         if stub(Reach::Line).goes_on_to_long() {
             text.open(format!("{} {{", self.apart_signature(procedure, "NEARCALL_APART", "long")));
             stub(Reach::Block).print(text);
@@ -124,7 +131,7 @@ impl Stub<'_, '_> {
     /// From the claim to the release.
     fn print(mut self, text: &mut Text) {
         let plan = self.procedure.plan;
-        let names = self.printer.names.iter().map(|name| format!(", {name}")).collect::<String>();
+        let names = self.all_names();
         text.line("const nearcall_client *nc_binding = (const nearcall_client *)nc_client;");
         text.line("nearcall_held nc_held;");
         if let Some(payload) = &self.brief.payload {
@@ -141,7 +148,8 @@ impl Stub<'_, '_> {
         });
         text.open("if (nc_claim != NEARCALL_CLAIMED) {");
         let slow = self.printer.c.apart_name(self.procedure, "slow");
-        self.leave(format!("{slow}(nc_client{names}, nc_env, nc_claim)"), text);
+        let seen = if plan.is_retried { ", 0" } else { "" };
+        self.leave(format!("{slow}(nc_client{names}, nc_env, nc_claim{seen})"), text);
         text.close("}");
         self.brief.arguments.iter().for_each(|item| self.put(item, text));
         if let Some(payload) = &self.brief.payload {
@@ -212,7 +220,17 @@ impl Stub<'_, '_> {
         outs.map(|(parameter, name)| (parameter, name.as_str())).collect()
     }
 
+    /// Every parameter, as one that follows another.
+    fn all_names(&self) -> String {
+        self.printer.names.iter().map(|name| format!(", {name}")).collect()
+    }
+
     fn late_call(&self) -> String {
+        if self.procedure.plan.is_retried {
+            let names = self.all_names();
+            let slow = self.printer.c.apart_name(self.procedure, "slow");
+            return format!("{slow}(nc_client{names}, nc_env, NEARCALL_POSTED, nc_held.seen)");
+        }
         let outs = self.outs().iter().map(|(_, name)| format!(", {name}")).collect::<String>();
         let late = self.printer.c.apart_name(self.procedure, "late");
         format!("{late}(nc_client{outs}, nc_env, nc_held.seen)")

@@ -13,9 +13,12 @@ impl C<'_> {
     pub fn print_call_stub(&self, procedure: Procedure<'_>, text: &mut Text) {
         let Procedure { operation, plan, .. } = procedure;
         let mut printer = Printer::new(self, procedure, Side::Client);
+        let brief = self.brief(procedure);
         for step in &plan.client.request {
             match step {
-                Step::Post { fixed_bytes } => print_post(&mut printer, plan, *fixed_bytes),
+                Step::Post { fixed_bytes } => {
+                    print_post(&mut printer, plan, brief.is_some(), *fixed_bytes);
+                }
                 Step::PostOneway { fixed_bytes } => print_oneway(&mut printer, plan, *fixed_bytes),
                 step => printer.write(step),
             }
@@ -24,7 +27,6 @@ impl C<'_> {
             print_reply(&mut printer, procedure);
         }
         let body = std::mem::take(&mut printer.text).finish();
-        let brief = self.brief(procedure);
         text.open(match brief {
             None => format!("{} {{", self.stub_signature(procedure)),
             Some(_) => format!("{} {{", self.slow_signature(procedure)),
@@ -158,13 +160,28 @@ fn print_request(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan, fixed_byte
     printer.text.line(format!("nc_request = {request};"));
 }
 
-fn print_post(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan, fixed_bytes: u32) {
+fn print_post(
+    printer: &mut Printer<'_, '_>,
+    plan: &ProcedurePlan,
+    is_brief: bool,
+    fixed_bytes: u32,
+) {
     print_request(printer, plan, fixed_bytes);
     print_reply_record(printer, plan);
     let client = "(const nearcall_client *)nc_client";
-    let rest = "&nc_request, &nc_reply, nc_env";
+    let (index, rest) = (plan.index, "&nc_request, &nc_reply, nc_env");
+    let function = if plan.is_retried { "nearcall_call_twice" } else { "nearcall_call" };
+    let call = format!("{function}({client}, {index}, {rest})");
     let text = &mut printer.text;
-    text.line(format!("if (!nearcall_call({client}, {}, {rest})) {{", plan.index));
+    if plan.is_retried && is_brief {
+        let posted = format!("{client}, {}, {index}, nc_seen, {rest}", plan.class);
+        text.line("const bool nc_has_replied = nc_claim == NEARCALL_POSTED");
+        text.line(format!("    ? nearcall_slow_reply_twice({posted})"));
+        text.line(format!("    : {call};"));
+        text.line("if (!nc_has_replied) {");
+    } else {
+        text.line(format!("if (!{call}) {{"));
+    }
     text.lines(["    goto nc_done;", "}"].map(String::from));
 }
 

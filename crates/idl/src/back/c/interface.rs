@@ -88,11 +88,20 @@ impl C<'_> {
         ));
         text.open("    const char *name, nearcall_environment *env) {");
         text.line("nearcall_begin(env);");
+        let import = format!("nearcall_import(domain, name, &nearcall_interface_{name}");
+        text.line(format!("return ({name} *){import}, NULL, env);"));
+        text.close("}");
+        text.line("/* The same with knobs. */");
         text.line(format!(
-            "return ({name} *)nearcall_import(domain, name, &nearcall_interface_{name}, env);"
+            "NEARCALL_INLINE {name} *nearcall_import_with_{name}(const nearcall_domain *domain,"
         ));
+        text.line("    const char *name, const nearcall_import_options *options,");
+        text.open("    nearcall_environment *env) {");
+        text.line("nearcall_begin(env);");
+        text.line(format!("return ({name} *){import}, options, env);"));
         text.close("}");
         self.print_introductions(name, text);
+        self.print_rebind(name, text);
         text.line("/* The same binding, whose calls wait at most so long; released by itself. */");
         text.line(format!(
             "NEARCALL_INLINE {name} *nearcall_with_deadline_{name}(const {name} *client,"
@@ -105,6 +114,20 @@ impl C<'_> {
         text.line("nearcall_client_release((nearcall_client *)client);");
         text.close("}");
         text.line("");
+    }
+
+    fn print_rebind(&self, name: &str, text: &mut Text) {
+        text.line(
+            "/* The binding to the server's present life: the same while it holds, else one to",
+        );
+        text.line(" * whoever exports the name now; released by itself; null after an error. */");
+        text.line(format!("NEARCALL_INLINE {name} *nearcall_rebind_{name}(const {name} *client,"));
+        text.open("    nearcall_environment *env) {");
+        text.line("nearcall_begin(env);");
+        text.line(format!(
+            "return ({name} *)nearcall_rebind((const nearcall_client *)client, env);"
+        ));
+        text.close("}");
     }
 
     fn print_introductions(&self, name: &str, text: &mut Text) {

@@ -1,0 +1,184 @@
+"""A server ends, and another takes its name: who is bound to which, and what is called again."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import threading
+import types
+import typing
+
+import pytest
+
+import nearcall
+from conftest import ROOT, Process
+
+Again = types.ModuleType
+Start = typing.Callable[..., Process]
+Serve = typing.Callable[[str], Process]
+
+#: Seconds that no test waits unless it fails.
+LONG = 60.0
+
+
+@pytest.fixture
+def serve(start: Start, again: Again) -> Serve:
+    """Starts a server under a name, in the next life if there was one."""
+    script = ROOT / "bindings/python/tests/again_server.py"
+    return lambda name: start(sys.executable, script, again.__file__, name)
+
+
+@contextlib.contextmanager
+def followed(serve: Serve, first: Process, name: str) -> typing.Iterator[list[Process]]:
+    """Has another server follow the first one as soon as that has ended."""
+    lives = [first]
+
+    def follow() -> None:
+        first.child.wait(LONG)
+        lives.append(serve(name))
+
+    following = threading.Thread(target=follow)
+    following.start()
+    yield lives
+    following.join()
+
+
+def ended(process: Process, client: typing.Any) -> None:
+    """Kills a server, and waits until the client's binding knows."""
+    process.child.kill()
+    process.child.wait()
+    while not client.binding.is_revoked:
+        os.sched_yield()
+
+
+def test_an_idempotent_call_outlives_its_server(serve: Serve, again: Again) -> None:
+    first = serve("outlived")
+    client = again.AgainClient.import_("outlived", rebind_timeout=LONG)
+    pid = client.pid()
+    assert pid == first.child.pid
+    with followed(serve, first, "outlived") as lives:
+        assert client.outlive(pid) != pid
+    assert client.pid() == lives[1].child.pid
+    # The old binding stays what it was.
+    assert client.binding.is_revoked
+
+
+def test_results_and_exceptions_of_the_second_try(serve: Serve, again: Again) -> None:
+    first = serve("carried")
+    client = again.AgainClient.import_("carried", rebind_timeout=LONG)
+    octets = bytes(range(256)) * 256
+    with followed(serve, first, "carried") as lives:
+        assert client.carry(client.pid(), "text", octets) == ("text", octets)
+    second = lives[1]
+    with followed(serve, second, "carried") as lives:
+        fresh = again.AgainClient(client.binding.rebind())
+        with pytest.raises(again.Gone) as raised:
+            fresh.carry(second.child.pid, "", b"")
+    assert raised.value.which == lives[1].child.pid
+    assert raised.value.ran is nearcall.Ran.YES
+
+
+def test_an_awaited_call_outlives_its_server(serve: Serve, again: Again) -> None:
+    first = serve("awaited-life")
+    client = again.AgainAsyncClient.import_("awaited-life", rebind_timeout=LONG)
+
+    async def outlive() -> tuple[int, int]:
+        pid = await client.pid()
+        return pid, await client.outlive(pid)
+
+    with followed(serve, first, "awaited-life") as lives:
+        before, after = asyncio.run(outlive())
+    assert [before, after] == [life.child.pid for life in lives]
+
+
+def test_what_may_not_run_twice_fails(serve: Serve, again: Again) -> None:
+    first = serve("once-only")
+    client = again.AgainClient.import_("once-only", rebind_timeout=LONG)
+    with pytest.raises(nearcall.CallFailed) as raised:
+        client.end(client.pid())
+    assert raised.value.ran is nearcall.Ran.MAYBE
+    first.child.wait()
+    second = serve("once-only")
+    # Nothing rebinds behind its back.
+    with pytest.raises(nearcall.NotExecuted):
+        client.end(0)
+    assert again.AgainClient(client.binding.rebind()).end(0) == second.child.pid
+
+
+def test_without_a_next_life_the_first_failure_is_told(serve: Serve, again: Again) -> None:
+    serve("no-next")
+    client = again.AgainClient.import_("no-next")
+    with pytest.raises(nearcall.CallFailed, match="outlive"):
+        client.outlive(client.pid())
+    with pytest.raises(nearcall.NoSuchName, match="no-next"):
+        client.binding.rebind()
+
+
+def test_a_rebind_takes_what_is_exported_now(serve: Serve, again: Again) -> None:
+    first = serve("rebound")
+    client = again.AgainClient.import_("rebound")
+    same = client.binding.rebind()
+    assert same.incarnation == client.binding.incarnation
+    ended(first, client)
+    second = serve("rebound")
+    rebound = client.binding.rebind()
+    assert rebound.incarnation > client.binding.incarnation
+    assert not rebound.is_revoked and client.binding.is_revoked
+    assert again.AgainClient(rebound).pid() == second.child.pid
+    assert asyncio.run(again.AgainAsyncClient(rebound).pid()) == second.child.pid
+
+
+def test_a_rebind_waits_for_a_server_that_comes_later(serve: Serve, again: Again) -> None:
+    first = serve("later")
+    client = again.AgainClient.import_("later", rebind_timeout=LONG)
+    ended(first, client)
+    rebound: list[nearcall.Binding] = []
+    waiting = threading.Thread(target=lambda: rebound.append(client.binding.rebind()))
+    waiting.start()
+    second = serve("later")
+    waiting.join()
+    assert again.AgainClient(rebound[0]).pid() == second.child.pid
+
+
+def test_a_rebind_in_vain_says_for_what_and_how_long(serve: Serve, again: Again) -> None:
+    serve("vain")
+    client = again.AgainClient.import_("vain", rebind_timeout=0.05)
+    with pytest.raises(nearcall.CallFailed):
+        client.outlive(client.pid())
+    with pytest.raises(nearcall.BindError, match='"vain" was not ready within 50ms: no domain'):
+        client.binding.rebind()
+
+
+def test_a_deadline_holds_for_both_tries(serve: Serve, again: Again) -> None:
+    first = serve("hasty")
+    client = again.AgainClient.import_("hasty", rebind_timeout=LONG)
+    ended(first, client)
+    # It would wait for a minute else.
+    with pytest.raises(nearcall.NotExecuted):
+        client.with_deadline(0.05).pid()
+
+
+def test_a_signal_ends_a_rebind(serve: Serve, again: Again) -> None:
+    first = serve("interrupted")
+    client = again.AgainClient.import_("interrupted", rebind_timeout=LONG)
+    ended(first, client)
+    begun, own = threading.Event(), threading.get_ident()
+
+    def interrupt() -> None:
+        begun.wait()
+        signal.pthread_kill(own, signal.SIGINT)
+
+    interrupting = threading.Thread(target=interrupt)
+    interrupting.start()
+    with pytest.raises(KeyboardInterrupt):
+        begun.set()
+        client.binding.rebind()
+    interrupting.join()
+
+
+def test_a_wait_that_is_no_time_is_refused(again: Again) -> None:
+    with pytest.raises(ValueError, match="-1 seconds"):
+        again.AgainClient.import_("nobody", rebind_timeout=-1)

@@ -1,0 +1,127 @@
+/* A client of again.idl whose servers end under it: `survivor NAME`. Another one takes the name each
+ * time but the last. */
+#include "again.h"
+#include "check.h"
+
+#define OCTETS 100000u
+
+#define CHECK_RETURNED()                                                                   \
+    do {                                                                                   \
+        if (env.outcome != NEARCALL_RETURNED) {                                            \
+            fprintf(stderr, "%s\n", env.message);                                          \
+        }                                                                                  \
+        CHECK(env.outcome == NEARCALL_RETURNED);                                           \
+    } while (0)
+
+static nearcall_environment env;
+static const nearcall_import_options patient = {60000000000u};
+static const nearcall_import_options hasty = {50000000u};
+
+/* What there is in place of a binding whose server has ended. */
+static again_Again *renewed(again_Again *again) {
+    again_Again *next;
+    while (!nearcall_is_revoked((const nearcall_client *)again)) {
+    }
+    next = nearcall_rebind_again_Again(again, &env);
+    CHECK_RETURNED();
+    CHECK(next != NULL);
+    nearcall_release_again_Again(again);
+    return next;
+}
+
+static int32_t pid_of(const again_Again *again) {
+    const int32_t pid = again_Again_pid(again, &env);
+    CHECK_RETURNED();
+    return pid;
+}
+
+/* Words alone, of a class that is kept for this thread by then. */
+static void brief_calls(const again_Again *again) {
+    int32_t before = 0, after;
+    for (int i = 0; i < 10; i++) {
+        before = pid_of(again);
+    }
+    after = again_Again_outlive(again, before, &env);
+    CHECK_RETURNED();
+    CHECK(after != before);
+    CHECK(nearcall_is_revoked((const nearcall_client *)again));
+    CHECK(pid_of(again) == after);
+}
+
+/* Results that are read after the call, and are of the second try. */
+static void kept_replies(const again_Again *again) {
+    const int32_t before = pid_of(again);
+    again_Octets octets = {OCTETS, nearcall_allocate(OCTETS)};
+    char *text;
+    CHECK(octets._buffer != NULL);
+    memset(octets._buffer, 7, OCTETS);
+    text = again_Again_carry(again, before, "text", &octets, &env);
+    CHECK_RETURNED();
+    CHECK(strcmp(text, "text") == 0);
+    CHECK(octets._length == OCTETS && octets._buffer[OCTETS - 1] == 7);
+    nearcall_free(text);
+    nearcall_free_again_Octets(&octets);
+}
+
+static void exceptions(const again_Again *again) {
+    const int32_t before = pid_of(again);
+    again_Octets octets = {0, NULL};
+    const again_Gone *gone;
+    again_Again_carry(again, before, "", &octets, &env);
+    gone = nearcall_raised_again_Gone(&env);
+    CHECK(gone != NULL && gone->which != before);
+    CHECK(env.ran == NEARCALL_RAN_YES);
+    nearcall_environment_release(&env);
+}
+
+static void once_only(const again_Again *again) {
+    again_Again_end(again, pid_of(again), &env);
+    CHECK(env.outcome == NEARCALL_CALL_FAILED && env.ran == NEARCALL_RAN_MAYBE);
+    again_Again_end(again, 0, &env);
+    CHECK(env.outcome == NEARCALL_NOT_EXECUTED && env.ran == NEARCALL_RAN_NO);
+}
+
+/* Nobody takes the name of the last one. */
+static void in_vain(const nearcall_domain *domain, const char *name) {
+    again_Again *plain = nearcall_import_again_Again(domain, name, &env);
+    again_Again *waits = nearcall_import_with_again_Again(domain, name, &hasty, &env);
+    again_Again *same = nearcall_rebind_again_Again(plain, &env);
+    CHECK(plain != NULL && waits != NULL && same != NULL);
+    again_Again_outlive(plain, pid_of(same), &env);
+    CHECK(env.outcome == NEARCALL_CALL_FAILED && env.ran == NEARCALL_RAN_MAYBE);
+    while (!nearcall_is_revoked((const nearcall_client *)waits)) {
+    }
+    CHECK(nearcall_rebind_again_Again(plain, &env) == NULL);
+    CHECK(env.outcome == NEARCALL_NOT_BOUND);
+    CHECK(strstr(env.message, "no domain exports") != NULL && strstr(env.message, name) != NULL);
+    CHECK(nearcall_rebind_again_Again(waits, &env) == NULL);
+    CHECK(env.outcome == NEARCALL_NOT_BOUND && strstr(env.message, name) != NULL);
+    CHECK(strstr(env.message, "was not ready within 50ms") != NULL);
+    again_Again_pid(waits, &env);
+    CHECK(env.outcome == NEARCALL_NOT_EXECUTED);
+    nearcall_release_again_Again(same);
+    nearcall_release_again_Again(waits);
+    nearcall_release_again_Again(plain);
+}
+
+int main(int argc, char **argv) {
+    nearcall_domain *domain = nearcall_domain_new(&env);
+    again_Again *again;
+    CHECK(argc == 2 && domain != NULL);
+    again = nearcall_import_with_again_Again(domain, argv[1], &patient, &env);
+    CHECK_RETURNED();
+    brief_calls(again);
+    again = renewed(again);
+    kept_replies(again);
+    again = renewed(again);
+    exceptions(again);
+    again = renewed(again);
+    once_only(again);
+    again = renewed(again);
+    in_vain(domain, argv[1]);
+    nearcall_release_again_Again(again);
+    nearcall_domain_shut_down(domain);
+    nearcall_domain_release(domain);
+    printf("%u checks\n", checks);
+    return 0;
+}

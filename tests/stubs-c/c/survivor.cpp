@@ -1,0 +1,97 @@
+/* A client of again.idl in C++ whose servers end under it: `survivor NAME`. Another one takes the
+ * name each time but the last. */
+#include <optional>
+
+#include "again.hpp"
+#include "check.h"
+
+namespace again = nearcall::idl::again;
+using namespace std::chrono_literals;
+
+namespace {
+
+/* The error of what fails. */
+template <class F> std::optional<nearcall::call_error> error_of(F act) {
+    try {
+        act();
+    } catch (const nearcall::call_error &error) {
+        return error;
+    }
+    return std::nullopt;
+}
+
+template <class F> bool fails(F act, nearcall_outcome outcome, const std::string &words = "") {
+    const auto error = error_of(act);
+    return error && error->outcome == outcome &&
+           std::string(error->what()).find(words) != std::string::npos;
+}
+
+/* Asks until the server that had this number has ended: what there is in its place. */
+again::Again renewed(const again::Again &client) {
+    while (!fails([&] { client.end(0); }, NEARCALL_NOT_EXECUTED)) {
+    }
+    return rebind(client);
+}
+
+again::Again outlived(const again::Again &client) {
+    const auto before = client.pid();
+    const auto after = client.outlive(before);
+    CHECK(after != before);
+    auto next = renewed(client);
+    CHECK(next.pid() == after);
+    return next;
+}
+
+again::Again carried(const again::Again &client) {
+    again::Octets octets(100000, 7);
+    CHECK(client.carry(client.pid(), "text", octets) == "text");
+    CHECK(octets == again::Octets(100000, 7));
+    return renewed(client);
+}
+
+again::Again raised(const again::Again &client) {
+    const auto before = client.pid();
+    std::int32_t which = before;
+    again::Octets octets;
+    try {
+        client.carry(before, "", octets);
+    } catch (const again::Gone &gone) {
+        which = gone.which;
+    }
+    CHECK(which != before);
+    return renewed(client);
+}
+
+again::Again failed(const again::Again &client) {
+    const auto pid = client.pid();
+    const auto error = error_of([&] { client.end(pid); });
+    CHECK(error && error->outcome == NEARCALL_CALL_FAILED && error->ran == NEARCALL_RAN_MAYBE);
+    return rebind(client);
+}
+
+void in_vain(const nearcall::domain &domain, const std::string &name) {
+    const again::Again plain(domain, name), waits(domain, name, {50ms});
+    const auto pid = plain.pid();
+    CHECK(fails([&] { waits.outlive(pid); }, NEARCALL_CALL_FAILED));
+    CHECK(fails([&] { rebind(waits); }, NEARCALL_NOT_BOUND, name + "\" was not ready within 50ms"));
+    CHECK(fails([&] { renewed(plain); }, NEARCALL_NOT_BOUND, "no domain exports"));
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    CHECK(argc == 2);
+    nearcall::domain domain;
+    {
+        const again::Again first(domain, argv[1], {60s});
+        const auto second = outlived(first);
+        const auto third = carried(second);
+        const auto fourth = raised(third);
+        const auto fifth = failed(fourth);
+        CHECK(fifth.pid() != 0);
+        in_vain(domain, argv[1]);
+    }
+    domain.shut_down();
+    printf("%u checks\n", checks);
+    return 0;
+}

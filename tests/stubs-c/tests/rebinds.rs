@@ -1,0 +1,104 @@
+//! Servers end and others take their names: clients in C and C++ call again and bind again.
+
+#![forbid(unsafe_code)]
+
+mod support;
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use nearcall::Clerk;
+use stubs_c_tests::revived::again::*;
+use support::{RustServer, Workshop, serve_here, ways};
+
+/// Servers that a client ends, of which the last has no next life.
+const LIVES: usize = 5;
+
+struct Mortal;
+
+fn own_pid() -> i32 {
+    std::process::id() as i32
+}
+
+/// Ends in the middle of a call: nothing is said to its client.
+fn end_if(pid: i32) {
+    if pid == own_pid() {
+        std::process::exit(0);
+    }
+}
+
+impl AgainServer for Mortal {
+    fn pid(&self) -> i32 {
+        own_pid()
+    }
+
+    fn outlive(&self, pid: i32) -> i32 {
+        end_if(pid);
+        own_pid()
+    }
+
+    fn carry(
+        &self,
+        pid: i32,
+        text: &str,
+        _octets: &mut Vec<u8>,
+    ) -> Result<String, AgainCarryException> {
+        end_if(pid);
+        match text {
+            "" => Err(Gone { which: own_pid() }.into()),
+            text => Ok(text.to_owned()),
+        }
+    }
+
+    fn end(&self, pid: i32) -> i32 {
+        end_if(pid);
+        own_pid()
+    }
+}
+
+/// Exports the server in Rust until standard input ends: this test program as another process.
+#[test]
+fn serve() {
+    serve_here(|domain, name| Clerk::export(domain, name, AgainEntries::new(Mortal)));
+}
+
+/// Runs a client, and has a server follow each one that it ends.
+fn survive(program: &Path, runtime: &Path) {
+    let mut server = RustServer::start("mortal", runtime);
+    let client = Command::new(program)
+        .arg("mortal")
+        .env("XDG_RUNTIME_DIR", runtime)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let following = std::thread::spawn({
+        let runtime = runtime.to_owned();
+        move || {
+            for _ in 1..LIVES {
+                server.wait();
+                server = RustServer::start("mortal", &runtime);
+            }
+            server.wait();
+        }
+    });
+    let output = client.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{} ended with {}:\n{said}", program.display(), output.status);
+    following.join().expect("all servers ended well");
+}
+
+#[test]
+fn clients_outlive_their_servers() {
+    let (ways, mut count) = (ways(), 0);
+    for (compiler, flags) in &ways {
+        for (language, program) in [("c", "survivor"), ("cpp", "survivor_cpp")] {
+            let workshop = Workshop::of(language, "again.idl");
+            let program = workshop.program(compiler, program, flags);
+            survive(&program, workshop.path());
+            count += 1;
+        }
+    }
+    println!("{count} clients");
+    assert!(count == 2 * ways.len());
+}
