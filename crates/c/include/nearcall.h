@@ -11,9 +11,13 @@
  *  - What an inout parameter holds must be from nearcall_allocate: the call frees it and puts what
  *    came back in its place. After an error it is unchanged.
  *  - What is exported stays until its domain was shut down: calls may run after the clerk is released.
- *  - A procedure is lent its arguments for as long as it runs. What it returns must be from
- *    nearcall_allocate; the stub frees it. It may put other memory of nearcall_allocate into an
- *    inout parameter, after freeing what was there.
+ *  - A procedure is lent its arguments for as long as it runs. What `in` parameters hold is scratch
+ *    memory, and results are marshalled in it: it is from nearcall_allocate and kept for later
+ *    calls, so that none allocates once there is enough. Kept are 16 blocks, one of each call at
+ *    once, none over 8 MiB, until a domain is shut down or released. Nobody else frees it; what the
+ *    procedure keeps or returns it copies. What an inout parameter holds is from nearcall_allocate; the
+ *    procedure may put other memory of nearcall_allocate there, after freeing what was there. What
+ *    it returns must be from nearcall_allocate; the stub frees it.
  *  - A descriptor (@fd) that a call is given stays the caller's; one that it returns is the caller's,
  *    who closes it. After an error it is -1. One that a procedure is given is the procedure's, which
  *    closes it; one that it returns is the stub's, which closes it once it is sent. Nothing is open
@@ -158,8 +162,9 @@ typedef struct nearcall_message {
 #define NEARCALL_FORM_BYTES 0u
 #define NEARCALL_FORM_TEXT 1u
 #define NEARCALL_FORM_LENT 2u
+#define NEARCALL_FORM_SCRATCH 4u /* with bytes or text */
 
-/* A payload that comes in: once taken, `bytes` is memory of nearcall_allocate. */
+/* A payload that comes in: once taken, `bytes` is memory of nearcall_allocate, or scratch. */
 typedef struct nearcall_take {
     void *bytes;
     uint32_t count;
@@ -319,6 +324,9 @@ void nearcall_arguments_fixed(const nearcall_served *call, uint8_t *target, uint
 /* False if the arguments are refused. */
 bool nearcall_arguments_take(nearcall_served *call, uint32_t variable_at, nearcall_take *takes,
                              uint32_t take_count);
+/* Memory that goes with the call, from nearcall_allocate or kept of earlier calls; null if there is
+ * none. Its bytes may have any value. */
+void *nearcall_scratch(nearcall_served *call, size_t byte_count);
 bool nearcall_arguments_descriptors(nearcall_served *call, nearcall_descriptor *descriptors,
                                     uint32_t descriptor_count);
 /* False, always. */
