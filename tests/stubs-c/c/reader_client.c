@@ -70,8 +70,13 @@ static void turned(const reading_Reader *reader) {
 /* One case after the other. */
 static void changing(const reading_Reader *reader) {
     const reading_Choice choice = {2, {.number = 6}};
+    char *text = text_of(100, 'e');
+    const reading_Perhaps one = {1, {.text = text}}, none = {9, {NULL}};
     turned(reader);
     CHECK(reading_Reader_turned(reader, &choice, &env)._u.number == 7);
+    CHECK(reading_Reader_perhaps(reader, &one, &env) == 100 * 'e');
+    CHECK(reading_Reader_perhaps(reader, &none, &env) == 0);
+    free(text);
 }
 
 static void nested(const reading_Reader *reader) {

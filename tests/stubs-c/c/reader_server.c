@@ -66,6 +66,12 @@ static reading_Choice turned(void *self, const reading_Choice *one, nearcall_env
     return made;
 }
 
+static uint64_t perhaps(void *self, const reading_Perhaps *one, nearcall_environment *env) {
+    (void)self;
+    (void)env;
+    return one->_d == 1 ? sum_of(one->_u.text) : 0;
+}
+
 static uint64_t nested(void *self, uint32_t depth, const char *own, nearcall_environment *env) {
     char other[64];
     uint64_t rest = 0;
@@ -87,7 +93,7 @@ static uint64_t had(void *self, nearcall_environment *env) {
 
 int main(int argc, char **argv) {
     static const nearcall_server_reading_Reader server = {
-        NULL, text, numbers, entries, ages, turned, nested, had,
+        NULL, text, numbers, entries, ages, turned, perhaps, nested, had,
     };
     nearcall_environment env;
     char byte;

@@ -41,3 +41,17 @@ fn a_server_in_c_has_no_memory_for_what_it_reads() {
     found.iter().for_each(|found| assert_eq!(*found, want));
     println!("{} programs, {} procedures each", found.len(), all.len());
 }
+
+#[test]
+fn a_server_in_cpp_has_memory_for_maps_and_other_cases_of_unions() {
+    let found = least_had("cpp", "reader_server_cpp");
+    if found.is_empty() {
+        return lacking("a compiler of C++");
+    }
+    for found in &found {
+        let having = found.iter().filter(|(_, count)| *count > 0);
+        let having: Vec<&str> = having.map(|(name, _)| name.as_str()).collect();
+        assert_eq!((found.len(), having), (7, vec!["ages", "changing"]));
+    }
+    println!("{} programs", found.len());
+}
