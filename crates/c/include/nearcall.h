@@ -11,13 +11,14 @@
  *  - What an inout parameter holds must be from nearcall_allocate: the call frees it and puts what
  *    came back in its place. After an error it is unchanged.
  *  - What is exported stays until its domain was shut down: calls may run after the clerk is released.
- *  - A procedure is lent its arguments for as long as it runs. What `in` parameters hold is scratch
- *    memory, and results are marshalled in it: it is from nearcall_allocate and kept for later
- *    calls, so that none allocates once there is enough. Kept are 16 blocks, one of each call at
- *    once, none over 8 MiB, until a domain is shut down or released. Nobody else frees it; what the
- *    procedure keeps or returns it copies. What an inout parameter holds is from nearcall_allocate; the
- *    procedure may put other memory of nearcall_allocate there, after freeing what was there. What
- *    it returns must be from nearcall_allocate; the stub frees it.
+ *  - A procedure is lent its arguments for as long as it runs; what it keeps or returns of them it
+ *    copies. What it returns must be from nearcall_allocate; the stub frees it. What an inout
+ *    parameter holds is from nearcall_allocate: the procedure may put other memory of
+ *    nearcall_allocate there, after freeing what was there.
+ *  - What `in` parameters hold is scratch memory, and nobody frees it; results are marshalled in
+ *    such memory, too. It is from nearcall_allocate, and kept for later calls: of 16 calls at once a
+ *    block each, none over 8 MiB, until a domain is shut down or released. So a call allocates none
+ *    once there is enough.
  *  - A descriptor (@fd) that a call is given stays the caller's; one that it returns is the caller's,
  *    who closes it. After an error it is -1. One that a procedure is given is the procedure's, which
  *    closes it; one that it returns is the stub's, which closes it once it is sent. Nothing is open
