@@ -280,6 +280,26 @@ mod tests {
     }
 
     #[test]
+    fn threads_at_once_have_memory_of_their_own() {
+        let _alone = alone();
+        let calls = |own: u8| {
+            for _ in 0..200 {
+                let mut scratch = Scratch::default();
+                let piece = scratch.room(64);
+                // SAFETY: as many bytes, of this call alone: that is what is tested.
+                let piece = unsafe { super::super::bytes_mut(piece.cast(), 64) };
+                piece.fill(own);
+                std::thread::yield_now();
+                assert!(piece.iter().all(|byte| *byte == own));
+            }
+        };
+        std::thread::scope(|threads| {
+            (0..KEPT_COUNT_MAX as u8 + 4).for_each(|own| drop(threads.spawn(move || calls(own))));
+        });
+        assert!(kept_bytes().len() <= KEPT_COUNT_MAX);
+    }
+
+    #[test]
     fn more_than_there_is_has_no_room() {
         let _alone = alone();
         let mut scratch = Scratch::default();
