@@ -11,9 +11,14 @@
  *  - What an inout parameter holds must be from nearcall_allocate: the call frees it and puts what
  *    came back in its place. After an error it is unchanged.
  *  - What is exported stays until its domain was shut down: calls may run after the clerk is released.
- *  - A procedure is lent its arguments for as long as it runs. What it returns must be from
- *    nearcall_allocate; the stub frees it. It may put other memory of nearcall_allocate into an
- *    inout parameter, after freeing what was there.
+ *  - A procedure is lent its arguments for as long as it runs; what it keeps or returns of them it
+ *    copies. What it returns must be from nearcall_allocate; the stub frees it. What an inout
+ *    parameter holds is from nearcall_allocate: the procedure may put other memory of
+ *    nearcall_allocate there, after freeing what was there.
+ *  - What `in` parameters hold is scratch memory, and nobody frees it; results are marshalled in
+ *    such memory, too. It is from nearcall_allocate, and kept for later calls: of 16 calls at once a
+ *    block each, none over 8 MiB, until a domain is shut down or released. So a call allocates none
+ *    once there is enough.
  *  - A descriptor (@fd) that a call is given stays the caller's; one that it returns is the caller's,
  *    who closes it. After an error it is -1. One that a procedure is given is the procedure's, which
  *    closes it; one that it returns is the stub's, which closes it once it is sent. Nothing is open
@@ -169,8 +174,9 @@ typedef struct nearcall_message {
 #define NEARCALL_FORM_BYTES 0u
 #define NEARCALL_FORM_TEXT 1u
 #define NEARCALL_FORM_LENT 2u
+#define NEARCALL_FORM_SCRATCH 4u /* with bytes or text */
 
-/* A payload that comes in: once taken, `bytes` is memory of nearcall_allocate. */
+/* A payload that comes in: once taken, `bytes` is memory of nearcall_allocate, or scratch. */
 typedef struct nearcall_take {
     void *bytes;
     uint32_t count;
@@ -336,6 +342,9 @@ void nearcall_arguments_fixed(const nearcall_served *call, uint8_t *target, uint
 /* False if the arguments are refused. */
 bool nearcall_arguments_take(nearcall_served *call, uint32_t variable_at, nearcall_take *takes,
                              uint32_t take_count);
+/* Memory that goes with the call, from nearcall_allocate or kept of earlier calls; null if there is
+ * none. Its bytes may have any value. */
+void *nearcall_scratch(nearcall_served *call, size_t byte_count);
 bool nearcall_arguments_descriptors(nearcall_served *call, nearcall_descriptor *descriptors,
                                     uint32_t descriptor_count);
 /* False, always. */

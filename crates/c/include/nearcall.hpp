@@ -6,6 +6,7 @@
 #define NEARCALL_HPP
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstddef>
@@ -411,12 +412,20 @@ template <class C, class T, std::size_t N> void take(const C &value, std::array<
 }
 
 template <class C, class T> void take(const C &value, std::vector<T> &target) {
-    target.clear();
-    target.reserve(value._length);
-    for (std::uint32_t i = 0; i < value._length; i++) {
-        T one{};
-        take(value._buffer[i], one);
-        target.push_back(std::move(one));
+    using item = std::remove_pointer_t<decltype(value._buffer)>;
+    if constexpr (std::is_same<item, T>::value && is_word<T>) {
+        target.assign(value._buffer, value._buffer + value._length);
+    } else if constexpr (is_word<T>) {
+        target.clear();
+        target.reserve(value._length);
+        for (std::uint32_t i = 0; i < value._length; i++) {
+            target.push_back(static_cast<T>(value._buffer[i]));
+        }
+    } else {
+        target.resize(value._length);
+        for (std::uint32_t i = 0; i < value._length; i++) {
+            take(value._buffer[i], target[i]);
+        }
     }
 }
 
@@ -430,11 +439,105 @@ template <class C, class K, class V> void take(const C &value, std::map<K, V> &t
 }
 
 template <class C, class T> void take(const C *value, std::optional<T> &target) {
-    target.reset();
-    if (value != nullptr) {
-        take(*value, target.emplace());
+    if (value == nullptr) {
+        target.reset();
+    } else {
+        take(*value, target ? *target : target.emplace());
     }
 }
+
+/* Alternative N of a union, which it has from here on. */
+template <std::size_t N, class V> auto &alternative(V &target) {
+    return target.index() == N ? std::get<N>(target) : target.template emplace<N>();
+}
+
+/* How much memory a value holds beside itself; generated for structs and unions. */
+template <class T, std::enable_if_t<is_word<T>, int> = 0> std::size_t held_bytes(const T &) {
+    return 0;
+}
+
+inline std::size_t held_bytes(const nearcall_long_double &) { return 0; }
+inline std::size_t held_bytes(std::monostate) { return 0; }
+inline std::size_t held_bytes(const std::string &value) { return value.capacity(); }
+
+template <class T, std::size_t N> std::size_t held_bytes(const std::array<T, N> &value);
+template <class T> std::size_t held_bytes(const std::vector<T> &value);
+template <class K, class V> std::size_t held_bytes(const std::map<K, V> &value);
+template <class T> std::size_t held_bytes(const std::optional<T> &value);
+
+template <class T, std::size_t N> std::size_t held_bytes(const std::array<T, N> &value) {
+    std::size_t bytes = 0;
+    if constexpr (!is_word<T>) {
+        for (const T &one : value) {
+            bytes += held_bytes(one);
+        }
+    }
+    return bytes;
+}
+
+template <class T> std::size_t held_bytes(const std::vector<T> &value) {
+    std::size_t bytes = value.capacity() * sizeof(T);
+    if constexpr (!is_word<T>) {
+        for (const T &one : value) {
+            bytes += held_bytes(one);
+        }
+    }
+    return bytes;
+}
+
+template <class K, class V> std::size_t held_bytes(const std::map<K, V> &value) {
+    std::size_t bytes = 0;
+    for (const auto &one : value) {
+        bytes += sizeof one + held_bytes(one.first) + held_bytes(one.second);
+    }
+    return bytes;
+}
+
+template <class T> std::size_t held_bytes(const std::optional<T> &value) {
+    return value ? held_bytes(*value) : 0;
+}
+
+/* What a procedure only reads: it is kept for the next call that has such an argument, whose value
+ * takes the place of the old one. A call that waits has it for as long. */
+template <class T> class kept {
+  public:
+    kept() {
+        for (auto &one : all_) {
+            if (one.load(std::memory_order_relaxed) != nullptr) {
+                own_.reset(one.exchange(nullptr, std::memory_order_acquire));
+                if (own_) {
+                    return;
+                }
+            }
+        }
+        own_ = std::make_unique<T>();
+    }
+    kept(const kept &) = delete;
+    kept &operator=(const kept &) = delete;
+    ~kept() {
+        if (held_bytes(*own_) > bytes_max) {
+            return;
+        }
+        for (auto &one : all_) {
+            T *none = nullptr;
+            if (one.compare_exchange_strong(none, own_.get(), std::memory_order_release,
+                                            std::memory_order_relaxed)) {
+                own_.release();
+                return;
+            }
+        }
+    }
+    T &operator*() { return *own_; }
+
+  private:
+    /* Of each type the program keeps no more values, none of which holds more. */
+    static constexpr std::size_t count_max = 16;
+    static constexpr std::size_t bytes_max = std::size_t{1} << 20;
+
+    inline static std::array<std::atomic<T *>, count_max> all_{};
+
+    std::unique_ptr<T> own_;
+};
 
 /* A value of C, and what gives back what it holds. All bytes are zero until it is given a value: of
  * a union, `{}` would leave those behind its first member as they are. It is assigned through a

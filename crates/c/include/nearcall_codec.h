@@ -68,6 +68,11 @@ NEARCALL_INLINE void *nearcall_allocate_zeroed(size_t bytes) {
     return memory;
 }
 
+/* Memory of the call, if there is one: nobody gives it back then. Null if there is none. */
+NEARCALL_INLINE void *nearcall_memory(nearcall_served *lender, size_t bytes) {
+    return lender == NULL ? nearcall_allocate(bytes) : nearcall_scratch(lender, bytes);
+}
+
 NEARCALL_INLINE void nearcall_begin(nearcall_environment *environment) {
     environment->outcome = NEARCALL_RETURNED;
     environment->exception = NULL;
@@ -123,7 +128,7 @@ NEARCALL_INLINE void *nearcall_taken(nearcall_take *take) {
 /* Gives back what nobody has asked for, once. */
 NEARCALL_APART void nearcall_free_takes(nearcall_take *takes, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        if (takes[i].form != NEARCALL_FORM_LENT) {
+        if (takes[i].form <= NEARCALL_FORM_TEXT) {
             nearcall_free(nearcall_taken(&takes[i]));
         }
     }
@@ -143,6 +148,7 @@ NEARCALL_INLINE nearcall_breach nearcall_over(const char *name, uint32_t kind, u
 
 /* Collects the bytes of one value. */
 typedef struct nearcall_writer {
+    nearcall_served *lender; /* whose memory the bytes are, if they go with that call */
     uint8_t *bytes;
     size_t count;
     size_t capacity;
@@ -154,7 +160,10 @@ typedef struct nearcall_writer {
 /* Room for so many bytes more, twice as much as there would be; false if there is none. */
 NEARCALL_APART bool nearcall_write_grow(nearcall_writer *writer, size_t count) {
     size_t capacity = (writer->count + count) * 2;
-    uint8_t *grown = writer->has_no_memory ? NULL : (uint8_t *)nearcall_allocate(capacity);
+    uint8_t *grown = NULL;
+    if (!writer->has_no_memory) {
+        grown = (uint8_t *)nearcall_memory(writer->lender, capacity);
+    }
     if (grown == NULL) {
         writer->has_no_memory = true;
         return false;
@@ -162,7 +171,9 @@ NEARCALL_APART bool nearcall_write_grow(nearcall_writer *writer, size_t count) {
     if (writer->count > 0) {
         memcpy(grown, writer->bytes, writer->count);
     }
-    nearcall_free(writer->bytes);
+    if (writer->lender == NULL) {
+        nearcall_free(writer->bytes);
+    }
     writer->bytes = grown;
     writer->capacity = capacity;
     return true;
@@ -244,6 +255,7 @@ NEARCALL_INLINE void nearcall_write_appended(nearcall_writer *writer, size_t beg
 
 /* Reads one value from a private copy. */
 typedef struct nearcall_reader {
+    nearcall_served *lender; /* whose memory the value's is, if the value goes with that call */
     const uint8_t *rest;
     size_t left;
     uint32_t depth;
@@ -252,8 +264,10 @@ typedef struct nearcall_reader {
     bool has_no_memory;
 } nearcall_reader;
 
-NEARCALL_APART void nearcall_read_begin(nearcall_reader *reader, const void *bytes, size_t count) {
-    const nearcall_reader begun = {(const uint8_t *)bytes, count, 0, 0, {0, 0, 0}, false};
+/* A value that goes with a call is never given back: `lender` is that call, or null. */
+NEARCALL_APART void nearcall_read_begin(nearcall_reader *reader, nearcall_served *lender,
+                                        const void *bytes, size_t count) {
+    const nearcall_reader begun = {lender, (const uint8_t *)bytes, count, 0, 0, {0, 0, 0}, false};
     *reader = begun;
 }
 
@@ -391,11 +405,21 @@ NEARCALL_INLINE bool nearcall_read_none(nearcall_reader *reader) {
     return count == 0 && nearcall_read(reader, &count, sizeof count);
 }
 
+/* Memory for a value, or null. */
+NEARCALL_INLINE void *nearcall_read_memory(nearcall_reader *reader, size_t bytes) {
+    void *memory = nearcall_memory(reader->lender, bytes);
+    reader->has_no_memory = memory == NULL;
+    return memory;
+}
+
 /* Zeroed memory for a value, or false. */
-NEARCALL_INLINE bool nearcall_read_room(nearcall_reader *reader, size_t bytes, void **room) {
-    *room = nearcall_allocate_zeroed(bytes);
-    reader->has_no_memory = *room == NULL;
-    return *room != NULL;
+NEARCALL_APART bool nearcall_read_room(nearcall_reader *reader, size_t bytes, void **room) {
+    *room = nearcall_read_memory(reader, bytes == 0 ? 1 : bytes);
+    if (reader->has_no_memory) {
+        return false;
+    }
+    memset(*room, 0, bytes);
+    return true;
 }
 
 /*
@@ -417,7 +441,9 @@ NEARCALL_APART bool nearcall_read_grow(nearcall_reader *reader, void **buffer, u
     if (used > 0) {
         memcpy(grown, *buffer, used * size);
     }
-    nearcall_free(*buffer);
+    if (reader->lender == NULL) {
+        nearcall_free(*buffer);
+    }
     *buffer = grown;
     *capacity = (uint32_t)wanted;
     return true;
@@ -433,8 +459,7 @@ NEARCALL_APART bool nearcall_read_items(nearcall_reader *reader, void **items, u
     if (count == 0) {
         return true;
     }
-    *items = nearcall_allocate(count * size);
-    reader->has_no_memory = *items == NULL;
+    *items = nearcall_read_memory(reader, count * size);
     if (reader->has_no_memory) {
         return false;
     }
@@ -453,8 +478,7 @@ NEARCALL_APART bool nearcall_read_text(nearcall_reader *reader, char **text) {
     if (end < count) {
         return nearcall_read_bad(reader, NEARCALL_MALFORMED_TEXT, end, 0);
     }
-    *text = (char *)nearcall_allocate((size_t)count + 1);
-    reader->has_no_memory = *text == NULL;
+    *text = (char *)nearcall_read_memory(reader, (size_t)count + 1);
     if (reader->has_no_memory) {
         return false;
     }

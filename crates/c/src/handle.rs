@@ -22,6 +22,7 @@ mod exchanges;
 mod feeds;
 mod memory;
 mod records;
+mod scratch;
 mod server;
 mod takes;
 mod values;

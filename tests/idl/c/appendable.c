@@ -525,7 +525,7 @@ growing_Item growing_Shelf_echo(const growing_Shelf *nc_client, const growing_It
     }
     {
         nearcall_reader nc_reader;
-        nearcall_read_begin(&nc_reader, nc_takes[0].bytes, nc_takes[0].count);
+        nearcall_read_begin(&nc_reader, NULL, nc_takes[0].bytes, nc_takes[0].count);
         if (!nearcall_decode_growing_Item(&nc_reader, &nc_returned) ||
             !nearcall_read_end(&nc_reader)) {
             nearcall_result_unread(&nc_reply, &nc_reader, nc_env);
@@ -592,7 +592,7 @@ void growing_Shelf_swap(const growing_Shelf *nc_client, nearcall_sequence_growin
         }
         {
             nearcall_reader nc_reader;
-            nearcall_read_begin(&nc_reader, nc_takes[0].bytes, nc_takes[0].count);
+            nearcall_read_begin(&nc_reader, NULL, nc_takes[0].bytes, nc_takes[0].count);
             if (!nearcall_decode_sequence_growing_Item(&nc_reader, &nc_new_all) ||
                 !nearcall_read_end(&nc_reader)) {
                 nearcall_result_unread(&nc_reply, &nc_reader, nc_env);
@@ -614,7 +614,7 @@ void growing_Shelf_swap(const growing_Shelf *nc_client, nearcall_sequence_growin
         }
         {
             nearcall_reader nc_reader;
-            nearcall_read_begin(&nc_reader, nc_takes[0].bytes, nc_takes[0].count);
+            nearcall_read_begin(&nc_reader, NULL, nc_takes[0].bytes, nc_takes[0].count);
             if (!nearcall_decode_growing_Part(&nc_reader, &nc_raised1.which) ||
                 !nearcall_read_end(&nc_reader)) {
                 nearcall_result_unread(&nc_reply, &nc_reader, nc_env);
@@ -714,22 +714,21 @@ void nearcall_entry_growing_Shelf_echo(const nearcall_server_growing_Shelf *nc_s
     growing_Item nc_returned = {0};
     nearcall_put nc_puts[1];
     nearcall_take nc_takes[1] = {{NULL, 0, 0, 0, 0}};
-    nearcall_writer nc_writers[1] = {{0}};
+    nearcall_writer nc_writers[1] = {{.lender = nc_call}};
     nearcall_begin(&nc_env);
     nearcall_arguments_fixed(nc_call, nc_fixed, 4);
-    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES};
+    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES | NEARCALL_FORM_SCRATCH};
     if (!nearcall_arguments_take(nc_call, 8, nc_takes, 1)) {
         goto nc_done;
     }
     {
         nearcall_reader nc_reader;
-        nearcall_read_begin(&nc_reader, nc_takes[0].bytes, nc_takes[0].count);
+        nearcall_read_begin(&nc_reader, nc_call, nc_takes[0].bytes, nc_takes[0].count);
         if (!nearcall_decode_growing_Item(&nc_reader, &given) ||
             !nearcall_read_end(&nc_reader)) {
             nearcall_argument_unread(nc_call, &nc_reader);
             goto nc_done;
         }
-        nearcall_free_takes(&nc_takes[0], 1);
     }
     nc_returned = nc_server->echo(nc_server->self, &given, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
@@ -746,10 +745,7 @@ void nearcall_entry_growing_Shelf_echo(const nearcall_server_growing_Shelf *nc_s
     nc_message = (nearcall_message){nc_results, nc_puts, 4, 8, 1, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
-    nearcall_free_growing_Item(&given);
     nearcall_free_growing_Item(&nc_returned);
-    nearcall_free_takes(nc_takes, 1);
-    nearcall_free_writers(nc_writers, 1);
     nearcall_environment_release(&nc_env);
 }
 
@@ -762,23 +758,22 @@ void nearcall_entry_growing_Shelf_swap(const nearcall_server_growing_Shelf *nc_s
     growing_Holder held = {0};
     nearcall_put nc_puts[1];
     nearcall_take nc_takes[2] = {{NULL, 0, 0, 0, 0}, {NULL, 0, 0, 0, 0}};
-    nearcall_writer nc_writers[2] = {{0}};
+    nearcall_writer nc_writers[2] = {{.lender = nc_call}, {.lender = nc_call}};
     nearcall_begin(&nc_env);
     nearcall_arguments_fixed(nc_call, nc_fixed, 8);
-    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES};
-    nc_takes[1] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 4), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES};
+    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES | NEARCALL_FORM_SCRATCH};
+    nc_takes[1] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 4), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES | NEARCALL_FORM_SCRATCH};
     if (!nearcall_arguments_take(nc_call, 8, nc_takes, 2)) {
         goto nc_done;
     }
     {
         nearcall_reader nc_reader;
-        nearcall_read_begin(&nc_reader, nc_takes[0].bytes, nc_takes[0].count);
+        nearcall_read_begin(&nc_reader, NULL, nc_takes[0].bytes, nc_takes[0].count);
         if (!nearcall_decode_sequence_growing_Item(&nc_reader, &all) ||
             !nearcall_read_end(&nc_reader)) {
             nearcall_argument_unread(nc_call, &nc_reader);
             goto nc_done;
         }
-        nearcall_free_takes(&nc_takes[0], 1);
     }
     if (all._length > 8u) {
         nearcall_refuse_arguments(nc_call, nearcall_bad(NEARCALL_MALFORMED_BOUND, (uint64_t)all._length, 8u));
@@ -786,13 +781,12 @@ void nearcall_entry_growing_Shelf_swap(const nearcall_server_growing_Shelf *nc_s
     }
     {
         nearcall_reader nc_reader;
-        nearcall_read_begin(&nc_reader, nc_takes[1].bytes, nc_takes[1].count);
+        nearcall_read_begin(&nc_reader, nc_call, nc_takes[1].bytes, nc_takes[1].count);
         if (!nearcall_decode_growing_Holder(&nc_reader, &held) ||
             !nearcall_read_end(&nc_reader)) {
             nearcall_argument_unread(nc_call, &nc_reader);
             goto nc_done;
         }
-        nearcall_free_takes(&nc_takes[1], 1);
     }
     nc_server->swap(nc_server->self, &all, &held, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
@@ -827,8 +821,6 @@ void nearcall_entry_growing_Shelf_swap(const nearcall_server_growing_Shelf *nc_s
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
     nearcall_free_sequence_growing_Item(&all);
-    nearcall_free_takes(nc_takes, 2);
-    nearcall_free_writers(nc_writers, 2);
     nearcall_environment_release(&nc_env);
 }
 

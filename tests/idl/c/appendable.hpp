@@ -55,6 +55,9 @@ inline void take(const ::growing_Place &value, Place &target) {
     take(value.x, target.x);
     take(value.y, target.y);
 }
+inline ::std::size_t held_bytes(const Place &) {
+    return 0;
+}
 }
 #endif
 
@@ -89,12 +92,16 @@ inline void take(const ::growing_Choice &value, Choice &target) {
     take(value._d, target._d);
     switch (static_cast<int64_t>(value._d)) {
     case 1:
-        take(value._u.one, target._u.emplace<1>());
+        take(value._u.one, ::nearcall::detail::alternative<1>(target._u));
         break;
     default:
-        take(value._u.other, target._u.emplace<2>());
+        take(value._u.other, ::nearcall::detail::alternative<2>(target._u));
         break;
     }
+}
+inline ::std::size_t held_bytes(const Choice &value) {
+    using ::nearcall::detail::held_bytes;
+    return ::std::visit([](const auto &one) { return held_bytes(one); }, value._u);
 }
 }
 #endif
@@ -115,6 +122,9 @@ inline void take(const ::growing_Part &value, Part &target) {
     using ::nearcall::detail::take;
     take(value.weight, target.weight);
     take(value.height, target.height);
+}
+inline ::std::size_t held_bytes(const Part &) {
+    return 0;
 }
 }
 #endif
@@ -163,6 +173,14 @@ inline void take(const ::growing_Item &value, Item &target) {
     take(value.chosen, target.chosen);
     take(value.is_whole, target.is_whole);
 }
+inline ::std::size_t held_bytes(const Item &value) {
+    using ::nearcall::detail::held_bytes;
+    return held_bytes(value.name) +
+           held_bytes(value.parts) +
+           held_bytes(value.note) +
+           held_bytes(value.kind) +
+           held_bytes(value.chosen);
+}
 }
 #endif
 
@@ -174,6 +192,9 @@ struct Nothing {
 inline void give(const Nothing &, ::growing_Nothing &) {
 }
 inline void take(const ::growing_Nothing &, Nothing &) {
+}
+inline ::std::size_t held_bytes(const Nothing &) {
+    return 0;
 }
 }
 #endif
@@ -194,6 +215,9 @@ inline void take(const ::growing_Holder &value, Holder &target) {
     using ::nearcall::detail::take;
     take(value.number, target.number);
     take(value.none, target.none);
+}
+inline ::std::size_t held_bytes(const Holder &) {
+    return 0;
 }
 }
 #endif
@@ -350,9 +374,9 @@ class ShelfClerk {
         try {
             using ::nearcall::detail::give;
             using ::nearcall::detail::take;
-            ::nearcall::idl::growing::Item nc_given{};
-            take(*given, nc_given);
-            give(static_cast<ShelfServer *>(nc_self)->echo(nc_given), nc_returned.value);
+            ::nearcall::detail::kept<::nearcall::idl::growing::Item> nc_given;
+            take(*given, *nc_given);
+            give(static_cast<ShelfServer *>(nc_self)->echo(*nc_given), nc_returned.value);
         } catch (...) {
             nc_env->outcome = NEARCALL_RESULTS_REFUSED;
         }

@@ -168,7 +168,7 @@ static nearcall_sequence_Row Ledger_next_rows(const Ledger *nc_client, uint64_t 
         }
         {
             nearcall_reader nc_reader;
-            nearcall_read_begin(&nc_reader, nc_takes[0].bytes, nc_takes[0].count);
+            nearcall_read_begin(&nc_reader, NULL, nc_takes[0].bytes, nc_takes[0].count);
             if (!nearcall_decode_sequence_Row(&nc_reader, &nc_returned) ||
                 !nearcall_read_end(&nc_reader)) {
                 nearcall_result_unread(&nc_reply, &nc_reader, nc_env);
@@ -522,7 +522,7 @@ void nearcall_entry_Ledger_rows(const nearcall_server_Ledger *nc_server, nearcal
         goto nc_done;
     }
     log = nc_came[0].fd;
-    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_TEXT};
+    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_TEXT | NEARCALL_FORM_SCRATCH};
     if (!nearcall_arguments_take(nc_call, 8, nc_takes, 1)) {
         goto nc_done;
     }
@@ -547,9 +547,7 @@ void nearcall_entry_Ledger_rows(const nearcall_server_Ledger *nc_server, nearcal
     nc_message = (nearcall_message){nc_results, NULL, 8, 0, 0, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
-    nearcall_free(table);
     nearcall_close(log);
-    nearcall_free_takes(nc_takes, 1);
     nearcall_environment_release(&nc_env);
 }
 
@@ -564,7 +562,7 @@ void nearcall_entry_Ledger_next_rows(const nearcall_server_Ledger *nc_server, ne
     bool is_last = 0;
     nearcall_sequence_Row nc_returned = {0};
     nearcall_put nc_puts[1];
-    nearcall_writer nc_writers[1] = {{0}};
+    nearcall_writer nc_writers[1] = {{.lender = nc_call}};
     (void)nc_server;
     nearcall_begin(&nc_env);
     nearcall_arguments_fixed(nc_call, nc_fixed, 12);
@@ -602,7 +600,6 @@ void nearcall_entry_Ledger_next_rows(const nearcall_server_Ledger *nc_server, ne
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
     nearcall_free_sequence_Row(&nc_returned);
-    nearcall_free_writers(nc_writers, 1);
     nearcall_environment_release(&nc_env);
 }
 
@@ -650,19 +647,18 @@ void nearcall_entry_Ledger_put_load(const nearcall_server_Ledger *nc_server, nea
     nearcall_arguments_fixed(nc_call, nc_fixed, 16);
     feed = (uint64_t)nearcall_get_u64(nc_fixed, 0);
     number = (uint32_t)nearcall_get_u32(nc_fixed, 8);
-    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 12), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES};
+    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 12), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES | NEARCALL_FORM_SCRATCH};
     if (!nearcall_arguments_take(nc_call, 16, nc_takes, 1)) {
         goto nc_done;
     }
     {
         nearcall_reader nc_reader;
-        nearcall_read_begin(&nc_reader, nc_takes[0].bytes, nc_takes[0].count);
+        nearcall_read_begin(&nc_reader, nc_call, nc_takes[0].bytes, nc_takes[0].count);
         if (!nearcall_decode_sequence_Row(&nc_reader, &items) ||
             !nearcall_read_end(&nc_reader)) {
             nearcall_argument_unread(nc_call, &nc_reader);
             goto nc_done;
         }
-        nearcall_free_takes(&nc_takes[0], 1);
     }
     if (items._length > 31u) {
         nearcall_refuse_arguments(nc_call, nearcall_bad(NEARCALL_MALFORMED_BOUND, (uint64_t)items._length, 31u));
@@ -685,8 +681,6 @@ void nearcall_entry_Ledger_put_load(const nearcall_server_Ledger *nc_server, nea
     nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
-    nearcall_free_sequence_Row(&items);
-    nearcall_free_takes(nc_takes, 1);
     nearcall_environment_release(&nc_env);
 }
 

@@ -44,6 +44,10 @@ inline void take(const ::Row &value, Row &target) {
     take(value.key, target.key);
     take(value.value, target.value);
 }
+inline ::std::size_t held_bytes(const Row &value) {
+    using ::nearcall::detail::held_bytes;
+    return held_bytes(value.value);
+}
 }
 #endif
 
@@ -287,9 +291,9 @@ class LedgerClerk {
         try {
             using ::nearcall::detail::give;
             using ::nearcall::detail::take;
-            ::std::string nc_table{};
-            take(table, nc_table);
-            auto nc_made = static_cast<LedgerServer *>(nc_self)->rows(nc_table, ::std::move(nc_log));
+            ::nearcall::detail::kept<::std::string> nc_table;
+            take(table, *nc_table);
+            auto nc_made = static_cast<LedgerServer *>(nc_self)->rows(*nc_table, ::std::move(nc_log));
             if (!nc_made) {
                 throw ::std::invalid_argument("no feed was returned");
             }

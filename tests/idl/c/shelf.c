@@ -256,7 +256,7 @@ shelf_Books shelf_Shelf_find(const shelf_Shelf *nc_client, const char *part, she
         }
         {
             nearcall_reader nc_reader;
-            nearcall_read_begin(&nc_reader, nc_takes[0].bytes, nc_takes[0].count);
+            nearcall_read_begin(&nc_reader, NULL, nc_takes[0].bytes, nc_takes[0].count);
             if (!nearcall_decode_sequence_shelf_Book(&nc_reader, &nc_returned) ||
                 !nearcall_read_end(&nc_reader)) {
                 nearcall_result_unread(&nc_reply, &nc_reader, nc_env);
@@ -270,7 +270,7 @@ shelf_Books shelf_Shelf_find(const shelf_Shelf *nc_client, const char *part, she
         }
         {
             nearcall_reader nc_reader;
-            nearcall_read_begin(&nc_reader, nc_takes[1].bytes, nc_takes[1].count);
+            nearcall_read_begin(&nc_reader, NULL, nc_takes[1].bytes, nc_takes[1].count);
             if (!nearcall_decode_shelf_Mark(&nc_reader, &nc_new_mark) ||
                 !nearcall_read_end(&nc_reader)) {
                 nearcall_result_unread(&nc_reply, &nc_reader, nc_env);
@@ -370,25 +370,24 @@ void nearcall_entry_shelf_Shelf_find(const nearcall_server_shelf_Shelf *nc_serve
     shelf_Books nc_returned = {0};
     nearcall_put nc_puts[2];
     nearcall_take nc_takes[2] = {{NULL, 0, 0, 0, 0}, {NULL, 0, 0, 0, 0}};
-    nearcall_writer nc_writers[2] = {{0}};
+    nearcall_writer nc_writers[2] = {{.lender = nc_call}, {.lender = nc_call}};
     nearcall_begin(&nc_env);
     nearcall_arguments_fixed(nc_call, nc_fixed, 32);
     memcpy(&prices, nc_fixed + 8, 24);
-    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 4), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_TEXT};
-    nc_takes[1] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES};
+    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 4), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_TEXT | NEARCALL_FORM_SCRATCH};
+    nc_takes[1] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES | NEARCALL_FORM_SCRATCH};
     if (!nearcall_arguments_take(nc_call, 32, nc_takes, 2)) {
         goto nc_done;
     }
     part = nearcall_taken(&nc_takes[0]);
     {
         nearcall_reader nc_reader;
-        nearcall_read_begin(&nc_reader, nc_takes[1].bytes, nc_takes[1].count);
+        nearcall_read_begin(&nc_reader, NULL, nc_takes[1].bytes, nc_takes[1].count);
         if (!nearcall_decode_shelf_Mark(&nc_reader, &mark) ||
             !nearcall_read_end(&nc_reader)) {
             nearcall_argument_unread(nc_call, &nc_reader);
             goto nc_done;
         }
-        nearcall_free_takes(&nc_takes[1], 1);
     }
     nc_returned = nc_server->find(nc_server->self, part, &mark, &prices, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
@@ -424,10 +423,7 @@ void nearcall_entry_shelf_Shelf_find(const nearcall_server_shelf_Shelf *nc_serve
     nc_message = (nearcall_message){nc_results, nc_puts, 8, 8, 2, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
-    nearcall_free(part);
     nearcall_free_sequence_shelf_Book(&nc_returned);
-    nearcall_free_takes(nc_takes, 2);
-    nearcall_free_writers(nc_writers, 2);
     nearcall_environment_release(&nc_env);
 }
 
@@ -440,7 +436,7 @@ void nearcall_entry_shelf_Shelf_read(const nearcall_server_shelf_Shelf *nc_serve
     nearcall_take nc_takes[1] = {{NULL, 0, 0, 0, 0}};
     nearcall_begin(&nc_env);
     nearcall_arguments_fixed(nc_call, nc_fixed, 4);
-    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_TEXT};
+    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_TEXT | NEARCALL_FORM_SCRATCH};
     if (!nearcall_arguments_take(nc_call, 8, nc_takes, 1)) {
         goto nc_done;
     }
@@ -455,8 +451,6 @@ void nearcall_entry_shelf_Shelf_read(const nearcall_server_shelf_Shelf *nc_serve
     nc_message = (nearcall_message){nc_results, NULL, 4, 0, 0, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
-    nearcall_free(title);
-    nearcall_free_takes(nc_takes, 1);
     nearcall_environment_release(&nc_env);
 }
 

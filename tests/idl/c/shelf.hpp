@@ -40,6 +40,10 @@ inline void take(const ::shelf_Book &value, Book &target) {
     take(value.kind, target.kind);
     take(value.year, target.year);
 }
+inline ::std::size_t held_bytes(const Book &value) {
+    using ::nearcall::detail::held_bytes;
+    return held_bytes(value.title);
+}
 }
 #endif
 
@@ -77,11 +81,16 @@ inline void take(const ::shelf_Mark &value, Mark &target) {
     take(value._d, target._d);
     switch (static_cast<int64_t>(value._d)) {
     case 1:
-        take(value._u.page, target._u.emplace<1>());
+        take(value._u.page, ::nearcall::detail::alternative<1>(target._u));
         break;
     default:
+        target._u.emplace<0>();
         break;
     }
+}
+inline ::std::size_t held_bytes(const Mark &value) {
+    using ::nearcall::detail::held_bytes;
+    return ::std::visit([](const auto &one) { return held_bytes(one); }, value._u);
 }
 }
 #endif
@@ -242,13 +251,13 @@ class ShelfClerk {
         try {
             using ::nearcall::detail::give;
             using ::nearcall::detail::take;
-            ::std::string nc_part{};
-            take(part, nc_part);
+            ::nearcall::detail::kept<::std::string> nc_part;
+            take(part, *nc_part);
             ::nearcall::idl::shelf::Mark nc_mark{};
             take(*mark, nc_mark);
             ::nearcall::idl::shelf::Prices nc_prices{};
             take(*prices, nc_prices);
-            give(static_cast<ShelfServer *>(nc_self)->find(nc_part, nc_mark, nc_prices), nc_returned.value);
+            give(static_cast<ShelfServer *>(nc_self)->find(*nc_part, nc_mark, nc_prices), nc_returned.value);
             {
                 auto nc_new_free = [](::shelf_Mark &) {};
                 ::nearcall::detail::held<::shelf_Mark, decltype(nc_new_free)> nc_new(nc_new_free);
@@ -274,10 +283,10 @@ class ShelfClerk {
         try {
             using ::nearcall::detail::give;
             using ::nearcall::detail::take;
-            ::std::string nc_title{};
-            take(title, nc_title);
+            ::nearcall::detail::kept<::std::string> nc_title;
+            take(title, *nc_title);
             ::nearcall::room nc_text(text);
-            static_cast<ShelfServer *>(nc_self)->read(nc_title, nc_text);
+            static_cast<ShelfServer *>(nc_self)->read(*nc_title, nc_text);
         } catch (...) {
             nc_env->outcome = NEARCALL_RESULTS_REFUSED;
         }

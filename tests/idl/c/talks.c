@@ -240,7 +240,7 @@ static nearcall_sequence_talks_Line talks_Talks_next_talk(const talks_Talks *nc_
         }
         {
             nearcall_reader nc_reader;
-            nearcall_read_begin(&nc_reader, nc_takes[0].bytes, nc_takes[0].count);
+            nearcall_read_begin(&nc_reader, NULL, nc_takes[0].bytes, nc_takes[0].count);
             if (!nearcall_decode_sequence_talks_Line(&nc_reader, &nc_returned) ||
                 !nearcall_read_end(&nc_reader)) {
                 nearcall_result_unread(&nc_reply, &nc_reader, nc_env);
@@ -730,7 +730,7 @@ void nearcall_entry_talks_Talks_talk(const nearcall_server_talks_Talks *nc_serve
     nearcall_take nc_takes[1] = {{NULL, 0, 0, 0, 0}};
     nearcall_begin(&nc_env);
     nearcall_arguments_fixed(nc_call, nc_fixed, 4);
-    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_TEXT};
+    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_TEXT | NEARCALL_FORM_SCRATCH};
     if (!nearcall_arguments_take(nc_call, 8, nc_takes, 1)) {
         goto nc_done;
     }
@@ -756,8 +756,6 @@ void nearcall_entry_talks_Talks_talk(const nearcall_server_talks_Talks *nc_serve
     nc_message = (nearcall_message){nc_results, NULL, 16, 0, 0, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
-    nearcall_free(room);
-    nearcall_free_takes(nc_takes, 1);
     nearcall_environment_release(&nc_env);
 }
 
@@ -770,7 +768,7 @@ static void nearcall_finish_next_talks_Talks_talk(nearcall_served *nc_call,
     nearcall_sequence_talks_Line nc_returned = {0};
     const bool is_last = nc_is_last;
     nearcall_put nc_puts[1];
-    nearcall_writer nc_writers[1] = {{0}};
+    nearcall_writer nc_writers[1] = {{.lender = nc_call}};
     if (nc_env.outcome != NEARCALL_RETURNED) {
         const talks_Refused *nc_raised1 = nearcall_raised_talks_Refused(&nc_env);
         if (nc_raised1 != NULL) {
@@ -800,7 +798,6 @@ static void nearcall_finish_next_talks_Talks_talk(nearcall_served *nc_call,
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
     nearcall_free_sequence_talks_Line(&nc_returned);
-    nearcall_free_writers(nc_writers, 1);
     nearcall_environment_release(&nc_env);
 }
 
@@ -832,19 +829,18 @@ void nearcall_entry_talks_Talks_put_talk(const nearcall_server_talks_Talks *nc_s
     nearcall_arguments_fixed(nc_call, nc_fixed, 16);
     feed = (uint64_t)nearcall_get_u64(nc_fixed, 0);
     number = (uint32_t)nearcall_get_u32(nc_fixed, 8);
-    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 12), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES};
+    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 12), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES | NEARCALL_FORM_SCRATCH};
     if (!nearcall_arguments_take(nc_call, 16, nc_takes, 1)) {
         goto nc_done;
     }
     {
         nearcall_reader nc_reader;
-        nearcall_read_begin(&nc_reader, nc_takes[0].bytes, nc_takes[0].count);
+        nearcall_read_begin(&nc_reader, NULL, nc_takes[0].bytes, nc_takes[0].count);
         if (!nearcall_decode_sequence_text(&nc_reader, &items) ||
             !nearcall_read_end(&nc_reader)) {
             nearcall_argument_unread(nc_call, &nc_reader);
             goto nc_done;
         }
-        nearcall_free_takes(&nc_takes[0], 1);
     }
     if (items._length > 31u) {
         nearcall_refuse_arguments(nc_call, nearcall_bad(NEARCALL_MALFORMED_BOUND, (uint64_t)items._length, 31u));
@@ -856,7 +852,6 @@ void nearcall_entry_talks_Talks_put_talk(const nearcall_server_talks_Talks *nc_s
     items._length = 0;
 nc_done:
     nearcall_free_sequence_text(&items);
-    nearcall_free_takes(nc_takes, 1);
 }
 
 void nearcall_entry_talks_Talks_end_talk(const nearcall_server_talks_Talks *nc_server, nearcall_served *nc_call) {

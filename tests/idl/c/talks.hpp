@@ -41,6 +41,10 @@ inline void take(const ::talks_Line &value, Line &target) {
     using ::nearcall::detail::take;
     take(value.text, target.text);
 }
+inline ::std::size_t held_bytes(const Line &value) {
+    using ::nearcall::detail::held_bytes;
+    return held_bytes(value.text);
+}
 }
 #endif
 
@@ -325,9 +329,9 @@ class TalksClerk {
         try {
             using ::nearcall::detail::give;
             using ::nearcall::detail::take;
-            ::std::string nc_room{};
-            take(room, nc_room);
-            static_cast<TalksServer *>(nc_self)->talk(nc_room, ::std::move(nc_in), ::std::move(nc_out));
+            ::nearcall::detail::kept<::std::string> nc_room;
+            take(room, *nc_room);
+            static_cast<TalksServer *>(nc_self)->talk(*nc_room, ::std::move(nc_in), ::std::move(nc_out));
         } catch (const ::nearcall::idl::talks::Refused &thrown) {
             ::talks_Refused nc_raised;
             ::std::memset(&nc_raised, 0, sizeof nc_raised);

@@ -9,6 +9,7 @@ use super::records::{
     BreachRecord, DescriptorRecord, Environment, Kept, MalformedRecord, Message, Outcome,
     ReplyRecord, Take, outcome_of,
 };
+use super::scratch::Scratch;
 use super::takes::{NotTaken, check_texts, take_all};
 use super::{Outgoing, bytes_mut};
 
@@ -246,10 +247,12 @@ pub unsafe extern "C" fn nearcall_reply_take(
     let held = &unsafe { &*record.held.as_ptr().cast::<Kept<'_>>() }.reply;
     // SAFETY: H1.
     let takes = unsafe { std::slice::from_raw_parts_mut(takes, take_count as usize) };
+    // Results are the caller's: nothing goes there.
+    let mut scratch = Scratch::default();
     let taken = match held.variable_at(variable_at as usize) {
         Err(error) => Err(error),
         // SAFETY: H1.
-        Ok(mut incoming) => match unsafe { take_all(&mut incoming, takes) } {
+        Ok(mut incoming) => match unsafe { take_all(&mut incoming, takes, &mut scratch) } {
             Ok(()) => return true,
             Err(NotTaken::Malformed(malformed)) => Err(Box::new(held.malformed(malformed))),
             Err(NotTaken::NoMemory { bytes }) => {

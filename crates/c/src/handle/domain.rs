@@ -13,6 +13,7 @@ use nearcall::{
 };
 
 use super::records::{Environment, ImportOptionsRecord, Interface, Outcome};
+use super::scratch;
 use super::server::{Enter, ForeignEntries};
 use super::{literal, text};
 
@@ -133,6 +134,8 @@ pub unsafe extern "C" fn nearcall_domain_new(environment: *mut Environment) -> *
 pub unsafe extern "C" fn nearcall_domain_shut_down(domain: *const Domain) {
     // SAFETY: H1.
     unsafe { &*domain }.shut_down();
+    // No call of its runs any more.
+    scratch::give_back();
 }
 
 /// Gives a domain up; null is nothing.
@@ -146,6 +149,7 @@ pub unsafe extern "C" fn nearcall_domain_release(domain: *mut Domain) {
     if !domain.is_null() {
         // SAFETY: H1, from `nearcall_domain_new`.
         drop(unsafe { Box::from_raw(domain) });
+        scratch::give_back();
     }
 }
 

@@ -143,7 +143,8 @@ pub mod kind {
 /// A payload that comes in. `nearcall_take` in C.
 #[repr(C)]
 pub struct Take {
-    /// Where it is, once taken: memory of the allocator's, or null if there is nothing.
+    /// Where it is, once taken: memory of the allocator's or the call's, or null if there is
+    /// nothing.
     pub bytes: *mut c_void,
     /// What the peer says that there is, of `width` bytes each.
     pub count: u32,
@@ -161,6 +162,8 @@ pub mod form {
     pub const TEXT: u32 = 1;
     /// Where it lies: `bytes` is where to put the [`super::OpaqueRecord`].
     pub const LENT: u32 = 2;
+    /// Or'ed to bytes or text: to memory of the call, which goes with it.
+    pub const SCRATCH: u32 = 4;
 }
 
 /// What the generated stub keeps while it reads results. `nearcall_reply` in C.
@@ -489,6 +492,7 @@ fn numbers() -> Vec<(&'static str, u32)> {
         ("NEARCALL_FORM_BYTES", form::BYTES),
         ("NEARCALL_FORM_TEXT", form::TEXT),
         ("NEARCALL_FORM_LENT", form::LENT),
+        ("NEARCALL_FORM_SCRATCH", form::SCRATCH),
         ("NEARCALL_DESCRIPTOR_ANY", kind::ANY),
         ("NEARCALL_DESCRIPTOR_FILE", kind::FILE),
         ("NEARCALL_DESCRIPTOR_SEGMENT", kind::SEGMENT),

@@ -12,6 +12,7 @@ use super::exchanges::ForeignEnds;
 use super::records::{
     BreachRecord, DescriptorRecord, MalformedRecord, Message, OpaqueRecord, Take,
 };
+use super::scratch::Scratch;
 use super::takes::{NotTaken, check_texts, take_all};
 use super::{Outgoing, bytes, bytes_mut, literal};
 
@@ -52,6 +53,8 @@ pub struct Served<'a> {
     /// Of an exchange that is about to be opened.
     pub(super) ends: Option<ForeignEnds>,
     pub(super) outcome: Option<Outcome>,
+    /// What the stub has for as long as the call.
+    scratch: Scratch,
 }
 
 impl Entries for ForeignEntries {
@@ -111,13 +114,28 @@ pub unsafe extern "C" fn nearcall_arguments_take(
     let taken = match served.arguments.variable_at(variable_at as usize) {
         Err(malformed) => Err(malformed.into()),
         // SAFETY: H1.
-        Ok(mut incoming) => unsafe { take_all(&mut incoming, takes) },
+        Ok(mut incoming) => unsafe { take_all(&mut incoming, takes, &mut served.scratch) },
     };
     match taken {
         Ok(()) => true,
         Err(NotTaken::Malformed(malformed)) => served.refuse(Refusal::Arguments(malformed)),
         Err(NotTaken::NoMemory { bytes }) => served.refuse(Refusal::NoMemory { bytes }),
     }
+}
+
+/// Memory that goes with the call, or null if there is none.
+///
+/// # Safety
+///
+/// - H1 live: `served`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_scratch(
+    served: *mut Served<'_>,
+    byte_count: usize,
+) -> *mut c_void {
+    // SAFETY: H1.
+    unsafe { &mut *served }.scratch.room(byte_count)
 }
 
 /// Takes the descriptors that came with the arguments: exactly these, of these kinds. False if they
@@ -365,7 +383,7 @@ pub unsafe extern "C" fn nearcall_opaque_write_at(
 
 impl<'a> Served<'a> {
     pub(super) fn new(arguments: Arguments<'a>) -> Served<'a> {
-        Served { arguments, room: None, ends: None, outcome: None }
+        Served { arguments, room: None, ends: None, outcome: None, scratch: Scratch::default() }
     }
 
     pub(super) fn refuse(&mut self, refusal: Refusal) -> bool {

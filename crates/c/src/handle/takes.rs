@@ -1,4 +1,5 @@
-//! Payloads of a peer, copied to memory of the allocator's.
+//! Payloads of a peer, copied to memory of the allocator's, or of the call where the procedure only
+//! reads them.
 
 use std::ffi::c_void;
 
@@ -7,6 +8,7 @@ use nearcall::{Opaque, UsageError};
 
 use super::memory::{nearcall_allocate, nearcall_free};
 use super::records::{OpaqueRecord, Put, Take, form};
+use super::scratch::Scratch;
 use super::{bytes_mut, literal};
 
 /// Why a payload was not taken.
@@ -21,16 +23,22 @@ impl From<Malformed> for NotTaken {
     }
 }
 
-/// Takes every payload; after an error none is kept.
+/// Takes every payload; after an error none is kept. What goes to the call's memory lies in
+/// `scratch`.
 ///
 /// # Safety
 ///
 /// - H1 live, what `LENT` payloads name.
-pub unsafe fn take_all(incoming: &mut Incoming<'_>, takes: &mut [Take]) -> Result<(), NotTaken> {
+pub unsafe fn take_all(
+    incoming: &mut Incoming<'_>,
+    takes: &mut [Take],
+    scratch: &mut Scratch,
+) -> Result<(), NotTaken> {
     for index in 0..takes.len() {
         // SAFETY: passed on.
-        if let Err(reason) = unsafe { take(incoming, &mut takes[index]) } {
-            for taken in takes[..index].iter_mut().filter(|taken| taken.form != form::LENT) {
+        if let Err(reason) = unsafe { take(incoming, &mut takes[index], scratch) } {
+            let is_allocated = |taken: &&mut Take| matches!(taken.form, form::BYTES | form::TEXT);
+            for taken in takes[..index].iter_mut().filter(is_allocated) {
                 // SAFETY: allocated just now, and given to nobody.
                 unsafe { nearcall_free(taken.bytes) };
                 taken.bytes = std::ptr::null_mut();
@@ -44,7 +52,11 @@ pub unsafe fn take_all(incoming: &mut Incoming<'_>, takes: &mut [Take]) -> Resul
 /// # Safety
 ///
 /// - H1 live, what a `LENT` payload names.
-unsafe fn take(incoming: &mut Incoming<'_>, take: &mut Take) -> Result<(), NotTaken> {
+unsafe fn take(
+    incoming: &mut Incoming<'_>,
+    take: &mut Take,
+    scratch: &mut Scratch,
+) -> Result<(), NotTaken> {
     if take.form == form::LENT {
         let lent = incoming.lend(take.count, take.limit)?;
         let target = take.bytes.cast::<OpaqueRecord>().cast::<Opaque<'_>>();
@@ -59,51 +71,63 @@ unsafe fn take(incoming: &mut Incoming<'_>, take: &mut Take) -> Result<(), NotTa
     let bytes = u64::from(take.count) * u64::from(take.width);
     let too_long = Malformed::Length { claimed: bytes, limit: u32::MAX.into() };
     let bytes = u32::try_from(bytes).map_err(|_| too_long)?;
-    let is_text = match take.form {
+    let is_text = match take.form & !form::SCRATCH {
         form::TEXT => true,
         form::BYTES => false,
         other => panic!("a payload has no form {other}"),
     };
-    let mut memory = Memory(std::ptr::null_mut());
     let payload = incoming.payload(bytes, u32::MAX)?;
-    payload.copy_out(memory.room(payload.len(), is_text.into())?)?;
+    let scratch = (take.form & form::SCRATCH != 0).then_some(scratch);
+    let memory = Memory::new(payload.len(), is_text.into(), scratch)?;
+    // SAFETY: `new` wrote as many bytes, and nobody else has them.
+    let copy = unsafe { bytes_mut(memory.at.cast(), bytes as usize) };
+    payload.copy_out(copy)?;
     if is_text {
-        // SAFETY: `room` made it, with as many bytes, and nobody else has it.
-        let text = unsafe { bytes_mut(memory.0.cast(), bytes as usize) };
-        text_end(text).map_or(Ok(()), |at| Err(Malformed::Text { at }))?;
+        text_end(copy).map_or(Ok(()), |at| Err(Malformed::Text { at }))?;
     }
     take.bytes = memory.keep();
     Ok(())
 }
 
-/// Memory of the allocator's until it is given away.
-struct Memory(*mut c_void);
+/// Memory of the allocator's until it is given away, or of the call.
+struct Memory {
+    at: *mut c_void,
+    is_allocated: bool,
+}
 
 impl Memory {
-    /// Room for `count` bytes, zeroed, and so many more behind them; none at all is null.
-    fn room<'m>(&mut self, count: usize, end: usize) -> Result<&'m mut [u8], NotTaken> {
-        if count + end == 0 {
-            return Ok(&mut []);
+    /// Room for `count` bytes, all of which were written, and `end` zeroes behind them; none at all
+    /// is null.
+    fn new(count: usize, end: usize, scratch: Option<&mut Scratch>) -> Result<Memory, NotTaken> {
+        let bytes = count + end;
+        if bytes == 0 {
+            return Ok(Memory { at: std::ptr::null_mut(), is_allocated: false });
         }
-        self.0 = nearcall_allocate(count + end);
-        if self.0.is_null() {
-            return Err(NotTaken::NoMemory { bytes: (count + end) as u64 });
+        let is_allocated = scratch.is_none();
+        let at = scratch.map_or_else(|| nearcall_allocate(bytes), |scratch| scratch.room(bytes));
+        if at.is_null() {
+            return Err(NotTaken::NoMemory { bytes: bytes as u64 });
         }
-        // SAFETY: just allocated, with as many bytes.
-        unsafe { self.0.cast::<u8>().write_bytes(0, count + end) };
-        // SAFETY: written just now, and nobody else has it.
-        Ok(unsafe { bytes_mut(self.0.cast(), count) })
+        // All of the call's memory was written once.
+        let written = if is_allocated { 0 } else { count };
+        // In range: `written` is at most `count`.
+        let rest = at.cast::<u8>().wrapping_add(written);
+        // SAFETY: there is memory for `bytes` bytes, and nobody else has it.
+        unsafe { rest.write_bytes(0, bytes - written) };
+        Ok(Memory { at, is_allocated })
     }
 
     fn keep(mut self) -> *mut c_void {
-        std::mem::replace(&mut self.0, std::ptr::null_mut())
+        std::mem::replace(&mut self.at, std::ptr::null_mut())
     }
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: ours, and given to nobody; null is nothing.
-        unsafe { nearcall_free(self.0) };
+        if self.is_allocated {
+            // SAFETY: ours, and given to nobody; null is nothing.
+            unsafe { nearcall_free(self.at) };
+        }
     }
 }
 

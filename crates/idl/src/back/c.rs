@@ -20,6 +20,7 @@ mod free;
 pub(super) mod interface;
 pub(super) mod names;
 mod scalars;
+mod scratch;
 pub(super) mod selftest;
 mod server;
 mod stub;

@@ -236,6 +236,7 @@ impl C<'_> {
             }
         }
         let takes = payload_counts(&plan.server.request).1;
+        let allocated = printer.allocated_takes(&plan.server.request);
         let body = std::mem::take(&mut printer.text).finish();
         text.open(format!("{} {{", self.entry_signature(procedure)));
         text.line(format!("uint8_t nc_fixed[{request}];"));
@@ -253,7 +254,7 @@ impl C<'_> {
         for ((index, name), _) in given() {
             text.lines(printer.free_root(Root::Parameter(index), name));
         }
-        printer.print_frees(text, takes);
+        printer.print_frees(text, allocated);
         text.close("}");
         text.line("");
     }

@@ -163,7 +163,7 @@ impl C<'_> {
         if plan.lent_result != Some(Root::Returned) {
             text.lines(printer.free_root(Root::Returned, "nc_returned"));
         }
-        printer.print_frees(text, payload_counts(&plan.server.request).1);
+        printer.print_frees(text, printer.allocated_takes(&plan.server.request));
         text.line("nearcall_environment_release(&nc_env);");
     }
 

@@ -425,9 +425,11 @@ impl<'c, 'm> Printer<'c, 'm> {
                 "LENT" => format!("&{}", self.value(place)),
                 _ => String::from("NULL"),
             };
+            let scratch =
+                if self.is_scratch(place, *form) { " | NEARCALL_FORM_SCRATCH" } else { "" };
             self.text.line(format!(
                 "nc_takes[{count}] = (nearcall_take){{{target}, {length}, {width}u, {limit}, \
-                 NEARCALL_FORM_{kind}}};"
+                 NEARCALL_FORM_{kind}{scratch}}};"
             ));
             count += 1;
         }
@@ -464,12 +466,13 @@ impl<'c, 'm> Printer<'c, 'm> {
         let (value, tag) = (self.value(place), self.c.tag(&self.declared(place)));
         self.text.open("{");
         self.text.line("nearcall_reader nc_reader;");
-        self.text.line(format!("nearcall_read_begin(&nc_reader, {bytes}, {count});"));
+        let lender = if self.is_only_read(place.root) { "nc_call" } else { "NULL" };
+        self.text.line(format!("nearcall_read_begin(&nc_reader, {lender}, {bytes}, {count});"));
         self.text.line(format!("if (!nearcall_decode_{tag}(&nc_reader, &{value}) ||"));
         self.text.open("    !nearcall_read_end(&nc_reader)) {");
         self.text.lines(self.refuse_unread());
         self.text.close("}");
-        if let Some(at) = take {
+        if let Some(at) = take.filter(|_| self.side == Side::Client) {
             self.text.line(format!("nearcall_free_takes(&nc_takes[{at}], 1);"));
         }
         self.text.close("}");
@@ -488,7 +491,8 @@ impl<'c, 'm> Printer<'c, 'm> {
         if self.procedure.operation.descriptor(root).is_some() {
             return Some(format!("nearcall_close({value});"));
         }
-        self.root_type(root).and_then(|declared| self.c.free(declared, value))
+        let declared = self.root_type(root).filter(|_| !self.is_only_read(root));
+        declared.and_then(|declared| self.c.free(declared, value))
     }
 
     /// The statement that makes a result hold nothing.
@@ -526,7 +530,12 @@ impl<'c, 'm> Printer<'c, 'm> {
             }
         }
         if self.writer_count > 0 {
-            text.line(format!("nearcall_writer nc_writers[{}] = {{{{0}}}};", self.writer_count));
+            let count = self.writer_count;
+            let all = match self.side {
+                Side::Client => String::from("{0}"),
+                Side::Server => vec!["{.lender = nc_call}"; count].join(", "),
+            };
+            text.line(format!("nearcall_writer nc_writers[{count}] = {{{all}}};"));
         }
     }
 
@@ -535,7 +544,7 @@ impl<'c, 'm> Printer<'c, 'm> {
         if takes > 0 {
             text.line(format!("nearcall_free_takes(nc_takes, {takes});"));
         }
-        if self.writer_count > 0 {
+        if self.writer_count > 0 && self.side == Side::Client {
             text.line(format!("nearcall_free_writers(nc_writers, {});", self.writer_count));
         }
     }

@@ -379,9 +379,14 @@ impl Cpp<'_, '_> {
                 }
                 Stands::Text | Stands::Value => {
                     let source = if self.c.is_text(&parameter.declared) { "" } else { "*" };
-                    text.line(format!("{declared} {given}{{}};"));
-                    text.line(format!("take({source}{own}, {given});"));
-                    arguments.push(given);
+                    let (local, value) = match self.c.owns(&parameter.declared) {
+                        true => (format!("::nearcall::detail::kept<{declared}> {given};"), "*"),
+                        false => (format!("{declared} {given}{{}};"), ""),
+                    };
+                    let value = format!("{value}{given}");
+                    text.line(local);
+                    text.line(format!("take({source}{own}, {value});"));
+                    arguments.push(value);
                 }
             }
         }

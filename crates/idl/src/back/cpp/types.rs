@@ -109,6 +109,24 @@ impl Cpp<'_, '_> {
             text.line(format!("take(value.{c}, target.{own});"));
         }
         text.close("}");
+        if base.is_empty() {
+            let owning = all.iter().zip(&names).filter(|(one, _)| self.c.owns(&one.declared));
+            let held: Vec<String> =
+                owning.map(|(_, own)| format!("held_bytes(value.{own})")).collect();
+            self.print_held_bytes(name, &held, text);
+        }
+    }
+
+    /// How much memory a value holds, of what its members hold.
+    fn print_held_bytes(&self, name: &str, held: &[String], text: &mut Text) {
+        let value = if held.is_empty() { "" } else { "value" };
+        text.open(format!("inline ::std::size_t held_bytes(const {name} &{value}) {{"));
+        if !held.is_empty() {
+            text.line("using ::nearcall::detail::held_bytes;");
+        }
+        let sum = if held.is_empty() { String::from("0") } else { held.join(" +\n       ") };
+        text.lines(format!("return {sum};").lines().map(String::from));
+        text.close("}");
     }
 
     fn open_conversion(&self, verb: &str, (name, c): (&str, &str), empty: bool, text: &mut Text) {
@@ -152,7 +170,7 @@ impl Cpp<'_, '_> {
             text.line(format!("    give(::std::get<{at}>(value._u), target._u.{own});"));
             text.line("    break;");
         }
-        self.close_switch(union, text);
+        self.close_switch("", union, text);
         text.close("}");
         self.open_conversion("take", (name, c), false, text);
         text.line("take(value._d, target._d);");
@@ -160,11 +178,14 @@ impl Cpp<'_, '_> {
         for (own, index) in names.iter().zip(0u32..) {
             self.c.print_labels(union, index, text);
             let at = index + 1;
-            text.line(format!("    take(value._u.{own}, target._u.emplace<{at}>());"));
+            let alternative = format!("::nearcall::detail::alternative<{at}>(target._u)");
+            text.line(format!("    take(value._u.{own}, {alternative});"));
             text.line("    break;");
         }
-        self.close_switch(union, text);
+        self.close_switch("    target._u.emplace<0>();", union, text);
         text.close("}");
+        let held = "::std::visit([](const auto &one) { return held_bytes(one); }, value._u)";
+        self.print_held_bytes(name, &[held.to_owned()], text);
     }
 
     fn open_switch(&self, value: &str, union: &Union, text: &mut Text) {
@@ -172,9 +193,11 @@ impl Cpp<'_, '_> {
         text.line(format!("switch (static_cast<{label}>({value}._d)) {{"));
     }
 
-    fn close_switch(&self, union: &Union, text: &mut Text) {
+    /// Where the discriminator selects no case, there is nothing but `none` to be done.
+    fn close_switch(&self, none: &str, union: &Union, text: &mut Text) {
         if !matches!(union.default, UnionDefault::Case(_)) {
-            text.lines(["default:", "    break;"].map(String::from));
+            let lines = ["default:", none, "    break;"];
+            text.lines(lines.into_iter().filter(|line| !line.is_empty()).map(String::from));
         }
         text.line("}");
     }
