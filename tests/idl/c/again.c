@@ -238,7 +238,7 @@ void nearcall_entry_Again_look(const nearcall_server_Again *nc_server, nearcall_
     nearcall_take nc_takes[1] = {{NULL, 0, 0, 0, 0}};
     nearcall_begin(&nc_env);
     nearcall_arguments_fixed(nc_call, nc_fixed, 4);
-    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_TEXT};
+    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_TEXT | NEARCALL_FORM_SCRATCH};
     if (!nearcall_arguments_take(nc_call, 8, nc_takes, 1)) {
         goto nc_done;
     }
@@ -254,9 +254,7 @@ void nearcall_entry_Again_look(const nearcall_server_Again *nc_server, nearcall_
     nc_message = (nearcall_message){nc_results, nc_puts, 5, 8, 1, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
-    nearcall_free(name);
     nearcall_free_sequence_octet(&nc_returned);
-    nearcall_free_takes(nc_takes, 1);
     nearcall_environment_release(&nc_env);
 }
 

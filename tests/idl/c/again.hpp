@@ -147,10 +147,10 @@ class AgainClerk {
         try {
             using ::nearcall::detail::give;
             using ::nearcall::detail::take;
-            ::std::string nc_name{};
-            take(name, nc_name);
+            ::nearcall::detail::kept<::std::string> nc_name;
+            take(name, *nc_name);
             bool nc_is_old{};
-            give(static_cast<AgainServer *>(nc_self)->look(nc_name, nc_is_old), nc_returned.value);
+            give(static_cast<AgainServer *>(nc_self)->look(*nc_name, nc_is_old), nc_returned.value);
             {
                 auto nc_new_free = [](bool &) {};
                 ::nearcall::detail::held<bool, decltype(nc_new_free)> nc_new(nc_new_free);
