@@ -17,14 +17,17 @@
 
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
 use crate::cancel::Unwind;
+use crate::kernel::panicking;
 use crate::processor::{Processor, here};
 use crate::report::Waited;
+use crate::sync::AtomicU32;
 use crate::thread::Thread;
 
+// With its path, because the schedules (`tests/schedules`) have this file as a module, too.
+#[path = "awaited/list.rs"]
 mod list;
 
 pub use list::AwaitedList;
@@ -107,7 +110,7 @@ pub struct Idle<'p>(pub(crate) &'p Processor);
 /// # Cost: a load.
 #[inline(always)]
 pub fn is_fastthread() -> bool {
-    here().is_some() && !std::thread::panicking()
+    here().is_some() && !panicking()
 }
 
 /// Whether the caller is a FastThread of a processor that has a loop of its own: a [`crate::Host`].

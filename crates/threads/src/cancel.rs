@@ -12,8 +12,8 @@
 
 use std::cell::Cell;
 use std::marker::PhantomData;
-use std::panic::resume_unwind;
 
+use crate::kernel::{panicking, resume_unwind};
 use crate::processor::{Processor, here};
 use crate::thread::Thread;
 
@@ -89,7 +89,7 @@ impl Drop for Shield {
 pub fn test_cancel() {
     if let Some(thread) = here().map(Processor::running)
         && thread.asked.is_due()
-        && !std::thread::panicking()
+        && !panicking()
     {
         Unwind::of(thread).unwind();
     }

@@ -14,8 +14,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::ptr::NonNull;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 
+use crate::kernel::Mutex;
 use crate::processor::Processor;
 use crate::report::{Waited, Waiting};
 use crate::thread::Thread;

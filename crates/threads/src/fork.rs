@@ -17,12 +17,13 @@ use std::any::Any;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::Ordering;
 
 use crate::cancel::Unwind;
 use crate::error::{ForkError, JoinError, Outside};
 use crate::join::End;
+use crate::kernel::catch_unwind;
 use crate::local;
 use crate::place::Place;
 use crate::processor::{Processor, here, here_for, outside};

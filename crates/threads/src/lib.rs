@@ -11,6 +11,7 @@
 //!     ├── awaited                        what comes from outside, such as replies
 //!     └── cancel ── home                 who is to end where it waits
 //!  switch                                from one stack to another
+//!  kernel                                threads, sleep and the clock: the kernel's, or a test's
 //!  circle ── warning                     who waits for whom in a circle; who is told of it
 //!  whole                                 what a panic must not leave in the middle
 //!  stacks ── stack overflow              where stacks come from, and what ends them
@@ -69,6 +70,7 @@ mod circle;
 mod home;
 mod inbox;
 mod join;
+mod kernel;
 mod latch;
 mod place;
 mod processor;

@@ -3,9 +3,10 @@
 
 use std::any::Any;
 use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::AssertUnwindSafe;
 use std::ptr;
 
+use crate::kernel::catch_unwind;
 use crate::processor::here_for;
 use crate::thread::Thread;
 

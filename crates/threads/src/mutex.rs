@@ -9,6 +9,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LockResult, PoisonError};
 
+use crate::kernel::panicking;
 use crate::monitor::Monitor;
 use crate::processor::{Processor, here, here_for};
 use crate::report::Waited;
@@ -86,7 +87,7 @@ impl Poison {
     /// A guard that was made when the thread was panicking or not is dropped.
     #[inline(always)]
     pub(crate) fn settle(&self, was_panicking: bool) {
-        if !was_panicking && std::thread::panicking() {
+        if !was_panicking && panicking() {
             self.set();
         }
     }
@@ -188,7 +189,7 @@ impl<T: ?Sized> Mutex<T> {
 
     #[inline(always)]
     fn guard(&self) -> MutexGuard<'_, T> {
-        let was_panicking = std::thread::panicking();
+        let was_panicking = panicking();
         MutexGuard { mutex: self, was_panicking, stays: PhantomData }
     }
 

@@ -1,7 +1,6 @@
 //! A processor's place among those of its run, and the wakes that go from one to another.
 
-use rustix::thread::futex;
-
+use crate::kernel::wake;
 use crate::team::{Member, Team};
 use crate::thread::{NotBegun, Thread};
 use crate::unbegun::Entry;
@@ -56,10 +55,4 @@ impl Place {
         let asleep = self.team.members().iter().filter(|member| member.inbox.rouse());
         asleep.for_each(|member| wake(member.inbox.wakes()));
     }
-}
-
-/// Wakes a processor that sleeps on this word.
-fn wake(word: &crate::sync::AtomicU32) {
-    // Refused only for words that are not mapped or not aligned.
-    let _ = futex::wake(word, futex::Flags::PRIVATE, 1);
 }

@@ -18,12 +18,11 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use rustix::thread::futex;
-
 use crate::awaited::{Awaited, AwaitedList, For, Idle, WaitEnd};
 use crate::circle;
 use crate::error::Outside;
 use crate::fork_process;
+use crate::kernel::{self, panicking, thread_local};
 use crate::latch::NOBODY;
 use crate::place::Place;
 use crate::ready::{Policy, ReadyList};
@@ -36,8 +35,12 @@ use crate::thief::LATE;
 use crate::thread::Thread;
 use crate::whole::or_abort;
 
+// With their paths, because the schedules (`tests/schedules`) have this file as a module, too.
+#[path = "processor/cancelling.rs"]
 mod cancelling;
+#[path = "processor/hosting.rs"]
 mod hosting;
+#[path = "processor/sleeping.rs"]
 mod sleeping;
 
 thread_local! {
@@ -105,7 +108,7 @@ const SEEK_POLLS: u32 = 40;
 /// The processor that the caller runs on, if it is a FastThread.
 #[inline(always)]
 pub fn here() -> Option<&'static Processor> {
-    HERE.get()
+    HERE.with(Cell::get)
 }
 
 /// The same, for what only a FastThread can do.
@@ -134,9 +137,14 @@ pub fn outside() -> Outside {
     if fork_process::is_child() { Outside::ForkedProcess } else { Outside::KernelThread }
 }
 
+#[inline(always)]
+fn set_here(processor: Option<&'static Processor>) {
+    HERE.with(|here| here.set(processor));
+}
+
 /// In the child of a fork(2): no FastThread of its parent's goes on there.
 pub fn forget_here() {
-    HERE.set(None);
+    set_here(None);
 }
 
 impl Processor {
@@ -182,7 +190,7 @@ impl Processor {
     /// Makes the calling kernel thread this processor, and runs what is ready and what that makes
     /// ready, until nothing on any processor of the run can make anything ready.
     pub fn run(&'static self) -> Tally {
-        HERE.set(Some(self));
+        set_here(Some(self));
         or_abort(|| {
             loop {
                 self.go_on(self.root, self.next());
@@ -191,7 +199,7 @@ impl Processor {
                 }
             }
         });
-        HERE.set(None);
+        set_here(None);
         self.tally()
     }
 
@@ -265,7 +273,7 @@ impl Processor {
     /// Lets every ready thread run before the caller goes on.
     #[inline(always)]
     pub fn yield_now(&self) {
-        if std::thread::panicking() {
+        if panicking() {
             return;
         }
         let running = self.running.get();
@@ -282,7 +290,7 @@ impl Processor {
     /// The same, which leaves what it waits for where a cancel looks for it.
     #[inline(always)]
     fn suspend(&self, waited: &dyn Waited) -> &'static Thread {
-        if std::thread::panicking() {
+        if panicking() {
             self.refuse_to_block(waited);
         }
         let running = self.running.get();
@@ -390,7 +398,7 @@ impl Processor {
             self.awaited.sweep_some(LOOK_MISSES, |thread| self.wake_awaiting(thread));
         }
         if self.sleepers.next().is_some() {
-            let now = Instant::now();
+            let now = kernel::now();
             while let Some(thread) = self.sleepers.pop(now) {
                 if thread.awaits.get().is_some() {
                     self.awaited.remove(thread);
@@ -495,10 +503,7 @@ impl Processor {
                 continue;
             }
             self.sleep(if self.is_alone() { SLEEP_MAX } else { WATCH }, |word, left| {
-                let Ok(left) = left.try_into() else { return };
-                let flags = futex::Flags::PRIVATE;
-                // Whatever it says, `idle` looks again.
-                let _ = futex::wait(word.word, flags, word.expected, Some(&left));
+                kernel::wait(word.word, word.expected, left);
             });
         }
     }

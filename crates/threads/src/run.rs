@@ -2,11 +2,11 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
 
 use crate::error::RunError;
 use crate::fork::fork_on;
 use crate::fork_process;
+use crate::kernel::{Builder, JoinHandle, resume_unwind};
 use crate::overflow;
 use crate::place::Place;
 use crate::processor::{Processor, Tally, here};
@@ -136,7 +136,7 @@ impl Setup {
         processor.stacks.return_all();
         match outcome? {
             Ok(result) => Ok(result),
-            Err(payload) => std::panic::resume_unwind(payload),
+            Err(payload) => resume_unwind(payload),
         }
     }
 
@@ -155,7 +155,7 @@ impl Setup {
         for at in 1..setup.processors {
             let (place, setup) = (Place { team, at: at as u16 }, Arc::clone(&setup));
             let name = format!("fastthreads-{}", at + 1);
-            match thread::Builder::new().name(name).spawn(move || setup.run_other(place)) {
+            match Builder::new().name(name).spawn(move || setup.run_other(place)) {
                 Ok(other) => others.push(other),
                 Err(source) => {
                     (at..team.members().len()).for_each(|at| team.retire(at));

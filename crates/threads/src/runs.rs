@@ -1,8 +1,9 @@
 //! The runs of this process: which ones are not over, and what was left to them from outside.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 
+use crate::kernel::Mutex;
 use crate::latch::INSIDE;
 use crate::stacks::Stacks;
 use crate::thread::Thread;

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::LockResult;
 
+use crate::kernel::panicking;
 use crate::monitor::{Inside, Monitor};
 use crate::mutex::{Poison, Stays};
 use crate::processor::{Processor, here, here_for};
@@ -85,7 +86,7 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     pub fn write(&self) -> LockResult<WriteGuard<'_, T>> {
         self.take(here_for("RwLock::write"), true);
-        let was_panicking = std::thread::panicking();
+        let was_panicking = panicking();
         self.poisoned.warn(WriteGuard { lock: self, was_panicking, stays: PhantomData })
     }
 

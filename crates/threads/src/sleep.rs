@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crate::cancel::test_cancel;
+use crate::kernel::now;
 use crate::processor::{Processor, here_for};
 use crate::report::Waited;
 use crate::thread::Thread;
@@ -20,7 +21,7 @@ use crate::thread::Thread;
 pub fn sleep_until(deadline: Instant) {
     let processor = here_for("sleep_until");
     test_cancel();
-    if Instant::now() >= deadline {
+    if now() >= deadline {
         return processor.yield_now();
     }
     processor.sleepers.push(deadline, processor.running());
@@ -33,7 +34,7 @@ pub fn sleep_until(deadline: Instant) {
 ///
 /// If the caller is no FastThread, or the time is past what the clock can say.
 pub fn sleep(time: Duration) {
-    sleep_until(Instant::now() + time);
+    sleep_until(now() + time);
 }
 
 /// A processor's threads that wait for a time.
@@ -81,7 +82,7 @@ impl Sleepers {
 
 impl Waited for Time {
     fn describe(&self) -> String {
-        let left = self.0.saturating_duration_since(Instant::now());
+        let left = self.0.saturating_duration_since(now());
         format!("a time in {} ms", left.as_millis())
     }
 

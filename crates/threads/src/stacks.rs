@@ -4,10 +4,11 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ptr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 
 use rustix::io::Errno;
 
+use crate::kernel::Mutex;
 use crate::stack::Stack;
 use crate::thread::Thread;
 

@@ -14,9 +14,12 @@
 
 use std::cell::Cell;
 
+// With their paths, because the schedules (`tests/schedules`) have this file as a module, too.
 #[cfg(target_arch = "aarch64")]
+#[path = "switch/aarch64.rs"]
 mod aarch64;
 #[cfg(target_arch = "x86_64")]
+#[path = "switch/x86_64.rs"]
 mod x86_64;
 
 #[cfg(target_arch = "aarch64")]

@@ -13,6 +13,7 @@
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
+use crate::kernel::now;
 use crate::place::Place;
 use crate::thread::NotBegun;
 use crate::unbegun::{Entry, LOOT_MAX, PLENTY};
@@ -50,7 +51,7 @@ pub struct Victim {
 
 impl Thief {
     pub fn new(place: Place) -> Thief {
-        let since = Instant::now();
+        let since = now();
         let first = |_| Cell::new(First { turn: 0, since });
         Thief {
             place,
@@ -72,7 +73,7 @@ impl Thief {
         if hint.count == 0 {
             return None;
         }
-        let (first, now) = (&self.firsts[at], Instant::now());
+        let (first, now) = (&self.firsts[at], now());
         if first.get().turn != hint.oldest {
             first.set(First { turn: hint.oldest, since: now });
         }

@@ -8,6 +8,7 @@ use crate::circle;
 use crate::error::ForkError;
 use crate::fork::fork_elsewhere;
 use crate::home::Cancel;
+use crate::kernel::panicking;
 use crate::report::Waited;
 use crate::thread::Thread;
 
@@ -49,7 +50,7 @@ impl Processor {
     /// It was cancelled before it waits. What it waits for may have come since it is in the list.
     #[cold]
     fn withdraws(&self, running: &'static Thread, waited: &dyn Waited) -> bool {
-        !std::thread::panicking() && waited.withdraw(self, running)
+        !panicking() && waited.withdraw(self, running)
     }
 
     /// A thread of this run, whose result nobody has taken, is to end.

@@ -1,6 +1,6 @@
 //! What a processor does whose kernel thread has a loop of its own: see `host.rs`.
 
-use super::{HERE, Processor, here};
+use super::{Processor, here, set_here};
 use crate::place::Place;
 use crate::stacks::Stacks;
 use crate::thread::Thread;
@@ -16,9 +16,9 @@ impl Processor {
     #[inline]
     pub fn let_run(&'static self, thread: &'static Thread) {
         assert!(here().is_none(), "a FastThread is no host's loop");
-        HERE.set(Some(self));
+        set_here(Some(self));
         self.go_on(self.root, thread);
-        HERE.set(None);
+        set_here(None);
         self.give_left();
     }
 

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::{Processor, SLEEP_MAX};
 use crate::awaited::{Enders, Word};
+use crate::kernel;
 use crate::place::Place;
 use crate::thread::Thread;
 
@@ -39,11 +40,12 @@ impl Processor {
         } else if !team.has_plenty_for(at.into())
             && let Some(expected) = inbox.prepare_wait()
         {
-            let left = |until: Instant| until.saturating_duration_since(Instant::now());
+            let left = |until: Instant| until.saturating_duration_since(kernel::now());
             let left = self.sleepers.next().map_or(longest, left);
-            let since = has_touched.then(Instant::now);
+            let since = has_touched.then(kernel::now);
             sleep(Word { word: inbox.wakes(), expected, is_own: true }, left.min(longest));
-            self.has_idled.set(since.is_some_and(|since| since.elapsed() >= IDLES_FROM));
+            let slept = |since| kernel::now().saturating_duration_since(since);
+            self.has_idled.set(since.is_some_and(|since| slept(since) >= IDLES_FROM));
         }
         team.wake_up(at.into(), rests);
     }
@@ -98,7 +100,7 @@ impl Processor {
             return;
         }
         if let Some(expected) = inbox.prepare_wait() {
-            let left = |until: Instant| until.saturating_duration_since(Instant::now());
+            let left = |until: Instant| until.saturating_duration_since(kernel::now());
             let left = self.sleepers.next().map(left);
             let left = left.into_iter().chain(self.awaited.look_again_in()).min();
             let word = Word { word: inbox.wakes(), expected, is_own: true };
