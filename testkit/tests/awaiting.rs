@@ -1,7 +1,7 @@
 //! Calls that are awaited: each evaluates to what the plain call returns, whoever polls it, and
 //! however it ends (design note 0022).
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{Thread, ThreadId};
 use std::time::{Duration, Instant};
 
-use futures::future::{join_all, select_ok};
+use futures::future::{join, join_all, select_ok};
 use nearcall::{CallError, Error, NotExecuted, UsageError, WhenExhausted};
 use testkit::faults::faults::{
     FaultsClient, FaultsRefuseException, FaultsWorkException, Point, Refused, Shape,
@@ -156,6 +156,32 @@ fn a_task_that_waits_long_sleeps_and_is_woken() {
             poll_until_asleep(call.as_mut());
             assert_eq!(block_on(call).unwrap(), runs);
         }
+    });
+}
+
+#[test]
+fn a_task_that_calls_without_end_lets_others_have_their_turn() {
+    const TURNS: u32 = 100;
+    // As many calls in a row look at once, and then one does not.
+    const CALLS_MAX: u32 = 17;
+    check(|world| {
+        let server = world.serve("awaiting");
+        let client = world.import(&server);
+        let (turns, calls) = (AtomicU32::new(0), AtomicU32::new(0));
+        let caller = async {
+            while turns.load(Relaxed) < TURNS {
+                client.awaiting().null().await.unwrap();
+                calls.fetch_add(1, Relaxed);
+            }
+        };
+        let other = poll_fn(|context| {
+            context.waker().wake_by_ref();
+            let is_over = turns.fetch_add(1, Relaxed) + 1 == TURNS;
+            if is_over { Poll::Ready(()) } else { Poll::Pending }
+        });
+        block_on(join(caller, other));
+        let calls = calls.into_inner();
+        assert!((1..=TURNS * CALLS_MAX).contains(&calls), "{calls} in {TURNS} turns");
     });
 }
 

@@ -54,6 +54,8 @@ enum Move {
     Up,
     /// Back to where the search began: across a cliff no neighbour shows the way.
     Home,
+    /// As far as it goes, for the same reason: the other side does something between two calls.
+    Far,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,6 +175,7 @@ impl LingerSearch {
             Move::Down => self.cycles.saturating_sub(STEP_CYCLES),
             Move::Up => (self.cycles + STEP_CYCLES).min(self.max),
             Move::Home => self.home,
+            Move::Far => self.max,
         }
     }
 }
@@ -182,7 +185,8 @@ impl Move {
         match self {
             Move::Down => Move::Up,
             Move::Up => Move::Home,
-            Move::Home => Move::Down,
+            Move::Home => Move::Far,
+            Move::Far => Move::Down,
         }
     }
 }
@@ -199,6 +203,11 @@ mod tests {
     /// Threads of one core: the time is lost.
     fn siblings(cycles: u32) -> u64 {
         25 + u64::from(cycles) / 2
+    }
+
+    /// Two near processors, of which one does something between two calls.
+    fn busy(cycles: u32) -> u64 {
+        if cycles < 150 { 150 } else { 110 + u64::from(cycles - 150) / 4 }
     }
 
     /// Far processors: no matter.
@@ -251,6 +260,13 @@ mod tests {
     fn a_cliff_is_crossed_after_the_processors_have_moved() {
         let mut search = search_at(110);
         check_settles(&mut search, siblings, &[0]);
+        check_settles(&mut search, near, &[110]);
+    }
+
+    #[test]
+    fn a_cliff_that_is_further_up_is_found_and_left_again() {
+        let mut search = search_at(110);
+        check_settles(&mut search, busy, &[154]);
         check_settles(&mut search, near, &[110]);
     }
 

@@ -8,7 +8,9 @@
 //! ```
 //!
 //! A future that wakes itself is polled again when all that was ready has had its turn: so other
-//! calls are posted before anybody spins, yields or sleeps for the first.
+//! calls are posted before anybody spins, yields or sleeps for the first. Where that has just shown
+//! that there are none, the next calls of the thread spare themselves the way, but for one in
+//! [`AT_ONCE_MAX`]: others may have come, and whatever else is ready is to have its turn.
 
 use std::cell::Cell;
 use std::fmt;
@@ -37,12 +39,18 @@ use crate::spinning;
 /// Looks, with others under way on the same thread, before the waiting policy is asked.
 const LOOKS_MAX: u32 = 8;
 
+/// Calls in a row for which a thread that had no others looks at once.
+const AT_ONCE_MAX: u32 = 16;
+
 /// Between two looks whether a server that has hung up has ended.
 const PROOF_SLICE_NS: u64 = 1_000_000;
 
 thread_local! {
     /// The A-stack of the call that this thread has polled last.
     static LATEST: Cell<usize> = const { Cell::new(0) };
+
+    /// So many calls of this thread to come look at once.
+    static AT_ONCE: Cell<u32> = const { Cell::new(0) };
 }
 
 /// A call that is under way, and evaluates to what the call returns. Any thread may poll it.
@@ -149,7 +157,7 @@ impl<T, E: From<Box<CallError>>> Future for Awaiting<'_, T, E> {
 }
 
 impl<'b> UnderWay<'b> {
-    #[inline]
+    #[inline(always)]
     fn poll(&mut self, waker: &Waker) -> Poll<Result<Ended<'b>, Box<CallError>>> {
         let grip = self.grip.expect("a future is not polled after it was ready");
         let is_alone = self.note_poll();
@@ -157,18 +165,30 @@ impl<'b> UnderWay<'b> {
         let words = match self.stage {
             Stage::Posted => {
                 self.stage = Stage::Looked(0);
-                waker.wake_by_ref();
-                return Poll::Pending;
-            }
-            Stage::Looked(0) if is_alone && !is_here(grip) => {
+                if is_here(grip) || !looks_at_once() {
+                    waker.wake_by_ref();
+                    return Poll::Pending;
+                }
                 poll_for_a_while(head, linkage.until_reply(), self.sequence)
             }
-            _ => HeadWords::load(head),
+            Stage::Looked(0) if is_alone && !is_here(grip) => {
+                AT_ONCE.set(AT_ONCE_MAX);
+                poll_for_a_while(head, linkage.until_reply(), self.sequence)
+            }
+            _ => {
+                AT_ONCE.set(0);
+                HeadWords::load(head)
+            }
         };
-        if is_replied(words, self.sequence) {
-            return Poll::Ready(Ok(self.end(grip, words)));
-        }
-        self.wait(grip, is_alone, waker)
+        let words = match is_replied(words, self.sequence) {
+            true => words,
+            false => match self.wait(grip, is_alone, waker) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Some(error)) => return Poll::Ready(Err(error)),
+                Poll::Ready(None) => HeadWords::load(head),
+            },
+        };
+        Poll::Ready(Ok(self.end(grip, words)))
     }
 
     /// Whether no other call was polled on this thread since this one was.
@@ -178,7 +198,7 @@ impl<'b> UnderWay<'b> {
     }
 
     /// The reply is there.
-    #[inline]
+    #[inline(always)]
     fn end(&mut self, grip: Grip<'b>, words: HeadWords) -> Ended<'b> {
         self.grip = None;
         if let Stage::Awake(wakeful) | Stage::Asleep(wakeful, _) = &self.stage
@@ -193,7 +213,7 @@ impl<'b> UnderWay<'b> {
         (grip, words)
     }
 
-    /// There is no reply yet, or there will be none.
+    /// There is no reply yet, or there will be none: why; `None`: it is there.
     #[cold]
     #[inline(never)]
     fn wait(
@@ -201,16 +221,14 @@ impl<'b> UnderWay<'b> {
         grip: Grip<'b>,
         is_alone: bool,
         waker: &Waker,
-    ) -> Poll<Result<Ended<'b>, Box<CallError>>> {
+    ) -> Poll<Option<Box<CallError>>> {
         // A blocking call of this thread must not wait for an A-stack that only it could give back.
         grip.linkage().set_outstanding(switching::caller_number());
         let wait = self.as_wait(grip);
         let mut has_stepped = false;
         loop {
             match (turn::poll(wait.turn(), self.sequence), self.binding.state.is_open()) {
-                (Seen::Replied { .. }, _) => {
-                    return Poll::Ready(Ok(self.end(grip, HeadWords::load(grip.astack.head()))));
-                }
+                (Seen::Replied { .. }, _) => return Poll::Ready(None),
                 (Seen::Pending, true) => {}
                 (Seen::Pending | Seen::Dead, false) => return self.prove(&wait, waker),
                 (Seen::Dead, true) => return self.fail(grip, wait.wrong(turn::read(wait.turn()))),
@@ -313,12 +331,12 @@ impl<'b> UnderWay<'b> {
 
     /// The server has hung up. What became of the call is known once it is known whether the server
     /// has ended, and nobody waits for that here.
-    fn prove(&mut self, wait: &Wait<'b>, waker: &Waker) -> Poll<Result<Ended<'b>, Box<CallError>>> {
+    fn prove(&mut self, wait: &Wait<'b>, waker: &Waker) -> Poll<Option<Box<CallError>>> {
         // As in `revoke`: before anything is buried.
         self.binding.control.hang_up();
         turn::bury(wait.turn(), self.sequence);
         if let Seen::Replied { .. } = turn::poll(wait.turn(), self.sequence) {
-            return Poll::Ready(Ok(self.end(wait.grip, HeadWords::load(wait.grip.astack.head()))));
+            return Poll::Ready(None);
         }
         let now_ns = clock::now_ns();
         let until_ns = match self.stage {
@@ -338,10 +356,10 @@ impl<'b> UnderWay<'b> {
         Poll::Pending
     }
 
-    fn fail<T>(&mut self, grip: Grip<'b>, no_reply: NoReply) -> Poll<Result<T, Box<CallError>>> {
+    fn fail(&mut self, grip: Grip<'b>, no_reply: NoReply) -> Poll<Option<Box<CallError>>> {
         self.grip = None;
         self.stage = Stage::Looked(0);
-        Poll::Ready(Err(match no_reply {
+        Poll::Ready(Some(match no_reply {
             NoReply::Captured(error) => {
                 grip.capture(self.sequence);
                 error
@@ -354,6 +372,13 @@ impl<'b> UnderWay<'b> {
         let (procedure, sequence, deadline) = (self.procedure, self.sequence, self.deadline);
         Wait { grip, procedure, sequence, deadline, same_processor: is_here(grip) }
     }
+}
+
+/// Whether a call that was just posted is most likely the only one of this thread.
+fn looks_at_once() -> bool {
+    let left = AT_ONCE.get();
+    AT_ONCE.set(left.saturating_sub(1));
+    left > 0
 }
 
 /// What to do after a step.

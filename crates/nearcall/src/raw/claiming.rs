@@ -46,7 +46,7 @@ impl<'b, 'd> Claiming<'b, 'd> {
     }
 
     /// Claims if there is one.
-    #[inline]
+    #[inline(always)]
     fn claim(&mut self) -> Result<Call<'b, 'd>, Box<CallError>> {
         let haste = Haste::begin(true);
         let mut call = self.client.claim_of_class(self.class, self.procedure)?;
@@ -58,9 +58,10 @@ impl<'b, 'd> Claiming<'b, 'd> {
         Ok(call)
     }
 
+    /// There is none. In a box, so that one that is there at once stays in registers.
     #[cold]
     #[inline(never)]
-    fn wait(&mut self, waker: &Waker) -> Poll<Result<Call<'b, 'd>, Box<CallError>>> {
+    fn wait(&mut self, waker: &Waker) -> Poll<Result<Box<Call<'b, 'd>>, Box<CallError>>> {
         let binding = self.client.binding().shared();
         let class = match &binding.agreement {
             None => self.class as u32,
@@ -81,7 +82,7 @@ impl<'b, 'd> Claiming<'b, 'd> {
                 break;
             }
             match self.claim() {
-                Ok(call) => return Poll::Ready(Ok(call)),
+                Ok(call) => return Poll::Ready(Ok(Box::new(call))),
                 Err(error) if is_full(&error) => {}
                 Err(error) => return Poll::Ready(Err(error)),
             }
@@ -114,11 +115,11 @@ impl Waiting {
 impl<'b, 'd> Future for Claiming<'b, 'd> {
     type Output = Result<Call<'b, 'd>, Box<CallError>>;
 
-    #[inline]
+    #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         match self.claim() {
             Ok(call) => Poll::Ready(Ok(call)),
-            Err(error) if is_full(&error) => self.wait(context.waker()),
+            Err(error) if is_full(&error) => self.wait(context.waker()).map_ok(|call| *call),
             Err(error) => Poll::Ready(Err(error)),
         }
     }
