@@ -161,6 +161,13 @@ impl Cpp<'_, '_> {
         for ((parameter, own), index) in spelled.zip(&names).zip(0..) {
             let declared = &parameter.declared;
             arguments += ", ";
+            if let Some((record, _)) = self.c.prealloc(parameter) {
+                let made = format!("::nearcall::detail::prealloc<::{record}>({own})");
+                text.line(format!("auto nc_{own} = {made};"));
+                arguments += &format!("&nc_{own}");
+                after.push(format!("{own}.resize(nc_{own}._length);"));
+                continue;
+            }
             match self.stands(procedure, index, parameter) {
                 Stands::Word => {
                     arguments += &format!("static_cast<{}>({own})", self.c.type_name(declared));
