@@ -8,6 +8,9 @@
  *  - What a call is given stays the caller's, and is only read for as long as the call.
  *  - What a call returns, in results, out parameters and exceptions, is the caller's, who gives it
  *    back with nearcall_free_<type>; text with nearcall_free. After an error there is nothing.
+ *  - A result that is declared `@prealloc out` comes to memory of its caller's, which must be for as
+ *    many as can come: more are NEARCALL_RESULTS_REFUSED, and the procedure has run. `_length` is 0
+ *    after an error, and the memory holds anything; it is never freed, nor kept.
  *  - What an inout parameter holds must be from nearcall_allocate: the call frees it and puts what
  *    came back in its place. After an error it is unchanged.
  *  - What is exported stays until its domain was shut down: calls may run after the clerk is released.
@@ -175,6 +178,7 @@ typedef struct nearcall_message {
 #define NEARCALL_FORM_TEXT 1u
 #define NEARCALL_FORM_LENT 2u
 #define NEARCALL_FORM_SCRATCH 4u /* with bytes or text */
+#define NEARCALL_FORM_PREALLOC 8u /* with bytes or text: `bytes` is a nearcall_filling */
 
 /* A payload that comes in: once taken, `bytes` is memory of nearcall_allocate, or scratch. */
 typedef struct nearcall_take {
@@ -184,6 +188,27 @@ typedef struct nearcall_take {
     uint32_t limit;
     uint32_t form;
 } nearcall_take;
+
+/* Memory of the caller's for a result that is declared `@prealloc out`: the parameter is a
+ * nearcall_prealloc_<type>, the same with a type for its elements. */
+typedef struct nearcall_prealloc {
+    void *_buffer;
+    uint32_t _length;  /* how many came; of text without the NUL */
+    uint32_t _maximum; /* how many there is room for; of text with the NUL */
+    /* Makes room for so many, and of text for the NUL, when more come; null if there is none. Null
+     * itself where what there is, is all. */
+    void *(*_grow)(void *_own, uint32_t count);
+    void *_own;
+} nearcall_prealloc;
+
+/* One of an array, or of text that lies in one. */
+#define NEARCALL_PREALLOC(array) {(array), 0, sizeof(array) / sizeof(*(array)), NULL, NULL}
+
+/* Such a result, as a stub says it. */
+typedef struct nearcall_filling {
+    const char *name;
+    void *target;
+} nearcall_filling;
 
 /* A reply while a call stub reads it. */
 typedef struct nearcall_reply {

@@ -451,6 +451,26 @@ template <std::size_t N, class V> auto &alternative(V &target) {
     return target.index() == N ? std::get<N>(target) : target.template emplace<N>();
 }
 
+/* A vector or a string that a result comes to: as long as the result, of which it has no more to
+ * copy. */
+template <class C, class T> C prealloc(T &target) {
+    using item = typename T::value_type;
+    static_assert(sizeof(item) == sizeof(*C::_buffer) && std::is_trivially_copyable<item>::value,
+                  "elements lie in memory as they do in C");
+    C all{};
+    all._own = &target;
+    all._grow = [](void *own, std::uint32_t count) noexcept -> void * {
+        T &known = *static_cast<T *>(own);
+        try {
+            known.resize(count);
+        } catch (...) {
+            return nullptr;
+        }
+        return known.data();
+    };
+    return all;
+}
+
 /* How much memory a value holds beside itself; generated for structs and unions. */
 template <class T, std::enable_if_t<is_word<T>, int> = 0> std::size_t held_bytes(const T &) {
     return 0;

@@ -69,6 +69,10 @@ NEARCALL_ASSERT(offsetof(nearcall_take, width) == 12);
 NEARCALL_ASSERT(offsetof(nearcall_take, limit) == 16);
 NEARCALL_ASSERT(offsetof(nearcall_take, form) == 20);
 
+NEARCALL_ASSERT(sizeof(nearcall_filling) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_filling, name) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_filling, target) == 8);
+
 NEARCALL_ASSERT(sizeof(nearcall_reply) == 88);
 NEARCALL_ASSERT(offsetof(nearcall_reply, fixed) == 0);
 NEARCALL_ASSERT(offsetof(nearcall_reply, fixed_bytes) == 8);
@@ -117,6 +121,13 @@ NEARCALL_ASSERT(offsetof(nearcall_breach, value) == 8);
 NEARCALL_ASSERT(offsetof(nearcall_breach, limit) == 16);
 NEARCALL_ASSERT(offsetof(nearcall_breach, kind) == 24);
 
+NEARCALL_ASSERT(sizeof(nearcall_prealloc) == 32);
+NEARCALL_ASSERT(offsetof(nearcall_prealloc, _buffer) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_prealloc, _length) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_prealloc, _maximum) == 12);
+NEARCALL_ASSERT(offsetof(nearcall_prealloc, _grow) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_prealloc, _own) == 24);
+
 NEARCALL_ASSERT(offsetof(nearcall_bias, owner) == 0);
 NEARCALL_ASSERT(offsetof(nearcall_bias, free) == 8);
 NEARCALL_ASSERT(offsetof(nearcall_astack, head) == 0);
@@ -155,6 +166,7 @@ NEARCALL_ASSERT(NEARCALL_FORM_BYTES == 0);
 NEARCALL_ASSERT(NEARCALL_FORM_TEXT == 1);
 NEARCALL_ASSERT(NEARCALL_FORM_LENT == 2);
 NEARCALL_ASSERT(NEARCALL_FORM_SCRATCH == 4);
+NEARCALL_ASSERT(NEARCALL_FORM_PREALLOC == 8);
 NEARCALL_ASSERT(NEARCALL_DESCRIPTOR_ANY == 0);
 NEARCALL_ASSERT(NEARCALL_DESCRIPTOR_FILE == 1);
 NEARCALL_ASSERT(NEARCALL_DESCRIPTOR_SEGMENT == 2);

@@ -342,6 +342,8 @@ pub struct Parameter {
     /// `@opaque`: the server does not interpret it, so that it is lent in place (L43). Only on a
     /// `sequence<octet>`, bounded or not.
     pub is_opaque: bool,
+    /// `@prealloc`: the client has memory for it. Only on text, octets and numbers that come back.
+    pub is_prealloc: bool,
     /// `@fd`: a descriptor of this kind; in the message there is nothing of it. Only on a `long`,
     /// and not inout.
     pub descriptor: Option<DescriptorKind>,

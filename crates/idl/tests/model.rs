@@ -106,6 +106,21 @@ fn an_operation_is_as_it_is_written() {
 }
 
 #[test]
+fn midl_has_two_names_for_memory_of_a_client() {
+    let model = model(
+        "[version(1.0)] interface I {
+             void f([in] long n, [out, prealloc, size_is(n)] long *a,
+                    [out, prealloc_client, string] char **b, [out, string] char **c,
+                    [out, prealloc_server, string] char **d);
+         }",
+    );
+    let Kind::Interface(interface) = &find(&model, "I").kind else { panic!() };
+    let parameters = &interface.operations[0].parameters;
+    let memory: Vec<bool> = parameters.iter().map(|one| one.is_prealloc).collect();
+    assert_eq!(memory, [false, true, true, false, false]);
+}
+
+#[test]
 fn constants_have_the_values_of_clause_7_4_1_4_3() {
     let model = model(
         "const long A = -7 / 2; const long B = -7 % 2; const octet C = ~0xF0;

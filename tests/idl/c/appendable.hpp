@@ -306,10 +306,10 @@ class Shelf {
         auto nc_all_free = [](nearcall_sequence_growing_Item &value) { nearcall_free_sequence_growing_Item(&value); };
         ::nearcall::detail::held<nearcall_sequence_growing_Item, decltype(nc_all_free)> nc_all(nc_all_free);
         give(all, nc_all.value);
-        auto nc_held_free = [](::growing_Holder &) {};
-        ::nearcall::detail::held<::growing_Holder, decltype(nc_held_free)> nc_held(nc_held_free);
-        give(held, nc_held.value);
-        ::growing_Shelf_swap(own_.get(), &nc_all.value, &nc_held.value, &nc_env);
+        auto nc_given_held_free = [](::growing_Holder &) {};
+        ::nearcall::detail::held<::growing_Holder, decltype(nc_given_held_free)> nc_given_held(nc_given_held_free);
+        give(held, nc_given_held.value);
+        ::growing_Shelf_swap(own_.get(), &nc_all.value, &nc_given_held.value, &nc_env);
         if (const ::growing_Broken *raised = ::nearcall_raised_growing_Broken(&nc_env)) {
             ::nearcall::idl::growing::Broken thrown;
             take(*raised, thrown);
@@ -388,9 +388,9 @@ class ShelfClerk {
             using ::nearcall::detail::take;
             ::std::vector<::nearcall::idl::growing::Item> nc_all{};
             take(*all, nc_all);
-            ::nearcall::idl::growing::Holder nc_held{};
-            take(*held, nc_held);
-            static_cast<ShelfServer *>(nc_self)->swap(nc_all, nc_held);
+            ::nearcall::idl::growing::Holder nc_given_held{};
+            take(*held, nc_given_held);
+            static_cast<ShelfServer *>(nc_self)->swap(nc_all, nc_given_held);
             {
                 auto nc_new_free = [](nearcall_sequence_growing_Item &value) { nearcall_free_sequence_growing_Item(&value); };
                 ::nearcall::detail::held<nearcall_sequence_growing_Item, decltype(nc_new_free)> nc_new(nc_new_free);

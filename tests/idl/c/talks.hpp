@@ -329,9 +329,9 @@ class TalksClerk {
         try {
             using ::nearcall::detail::give;
             using ::nearcall::detail::take;
-            ::nearcall::detail::kept<::std::string> nc_room;
-            take(room, *nc_room);
-            static_cast<TalksServer *>(nc_self)->talk(*nc_room, ::std::move(nc_in), ::std::move(nc_out));
+            ::nearcall::detail::kept<::std::string> nc_given_room;
+            take(room, *nc_given_room);
+            static_cast<TalksServer *>(nc_self)->talk(*nc_given_room, ::std::move(nc_in), ::std::move(nc_out));
         } catch (const ::nearcall::idl::talks::Refused &thrown) {
             ::talks_Refused nc_raised;
             ::std::memset(&nc_raised, 0, sizeof nc_raised);

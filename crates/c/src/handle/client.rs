@@ -231,7 +231,8 @@ unsafe fn with_arguments<'b, 'm>(
 ///
 /// # Safety
 ///
-/// - H1 live: all of them, and the reply is kept.
+/// - H1 live: all of them, and the reply is kept. H2 bytes and H4 static: of memory of the caller's
+///   that they go to.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_reply_take(
@@ -260,6 +261,14 @@ pub unsafe extern "C" fn nearcall_reply_take(
                 let environment = unsafe { Environment::at(environment) };
                 let reason = format!("no memory for {bytes} bytes of results");
                 environment.fail(Outcome::NoMemory, Ran::Yes, &reason);
+                Ok(())
+            }
+            Err(NotTaken::NoRoom { name, count, room }) => {
+                // SAFETY: H1.
+                let environment = unsafe { Environment::at(environment) };
+                let reason =
+                    format!("{name} has {count} bytes or elements, its caller room for {room}");
+                environment.fail(Outcome::ResultsRefused, Ran::Yes, &reason);
                 Ok(())
             }
         },

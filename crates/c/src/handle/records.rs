@@ -164,6 +164,29 @@ pub mod form {
     pub const LENT: u32 = 2;
     /// Or'ed to bytes or text: to memory of the call, which goes with it.
     pub const SCRATCH: u32 = 4;
+    /// Or'ed to bytes or text: to memory of the caller's; `bytes` is the [`super::FillingRecord`].
+    pub const PREALLOC: u32 = 8;
+}
+
+/// Memory of the caller's for a result. `nearcall_prealloc` in C, where `buffer` has a type.
+#[repr(C)]
+pub struct PreallocRecord {
+    pub buffer: *mut c_void,
+    /// How many came.
+    pub length: u32,
+    /// How many there is room for; of text bytes, with the NUL.
+    pub maximum: u32,
+    /// Makes room for so many, and of text for the NUL; null if there is none.
+    pub grow: Option<unsafe extern "C" fn(own: *mut c_void, count: u32) -> *mut c_void>,
+    pub own: *mut c_void,
+}
+
+/// What a stub says of such memory. `nearcall_filling` in C.
+#[repr(C)]
+pub struct FillingRecord {
+    /// Of the parameter, for the message if there is too little.
+    pub name: *const c_char,
+    pub target: *mut PreallocRecord,
 }
 
 /// What the generated stub keeps while it reads results. `nearcall_reply` in C.
@@ -335,6 +358,7 @@ fn layout_header() -> String {
     );
     assert_interfaces(&mut text);
     assert_messages(&mut text);
+    assert_prealloc(&mut text);
     assert_brief_calls(&mut text);
     for (name, value) in numbers() {
         text += &format!("NEARCALL_ASSERT({name} == {value});\n");
@@ -418,6 +442,7 @@ fn assert_messages(text: &mut String) {
     );
     record!(text, DescriptorRecord, "nearcall_descriptor", name, kind, fd);
     record!(text, Take, "nearcall_take", bytes, count, width, limit, form);
+    record!(text, FillingRecord, "nearcall_filling", name, target);
     record!(
         text,
         ReplyRecord,
@@ -447,6 +472,23 @@ fn assert_messages(text: &mut String) {
     record!(text, OpaqueRecord, "nearcall_opaque", held);
     record!(text, MalformedRecord, "nearcall_malformed", kind, claimed, limit);
     record!(text, BreachRecord, "nearcall_breach", name, value, limit, kind);
+}
+
+/// Of what a caller fills in, whose members are named as OMG IDL's mapping names them.
+#[cfg(test)]
+fn assert_prealloc(text: &mut String) {
+    let bytes = size_of::<PreallocRecord>();
+    *text += &format!("NEARCALL_ASSERT(sizeof(nearcall_prealloc) == {bytes});\n");
+    for (member, at) in [
+        ("_buffer", std::mem::offset_of!(PreallocRecord, buffer)),
+        ("_length", std::mem::offset_of!(PreallocRecord, length)),
+        ("_maximum", std::mem::offset_of!(PreallocRecord, maximum)),
+        ("_grow", std::mem::offset_of!(PreallocRecord, grow)),
+        ("_own", std::mem::offset_of!(PreallocRecord, own)),
+    ] {
+        *text += &format!("NEARCALL_ASSERT(offsetof(nearcall_prealloc, {member}) == {at});\n");
+    }
+    text.push('\n');
 }
 
 /// Of what brief calls use of the runtime.
@@ -493,6 +535,7 @@ fn numbers() -> Vec<(&'static str, u32)> {
         ("NEARCALL_FORM_TEXT", form::TEXT),
         ("NEARCALL_FORM_LENT", form::LENT),
         ("NEARCALL_FORM_SCRATCH", form::SCRATCH),
+        ("NEARCALL_FORM_PREALLOC", form::PREALLOC),
         ("NEARCALL_DESCRIPTOR_ANY", kind::ANY),
         ("NEARCALL_DESCRIPTOR_FILE", kind::FILE),
         ("NEARCALL_DESCRIPTOR_SEGMENT", kind::SEGMENT),

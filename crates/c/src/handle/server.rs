@@ -120,6 +120,7 @@ pub unsafe extern "C" fn nearcall_arguments_take(
         Ok(()) => true,
         Err(NotTaken::Malformed(malformed)) => served.refuse(Refusal::Arguments(malformed)),
         Err(NotTaken::NoMemory { bytes }) => served.refuse(Refusal::NoMemory { bytes }),
+        Err(NotTaken::NoRoom { name, .. }) => panic!("argument {name} has no memory of a caller's"),
     }
 }
 

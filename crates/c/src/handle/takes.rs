@@ -1,20 +1,28 @@
-//! Payloads of a peer, copied to memory of the allocator's, or of the call where the procedure only
-//! reads them.
+//! Payloads of a peer, copied to memory of the allocator's, of the call where the procedure only
+//! reads them, or of the caller where a result is for that.
 
 use std::ffi::c_void;
 
-use nearcall::raw::{Incoming, Malformed};
+use nearcall::raw::{Incoming, Malformed, Payload};
 use nearcall::{Opaque, UsageError};
 
 use super::memory::{nearcall_allocate, nearcall_free};
-use super::records::{OpaqueRecord, Put, Take, form};
+use super::records::{FillingRecord, OpaqueRecord, Put, Take, form};
 use super::scratch::Scratch;
 use super::{bytes_mut, literal};
 
 /// Why a payload was not taken.
 pub enum NotTaken {
     Malformed(Malformed),
-    NoMemory { bytes: u64 },
+    NoMemory {
+        bytes: u64,
+    },
+    /// More came than the caller has room for.
+    NoRoom {
+        name: &'static str,
+        count: u64,
+        room: u32,
+    },
 }
 
 impl From<Malformed> for NotTaken {
@@ -28,7 +36,8 @@ impl From<Malformed> for NotTaken {
 ///
 /// # Safety
 ///
-/// - H1 live, what `LENT` payloads name.
+/// - H1 live, what `LENT` and `PREALLOC` payloads name.
+/// - H2 bytes and H4 static, of `PREALLOC` payloads.
 pub unsafe fn take_all(
     incoming: &mut Incoming<'_>,
     takes: &mut [Take],
@@ -51,7 +60,8 @@ pub unsafe fn take_all(
 
 /// # Safety
 ///
-/// - H1 live, what a `LENT` payload names.
+/// - H1 live, what a `LENT` or `PREALLOC` payload names.
+/// - H2 bytes and H4 static, of a `PREALLOC` payload.
 unsafe fn take(
     incoming: &mut Incoming<'_>,
     take: &mut Take,
@@ -71,12 +81,16 @@ unsafe fn take(
     let bytes = u64::from(take.count) * u64::from(take.width);
     let too_long = Malformed::Length { claimed: bytes, limit: u32::MAX.into() };
     let bytes = u32::try_from(bytes).map_err(|_| too_long)?;
-    let is_text = match take.form & !form::SCRATCH {
+    let is_text = match take.form & !(form::SCRATCH | form::PREALLOC) {
         form::TEXT => true,
         form::BYTES => false,
         other => panic!("a payload has no form {other}"),
     };
     let payload = incoming.payload(bytes, u32::MAX)?;
+    if take.form & form::PREALLOC != 0 {
+        // SAFETY: passed on.
+        return unsafe { fill(payload, take, is_text) };
+    }
     let scratch = (take.form & form::SCRATCH != 0).then_some(scratch);
     let memory = Memory::new(payload.len(), is_text.into(), scratch)?;
     // SAFETY: `new` wrote as many bytes, and nobody else has them.
@@ -86,6 +100,44 @@ unsafe fn take(
         text_end(copy).map_or(Ok(()), |at| Err(Malformed::Text { at }))?;
     }
     take.bytes = memory.keep();
+    Ok(())
+}
+
+/// Copies a payload, which is there as a whole, to memory of the caller's, which holds anything
+/// after an error.
+///
+/// # Safety
+///
+/// - H1 live: what the payload names. H2 bytes: its memory, of `maximum` elements. H4 static: its
+///   name.
+unsafe fn fill(payload: Payload<'_>, take: &Take, is_text: bool) -> Result<(), NotTaken> {
+    // SAFETY: H1.
+    let filling = unsafe { &*take.bytes.cast::<FillingRecord>() };
+    // SAFETY: H1.
+    let target = unsafe { &mut *filling.target };
+    let count = u64::from(take.count) + u64::from(is_text);
+    if count > target.maximum.into() {
+        let Some(grow) = target.grow else {
+            // SAFETY: H4.
+            let name = unsafe { literal(filling.name) };
+            return Err(NotTaken::NoRoom { name, count, room: target.maximum });
+        };
+        // SAFETY: the caller's own, for what it says is its own.
+        target.buffer = unsafe { grow(target.own, take.count) };
+        if target.buffer.is_null() {
+            return Err(NotTaken::NoMemory { bytes: payload.len() as u64 });
+        }
+        target.maximum = u32::try_from(count).unwrap_or(u32::MAX);
+    }
+    let bytes = payload.len();
+    // SAFETY: H2: there is room for `count` elements of the width that the length was made with.
+    let copy = unsafe { bytes_mut(target.buffer.cast(), bytes + usize::from(is_text)) };
+    payload.copy_out(&mut copy[..bytes])?;
+    if is_text {
+        copy[bytes] = 0;
+        text_end(&copy[..bytes]).map_or(Ok(()), |at| Err(Malformed::Text { at }))?;
+    }
+    target.length = take.count;
     Ok(())
 }
 

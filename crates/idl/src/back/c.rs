@@ -19,6 +19,7 @@ pub(super) mod feeds;
 mod free;
 pub(super) mod interface;
 pub(super) mod names;
+mod prealloc;
 mod scalars;
 mod scratch;
 pub(super) mod selftest;

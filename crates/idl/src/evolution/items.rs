@@ -15,6 +15,7 @@ pub(super) struct Item<'m> {
     pub annotations: &'m [Annotation],
     pub is_optional: bool,
     pub is_opaque: bool,
+    pub is_prealloc: bool,
     /// Of a parameter.
     pub direction: Option<Direction>,
     /// Of a case: what selects it.
@@ -45,6 +46,7 @@ impl<'m> Item<'m> {
             annotations: &parameter.annotations,
             is_optional: false,
             is_opaque: parameter.is_opaque,
+            is_prealloc: parameter.is_prealloc,
             direction: Some(parameter.direction),
             labels: &[],
         }
@@ -58,6 +60,7 @@ impl<'m> Item<'m> {
             annotations: &member.annotations,
             is_optional: member.is_optional,
             is_opaque: false,
+            is_prealloc: false,
             direction: None,
             labels: &[],
         }
@@ -138,6 +141,7 @@ impl Comparison<'_> {
         for (rule, before, now, word) in [
             (&rules::OPTIONAL, old.is_optional, new.is_optional, "optional"),
             (&rules::OPAQUE, old.is_opaque, new.is_opaque, "opaque"),
+            (&rules::PREALLOC, old.is_prealloc, new.is_prealloc, "prealloc"),
         ] {
             if before != now {
                 let is = if now { "is" } else { "is not" };

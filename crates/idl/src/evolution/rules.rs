@@ -119,4 +119,6 @@ rules! {
          one leaves it out; a source in Rust or Python that makes one has to give it";
     EXTENSIBILITY = "E0630", NOBODY,
         "an appendable struct stays appendable, and no other becomes so", "";
+    PREALLOC = "E0631", CLIENT_SOURCE, "who has the memory of a result goes on having it",
+        "only in C, where it is declared as something else";
 }

@@ -23,6 +23,7 @@ mod feeds;
 mod finish;
 mod interface;
 mod limits;
+mod prealloc;
 mod recursion;
 mod repository;
 mod scope;
@@ -102,6 +103,7 @@ pub fn resolve(mut parsed: Parsed) -> (Option<Model>, Vec<Diagnostic>) {
     let mut diagnostics = std::mem::take(&mut resolver.diagnostics);
     let mut model = resolver.into_model();
     diagnostics.extend(extensibility::check(&model));
+    diagnostics.extend(prealloc::check(&model));
     if diagnostics.iter().any(is_error) {
         return (None, diagnostics);
     }

@@ -57,6 +57,14 @@ fn every_peer_written_word_that_has_wrong_values_is_judged() {
 }
 
 #[test]
+fn where_a_client_has_memory_is_in_no_hash() {
+    let [without, with] = ["", "@prealloc "].map(|annotation| {
+        planned(&format!("interface I {{ void f({annotation}out string a); }};"))
+    });
+    assert_eq!(without.hash, with.hash);
+}
+
+#[test]
 fn opaque_arguments_are_not_copied_and_others_once() {
     let plan = planned(
         "typedef sequence<octet> O; interface I { void f(@opaque in O a, in O b, inout O c); };",

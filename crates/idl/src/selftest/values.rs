@@ -97,6 +97,8 @@ const OUT_OF_LINE: u32 = 3_000;
 const HEAVY_MAX: u32 = 40;
 /// The longest bound that is used up.
 const MOST_MAX: u32 = 5_000;
+/// No sequence has more items, and no text more bytes with a NUL behind it.
+pub const ITEMS_MAX: u32 = MOST_MAX * 4 + 1;
 
 /// Letters of one to four bytes, and those that a language might quote. No NUL: text in C has none.
 const LETTERS: &[char] = &['a', 'Z', ' ', '"', '\\', '\n', '?', '{', '%', 'é', '€', '😀'];

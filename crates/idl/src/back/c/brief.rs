@@ -243,7 +243,7 @@ impl Stub<'_, '_> {
         let (own, returns) = (c.names.declaration(interface), c.returned_type(operation));
         let outs = self.outs();
         let outs =
-            outs.iter().map(|(parameter, name)| format!(", {}", c.parameter(parameter, name)));
+            outs.iter().map(|(parameter, name)| format!(", {}", c.call_parameter(parameter, name)));
         let outs = outs.collect::<String>();
         let name = c.apart_name(self.procedure, "late");
         let star = if returns.ends_with('*') { "" } else { " " };

@@ -222,7 +222,7 @@ impl C<'_> {
         let mut text = format!("{returns}{star}{function}(const {own} *nc_client");
         for (parameter, name) in parameters.iter().zip(self.parameter_names(operation)) {
             text += ", ";
-            text += &self.parameter(parameter, &name);
+            text += &self.call_parameter(parameter, &name);
         }
         text + ", nearcall_environment *nc_env)"
     }
@@ -265,7 +265,7 @@ impl C<'_> {
         (returns, text)
     }
 
-    /// A parameter of a call stub.
+    /// A parameter of a procedure, and of a call stub unless its caller has memory for it.
     pub fn parameter(&self, parameter: &Parameter, name: &str) -> String {
         let Parameter { declared, direction, .. } = parameter;
         match direction {

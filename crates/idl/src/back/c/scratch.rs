@@ -1,4 +1,4 @@
-//! What lies in memory of the call in a server, and is never given back by a stub.
+//! Where payloads go: what lies in memory of the call in a server is never given back by a stub.
 
 use crate::back::c::stub::{Printer, Side, payload_counts};
 use crate::layout::{Form, Place, Root};
@@ -21,6 +21,17 @@ impl Printer<'_, '_> {
             Form::Lent => false,
             Form::Marshalled => self.side == Side::Server,
             _ => self.is_only_read(place.root),
+        }
+    }
+
+    /// Whose memory a payload goes to, if not the allocator's.
+    pub fn memory_form(&self, place: &Place, form: Form) -> &'static str {
+        if self.is_scratch(place, form) {
+            " | NEARCALL_FORM_SCRATCH"
+        } else if self.is_prealloc(place.root) {
+            " | NEARCALL_FORM_PREALLOC"
+        } else {
+            ""
         }
     }
 

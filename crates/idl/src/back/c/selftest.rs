@@ -17,10 +17,11 @@ use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
 use crate::back::{Output, Printed};
 use crate::layout::{Root, Shape, shape};
-use crate::model::{DeclarationId, Direction, Model, Operation, Type};
+use crate::model::{DeclarationId, Direction, Model, Operation, Parameter, Type};
 use crate::plan::InterfacePlan;
 use crate::selftest::{
-    Answer, InterfaceTest, OperationTest, Round, Selftest, Value, shortened, shown, shown_members,
+    Answer, ITEMS_MAX, InterfaceTest, OperationTest, Round, Selftest, Value, shortened, shown,
+    shown_members,
 };
 
 pub use shown::DESCRIPTORS;
@@ -223,6 +224,12 @@ impl<'m> Programs<'_, 'm> {
         let all = operation.spelled_parameters().iter().zip(self.c.parameter_names(operation));
         for ((parameter, name), given) in all.zip(&round.given) {
             let local = format!("a_{name}");
+            if let Some((record, element)) = self.c.prealloc(parameter) {
+                text.line(format!("static {element} b_{name}[{ITEMS_MAX}];"));
+                text.line(format!("{record} {local} = NEARCALL_PREALLOC(b_{name});"));
+                arguments += &format!(", &{local}");
+                continue;
+            }
             self.local(&parameter.declared, &local, text);
             if let Some(value) = given {
                 self.assign(&parameter.declared, value, &local, text);
@@ -253,12 +260,13 @@ impl<'m> Programs<'_, 'm> {
             }
             for ((parameter, name), value) in all.clone().zip(changed) {
                 let Some(value) = value else { continue };
-                let local = format!("a_{name}");
+                let local = self.came(parameter, &name, text);
                 self.same(at, (&parameter.name, &local), (&parameter.declared, value), text);
             }
         }
         text.lines(returned.and_then(|declared| self.c.free(declared, "returned")));
-        for (parameter, name) in all.filter(|(one, _)| one.direction == Direction::Out) {
+        let is_stubs = |one: &Parameter| one.direction == Direction::Out && !one.is_prealloc;
+        for (parameter, name) in all.filter(|(one, _)| is_stubs(one)) {
             text.lines(self.c.free(&parameter.declared, &format!("a_{name}")));
         }
         self.raised(operation, text);
@@ -267,6 +275,20 @@ impl<'m> Programs<'_, 'm> {
         text.close("}");
         let (place, wanted) = (quoted(&at.test.place), quoted(&self.outcome(operation, round)));
         text.line(format!("nc_same({place}, {}, \"outcome\", &outcome, {wanted});", at.round));
+    }
+
+    /// What a parameter has brought, as a value of its type.
+    fn came(&self, parameter: &Parameter, name: &str, text: &mut Text) -> String {
+        let local = format!("a_{name}");
+        if !parameter.is_prealloc {
+            return local;
+        }
+        if self.c.is_text(&parameter.declared) {
+            return format!("{local}._buffer");
+        }
+        let declarator = self.c.declarator(&parameter.declared, &format!("s_{name}"));
+        text.line(format!("const {declarator} = {{{local}._length, {local}._buffer}};"));
+        format!("s_{name}")
     }
 
     /// What was raised, as the outcome of a call.

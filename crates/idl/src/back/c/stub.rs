@@ -101,6 +101,9 @@ impl<'c, 'm> Printer<'c, 'm> {
                 match parameter.direction {
                     Direction::In if is_plain => name.clone(),
                     Direction::Inout if self.is_reply => format!("nc_new_{name}"),
+                    _ if parameter.is_prealloc && self.c.is_text(&parameter.declared) => {
+                        format!("{name}->_buffer")
+                    }
                     _ => format!("(*{name})"),
                 }
             }
@@ -423,13 +426,12 @@ impl<'c, 'm> Printer<'c, 'm> {
             };
             let target = match kind {
                 "LENT" => format!("&{}", self.value(place)),
-                _ => String::from("NULL"),
+                _ => self.filling(place).unwrap_or(String::from("NULL")),
             };
-            let scratch =
-                if self.is_scratch(place, *form) { " | NEARCALL_FORM_SCRATCH" } else { "" };
+            let memory = self.memory_form(place, *form);
             self.text.line(format!(
                 "nc_takes[{count}] = (nearcall_take){{{target}, {length}, {width}u, {limit}, \
-                 NEARCALL_FORM_{kind}{scratch}}};"
+                 NEARCALL_FORM_{kind}{memory}}};"
             ));
             count += 1;
         }
@@ -447,6 +449,7 @@ impl<'c, 'm> Printer<'c, 'm> {
         self.takes += 1;
         match form {
             Form::Lent if self.side == Side::Server => {}
+            _ if self.is_prealloc(place.root) => {}
             Form::Text | Form::WideText => {
                 self.text.line(format!("{value} = nearcall_taken(&nc_takes[{at}]);"));
             }
@@ -491,7 +494,8 @@ impl<'c, 'm> Printer<'c, 'm> {
         if self.procedure.operation.descriptor(root).is_some() {
             return Some(format!("nearcall_close({value});"));
         }
-        let declared = self.root_type(root).filter(|_| !self.is_only_read(root));
+        let is_others = self.is_only_read(root) || self.is_prealloc(root);
+        let declared = self.root_type(root).filter(|_| !is_others);
         declared.and_then(|declared| self.c.free(declared, value))
     }
 
@@ -499,6 +503,7 @@ impl<'c, 'm> Printer<'c, 'm> {
     pub fn cleared(&self, root: Root, (pointer, value): (&str, &str)) -> String {
         match self.procedure.operation.descriptor(root) {
             Some(_) => format!("{value} = -1;"),
+            None if self.is_prealloc(root) => format!("{pointer}->_length = 0;"),
             None => format!("memset({pointer}, 0, sizeof {value});"),
         }
     }

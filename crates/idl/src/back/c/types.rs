@@ -9,7 +9,12 @@ use crate::back::c::C;
 use crate::back::c::names::{beside, upper};
 use crate::back::c::text::Text;
 use crate::layout::{Scalar, Shape, members, shape};
-use crate::model::{Constant, DeclarationId, Enum, Kind, Member, Primitive, Type, Union, Value};
+use crate::model::{
+    Constant, DeclarationId, Enum, Kind, Member, Operation, Primitive, Type, Union, Value,
+};
+
+/// The member of a caller's memory that makes it longer.
+const GROW: &str = "void *(*_grow)(void *_own, uint32_t count);";
 
 /// Types on their way out.
 struct Printed<'t> {
@@ -100,6 +105,7 @@ impl C<'_> {
                         for declared in parameters.chain(&operation.returns) {
                             self.by_value(&mut printed, declared);
                         }
+                        self.print_prealloc(operation, &mut printed);
                     }
                 }
                 Kind::Constant(constant) => self.print_constant(id, constant, printed.text),
@@ -234,6 +240,18 @@ impl C<'_> {
                 self.anonymous(printed.text, &pair, &[&key, &value]);
             }
             _ => {}
+        }
+    }
+
+    /// Has the records defined that a caller's memory for results is passed in.
+    fn print_prealloc(&self, operation: &Operation, printed: &mut Printed<'_>) {
+        for (name, element) in operation.parameters.iter().filter_map(|one| self.prealloc(one)) {
+            if printed.done.insert(name.clone()) {
+                let buffer = format!("{element} *_buffer;");
+                let others = ["uint32_t _length;", "uint32_t _maximum;", GROW, "void *_own;"];
+                let members = [&[&*buffer][..], &others].concat();
+                self.anonymous(printed.text, &name, &members);
+            }
         }
     }
 

@@ -7,6 +7,15 @@ use crate::layout::{Root, Shape, shape};
 use crate::model::{DeclarationId, Direction, Kind, Parameter, Type};
 use crate::plan::Passing;
 
+/// What functions of C++ call their own, behind `nc_`.
+const OWN_LOCALS: &[&str] =
+    &["env", "held", "in_place", "inlet", "new", "outlet", "returned", "room", "self", "sides"];
+
+/// A local for a parameter.
+fn local_of(own: &str) -> String {
+    format!("nc_{}{own}", if OWN_LOCALS.contains(&own) { "given_" } else { "" })
+}
+
 /// How a parameter stands in a function of C++.
 enum Stands {
     Word,
@@ -161,6 +170,14 @@ impl Cpp<'_, '_> {
         for ((parameter, own), index) in spelled.zip(&names).zip(0..) {
             let declared = &parameter.declared;
             arguments += ", ";
+            if let Some((record, _)) = self.c.prealloc(parameter) {
+                let made = format!("::nearcall::detail::prealloc<::{record}>({own})");
+                let local = local_of(own);
+                text.line(format!("auto {local} = {made};"));
+                arguments += &format!("&{local}");
+                after.push(format!("{own}.resize({local}._length);"));
+                continue;
+            }
             match self.stands(procedure, index, parameter) {
                 Stands::Word => {
                     arguments += &format!("static_cast<{}>({own})", self.c.type_name(declared));
@@ -171,13 +188,14 @@ impl Cpp<'_, '_> {
                 }
                 Stands::Descriptor => arguments += own,
                 Stands::NewDescriptor => {
-                    text.line(format!("int nc_{own} = -1;"));
-                    arguments += &format!("&nc_{own}");
-                    came.push(format!("::nearcall::descriptor nc_own_{own}(nc_{own});"));
+                    let local = local_of(own);
+                    text.line(format!("int {local} = -1;"));
+                    arguments += &format!("&{local}");
+                    came.push(format!("::nearcall::descriptor nc_own_{own}({local});"));
                     after.push(format!("{own} = ::std::move(nc_own_{own});"));
                 }
                 _ => {
-                    let held = format!("nc_{own}");
+                    let held = local_of(own);
                     self.held(declared, &held, text);
                     if parameter.direction != Direction::Out {
                         text.line(format!("give({own}, {held}.value);"));
@@ -352,7 +370,7 @@ impl Cpp<'_, '_> {
         let names = self.c.parameter_names(procedure.operation);
         let all = procedure.operation.spelled_parameters().iter().zip(&names).zip(0..);
         for ((parameter, own), index) in all {
-            let (declared, given) = (self.type_name(&parameter.declared), format!("nc_{own}"));
+            let (declared, given) = (self.type_name(&parameter.declared), local_of(own));
             match self.stands(procedure, index, parameter) {
                 Stands::Word => arguments.push(format!("static_cast<{declared}>({own})")),
                 Stands::Descriptor => arguments.push(format!("::std::move({given})")),
@@ -405,11 +423,12 @@ impl Cpp<'_, '_> {
         let names = self.c.parameter_names(procedure.operation);
         let all = procedure.operation.spelled_parameters().iter().zip(&names).zip(0..);
         for ((parameter, own), index) in all {
+            let local = local_of(own);
             match self.stands(procedure, index, parameter) {
                 Stands::Descriptor => {
-                    text.line(format!("::nearcall::descriptor nc_{own}({own});"));
+                    text.line(format!("::nearcall::descriptor {local}({own});"));
                 }
-                Stands::NewDescriptor => text.line(format!("::nearcall::descriptor nc_{own};")),
+                Stands::NewDescriptor => text.line(format!("::nearcall::descriptor {local};")),
                 _ => {}
             }
         }

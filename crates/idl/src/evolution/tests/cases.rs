@@ -380,6 +380,15 @@ pub const CASES: &[Case] = &[
         &["E0630 struct `S` is appendable now: old-client new-client: I::a"],
     ),
     case(
+        "E0631",
+        [
+            "interface I { void a(out string x); };",
+            "interface I { void a(@prealloc out string x); };",
+            "interface I { void a(@prealloc(FALSE) out string x); };",
+        ],
+        &["E0631 parameter `x` of `I::a` is prealloc, and was not before: client-source: -"],
+    ),
+    case(
         "E0607",
         [
             "@appendable struct S { long x; }; interface I { void a(in S s); };",

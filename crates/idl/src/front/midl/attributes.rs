@@ -38,7 +38,7 @@ const POINTERS: &[Place] = &[Type, Member, Parameter, Operation];
 fn meaning(name: &str) -> Option<Meaning> {
     Some(match name {
         "uuid" | "version" | "pointer_default" => Meaning::For(&[Interface]),
-        "in" | "out" => Meaning::For(&[Parameter]),
+        "in" | "out" | "prealloc" | "prealloc_client" => Meaning::For(&[Parameter]),
         "ref" | "unique" | "ptr" | "string" => Meaning::For(POINTERS),
         "size_is" | "max_is" | "length_is" | "last_is" | "switch_is" => {
             Meaning::For(&[Member, Parameter])
@@ -74,8 +74,6 @@ fn ignored(name: &str) -> Option<Meaning> {
             | "ms_union"
             | "nocode"
             | "optimize"
-            | "prealloc"
-            | "prealloc_client"
             | "prealloc_server"
             | "public"
             | "restricted"

@@ -96,7 +96,12 @@ impl Lowering {
             let laid = self.lay(shape, &carried.extents[index], Role::Parameter, &slot.name);
             let Some(laid) = laid else { continue };
             let declared = self.present(laid);
-            let annotations = self.range_of(slot.attributes, &declared);
+            let mut annotations = self.range_of(slot.attributes, &declared);
+            // DICE's names for either side; IDL4's is the client's.
+            let prealloc = ["prealloc", "prealloc_client"];
+            let prealloc = prealloc.iter().find_map(|name| find(slot.attributes, name));
+            annotations
+                .extend(prealloc.map(|one| annotation("prealloc", Arguments::None, one.span)));
             parameters.push(ast::Parameter {
                 annotations,
                 direction: (direction, slot.name.span),

@@ -116,6 +116,7 @@ fn value(at: Span, name: &str, direction: Direction, primitive: Primitive) -> Pa
         direction,
         declared: Type::Primitive(primitive),
         is_opaque: false,
+        is_prealloc: false,
         descriptor: None,
         is_feed: false,
         annotations: Vec::new(),

@@ -1,0 +1,189 @@
+/* A client of ready.idl, with an allocator that counts: `client NAME` has results come to memory
+ * of its own, and prints how many pieces of memory each kind of call has had. */
+#include "counting.h"
+#include "ready.h"
+
+#define CALLS 100
+#define ROOM 2000
+
+static nearcall_environment env;
+static const ready_Shelf *shelf;
+
+static void expect(nearcall_outcome outcome, const char *message) {
+    if (env.outcome != outcome || (message != NULL && strcmp(env.message, message) != 0)) {
+        fprintf(stderr, "outcome %u, not %u: %s\n", env.outcome, outcome, env.message);
+        exit(1);
+    }
+    checks++;
+}
+
+/* Room for all that comes, and as much behind it that nobody writes to. */
+static int32_t room[ROOM * 2];
+static char letters[ROOM * 2];
+static uint8_t bytes[ROOM * 2];
+
+/* Puts the same everywhere. */
+static void wiped(void) {
+    memset(room, 0x5a, sizeof room);
+    memset(letters, 0x5a, sizeof letters);
+    memset(bytes, 0x5a, sizeof bytes);
+}
+
+/* Whether nothing stands behind so many bytes. */
+static void nothing_behind(const void *all, size_t count, size_t whole) {
+    const unsigned char *each = (const unsigned char *)all;
+    for (size_t i = count; i < whole; i++) {
+        CHECK(each[i] == 0x5a);
+    }
+}
+
+static void numbers(uint32_t count) {
+    nearcall_prealloc_int32 all = {room, 77, ROOM, NULL, NULL};
+    ready_Shelf_numbers(shelf, count, &all, &env);
+    expect(NEARCALL_RETURNED, NULL);
+    CHECK(all._length == count && all._buffer == room && all._maximum == ROOM);
+    for (uint32_t i = 0; i < count; i++) {
+        CHECK(room[i] == (int32_t)i);
+    }
+}
+
+static void text(uint32_t count) {
+    nearcall_prealloc_text all = {letters, 0, ROOM, NULL, NULL};
+    ready_Shelf_text(shelf, count, &all, &env);
+    expect(NEARCALL_RETURNED, NULL);
+    CHECK(all._length == count && strlen(letters) == count);
+}
+
+static void octets(uint32_t count) {
+    nearcall_prealloc_octet all = {bytes, 0, ROOM, NULL, NULL};
+    ready_Shelf_octets(shelf, count, &all, &env);
+    expect(NEARCALL_RETURNED, NULL);
+    CHECK(all._length == count && (count == 0 || bytes[count - 1] == (uint8_t)(count - 1)));
+}
+
+static void lent(uint32_t count) {
+    nearcall_prealloc_octet all = {bytes, 0, ROOM, NULL, NULL};
+    ready_Shelf_lent(shelf, count, &all, &env);
+    expect(NEARCALL_RETURNED, NULL);
+    CHECK(all._length == count && (count == 0 || bytes[count - 1] == (uint8_t)(count - 1)));
+}
+
+static void made(uint32_t count) {
+    nearcall_sequence_int32 all = ready_Shelf_made(shelf, count, &env);
+    expect(NEARCALL_RETURNED, NULL);
+    CHECK(all._length == count);
+    nearcall_free_sequence_int32(&all);
+}
+
+/* As much as there is room for comes, and one more does not; the binding holds. */
+static void exactly(void) {
+    int32_t four[4] = {1, 2, 3, 4};
+    nearcall_prealloc_int32 all = NEARCALL_PREALLOC(four), none = {NULL, 0, 0, NULL, NULL};
+    nearcall_prealloc_text name = {letters, 0, 5, NULL, NULL}, no_name = {NULL, 0, 0, NULL, NULL};
+    nearcall_prealloc_octet some = {bytes, 9, 16, NULL, NULL};
+    wiped();
+    ready_Shelf_numbers(shelf, 4, &all, &env);
+    expect(NEARCALL_RETURNED, NULL);
+    CHECK(all._length == 4 && four[3] == 3);
+    ready_Shelf_numbers(shelf, 5, &all, &env);
+    expect(NEARCALL_RESULTS_REFUSED, "all has 5 bytes or elements, its caller room for 4");
+    CHECK(env.ran == NEARCALL_RAN_YES && all._length == 0 && all._maximum == 4 && four[3] == 3);
+    ready_Shelf_numbers(shelf, 0, &none, &env);
+    expect(NEARCALL_RETURNED, NULL);
+    ready_Shelf_numbers(shelf, 1, &none, &env);
+    expect(NEARCALL_RESULTS_REFUSED, "all has 1 bytes or elements, its caller room for 0");
+    /* Text needs room for a NUL. */
+    ready_Shelf_text(shelf, 4, &name, &env);
+    expect(NEARCALL_RETURNED, NULL);
+    CHECK(name._length == 4 && strcmp(letters, "aaaa") == 0);
+    ready_Shelf_text(shelf, 5, &name, &env);
+    expect(NEARCALL_RESULTS_REFUSED, "all has 6 bytes or elements, its caller room for 5");
+    ready_Shelf_text(shelf, 0, &no_name, &env);
+    expect(NEARCALL_RESULTS_REFUSED, "all has 1 bytes or elements, its caller room for 0");
+    ready_Shelf_text(shelf, 0, &name, &env);
+    CHECK(name._length == 0 && letters[0] == 0);
+    nothing_behind(letters, 5, sizeof letters);
+    ready_Shelf_lent(shelf, 17, &some, &env);
+    expect(NEARCALL_RESULTS_REFUSED, "all has 17 bytes or elements, its caller room for 16");
+    nothing_behind(bytes, 0, sizeof bytes);
+    /* Out of line. */
+    ready_Shelf_octets(shelf, 1 << 20, &some, &env);
+    expect(NEARCALL_RESULTS_REFUSED, "all has 1048576 bytes or elements, its caller room for 16");
+    ready_Shelf_lent(shelf, 16, &some, &env);
+    CHECK(some._length == 16 && bytes[15] == 15);
+    nothing_behind(bytes, 16, sizeof bytes);
+}
+
+/* What else came is given back with the error, and an exception has no results. */
+static void beside(void) {
+    nearcall_prealloc_int32 all = {room, 3, 1, NULL, NULL};
+    nearcall_prealloc_text name = {letters, 3, ROOM, NULL, NULL};
+    nearcall_sequence_int32 own;
+    ready_Shelf_both(shelf, 2, &name, &own, &all, &env);
+    expect(NEARCALL_RESULTS_REFUSED, "all has 2 bytes or elements, its caller room for 1");
+    CHECK(name._length == 0 && own._length == 0 && own._buffer == NULL && all._length == 0);
+    all._maximum = ROOM;
+    ready_Shelf_both(shelf, 2, &name, &own, &all, &env);
+    expect(NEARCALL_RETURNED, NULL);
+    CHECK(name._length == 2 && own._length == 2 && all._length == 2 && room[1] == 1);
+    nearcall_free_sequence_int32(&own);
+    ready_Shelf_numbers(shelf, 1000000, &all, &env);
+    CHECK(env.outcome == NEARCALL_RAISED && nearcall_raised_ready_Gone(&env)->code == 7);
+    CHECK(all._length == 0);
+    nearcall_environment_release(&env);
+}
+
+/* Memory that grows. */
+static void *grown(void *own, uint32_t count) {
+    int32_t **all = (int32_t **)own;
+    nearcall_free(*all);
+    *all = count > ROOM ? NULL : (int32_t *)nearcall_allocate(count * sizeof **all);
+    return *all;
+}
+
+static void growing(void) {
+    int32_t *own = NULL;
+    nearcall_prealloc_int32 all = {NULL, 0, 0, grown, &own};
+    for (int round = 0; round < 2; round++) {
+        const unsigned long long before = counting_got;
+        ready_Shelf_numbers(shelf, 50, &all, &env);
+        expect(NEARCALL_RETURNED, NULL);
+        CHECK(all._length == 50 && all._maximum == 50 && all._buffer == own && own[49] == 49);
+        CHECK(counting_got - before == (round == 0 ? 1 : 0));
+    }
+    ready_Shelf_numbers(shelf, ROOM + 1, &all, &env);
+    expect(NEARCALL_NO_MEMORY, "no memory for 8004 bytes of results");
+    CHECK(all._length == 0);
+}
+
+int main(int argc, char **argv) {
+    static const struct {
+        const char *name;
+        void (*call)(uint32_t count);
+    } all[] = {
+        {"numbers", numbers}, {"text", text}, {"octets", octets}, {"lent", lent}, {"made", made}};
+    static const uint32_t counts[] = {0, 1, 8, 150, 1999};
+    nearcall_domain *domain;
+    ready_Shelf *own;
+    CHECK(argc == 2);
+    nearcall_set_allocator(counting_allocate, counting_free);
+    domain = nearcall_domain_new(&env);
+    CHECK(domain != NULL);
+    own = nearcall_import_ready_Shelf(domain, argv[1], &env);
+    CHECK(own != NULL);
+    shelf = own;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const unsigned long long before = counting_got;
+        for (int call = 0; call < CALLS; call++) {
+            all[i].call(counts[(size_t)call % (sizeof counts / sizeof *counts)]);
+        }
+        printf("%s %llu\n", all[i].name, counting_got - before);
+    }
+    exactly();
+    beside();
+    growing();
+    nearcall_release_ready_Shelf(own);
+    nearcall_domain_shut_down(domain);
+    nearcall_domain_release(domain);
+    return counting_end(0);
+}
