@@ -1,5 +1,8 @@
 //! A client that sends requests as they are, and what a server makes of them.
 
+use std::cell::Cell;
+use std::time::Duration;
+
 use nearcall::raw::{Call, Client};
 use nearcall::{
     AStackClass, AppendableDescriptor, Binding, CallError, Domain, ImportOptions,
@@ -8,7 +11,7 @@ use nearcall::{
 use nearcall_idl::model::{DeclarationId, Model};
 use nearcall_idl::plan::plan;
 
-use crate::messages::Message;
+use crate::messages::{Case, Form, Message};
 use crate::tally::Verdict;
 
 /// What stubs of an interface would say of it. It is never given back: there are few.
@@ -41,9 +44,14 @@ pub fn descriptor(model: &Model, id: DeclarationId) -> &'static InterfaceDescrip
     }))
 }
 
+/// How long a call may take: nothing that is sent has a reason to wait.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// A client of one interface.
 pub struct Attacker {
     client: Client,
+    /// How many procedures have run, by what the server has replied.
+    pub runs: Cell<usize>,
 }
 
 impl Attacker {
@@ -56,17 +64,47 @@ impl Attacker {
     ) -> Attacker {
         let binding = Binding::import_with(domain, name, interface, options);
         let binding = binding.unwrap_or_else(|error| panic!("{name}: {error}"));
-        Attacker { client: Client::new(binding, interface) }
+        let client = Client::new(binding, interface).with_deadline(PATIENCE);
+        Attacker { client, runs: Cell::new(0) }
+    }
+
+    /// Sends what a case says, and says what came of it.
+    ///
+    /// Whether a client waits is its own affair: what a server makes of a oneway call is heard by
+    /// waiting for it. What it refuses is then sent once more without, as clients do, and must not
+    /// run either.
+    pub fn tell(&self, case: &Case) -> Verdict {
+        let verdict = self.send(&case.message);
+        if case.form != Form::Oneway || verdict != Verdict::Refused {
+            return verdict;
+        }
+        let call = self.claim(&case.message).and_then(|call| filled(call, &case.message));
+        match call.and_then(|call| call.post_oneway(bytes(&case.message))) {
+            Ok(()) => verdict,
+            Err(error) => Verdict::Other(error.to_string()),
+        }
+    }
+
+    /// Whether the server has ended what it was lied to over.
+    pub fn is_revoked(&self) -> bool {
+        self.client.binding().is_revoked()
+    }
+
+    fn claim<'d>(&self, message: &Message) -> Result<Call<'_, 'd>, Box<CallError>> {
+        let procedure = message.procedure;
+        let class = self.client.binding().interface().procedures[procedure as usize].class;
+        self.client.claim_of_class(class.into(), procedure)
     }
 
     /// Sends a message, and says what came of it.
     pub fn send(&self, message: &Message) -> Verdict {
-        let procedure = message.procedure;
-        let class = self.client.binding().interface().procedures[procedure as usize].class;
-        let call = self.client.claim_of_class(class.into(), procedure);
-        let outcome = call.and_then(|call| posted(call, message));
+        let call = self.claim(message);
+        let outcome = call.and_then(|call| filled(call, message)?.post(bytes(message)).map(drop));
         match outcome {
-            Ok(()) => Verdict::Accepted,
+            Ok(()) => {
+                self.runs.set(self.runs.get() + 1);
+                Verdict::Accepted
+            }
             Err(error) => match *error {
                 CallError::NotExecuted { reason: NotExecuted::ArgumentsRefused, .. } => {
                     Verdict::Refused
@@ -77,11 +115,18 @@ impl Attacker {
     }
 }
 
-fn posted<'d>(mut call: Call<'_, 'd>, message: &'d Message) -> Result<(), Box<CallError>> {
+fn bytes(message: &Message) -> u32 {
+    message.fixed.len() as u32
+}
+
+fn filled<'b, 'd>(
+    mut call: Call<'b, 'd>,
+    message: &'d Message,
+) -> Result<Call<'b, 'd>, Box<CallError>> {
     call.put_bytes::<0>(&message.fixed);
     if let Some(at) = message.variable_at {
         let padded = message.variable.len().next_multiple_of(8) as u64;
         call.variable_at(at, padded)?.put(&message.variable);
     }
-    call.post(message.fixed.len() as u32).map(drop)
+    Ok(call)
 }

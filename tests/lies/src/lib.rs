@@ -21,7 +21,7 @@ mod writer;
 
 pub use attack::Attacker;
 pub use hunt::{Hunted, Prey, hunted};
-pub use messages::{Case, InterfaceCases, Message, Purpose, trimmed};
+pub use messages::{Case, Form, InterfaceCases, Message, Purpose, trimmed};
 pub use tally::{Side, Tally, Verdict};
 pub use writer::Lie;
 

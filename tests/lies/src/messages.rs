@@ -43,11 +43,37 @@ pub enum Purpose {
     Lie(Lie),
 }
 
+/// What calls a message is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Form {
+    /// Such as wait for a reply.
+    Call,
+    /// Such as nobody waits for.
+    Oneway,
+}
+
+impl Form {
+    pub const ALL: [Form; 2] = [Form::Call, Form::Oneway];
+
+    /// As reports call them.
+    pub fn name(self) -> &'static str {
+        match self {
+            Form::Call => "calls",
+            Form::Oneway => "oneways",
+        }
+    }
+
+    fn of(operation: &Operation) -> Form {
+        if operation.is_oneway { Form::Oneway } else { Form::Call }
+    }
+}
+
 /// A message and what has to come of it.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub message: Message,
     pub purpose: Purpose,
+    pub form: Form,
     /// Which operation of the whole file, as its self-test counts.
     pub number: usize,
 }
@@ -105,8 +131,7 @@ pub fn cases(model: &Model) -> Vec<InterfaceCases> {
                 .collect();
             let maker =
                 Maker { model, operation, number: test.number, procedure: test.procedure as u32 };
-            let has_request = !layout.request.items.is_empty();
-            if has_request && !operation.is_oneway {
+            if !layout.request.items.is_empty() {
                 let told = rounds.iter().map(|round| request(&layout.request, round));
                 own.requests.extend(maker.cases(&told.collect::<Vec<_>>(), &mut random));
             }
@@ -217,7 +242,7 @@ impl Maker<'_> {
 
     fn case(&self, message: Message, purpose: Purpose) -> Case {
         let message = Message { procedure: self.procedure, ..message };
-        Case { message, purpose, number: self.number }
+        Case { message, purpose, form: Form::of(self.operation), number: self.number }
     }
 
     fn write(&self, told: &Told<'_>, lie: Option<&Lie>) -> (Message, Vec<Lie>) {

@@ -40,8 +40,8 @@ fn programs_in_c_and_cpp_outlive_hostile_peers() {
             };
             let mut server = run("server");
             assert!(server.is_ready(), "the server of {} does not start", hunted.stem);
-            hunted.attack(workshop.path(), tally);
-            server.end(&format!("the {language} server of {}", hunted.stem));
+            let runs = hunted.attack(workshop.path(), tally);
+            server.end_after(runs, &format!("the {language} server of {}", hunted.stem), tally);
             let mut client = run("client");
             let call = |interface, operation| client.call(&format!("{interface} {operation}"));
             hunted.answer(call, workshop.path(), tally);

@@ -10,11 +10,14 @@ use lies::{Tally, Verdict, hunted};
 use nearcall::name::Scope;
 use nearcall::{Binding, CallError, Clerk, Domain, ExportOptions, ImportOptions};
 
+/// Says how many procedures have run.
+type Ran = Box<dyn Fn() -> usize>;
+
 /// A file's self-test, by parts.
 struct Prey {
     stem: &'static str,
-    /// Exports the interface of this index under a name.
-    export: fn(&Domain, usize, &str, ExportOptions) -> Clerk,
+    /// Exports the interface of this index under a name; what says how many procedures have run.
+    export: fn(&Domain, usize, &str, ExportOptions) -> (Clerk, Ran),
     /// Calls an operation of the file over a binding of an interface.
     call: fn(Binding, usize, usize),
 }
@@ -52,8 +55,12 @@ fn stubs_in_rust_refuse_every_lie() {
             options.scope = Some(scope.clone());
             (prey.export)(&domain, index, &hunted.name(index), options)
         });
-        let clerks: Vec<Clerk> = clerks.collect();
-        hunted.attack(names.path(), &mut tally);
+        let clerks: Vec<(Clerk, Ran)> = clerks.collect();
+        let runs = hunted.attack(names.path(), &mut tally);
+        let ran: usize = clerks.iter().map(|(_, count)| count()).sum();
+        if ran != runs {
+            tally.fail(format!("{} should have run {runs} procedures, not {ran}", hunted.stem));
+        }
         drop(clerks);
         let mut bound: Option<(usize, Binding)> = None;
         let call = |interface: usize, operation| {

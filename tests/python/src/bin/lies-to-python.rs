@@ -36,8 +36,8 @@ fn main() {
     let stems: Vec<&str> = all.iter().map(|hunted| &*hunted.stem).collect();
     let mut server = run("server", &stems);
     assert!(server.is_ready(), "the server does not start");
-    all.iter().for_each(|hunted| hunted.attack(&directory, &mut tally));
-    server.end("the server");
+    let runs = all.iter().map(|hunted| hunted.attack(&directory, &mut tally)).sum();
+    server.end_after(runs, "the server", &mut tally);
     let mut client = run("client", &[]);
     for hunted in &all {
         let call =
