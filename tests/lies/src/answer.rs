@@ -1,11 +1,13 @@
 //! A server that answers with what it is told to, whatever it is asked.
 
+use std::os::fd::AsFd as _;
 use std::sync::{Arc, Mutex};
 
 use nearcall::InterfaceDescriptor;
-use nearcall::raw::{Arguments, Entries, Outcome};
+use nearcall::raw::{Arguments, DescriptorKind, Entries, Outcome};
 
 use crate::messages::Message;
+use crate::opened::opened;
 
 /// What the server says next.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +45,12 @@ impl Entries for Liar {
         if let Some(at) = message.variable_at {
             let padded = message.variable.len().next_multiple_of(8) as u64;
             results.variable_at(at, padded)?.put(&message.variable);
+        }
+        if !message.descriptors.is_empty() {
+            // As of any kind, so that nobody looks before they are sent.
+            let opened = opened(&message.descriptors);
+            let sent = opened.iter().map(|one| (DescriptorKind::Any, one.as_fd()));
+            results.put_each_descriptor(&sent.collect::<Vec<_>>())?;
         }
         match message.raised {
             0 => results.reply(message.fixed.len() as u32),

@@ -1,9 +1,10 @@
 //! A client that sends requests as they are, and what a server makes of them.
 
 use std::cell::Cell;
+use std::os::fd::AsFd as _;
 use std::time::Duration;
 
-use nearcall::raw::{Call, Client};
+use nearcall::raw::{Call, Client, DescriptorKind};
 use nearcall::{
     AStackClass, AppendableDescriptor, Binding, CallError, Domain, ImportOptions,
     InterfaceDescriptor, NotExecuted, ProcedureDescriptor,
@@ -12,6 +13,7 @@ use nearcall_idl::model::{DeclarationId, Model};
 use nearcall_idl::plan::plan;
 
 use crate::messages::{Case, Form, Message};
+use crate::opened::opened;
 use crate::tally::Verdict;
 
 /// What stubs of an interface would say of it. It is never given back: there are few.
@@ -127,6 +129,12 @@ fn filled<'b, 'd>(
     if let Some(at) = message.variable_at {
         let padded = message.variable.len().next_multiple_of(8) as u64;
         call.variable_at(at, padded)?.put(&message.variable);
+    }
+    if !message.descriptors.is_empty() {
+        // As of any kind, so that nobody looks before they are sent.
+        let opened = opened(&message.descriptors);
+        let sent = opened.iter().map(|one| ("given", DescriptorKind::Any, one.as_fd()));
+        call.put_each_descriptor(&sent.collect::<Vec<_>>())?;
     }
     Ok(call)
 }

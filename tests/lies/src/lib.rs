@@ -16,6 +16,7 @@ mod attack;
 mod hunt;
 mod messages;
 mod mutations;
+mod opened;
 mod tally;
 mod writer;
 
@@ -54,11 +55,13 @@ pub enum Kind {
     Key,
     /// An exception that is not declared; of replies alone.
     Exception,
+    /// Too few open files, too many, or one of another kind.
+    Descriptor,
 }
 
 impl Kind {
     /// Every one.
-    pub const ALL: [Kind; 13] = [
+    pub const ALL: [Kind; 14] = [
         Kind::Enumerator,
         Kind::Boolean,
         Kind::Character,
@@ -72,5 +75,6 @@ impl Kind {
         Kind::Length,
         Kind::Key,
         Kind::Exception,
+        Kind::Descriptor,
     ];
 }

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use nearcall::raw::DescriptorKind;
 use nearcall_idl::layout::{self, MessageLayout, Place, Root, members, root_type};
 use nearcall_idl::model::{Annotation, DeclarationId, Model, Operation, Type};
 use nearcall_idl::selftest::{Answer, Round, Selftest, Value};
 
 use crate::Kind;
 use crate::mutations::{Random, mutated};
+use crate::opened;
 use crate::tally::Side;
 use crate::writer::{Known, Lie, Writer};
 
@@ -30,6 +32,8 @@ pub struct Message {
     pub variable_at: Option<usize>,
     /// All payloads, each padded to 8.
     pub variable: Vec<u8>,
+    /// What goes beside it.
+    pub descriptors: Vec<DescriptorKind>,
 }
 
 /// Why a message is sent.
@@ -50,21 +54,28 @@ pub enum Form {
     Call,
     /// Such as nobody waits for.
     Oneway,
+    /// Such as pass open files.
+    Descriptors,
 }
 
 impl Form {
-    pub const ALL: [Form; 2] = [Form::Call, Form::Oneway];
+    pub const ALL: [Form; 3] = [Form::Call, Form::Oneway, Form::Descriptors];
 
     /// As reports call them.
     pub fn name(self) -> &'static str {
         match self {
             Form::Call => "calls",
             Form::Oneway => "oneways",
+            Form::Descriptors => "calls with descriptors",
         }
     }
 
     fn of(operation: &Operation) -> Form {
-        if operation.is_oneway { Form::Oneway } else { Form::Call }
+        match operation {
+            _ if operation.is_oneway => Form::Oneway,
+            _ if operation.passes_descriptors() => Form::Descriptors,
+            _ => Form::Call,
+        }
     }
 }
 
@@ -107,7 +118,7 @@ pub fn trimmed(model: &Model) -> Option<Selftest> {
 }
 
 /// Every case of a file, by interface, in the order of its self-test. Operations that carry feeds
-/// or descriptors are not called: those have tests of their own.
+/// are not called: those have tests of their own.
 pub fn cases(model: &Model) -> Vec<InterfaceCases> {
     let tests: Vec<Selftest> =
         SEEDS.iter().filter_map(|seed| Selftest::new(model, *seed).ok()).collect();
@@ -121,7 +132,7 @@ pub fn cases(model: &Model) -> Vec<InterfaceCases> {
         let mut own = InterfaceCases { id, requests: Vec::new(), replies: Vec::new() };
         for (test, place) in interface.operations.iter().zip(0..) {
             let operation = &declared.operations[test.procedure];
-            if operation.feed.is_some() || operation.passes_descriptors() {
+            if operation.feed.is_some() {
                 continue;
             }
             let layout = &layout.operations[test.procedure];
@@ -131,8 +142,12 @@ pub fn cases(model: &Model) -> Vec<InterfaceCases> {
                 .collect();
             let maker =
                 Maker { model, operation, number: test.number, procedure: test.procedure as u32 };
-            if !layout.request.items.is_empty() {
-                let told = rounds.iter().map(|round| request(&layout.request, round));
+            let descriptors = opened::of_arguments(operation);
+            if !layout.request.items.is_empty() || !descriptors.is_empty() {
+                let told = rounds.iter().map(|round| Told {
+                    descriptors: &descriptors,
+                    ..Told::new(&layout.request, Values::Given(&round.given))
+                });
                 own.requests.extend(maker.cases(&told.collect::<Vec<_>>(), &mut random));
             }
             if !operation.is_oneway {
@@ -151,6 +166,7 @@ struct Told<'t> {
     raised: u16,
     exception: Option<DeclarationId>,
     values: Values<'t>,
+    descriptors: &'t [DescriptorKind],
 }
 
 #[derive(Clone, Copy)]
@@ -160,8 +176,11 @@ enum Values<'t> {
     Members(&'t Value),
 }
 
-fn request<'t>(layout: &'t MessageLayout, round: &'t Round) -> Told<'t> {
-    Told { layout, raised: 0, exception: None, values: Values::Given(&round.given) }
+impl<'t> Told<'t> {
+    /// Of a request, or of a reply that returned.
+    fn new(layout: &'t MessageLayout, values: Values<'t>) -> Told<'t> {
+        Told { layout, raised: 0, exception: None, values, descriptors: &[] }
+    }
 }
 
 impl<'t> Values<'t> {
@@ -196,17 +215,19 @@ impl Maker<'_> {
         rounds: &[&Round],
         random: &mut Random,
     ) -> Vec<Case> {
+        let descriptors = opened::of_results(self.operation);
         let mut kinds: BTreeMap<usize, Vec<Told<'_>>> = BTreeMap::new();
         for round in rounds {
             let (kind, told) = match &round.answer {
                 Answer::Returned { returned, changed } => {
                     let values = Values::Results(returned, changed);
-                    (0, Told { layout: &layout.reply, raised: 0, exception: None, values })
+                    (0, Told { descriptors: &descriptors, ..Told::new(&layout.reply, values) })
                 }
                 Answer::Raised { index, members } => {
                     let exception = Some(self.operation.raises[*index]);
                     let (layout, values) = (&layout.raised[*index], Values::Members(members));
-                    (index + 1, Told { layout, raised: *index as u16 + 1, exception, values })
+                    let raised = *index as u16 + 1;
+                    (index + 1, Told { raised, exception, ..Told::new(layout, values) })
                 }
             };
             kinds.entry(kind).or_default().push(told);
@@ -237,6 +258,11 @@ impl Maker<'_> {
             let (message, _) = self.write(told, Some(&lie));
             all.push(self.case(message, Purpose::Lie(lie)));
         }
+        for (place, descriptors) in opened::wrong(told[0].descriptors) {
+            let message = Message { descriptors, ..self.write(&told[0], None).0 };
+            let lie = Lie { kind: Kind::Descriptor, place, variant: 0 };
+            all.push(self.case(message, Purpose::Lie(lie)));
+        }
         all
     }
 
@@ -249,7 +275,9 @@ impl Maker<'_> {
         let mut writer = Writer::new(self.model, lie);
         let message = writer.message(told.layout, |place| self.known(told, place));
         assert!(lie.is_none() || writer.is_told, "{lie:?} has no place any more");
-        (Message { raised: told.raised, ..message }, writer.found.into_iter().collect())
+        let descriptors = told.descriptors.to_vec();
+        let message = Message { raised: told.raised, descriptors, ..message };
+        (message, writer.found.into_iter().collect())
     }
 
     /// What stands at a place: its path and its value.
