@@ -14,7 +14,8 @@ use nearcall_idl::build::Builder;
 use testkit::random_interface::batch;
 
 /// What is lied to besides: each type in each form of call that the others have few of.
-const FORMS: [&str; 1] = ["../matrix/idl/opened.idl"];
+const FORMS: [&str; 3] =
+    ["../matrix/idl/fed.idl", "../matrix/idl/opened.idl", "../matrix/idl/talked.idl"];
 
 const SEED: u64 = 1989;
 const COUNT: usize = 6;

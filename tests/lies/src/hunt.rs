@@ -115,7 +115,7 @@ impl Hunted {
             let clerk = Clerk::export_with(&domain, &self.name(index), liar, options);
             clerks.push(clerk.expect("it is free"));
             for case in &interface.replies {
-                spoken.set(&case.message);
+                spoken.set(case);
                 let verdict = call(index, case.number);
                 let procedure = descriptor.procedures[case.message.procedure as usize].name;
                 let place = format!("{}: {}::{procedure}", self.stem, descriptor.name);

@@ -13,6 +13,7 @@
 
 mod answer;
 mod attack;
+mod feeds;
 mod hunt;
 mod messages;
 mod mutations;
@@ -22,7 +23,7 @@ mod writer;
 
 pub use attack::Attacker;
 pub use hunt::{Hunted, Prey, hunted};
-pub use messages::{Case, Form, InterfaceCases, Message, Purpose, trimmed};
+pub use messages::{Around, Case, Form, InterfaceCases, Message, Purpose, trimmed};
 pub use tally::{Side, Tally, Verdict};
 pub use writer::Lie;
 
@@ -57,11 +58,13 @@ pub enum Kind {
     Exception,
     /// Too few open files, too many, or one of another kind.
     Descriptor,
+    /// A feed that is not open, a batch that is not due, or one of nothing that is not the last.
+    Feed,
 }
 
 impl Kind {
     /// Every one.
-    pub const ALL: [Kind; 14] = [
+    pub const ALL: [Kind; 15] = [
         Kind::Enumerator,
         Kind::Boolean,
         Kind::Character,
@@ -76,5 +79,6 @@ impl Kind {
         Kind::Key,
         Kind::Exception,
         Kind::Descriptor,
+        Kind::Feed,
     ];
 }

@@ -47,7 +47,7 @@ pub struct Tally {
     valid: BTreeMap<Side, usize>,
     mutations: BTreeMap<Side, [usize; 2]>,
     lies: BTreeMap<(Side, Kind), usize>,
-    /// The same lies, by what they were told in.
+    /// Those about values, by what they were told in.
     forms: BTreeMap<(Side, Form), usize>,
     wrong: Vec<String>,
 }
@@ -89,7 +89,9 @@ impl Tally {
             }
             (Purpose::Lie(lie), verdict) if verdict == of_lies => {
                 *self.lies.entry((side, lie.kind)).or_default() += 1;
-                *self.forms.entry((side, case.form)).or_default() += 1;
+                if is_about_a_value(lie.kind) {
+                    *self.forms.entry((side, case.form)).or_default() += 1;
+                }
             }
             _ => self.wrong.push(format!(
                 "{} {}, {place}: {purpose:?}: {verdict:?}",
@@ -122,7 +124,7 @@ impl Tally {
             for kind in Kind::ALL.into_iter().filter(|kind| is_told_to(*kind, side)) {
                 let _ = write!(text, " {kind:?} {}", self.lies_told(side, kind));
             }
-            text.push_str("; in");
+            text.push_str("; about values in");
             for form in Form::ALL.into_iter().filter(|form| is_sent_to(*form, side)) {
                 let _ = write!(text, " {} {}", form.name(), self.told_in(side, form));
             }
@@ -159,7 +161,10 @@ impl Tally {
             }
             for form in Form::ALL.into_iter().filter(|form| is_sent_to(*form, side)) {
                 if self.told_in(side, form) == 0 {
-                    wrong.push(format!("{language} {name}: no lie in {} was told", form.name()));
+                    wrong.push(format!(
+                        "{language} {name}: no lie about a value in {} was told",
+                        form.name()
+                    ));
                 }
             }
         }
@@ -172,15 +177,25 @@ fn is_told_to(kind: Kind, side: Side) -> bool {
     kind != Kind::Exception || side == Side::Client
 }
 
-/// Whether a side reads messages of such calls.
+/// Whether a side reads values in such calls.
 fn is_sent_to(form: Form, side: Side) -> bool {
-    form != Form::Oneway || side == Side::Server
+    match form {
+        Form::Oneway => side == Side::Server,
+        // All that clients say then is the number of the feed.
+        Form::Ending => side == Side::Client,
+        _ => true,
+    }
+}
+
+/// Whether it stands where a value of the interface file's should.
+fn is_about_a_value(kind: Kind) -> bool {
+    !matches!(kind, Kind::Exception | Kind::Feed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Lie, Message};
+    use crate::{Around, Lie, Message};
 
     /// Everything once, as it should be, but for lies of one kind and those in one form of calls.
     fn tally_without(kind_left_out: Option<Kind>, form_left_out: Option<Form>) -> Tally {
@@ -200,7 +215,8 @@ mod tests {
     }
 
     fn case(purpose: Purpose) -> Case {
-        Case { message: Message::default(), purpose, form: Form::Call, number: 0 }
+        let (message, around) = (Message::default(), Around::Nothing);
+        Case { message, purpose, form: Form::Call, number: 0, around }
     }
 
     fn lie(kind: Kind) -> Case {
@@ -219,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "a language server: no lie in oneways was told")]
+    #[should_panic(expected = "a language server: no lie about a value in oneways was told")]
     fn a_form_of_calls_without_lies_fails() {
         tally_without(None, Some(Form::Oneway)).judge();
     }

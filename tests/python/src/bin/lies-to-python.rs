@@ -13,8 +13,15 @@ use lies::{Hunted, Prey, Tally, hunted, trimmed};
 use nearcall_idl::back::LANGUAGES;
 
 /// Whose stubs are lied to: folders and files.
-const HUNTED: &[&str] =
-    &["idl/good", "idl/rust", "idl/python", "matrix/idl/opened.idl", "matrix/idl/records.idl"];
+const HUNTED: &[&str] = &[
+    "idl/good",
+    "idl/rust",
+    "idl/python",
+    "matrix/idl/fed.idl",
+    "matrix/idl/opened.idl",
+    "matrix/idl/records.idl",
+    "matrix/idl/talked.idl",
+];
 
 /// What the self-tests are run by.
 const PREY: &str = include_str!("../prey.py");
