@@ -1,7 +1,7 @@
 //! An interface file's stubs, hunted: every request to a server, every reply to a client, both in
 //! processes of their own that say how each call ended.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
@@ -72,22 +72,28 @@ impl Hunted {
         self.descriptors[index]
     }
 
-    /// Sends a server every request.
-    pub fn attack(&self, runtime: &Path, tally: &mut Tally) {
+    /// Sends a server every request; how many procedures it must have run for them.
+    pub fn attack(&self, runtime: &Path, tally: &mut Tally) -> usize {
         let domain = Domain::new().expect("a domain");
+        let mut runs = 0;
         for (interface, index) in self.cases.iter().zip(0..) {
             let mut options = ImportOptions::default();
             options.scopes = Some(vec![Scope::Directory(runtime.join("nearcall"))]);
             let descriptor = self.descriptors[index];
             let attacker = Attacker::new(&domain, &self.name(index), descriptor, options);
             for case in &interface.requests {
-                let verdict = attacker.send(&case.message);
+                let verdict = attacker.tell(case);
                 let procedure = descriptor.procedures[case.message.procedure as usize].name;
                 let place = format!("{}: {}::{procedure}", self.stem, descriptor.name);
-                tally.count(Side::Server, &place, &case.purpose, &verdict);
+                tally.count(Side::Server, &place, case, &verdict);
             }
+            if attacker.is_revoked() {
+                tally.fail(format!("{} has revoked a binding for its arguments", self.name(index)));
+            }
+            runs += attacker.runs.get();
         }
         domain.shut_down();
+        runs
     }
 
     /// Answers a client's calls with every reply. `call` has it make one: of an interface, an
@@ -109,11 +115,11 @@ impl Hunted {
             let clerk = Clerk::export_with(&domain, &self.name(index), liar, options);
             clerks.push(clerk.expect("it is free"));
             for case in &interface.replies {
-                spoken.set(&case.message);
+                spoken.set(case);
                 let verdict = call(index, case.number);
                 let procedure = descriptor.procedures[case.message.procedure as usize].name;
                 let place = format!("{}: {}::{procedure}", self.stem, descriptor.name);
-                tally.count(Side::Client, &place, &case.purpose, &verdict);
+                tally.count(Side::Client, &place, case, &verdict);
             }
         }
         domain.shut_down();
@@ -164,14 +170,29 @@ impl Prey {
         }
     }
 
-    /// Ends it in an orderly way.
+    /// Ends it in an orderly way; what it said last.
     ///
     /// # Panics
     ///
     /// If it does not end well: a sanitizer had a word to say, about leaks for instance.
-    pub fn end(mut self, what: &str) {
+    pub fn end(mut self, what: &str) -> String {
         drop(self.stdin);
+        let mut said = String::new();
+        self.stdout.read_to_string(&mut said).expect("it can be read");
         let status = self.child.wait().expect("it ends");
         assert!(status.success(), "{what} ended with {status}");
+        said
+    }
+
+    /// Ends a server, which has to say that it has run so many procedures: none for a lie.
+    ///
+    /// # Panics
+    ///
+    /// As [`Prey::end`].
+    pub fn end_after(self, runs: usize, what: &str, tally: &mut Tally) {
+        let said = self.end(what);
+        if said != format!("ran {runs}\n") {
+            tally.fail(format!("{what} should have run {runs} procedures, and says {said:?}"));
+        }
     }
 }

@@ -13,15 +13,17 @@
 
 mod answer;
 mod attack;
+mod feeds;
 mod hunt;
 mod messages;
 mod mutations;
+mod opened;
 mod tally;
 mod writer;
 
 pub use attack::Attacker;
 pub use hunt::{Hunted, Prey, hunted};
-pub use messages::{Case, InterfaceCases, Message, Purpose, trimmed};
+pub use messages::{Around, Case, Form, InterfaceCases, Message, Purpose, trimmed};
 pub use tally::{Side, Tally, Verdict};
 pub use writer::Lie;
 
@@ -54,11 +56,15 @@ pub enum Kind {
     Key,
     /// An exception that is not declared; of replies alone.
     Exception,
+    /// Too few open files, too many, or one of another kind.
+    Descriptor,
+    /// A feed that is not open, a batch that is not due, or one of nothing that is not the last.
+    Feed,
 }
 
 impl Kind {
     /// Every one.
-    pub const ALL: [Kind; 13] = [
+    pub const ALL: [Kind; 15] = [
         Kind::Enumerator,
         Kind::Boolean,
         Kind::Character,
@@ -72,5 +78,7 @@ impl Kind {
         Kind::Length,
         Kind::Key,
         Kind::Exception,
+        Kind::Descriptor,
+        Kind::Feed,
     ];
 }

@@ -1,13 +1,17 @@
 //! The messages of an interface: what is sent, and what has to come of it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use nearcall_idl::layout::{self, MessageLayout, Place, Root, members, root_type};
-use nearcall_idl::model::{Annotation, DeclarationId, Model, Operation, Type};
+use nearcall::raw::DescriptorKind;
+use nearcall_idl::layout::{self, MessageLayout, OperationLayout, Place, Root, members, root_type};
+use nearcall_idl::model::{Annotation, DeclarationId, FeedPart, Model, Operation, Type};
 use nearcall_idl::selftest::{Answer, Round, Selftest, Value};
 
 use crate::Kind;
+use crate::feeds::{Carried, Feeding, Numbers};
 use crate::mutations::{Random, mutated};
+use crate::opened;
 use crate::tally::Side;
 use crate::writer::{Known, Lie, Writer};
 
@@ -30,6 +34,8 @@ pub struct Message {
     pub variable_at: Option<usize>,
     /// All payloads, each padded to 8.
     pub variable: Vec<u8>,
+    /// What goes beside it.
+    pub descriptors: Vec<DescriptorKind>,
 }
 
 /// Why a message is sent.
@@ -43,13 +49,87 @@ pub enum Purpose {
     Lie(Lie),
 }
 
+/// What calls a message is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Form {
+    /// Such as wait for a reply.
+    Call,
+    /// Such as nobody waits for.
+    Oneway,
+    /// Such as pass open files.
+    Descriptors,
+    /// Such as open a feed.
+    Opening,
+    /// Batches of a feed.
+    Batch,
+    /// Batches of an exchange.
+    Exchange,
+    /// Such as end a feed, or a side of an exchange.
+    Ending,
+}
+
+impl Form {
+    pub const ALL: [Form; 7] = [
+        Form::Call,
+        Form::Oneway,
+        Form::Descriptors,
+        Form::Opening,
+        Form::Batch,
+        Form::Exchange,
+        Form::Ending,
+    ];
+
+    /// As reports call them.
+    pub fn name(self) -> &'static str {
+        match self {
+            Form::Call => "calls",
+            Form::Oneway => "oneways",
+            Form::Descriptors => "calls with descriptors",
+            Form::Opening => "openings of feeds",
+            Form::Batch => "batches of feeds",
+            Form::Exchange => "batches of exchanges",
+            Form::Ending => "ends of feeds",
+        }
+    }
+
+    fn of(operation: &Operation) -> Form {
+        match &operation.feed {
+            None if operation.is_oneway => Form::Oneway,
+            None if operation.passes_descriptors() => Form::Descriptors,
+            None => Form::Call,
+            Some(feed) => match feed.part {
+                FeedPart::Open => Form::Opening,
+                FeedPart::Next | FeedPart::Put if feed.is_exchange => Form::Exchange,
+                FeedPart::Next | FeedPart::Put => Form::Batch,
+                FeedPart::End => Form::Ending,
+            },
+        }
+    }
+}
+
 /// A message and what has to come of it.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub message: Message,
     pub purpose: Purpose,
+    pub form: Form,
     /// Which operation of the whole file, as its self-test counts.
     pub number: usize,
+    pub around: Around,
+}
+
+/// What has to be said around a message.
+#[derive(Clone, Debug, Default)]
+pub enum Around {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The request opens a feed, which nobody wants.
+    Opened(Numbers),
+    /// The request is of a feed that is open.
+    Carried(Arc<Carried>),
+    /// The client asks for more than this reply: what it is told of each procedure else.
+    Answers(Arc<Vec<Message>>),
 }
 
 /// Everything that is sent about one interface.
@@ -80,8 +160,7 @@ pub fn trimmed(model: &Model) -> Option<Selftest> {
     Some(test)
 }
 
-/// Every case of a file, by interface, in the order of its self-test. Operations that carry feeds
-/// or descriptors are not called: those have tests of their own.
+/// Every case of a file, by interface, in the order of its self-test.
 pub fn cases(model: &Model) -> Vec<InterfaceCases> {
     let tests: Vec<Selftest> =
         SEEDS.iter().filter_map(|seed| Selftest::new(model, *seed).ok()).collect();
@@ -94,25 +173,20 @@ pub fn cases(model: &Model) -> Vec<InterfaceCases> {
         let layout = layout::interface(model, declared);
         let mut own = InterfaceCases { id, requests: Vec::new(), replies: Vec::new() };
         for (test, place) in interface.operations.iter().zip(0..) {
-            let operation = &declared.operations[test.procedure];
-            if operation.feed.is_some() || operation.passes_descriptors() {
-                continue;
-            }
-            let layout = &layout.operations[test.procedure];
+            let number = test.number;
             let rounds: Vec<&Round> = tests
                 .iter()
                 .flat_map(|test| &test.interfaces[index].operations[place].rounds)
                 .collect();
-            let maker =
-                Maker { model, operation, number: test.number, procedure: test.procedure as u32 };
-            let has_request = !layout.request.items.is_empty();
-            if has_request && !operation.is_oneway {
-                let told = rounds.iter().map(|round| request(&layout.request, round));
-                own.requests.extend(maker.cases(&told.collect::<Vec<_>>(), &mut random));
+            if let Some(feed) = &test.feed {
+                let (interface, layout, rounds) = (declared, &layout, &*rounds);
+                let feeding = Feeding { model, interface, layout, feed, number, rounds };
+                feeding.cases(&mut random, &mut own);
+                continue;
             }
-            if !operation.is_oneway {
-                own.replies.extend(maker.replies(layout, &rounds, &mut random));
-            }
+            let operation = &declared.operations[test.procedure];
+            let maker = Maker { model, operation, number, procedure: test.procedure as u32 };
+            maker.calls(&layout.operations[test.procedure], &rounds, &mut random, &mut own);
         }
         all.push(own);
     }
@@ -121,22 +195,32 @@ pub fn cases(model: &Model) -> Vec<InterfaceCases> {
 
 /// A message that can be written: where its values are.
 #[derive(Clone, Copy)]
-struct Told<'t> {
+pub struct Told<'t> {
     layout: &'t MessageLayout,
     raised: u16,
     exception: Option<DeclarationId>,
     values: Values<'t>,
+    descriptors: &'t [DescriptorKind],
 }
 
+/// What stands in a message.
 #[derive(Clone, Copy)]
-enum Values<'t> {
+pub enum Values<'t> {
+    /// Arguments, by parameter.
     Given(&'t [Option<Value>]),
+    /// What is returned, and the parameters that come back.
     Results(&'t Option<Value>, &'t [Option<Value>]),
+    /// An exception's.
     Members(&'t Value),
+    /// By what they are.
+    Roots(&'t [(Root, Value)]),
 }
 
-fn request<'t>(layout: &'t MessageLayout, round: &'t Round) -> Told<'t> {
-    Told { layout, raised: 0, exception: None, values: Values::Given(&round.given) }
+impl<'t> Told<'t> {
+    /// Of a request, or of a reply that returned.
+    pub fn new(layout: &'t MessageLayout, values: Values<'t>) -> Told<'t> {
+        Told { layout, raised: 0, exception: None, values, descriptors: &[] }
+    }
 }
 
 impl<'t> Values<'t> {
@@ -146,6 +230,9 @@ impl<'t> Values<'t> {
                 all[index as usize].as_ref()
             }
             (Values::Results(returned, _), Root::Returned) => returned.as_ref(),
+            (Values::Roots(all), root) => {
+                all.iter().find(|(own, _)| *own == root).map(|(_, value)| value)
+            }
             (Values::Members(Value::Fields(all)), Root::Member(index)) => {
                 Some(&all[index as usize])
             }
@@ -155,38 +242,68 @@ impl<'t> Values<'t> {
     }
 }
 
-/// Makes the cases of one operation.
-struct Maker<'m> {
-    model: &'m Model,
-    operation: &'m Operation,
-    number: usize,
-    procedure: u32,
+/// Makes the cases of one procedure.
+pub struct Maker<'m> {
+    pub model: &'m Model,
+    pub operation: &'m Operation,
+    /// Which operation of the whole file.
+    pub number: usize,
+    pub procedure: u32,
 }
 
 impl Maker<'_> {
-    /// Results and exceptions, and one exception that is none.
-    fn replies(
+    /// Of what is no feed: requests, if it has any, and replies, if it has.
+    fn calls(
         &self,
-        layout: &layout::OperationLayout,
+        layout: &OperationLayout,
+        rounds: &[&Round],
+        random: &mut Random,
+        own: &mut InterfaceCases,
+    ) {
+        let descriptors = opened::of_arguments(self.operation);
+        if !layout.request.items.is_empty() || !descriptors.is_empty() {
+            let given = rounds.iter().map(|round| Values::Given(&round.given));
+            let told = given.map(|values| Told {
+                descriptors: &descriptors,
+                ..Told::new(&layout.request, values)
+            });
+            own.requests.extend(self.cases(&told.collect::<Vec<_>>(), random));
+        }
+        if self.operation.is_oneway {
+            return;
+        }
+        let descriptors = opened::of_results(self.operation);
+        let returned = rounds.iter().filter_map(|round| match &round.answer {
+            Answer::Returned { returned, changed } => Some(Values::Results(returned, changed)),
+            Answer::Raised { .. } => None,
+        });
+        let returned = returned
+            .map(|values| Told { descriptors: &descriptors, ..Told::new(&layout.reply, values) });
+        own.replies.extend(self.replies(layout, &returned.collect::<Vec<_>>(), rounds, random));
+    }
+
+    /// Results and exceptions, and one exception that is none.
+    pub fn replies(
+        &self,
+        layout: &OperationLayout,
+        returned: &[Told<'_>],
         rounds: &[&Round],
         random: &mut Random,
     ) -> Vec<Case> {
-        let mut kinds: BTreeMap<usize, Vec<Told<'_>>> = BTreeMap::new();
-        for round in rounds {
-            let (kind, told) = match &round.answer {
-                Answer::Returned { returned, changed } => {
-                    let values = Values::Results(returned, changed);
-                    (0, Told { layout: &layout.reply, raised: 0, exception: None, values })
-                }
-                Answer::Raised { index, members } => {
-                    let exception = Some(self.operation.raises[*index]);
-                    let (layout, values) = (&layout.raised[*index], Values::Members(members));
-                    (index + 1, Told { layout, raised: *index as u16 + 1, exception, values })
-                }
-            };
-            kinds.entry(kind).or_default().push(told);
+        let mut all = self.cases(returned, random);
+        for ((exception, layout), index) in
+            self.operation.raises.iter().zip(&layout.raised).zip(0..)
+        {
+            let raised = rounds.iter().filter_map(|round| match &round.answer {
+                Answer::Raised { index: own, members } if *own == index => Some(Told {
+                    raised: index as u16 + 1,
+                    exception: Some(*exception),
+                    ..Told::new(layout, Values::Members(members))
+                }),
+                _ => None,
+            });
+            all.extend(self.cases(&raised.collect::<Vec<_>>(), random));
         }
-        let mut all: Vec<Case> = kinds.values().flat_map(|told| self.cases(told, random)).collect();
         let raised = self.operation.raises.len() as u16 + 1;
         let lie = Lie { kind: Kind::Exception, place: String::new(), variant: 0 };
         all.push(self.case(Message { raised, ..Message::default() }, Purpose::Lie(lie)));
@@ -194,7 +311,7 @@ impl Maker<'_> {
     }
 
     /// Of messages of one layout: each, mutations of each, and each lie that there is.
-    fn cases(&self, told: &[Told<'_>], random: &mut Random) -> Vec<Case> {
+    pub fn cases(&self, told: &[Told<'_>], random: &mut Random) -> Vec<Case> {
         let mut all = Vec::new();
         let mut lies: BTreeMap<Lie, &Told<'_>> = BTreeMap::new();
         for one in told {
@@ -212,19 +329,33 @@ impl Maker<'_> {
             let (message, _) = self.write(told, Some(&lie));
             all.push(self.case(message, Purpose::Lie(lie)));
         }
+        for (place, descriptors) in opened::wrong(told[0].descriptors) {
+            let message = Message { descriptors, ..self.write(&told[0], None).0 };
+            let lie = Lie { kind: Kind::Descriptor, place, variant: 0 };
+            all.push(self.case(message, Purpose::Lie(lie)));
+        }
         all
     }
 
-    fn case(&self, message: Message, purpose: Purpose) -> Case {
+    /// A message that is sent for a purpose.
+    pub fn case(&self, message: Message, purpose: Purpose) -> Case {
         let message = Message { procedure: self.procedure, ..message };
-        Case { message, purpose, number: self.number }
+        let (form, number) = (Form::of(self.operation), self.number);
+        Case { message, purpose, form, number, around: Around::Nothing }
+    }
+
+    /// A valid one.
+    pub fn message(&self, told: &Told<'_>) -> Message {
+        Message { procedure: self.procedure, ..self.write(told, None).0 }
     }
 
     fn write(&self, told: &Told<'_>, lie: Option<&Lie>) -> (Message, Vec<Lie>) {
         let mut writer = Writer::new(self.model, lie);
         let message = writer.message(told.layout, |place| self.known(told, place));
         assert!(lie.is_none() || writer.is_told, "{lie:?} has no place any more");
-        (Message { raised: told.raised, ..message }, writer.found.into_iter().collect())
+        let descriptors = told.descriptors.to_vec();
+        let message = Message { raised: told.raised, descriptors, ..message };
+        (message, writer.found.into_iter().collect())
     }
 
     /// What stands at a place: its path and its value.

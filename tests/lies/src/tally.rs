@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::Kind;
-use crate::messages::Purpose;
+use crate::messages::{Case, Form, Purpose};
 
 /// Who reads the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,7 +46,9 @@ pub struct Tally {
     taken: Vec<Kind>,
     valid: BTreeMap<Side, usize>,
     mutations: BTreeMap<Side, [usize; 2]>,
-    lies: BTreeMap<Side, BTreeMap<Kind, usize>>,
+    lies: BTreeMap<(Side, Kind), usize>,
+    /// Those about values, by what they were told in.
+    forms: BTreeMap<(Side, Form), usize>,
     wrong: Vec<String>,
 }
 
@@ -61,6 +63,7 @@ impl Tally {
             valid: BTreeMap::new(),
             mutations: BTreeMap::new(),
             lies: BTreeMap::new(),
+            forms: BTreeMap::new(),
             wrong: Vec::new(),
         }
     }
@@ -72,7 +75,8 @@ impl Tally {
     }
 
     /// Counts one message; `place` says where to look if it is wrong.
-    pub fn count(&mut self, side: Side, place: &str, purpose: &Purpose, verdict: &Verdict) {
+    pub fn count(&mut self, side: Side, place: &str, case: &Case, verdict: &Verdict) {
+        let purpose = &case.purpose;
         let is_taken = matches!(purpose, Purpose::Lie(lie) if self.taken.contains(&lie.kind));
         let of_lies = if is_taken { &Verdict::Accepted } else { &Verdict::Refused };
         match (purpose, verdict) {
@@ -84,7 +88,10 @@ impl Tally {
                 self.mutations.entry(side).or_default()[1] += 1;
             }
             (Purpose::Lie(lie), verdict) if verdict == of_lies => {
-                *self.lies.entry(side).or_default().entry(lie.kind).or_default() += 1;
+                *self.lies.entry((side, lie.kind)).or_default() += 1;
+                if is_about_a_value(lie.kind) {
+                    *self.forms.entry((side, case.form)).or_default() += 1;
+                }
             }
             _ => self.wrong.push(format!(
                 "{} {}, {place}: {purpose:?}: {verdict:?}",
@@ -117,13 +124,21 @@ impl Tally {
             for kind in Kind::ALL.into_iter().filter(|kind| is_told_to(*kind, side)) {
                 let _ = write!(text, " {kind:?} {}", self.lies_told(side, kind));
             }
+            text.push_str("; about values in");
+            for form in Form::ALL.into_iter().filter(|form| is_sent_to(*form, side)) {
+                let _ = write!(text, " {} {}", form.name(), self.told_in(side, form));
+            }
             text.push('\n');
         }
         text
     }
 
     fn lies_told(&self, side: Side, kind: Kind) -> usize {
-        self.lies.get(&side).and_then(|own| own.get(&kind)).copied().unwrap_or_default()
+        self.lies.get(&(side, kind)).copied().unwrap_or_default()
+    }
+
+    fn told_in(&self, side: Side, form: Form) -> usize {
+        self.forms.get(&(side, form)).copied().unwrap_or_default()
     }
 
     /// # Panics
@@ -144,6 +159,14 @@ impl Tally {
                     wrong.push(format!("{language} {name}: no lie about {kind:?} was told"));
                 }
             }
+            for form in Form::ALL.into_iter().filter(|form| is_sent_to(*form, side)) {
+                if self.told_in(side, form) == 0 {
+                    wrong.push(format!(
+                        "{language} {name}: no lie about a value in {} was told",
+                        form.name()
+                    ));
+                }
+            }
         }
         assert!(wrong.is_empty(), "{count} wrong:\n{}\n{}", wrong.join("\n"), self.report());
     }
@@ -154,44 +177,73 @@ fn is_told_to(kind: Kind, side: Side) -> bool {
     kind != Kind::Exception || side == Side::Client
 }
 
+/// Whether a side reads values in such calls.
+fn is_sent_to(form: Form, side: Side) -> bool {
+    match form {
+        Form::Oneway => side == Side::Server,
+        // All that clients say then is the number of the feed.
+        Form::Ending => side == Side::Client,
+        _ => true,
+    }
+}
+
+/// Whether it stands where a value of the interface file's should.
+fn is_about_a_value(kind: Kind) -> bool {
+    !matches!(kind, Kind::Exception | Kind::Feed)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Lie;
+    use crate::{Around, Lie, Message};
 
-    /// Everything once, as it should be, but for lies of one kind.
-    fn tally_without(left_out: Option<Kind>) -> Tally {
+    /// Everything once, as it should be, but for lies of one kind and those in one form of calls.
+    fn tally_without(kind_left_out: Option<Kind>, form_left_out: Option<Form>) -> Tally {
         let mut tally = Tally::new("a language");
         for side in Side::BOTH {
-            tally.count(side, "", &Purpose::Valid, &Verdict::Accepted);
-            tally.count(side, "", &Purpose::Mutation, &Verdict::Accepted);
-            tally.count(side, "", &Purpose::Mutation, &Verdict::Refused);
-            for kind in Kind::ALL.into_iter().filter(|kind| Some(*kind) != left_out) {
+            tally.count(side, "", &case(Purpose::Valid), &Verdict::Accepted);
+            tally.count(side, "", &case(Purpose::Mutation), &Verdict::Accepted);
+            tally.count(side, "", &case(Purpose::Mutation), &Verdict::Refused);
+            for kind in Kind::ALL.into_iter().filter(|kind| Some(*kind) != kind_left_out) {
                 tally.count(side, "", &lie(kind), &Verdict::Refused);
+            }
+            for form in Form::ALL.into_iter().filter(|form| Some(*form) != form_left_out) {
+                tally.count(side, "", &Case { form, ..lie(Kind::Text) }, &Verdict::Refused);
             }
         }
         tally
     }
 
-    fn lie(kind: Kind) -> Purpose {
-        Purpose::Lie(Lie { kind, place: String::new(), variant: 0 })
+    fn case(purpose: Purpose) -> Case {
+        let (message, around) = (Message::default(), Around::Nothing);
+        Case { message, purpose, form: Form::Call, number: 0, around }
+    }
+
+    fn lie(kind: Kind) -> Case {
+        case(Purpose::Lie(Lie { kind, place: String::new(), variant: 0 }))
     }
 
     #[test]
     fn what_is_complete_passes() {
-        tally_without(None).judge();
+        tally_without(None, None).judge();
     }
 
     #[test]
     #[should_panic(expected = "a language server: no lie about Boolean was told")]
     fn a_kind_that_was_not_told_fails() {
-        tally_without(Some(Kind::Boolean)).judge();
+        tally_without(Some(Kind::Boolean), None).judge();
+    }
+
+    #[test]
+    #[should_panic(expected = "a language server: no lie about a value in oneways was told")]
+    fn a_form_of_calls_without_lies_fails() {
+        tally_without(None, Some(Form::Oneway)).judge();
     }
 
     #[test]
     #[should_panic(expected = "Accepted")]
     fn a_lie_that_is_accepted_fails() {
-        let mut tally = tally_without(None);
+        let mut tally = tally_without(None, None);
         tally.count(Side::Client, "", &lie(Kind::Boolean), &Verdict::Accepted);
         tally.judge();
     }
@@ -199,7 +251,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "Refused")]
     fn a_lie_that_a_language_takes_and_refuses_fails() {
-        let mut tally = Tally::new("a language").taking(Kind::Key);
+        let mut tally = tally_without(None, None).taking(Kind::Key);
         tally.count(Side::Server, "", &lie(Kind::Key), &Verdict::Refused);
         tally.judge();
     }
@@ -207,8 +259,8 @@ mod tests {
     #[test]
     #[should_panic(expected = "Refused")]
     fn what_is_valid_and_refused_fails() {
-        let mut tally = tally_without(None);
-        tally.count(Side::Server, "", &Purpose::Valid, &Verdict::Refused);
+        let mut tally = tally_without(None, None);
+        tally.count(Side::Server, "", &case(Purpose::Valid), &Verdict::Refused);
         tally.judge();
     }
 }

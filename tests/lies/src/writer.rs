@@ -90,7 +90,7 @@ impl<'m> Writer<'m> {
             }
         }
         let variable_at = (!layout.payloads.is_empty()).then_some(layout.variable_at as usize);
-        Message { procedure: 0, raised: 0, fixed, variable_at, variable }
+        Message { fixed, variable_at, variable, ..Message::default() }
     }
 
     fn inside(&mut self, name: impl Into<String>, write: impl FnOnce(&mut Self)) {

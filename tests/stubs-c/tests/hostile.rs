@@ -15,7 +15,15 @@ use stubs_c_tests::cross::CROSS;
 use support::{SANITIZED_QUICKLY, Server, Workshop, prey, sanitizing, tests_directory};
 
 /// Whose stubs are lied to: folders and files.
-const HUNTED: &[&str] = &["idl/good", "idl/rust", "stubs-c/cross.idl", "matrix/idl/records.idl"];
+const HUNTED: &[&str] = &[
+    "idl/good",
+    "idl/rust",
+    "stubs-c/cross.idl",
+    "matrix/idl/fed.idl",
+    "matrix/idl/opened.idl",
+    "matrix/idl/records.idl",
+    "matrix/idl/talked.idl",
+];
 
 #[test]
 fn programs_in_c_and_cpp_outlive_hostile_peers() {
@@ -40,8 +48,8 @@ fn programs_in_c_and_cpp_outlive_hostile_peers() {
             };
             let mut server = run("server");
             assert!(server.is_ready(), "the server of {} does not start", hunted.stem);
-            hunted.attack(workshop.path(), tally);
-            server.end(&format!("the {language} server of {}", hunted.stem));
+            let runs = hunted.attack(workshop.path(), tally);
+            server.end_after(runs, &format!("the {language} server of {}", hunted.stem), tally);
             let mut client = run("client");
             let call = |interface, operation| client.call(&format!("{interface} {operation}"));
             hunted.answer(call, workshop.path(), tally);
@@ -60,7 +68,7 @@ fn flood(procedure: u32, trees: u32) -> Message {
     let bytes = (members.len() + below.len()) as u32;
     let variable = [&bytes.to_le_bytes(), &members[..], &below].concat();
     let fixed = (variable.len() as u32).to_le_bytes().to_vec();
-    Message { procedure, raised: 0, fixed, variable_at: Some(8), variable }
+    Message { procedure, fixed, variable_at: Some(8), variable, ..Message::default() }
 }
 
 #[test]

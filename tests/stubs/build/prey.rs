@@ -44,6 +44,7 @@ fn module(out: &Path, model: &Model, stem: &str) -> Option<String> {
     let [shared, client, server] = &programs[..] else { panic!("not three programs") };
     // Nothing is said of values that differ: all do.
     let quiet = shared.text.replace("eprintln!(", "let _ = format!(");
+    let quiet = quiet.replace("    fn call_count(", "    pub fn call_count(");
     let path = out.join(format!("{stem}{}", shared.suffix));
     fs::write(path, quiet).expect("OUT_DIR can be written");
     let (head, rest) = client.text.split_once("/// Calls everything").expect("it is a program");
@@ -55,10 +56,11 @@ fn module(out: &Path, model: &Model, stem: &str) -> Option<String> {
     Some(format!(
         "{}\nuse std::sync::Arc;\n{}\n{servers}\n\
          pub fn export(domain: &nearcall::Domain, index: usize, name: &str, \
-         options: nearcall::ExportOptions) -> nearcall::Clerk {{\n\
+         options: nearcall::ExportOptions) -> (nearcall::Clerk, Box<dyn Fn() -> usize>) {{\n\
          let check = Arc::new(Check::new(\"server\", {count}));\n\
+         let own = Arc::clone(&check);\n\
          let clerk = match index {{\n{exports}_ => panic!(\"no interface\"),\n}};\n\
-         clerk.expect(\"it is free\")\n}}\n\
+         (clerk.expect(\"it is free\"), Box::new(move || own.call_count()))\n}}\n\
          pub fn call(binding: nearcall::Binding, interface: usize, operation: usize) {{\n\
          let check = Check::new(\"client\", {count});\n\
          match (interface, operation) {{\n{arms}_ => panic!(\"no operation\"),\n}}\n}}\n",

@@ -10,11 +10,23 @@ use lies::{Tally, Verdict, hunted};
 use nearcall::name::Scope;
 use nearcall::{Binding, CallError, Clerk, Domain, ExportOptions, ImportOptions};
 
+/// Whose stubs are lied to: folders and files.
+const HUNTED: &[&str] = &[
+    "idl/good",
+    "idl/rust",
+    "matrix/idl/fed.idl",
+    "matrix/idl/opened.idl",
+    "matrix/idl/talked.idl",
+];
+
+/// Says how many procedures have run.
+type Ran = Box<dyn Fn() -> usize>;
+
 /// A file's self-test, by parts.
 struct Prey {
     stem: &'static str,
-    /// Exports the interface of this index under a name.
-    export: fn(&Domain, usize, &str, ExportOptions) -> Clerk,
+    /// Exports the interface of this index under a name; what says how many procedures have run.
+    export: fn(&Domain, usize, &str, ExportOptions) -> (Clerk, Ran),
     /// Calls an operation of the file over a binding of an interface.
     call: fn(Binding, usize, usize),
 }
@@ -41,7 +53,7 @@ fn stubs_in_rust_refuse_every_lie() {
     let names = tempfile::tempdir().expect("a directory");
     let scope = Scope::Directory(names.path().join("nearcall"));
     let (mut tally, mut files) = (Tally::new("Rust"), 0);
-    for hunted in hunted(&tests, &["idl/good", "idl/rust"]) {
+    for hunted in hunted(&tests, HUNTED) {
         let prey = PREY.iter().find(|prey| prey.stem == hunted.stem);
         let prey = prey.unwrap_or_else(|| panic!("{} has no prey", hunted.stem));
         files += 1;
@@ -52,8 +64,12 @@ fn stubs_in_rust_refuse_every_lie() {
             options.scope = Some(scope.clone());
             (prey.export)(&domain, index, &hunted.name(index), options)
         });
-        let clerks: Vec<Clerk> = clerks.collect();
-        hunted.attack(names.path(), &mut tally);
+        let clerks: Vec<(Clerk, Ran)> = clerks.collect();
+        let runs = hunted.attack(names.path(), &mut tally);
+        let ran: usize = clerks.iter().map(|(_, count)| count()).sum();
+        if ran != runs {
+            tally.fail(format!("{} should have run {runs} procedures, not {ran}", hunted.stem));
+        }
         drop(clerks);
         let mut bound: Option<(usize, Binding)> = None;
         let call = |interface: usize, operation| {

@@ -43,7 +43,7 @@ pub fn c(model: &Model, stem: &str, test: &Selftest) -> Option<Program> {
     let (calls, main) = client.split_once("int main(").expect("it is a program");
     let calls = calls.replace("nearcall_environment_release(&env)", "prey_release(&env)");
     let mut text = format!(
-        "#define _POSIX_C_SOURCE 200809L\n#define NC_SIDE \"prey\"\n\
+        "#define _GNU_SOURCE\n#define NC_SIDE \"prey\"\n\
          #include <pthread.h>\n{include}#include \"prey.h\"\n{server}\n{calls}\n"
     );
     text += "static void call(nearcall_domain *domain, const char *name, unsigned interface,\n\
