@@ -106,7 +106,11 @@ impl<'p, 'm> Printer<'p, 'm> {
         if let Some(local) = self.locals.get(&key) {
             return local.clone();
         }
-        let name = self.place_name(place) + suffix;
+        let name = match (self.place_name(place), suffix) {
+            (name, "") => name,
+            // A parameter whose name is a word of Rust's has one more at its end.
+            (name, suffix) => format!("{}{suffix}", name.trim_end_matches('_')),
+        };
         // On the server a parameter is a local of the same name.
         let is_parameter = matches!(place.root, Root::Parameter(_)) && place.path.is_empty();
         let name = if self.side == Side::Server && is_parameter && suffix.is_empty() {
