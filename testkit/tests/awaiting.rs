@@ -2,11 +2,12 @@
 //! however it ends (design note 0022).
 
 use std::future::{Future, poll_fn};
+use std::panic::resume_unwind;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{Thread, ThreadId};
+use std::thread::{self, Thread, ThreadId};
 use std::time::{Duration, Instant};
 
 use futures::future::{join, join_all, select_ok};
@@ -24,8 +25,13 @@ const LONG_MS: u32 = 600_000;
 /// A-stacks of the class of `add`, `doze` and `null`.
 const ASTACKS: i32 = 5;
 
-fn check(test: impl Fn(&World)) {
-    each_world(SERVER, test);
+/// In a thread of its own each time: what a thread has learned from its calls, such as that each is
+/// its only one, decides when the next one is looked for.
+fn check(test: impl Fn(&World) + Sync) {
+    each_world(SERVER, |world| {
+        let ended = thread::scope(|scope| scope.spawn(|| test(world)).join());
+        ended.unwrap_or_else(|panic| resume_unwind(panic));
+    });
 }
 
 /// The smallest executor: a thread that sleeps until its one task is woken.
