@@ -227,7 +227,11 @@ fn an_end_of_a_pair_is_left_alone() {
     let (handed_down, kept) = Stream::pair().unwrap();
     let activator = activator.with(handed_down.into());
     let mut server = activator.start(&["again"]);
-    assert_eq!(server.line(), format!("exported {}", activator.path().display()));
+    let exported = format!("exported {}", activator.path().display());
+    assert_eq!(server.line(), exported);
+    // It withdraws the first one, and whoever binds just then is cut off.
+    assert!(server.line().contains("is already exported"));
+    assert_eq!(server.line(), exported);
     assert_eq!(hear(&kept, Duration::ZERO), Heard::Nothing, "somebody is served over it");
     activator.import(&Domain::new().unwrap()).unwrap().null().unwrap();
 }
