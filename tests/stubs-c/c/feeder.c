@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "feeding.h"
+#include "serve.h"
 
 static int alive_count;
 
@@ -218,7 +219,6 @@ int main(int argc, char **argv) {
         NULL, rows, numbers, lines, load, sum, joined, dropped, alive,
     };
     nearcall_environment env;
-    char byte;
     nearcall_domain *domain = nearcall_domain_new(&env);
     nearcall_clerk *clerk;
     CHECK(domain != NULL && argc == 2);
@@ -227,12 +227,6 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", env.message);
         return 1;
     }
-    puts("ready");
-    fflush(stdout);
-    while (read(0, &byte, 1) > 0) {
-    }
-    nearcall_domain_shut_down(domain);
-    nearcall_clerk_release(clerk);
-    nearcall_domain_release(domain);
+    serve(domain, clerk);
     return 0;
 }

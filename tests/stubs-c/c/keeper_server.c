@@ -1,5 +1,6 @@
 /* A server of vault.idl: `keeper_server NAME` exports it until its standard input ends. */
 #include "open.h"
+#include "serve.h"
 #include "vault.h"
 
 static int swap(void *self, int file, const char *text, int link, int *same,
@@ -72,7 +73,6 @@ int main(int argc, char **argv) {
         NULL, swap, measure, made, wrong, open_count_of, close_it, count,
     };
     nearcall_environment env;
-    char byte;
     nearcall_clerk *clerk;
     domain = nearcall_domain_new(&env);
     CHECK(domain != NULL && argc == 2);
@@ -81,12 +81,6 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", env.message);
         return 1;
     }
-    puts("ready");
-    fflush(stdout);
-    while (read(0, &byte, 1) > 0) {
-    }
-    nearcall_domain_shut_down(domain);
-    nearcall_clerk_release(clerk);
-    nearcall_domain_release(domain);
+    serve(domain, clerk);
     return 0;
 }

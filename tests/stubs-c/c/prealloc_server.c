@@ -1,8 +1,7 @@
 /* A server of ready.idl: `server NAME` exports it until its standard input ends. */
-#include <unistd.h>
-
 #include "check.h"
 #include "ready.h"
+#include "serve.h"
 
 /* So many raise. */
 #define TOO_MANY 1000000
@@ -87,18 +86,11 @@ int main(int argc, char **argv) {
         NULL, numbers, bounded, text, octets, lent, both, made,
     };
     nearcall_environment env;
-    char byte;
     nearcall_domain *domain = nearcall_domain_new(&env);
     nearcall_clerk *clerk;
     CHECK(argc == 2 && domain != NULL);
     clerk = nearcall_export_ready_Shelf(domain, argv[1], &server, &env);
     CHECK(clerk != NULL);
-    puts("ready");
-    fflush(stdout);
-    while (read(0, &byte, 1) > 0) {
-    }
-    nearcall_domain_shut_down(domain);
-    nearcall_clerk_release(clerk);
-    nearcall_domain_release(domain);
+    serve(domain, clerk);
     return 0;
 }

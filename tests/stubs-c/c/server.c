@@ -1,8 +1,7 @@
 /* A server of cross.idl: `server NAME` exports it until its standard input ends. */
-#include <unistd.h>
-
 #include "check.h"
 #include "cross.h"
+#include "serve.h"
 
 static unsigned long long posted;
 
@@ -185,7 +184,6 @@ int main(int argc, char **argv) {
         posted_,
     };
     nearcall_environment env;
-    char byte;
     nearcall_domain *domain = nearcall_domain_new(&env);
     nearcall_clerk *clerk;
     CHECK(argc == 2);
@@ -195,12 +193,6 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", env.message);
         return 1;
     }
-    puts("ready");
-    fflush(stdout);
-    while (read(0, &byte, 1) > 0) {
-    }
-    nearcall_domain_shut_down(domain);
-    nearcall_clerk_release(clerk);
-    nearcall_domain_release(domain);
+    serve(domain, clerk);
     return 0;
 }

@@ -1,14 +1,13 @@
 /* A server of either version of versions/early.idl and late.idl: `shelf_server NAME` exports it
  * until its standard input ends. Compiled with LATE for the new version. What it keeps it tells as
  * the servers in Rust do, of the one item that the client in C sends. */
-#include <unistd.h>
-
 #ifdef LATE
 #include "late.h"
 #else
 #include "early.h"
 #endif
 #include "check.h"
+#include "serve.h"
 
 static char *keep(void *self, const growing_Items *items, nearcall_environment *env) {
     const growing_Item *item = &items->_buffer[0];
@@ -58,18 +57,11 @@ static growing_Item last(void *self, nearcall_environment *env) {
 int main(int argc, char **argv) {
     static const nearcall_server_growing_Shelf server = {NULL, keep, last};
     nearcall_environment env;
-    char byte;
     nearcall_domain *domain = nearcall_domain_new(&env);
     nearcall_clerk *clerk;
     CHECK(argc == 2 && domain != NULL);
     clerk = nearcall_export_growing_Shelf(domain, argv[1], &server, &env);
     CHECK(clerk != NULL);
-    puts("ready");
-    fflush(stdout);
-    while (read(0, &byte, 1) > 0) {
-    }
-    nearcall_domain_shut_down(domain);
-    nearcall_clerk_release(clerk);
-    nearcall_domain_release(domain);
+    serve(domain, clerk);
     return 0;
 }

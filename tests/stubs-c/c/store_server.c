@@ -1,13 +1,12 @@
 /* A server of either version of versions/: `store_server NAME` exports it until its standard input
  * ends. Compiled with NEW for the new version. It keeps one entry, which one client puts. */
-#include <unistd.h>
-
 #ifdef NEW
 #include "new.h"
 #else
 #include "old.h"
 #endif
 #include "check.h"
+#include "serve.h"
 
 static char key_kept[17];
 static int32_t value_kept;
@@ -51,18 +50,11 @@ int main(int argc, char **argv) {
     static const nearcall_server_versions_Store server = {NULL, get, put};
 #endif
     nearcall_environment env;
-    char byte;
     nearcall_domain *domain = nearcall_domain_new(&env);
     nearcall_clerk *clerk;
     CHECK(argc == 2 && domain != NULL);
     clerk = nearcall_export_versions_Store(domain, argv[1], &server, &env);
     CHECK(clerk != NULL);
-    puts("ready");
-    fflush(stdout);
-    while (read(0, &byte, 1) > 0) {
-    }
-    nearcall_domain_shut_down(domain);
-    nearcall_clerk_release(clerk);
-    nearcall_domain_release(domain);
+    serve(domain, clerk);
     return 0;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "serve.h"
 #include "talking.h"
 
 #define KEPT_MAX 64
@@ -242,7 +243,6 @@ int main(int argc, char **argv) {
         NULL, talk, echo, kept, sums, deaf, mute, let_go, alive, given_up, moved,
     };
     nearcall_environment env;
-    char byte;
     nearcall_domain *domain = nearcall_domain_new(&env);
     nearcall_clerk *clerk;
     CHECK(domain != NULL && argc == 2);
@@ -251,13 +251,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", env.message);
         return 1;
     }
-    puts("ready");
-    fflush(stdout);
-    while (read(0, &byte, 1) > 0) {
-    }
-    nearcall_domain_shut_down(domain);
-    nearcall_clerk_release(clerk);
-    nearcall_domain_release(domain);
+    serve(domain, clerk);
     let_go(NULL, &env);
     /* Its threads learn that their clients have ended. */
     while (changed(&alive_count, 0) > 0) {

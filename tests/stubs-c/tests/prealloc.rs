@@ -5,39 +5,19 @@
 
 mod support;
 
-use support::{Server, Workshop, lacking, run_client, ways};
+use support::{Counted, counted, having, lacking};
 
-/// How often the client `program` has had memory for a hundred calls of each procedure.
-fn had(language: &'static str, program: &str) -> Vec<Vec<(String, u64)>> {
-    let each = ways().into_iter().map(|(compiler, flags)| {
-        let workshop = Workshop::of(language, "ready.idl");
-        let server = workshop.program(compiler, "prealloc_server", flags);
-        let client = workshop.program(compiler, program, flags);
-        let server = Server::start(&server, "ready", workshop.path());
-        let said = run_client(&client, "ready", workshop.path());
-        server.end();
-        let line = |line: &str| {
-            let (name, count) = line.split_once(' ').expect("a name and a count");
-            (name.to_owned(), count.parse().expect("a count"))
-        };
-        said.lines().map(line).collect()
-    });
-    each.collect()
-}
-
-/// Where the client has memory for the results, its stub has had none.
-fn check(found: &[Vec<(String, u64)>]) {
+/// Where the client has memory for the results, its stub has had none for a hundred calls.
+fn check(found: &[Counted]) {
     for found in found {
-        let having = found.iter().filter(|(_, count)| *count > 0);
-        let having: Vec<&str> = having.map(|(name, _)| name.as_str()).collect();
-        assert_eq!((found.len(), having), (5, vec!["made"]), "{found:?}");
+        assert_eq!((found.len(), having(found)), (5, vec!["made"]), "{found:?}");
     }
     println!("{} programs, 5 procedures each", found.len());
 }
 
 #[test]
 fn results_come_to_memory_of_a_client_in_c() {
-    let found = had("c", "prealloc_client");
+    let found = counted(("c", "ready.idl"), "ready", "prealloc_server", "prealloc_client");
     if found.is_empty() {
         return lacking("a compiler of C");
     }
@@ -46,7 +26,7 @@ fn results_come_to_memory_of_a_client_in_c() {
 
 #[test]
 fn results_come_to_memory_of_a_client_in_cpp() {
-    let found = had("cpp", "prealloc_client_cpp");
+    let found = counted(("cpp", "ready.idl"), "ready", "prealloc_server", "prealloc_client_cpp");
     if found.is_empty() {
         return lacking("a compiler of C++");
     }

@@ -5,28 +5,15 @@
 
 mod support;
 
-use support::{Server, Workshop, lacking, run_client, ways};
+use support::{Counted, counted, having, lacking};
 
 /// How often the server `program` has had memory for a round of calls of each procedure, in the
 /// round where that was least: a processor that serves for the first time has some once.
-fn least_had(language: &'static str, program: &str) -> Vec<Vec<(String, u64)>> {
-    let each = ways().into_iter().map(|(compiler, flags)| {
-        let workshop = Workshop::of(language, "reading.idl");
-        let server = workshop.program(compiler, program, flags);
-        let client = workshop.program(compiler, "reader_client", flags);
-        let server = Server::start(&server, "reader", workshop.path());
-        let said = run_client(&client, "reader", workshop.path());
-        server.end();
-        let line = |line: &str| {
-            let (name, count) = line.split_once(' ').expect("a name and a count");
-            (name.to_owned(), count.parse().expect("a count"))
-        };
-        said.lines().map(line).collect()
-    });
-    each.collect()
+fn least_had(language: &'static str, program: &str) -> Vec<Counted> {
+    counted((language, "reading.idl"), "reader", program, "reader_client")
 }
 
-fn named(all: &[(&str, u64)]) -> Vec<(String, u64)> {
+fn named(all: &[(&str, u64)]) -> Counted {
     all.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
 }
 
@@ -49,9 +36,7 @@ fn a_server_in_cpp_has_memory_for_maps_and_other_cases_of_unions() {
         return lacking("a compiler of C++");
     }
     for found in &found {
-        let having = found.iter().filter(|(_, count)| *count > 0);
-        let having: Vec<&str> = having.map(|(name, _)| name.as_str()).collect();
-        assert_eq!((found.len(), having), (7, vec!["ages", "changing"]));
+        assert_eq!((found.len(), having(found)), (7, vec!["ages", "changing"]));
     }
     println!("{} programs", found.len());
 }

@@ -277,6 +277,39 @@ pub fn run_client(program: &Path, name: &str, runtime: &Path) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+/// What a program has counted for each of its procedures.
+pub type Counted = Vec<(String, u64)>;
+
+/// What the server or the client has said that it counted, with each compiler: programs of an
+/// interface file, one of which says `name count` a line.
+pub fn counted(
+    (language, idl): (&'static str, &str),
+    name: &str,
+    server: &str,
+    client: &str,
+) -> Vec<Counted> {
+    let each = ways().into_iter().map(|(compiler, flags)| {
+        let workshop = Workshop::of(language, idl);
+        let server = workshop.program(compiler, server, flags);
+        let client = workshop.program(compiler, client, flags);
+        let server = Server::start(&server, name, workshop.path());
+        let said = run_client(&client, name, workshop.path());
+        server.end();
+        let line = |line: &str| {
+            let (name, count) = line.split_once(' ').expect("a name and a count");
+            (name.to_owned(), count.parse().expect("a count"))
+        };
+        said.lines().map(line).collect()
+    });
+    each.collect()
+}
+
+/// Those of which there was something.
+pub fn having(counted: &Counted) -> Vec<&str> {
+    let having = counted.iter().filter(|(_, count)| *count > 0);
+    having.map(|(name, _)| name.as_str()).collect()
+}
+
 /// Runs a program with arguments until it ends well.
 pub fn expect_success(program: &Path, arguments: &[&str], runtime: &Path) {
     let mut command = Command::new(program);
