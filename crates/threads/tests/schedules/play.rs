@@ -1,6 +1,7 @@
 //! What FastThreads do in a run on three processors, and what came of it.
 
 mod replies;
+mod stacks;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -10,9 +11,10 @@ use crate::error::{JoinError, RunError};
 use crate::fork::{Forked, fork, named};
 use crate::mutex::Mutex;
 use crate::processor::here_for;
-use crate::run::Setup;
 use crate::rwlock::RwLock;
 use crate::semaphore::Semaphore;
+
+use self::stacks::Play;
 
 pub use replies::{CALLS, replies};
 
@@ -104,16 +106,13 @@ fn at() -> u16 {
     here_for("at").place().at
 }
 
-fn setup() -> Setup {
-    Setup::default().processors(3).stack_bytes(64 << 10)
-}
-
 /// A tree of threads, some of which are cancelled, sooner or later, if it `cancels`.
 pub fn tree(cancels: bool) -> Arc<Counts> {
     let counts = Arc::new(Counts::default());
     count(&counts.forked);
     let first = Node { number: 0, forked_at: 0, cancels, counts: Arc::clone(&counts) };
-    assert_eq!(setup().run(move || first.run()).unwrap(), 0);
+    let play = if cancels { Play::Cancelled } else { Play::Tree };
+    assert_eq!(play.run(move || first.run()).unwrap(), 0);
     counts
 }
 
@@ -153,7 +152,7 @@ impl Wanted {
 
 /// Rivals take all that there is to take; how often each was in the end.
 pub fn locks() -> (usize, usize) {
-    let run = setup().run(|| {
+    let run = Play::Locks.run(|| {
         let wanted = Arc::new(Wanted {
             permits: Semaphore::new(PERMITS),
             inside: AtomicUsize::new(0),
@@ -176,7 +175,8 @@ pub fn locks() -> (usize, usize) {
 /// A thread waits for a signal that nobody sends, and another one for its end; who they are, as the
 /// run says it.
 pub fn deadlock() -> Vec<String> {
-    let run = setup().run(|| {
+    // Those that are stuck keep their stacks.
+    let run = Play::Deadlock.setup().run(|| {
         let stuck = named("stuck").fork(|| {
             let (lock, never) = (Mutex::new(()), Condition::new());
             drop(never.wait(lock.lock().unwrap()));

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use shuttle::thread;
 
-use super::setup;
+use super::stacks::Play;
 use crate::awaited::{Awaited, Enders, Idle, WaitEnd, Word, wait_for};
 use crate::fork::fork;
 use crate::kernel;
@@ -79,7 +79,7 @@ pub fn replies() -> (usize, usize) {
         thread::spawn(move || serve(&first[..CALLS / 2])),
         thread::spawn(move || serve(&second[CALLS / 2..])),
     ];
-    let run = setup().run(move || {
+    let run = Play::Replies.run(move || {
         let call = |number: usize| {
             let words = Arc::clone(&words);
             move || {
