@@ -1,4 +1,4 @@
-# rustc 1.95.0, x86_64, release profile; 161 instructions
+# rustc 1.95.0, x86_64, release profile; 158 instructions
 push %rbp
 push %r15
 push %r14
@@ -109,16 +109,13 @@ mov %r8,%rax
 shr $0x20,%rax
 movzwl %ax,%ecx
 mov %ecx,0x24(%r15)
+cmp %r8d,0x18(%r15)
+jb
 mov %r14,%rcx
 shr $0x30,%rcx
 jne
 and $0x10000,%eax
 jne
-mov 0x18(%r15),%rax
-add $0x30,%rax
-mov %r8d,%ecx
-cmp %rax,%rcx
-ja
 xor %eax,%eax
 shr $0x20,%r14
 jne

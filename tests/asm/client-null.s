@@ -1,4 +1,4 @@
-# rustc 1.95.0, x86_64, release profile; 146 instructions
+# rustc 1.95.0, x86_64, release profile; 143 instructions
 push %rbp
 push %r15
 push %r14
@@ -33,7 +33,6 @@ mov 0x140(%r13),%rsi
 cmp %rax,%rsi
 jne
 mov %r15,0x28(%rsp)
-mov %rbx,(%rsp)
 jmp
 mov %ecx,%r15d
 cmp %r15,0x50(%r13)
@@ -46,6 +45,7 @@ jne
 mov %fs:(%rdx),%eax
 test %eax,%eax
 jns
+mov %rbx,(%rsp)
 mov %r14,0x10(%rsp)
 movzwl %ax,%ebx
 mov %r12,0x30(%rsp)
@@ -101,24 +101,21 @@ sub %ebx,%eax
 cmp $0x2,%eax
 jae
 mov %rdx,%r8
+mov 0x10(%rsp),%rbx
 mov %r8,%rax
 shr $0x20,%rax
 movzwl %ax,%ecx
 mov %ecx,0x24(%r15)
+cmp %r8d,0x18(%r15)
+jb
 mov %r14,%rcx
 shr $0x30,%rcx
 jne
 and $0x10000,%eax
 jne
-mov 0x18(%r15),%rax
-add $0x30,%rax
-mov %r8d,%ecx
-cmp %rax,%rcx
-ja
 xor %eax,%eax
 shr $0x20,%r14
 jne
-mov 0x10(%rsp),%rbx
 movb $0x1e,(%rbx)
 mov 0x30(%r15),%rcx
 test %rcx,%rcx

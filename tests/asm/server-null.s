@@ -1,4 +1,4 @@
-# rustc 1.95.0, x86_64, release profile; 125 instructions
+# rustc 1.95.0, x86_64, release profile; 122 instructions
 lea 0x2(,%rbx,8),%eax
 cmp %eax,%edx
 jne
@@ -7,11 +7,11 @@ mov 0x20(%rax),%eax
 test %eax,%eax
 jne
 mov 0x10(%rsp),%rsi
-mov 0x50(%rsi),%rax
+mov 0x58(%rsi),%rax
 cmp 0x40(%rsp),%rax
 jne
 inc %r15
-mov %r15,0x58(%rsi)
+mov %r15,0x60(%rsi)
 movzwl 0x58(%rsp),%ebp
 mov 0x18(%rsp),%r15
 inc %r15d
@@ -38,9 +38,9 @@ lea 0xa(,%rax,8),%ecx
 cmp %r13d,%ecx
 mov %r15,0x18(%rsp)
 je
-mov 0x58(%rsi),%r15
+mov 0x60(%rsi),%r15
 or $0x1,%r15
-mov %r15,0x58(%rsi)
+mov %r15,0x60(%rsi)
 mov 0x20(%rsp),%rsi
 mov (%rsi),%rax
 mov %rax,0x28(%rsp)
@@ -53,21 +53,18 @@ jne
 mov 0x20(%rdi),%eax
 test %eax,%eax
 jne
-mov %rcx,0x38(%rsp)
 mov %r13,%rbp
 shr $0x20,%rbp
-mov %r12,%rdx
-shr $0x20,%rdx
+mov %r12,%rax
+shr $0x20,%rax
 cmp 0x10(%rdi),%rbp
-mov %rdx,0x58(%rsp)
+mov %rax,0x58(%rsp)
+mov %rcx,0x38(%rsp)
 jae
-test $0x7ffd0000,%edx
+test $0x7ffd0000,%eax
 jne
-mov 0x18(%rsi),%rax
-add $0x30,%rax
-mov %r12d,%ecx
-cmp %rax,%rcx
-ja
+cmp %r12d,0x18(%rsi)
+jb
 mov 0x8(%rdi),%rax
 lea 0x0(,%rbp,4),%rcx
 add %rbp,%rcx
@@ -89,7 +86,7 @@ mov %rbp,%rsi
 lea 0x60(%rsp),%rdx
 call *0x20(%rax)
 mov %rsi,%rax
-cmp $0x7,%rsi
+cmp $0x8,%rsi
 ja
 lea (%rip),%rcx
 mov %rdx,%rsi

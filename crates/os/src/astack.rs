@@ -27,7 +27,7 @@ const INLINE_OFFSET_BYTES: usize = offset_of!(AStackHead, inline);
 pub const NEAR_RECORD_BYTES: usize = LINE_BYTES as usize - size_of::<Place>();
 
 /// Where what is noted of an A-stack lies in what [`AStack::address`] points to: the addresses of
-/// its head, of this side's line and of the peer's, the bytes of a block, and then its record.
+/// its head, of this side's line and of the peer's, how much fits, and then its record.
 pub const RECORD_OFFSET_BYTES: usize = size_of::<Place>();
 
 /// Three segments, where in them each A-stack lies, and what this side notes of each.
@@ -59,14 +59,17 @@ struct Place {
     head: NonNull<u8>,
     own_line: NonNull<u8>,
     peer_line: NonNull<u8>,
-    block_bytes: usize,
+    /// Of the line and of a block together: each call's message is compared with it.
+    capacity_bytes: u32,
+    block_bytes: u32,
 }
 
 const _: () = assert!(size_of::<Place>() == 32);
 const _: () = assert!(offset_of!(Place, head) == 0);
 const _: () = assert!(offset_of!(Place, own_line) == 8);
 const _: () = assert!(offset_of!(Place, peer_line) == 16);
-const _: () = assert!(offset_of!(Place, block_bytes) == 24);
+const _: () = assert!(offset_of!(Place, capacity_bytes) == 24);
+const _: () = assert!(offset_of!(Place, block_bytes) == 28);
 const _: () = assert!(offset_of!(Entry<u64>, place) == 0);
 const _: () = assert!(offset_of!(Entry<u64>, record) == size_of::<Place>());
 const _: () = assert!(align_of::<Entry<u64>>() == LINE_BYTES as usize);
@@ -137,8 +140,8 @@ impl<R> AStackTable<R> {
 fn place(heads: &Segment, own: &Segment, peer: &Segment, extent: Extent) -> Option<Place> {
     let head_offset = extent.head_offset_bytes as usize;
     let line_offset = extent.line_offset_bytes as usize;
-    let block_bytes = extent.block_bytes as usize;
-    let with_block = LINE_BYTES as usize + block_bytes;
+    let block_bytes = extent.block_bytes;
+    let with_block = LINE_BYTES as usize + block_bytes as usize;
     let head = heads.span_mut()?.slice(head_offset, LINE_BYTES as usize)?;
     head.line::<AStackHead>(0)?;
     let own = own.span_mut()?.slice(line_offset, with_block)?;
@@ -149,6 +152,7 @@ fn place(heads: &Segment, own: &Segment, peer: &Segment, extent: Extent) -> Opti
         head: head.as_span().base(),
         own_line: own.as_span().base(),
         peer_line: peer.base(),
+        capacity_bytes: INLINE_BYTES.checked_add(block_bytes)?,
         block_bytes,
     })
 }
@@ -185,19 +189,24 @@ impl<'t, R> AStack<'t, R> {
     /// The block that this side writes.
     #[inline(always)]
     pub fn own(self) -> SpanMut<'t> {
-        self.writable(self.entry.place.own_line, LINE_BYTES as usize, self.entry.place.block_bytes)
+        self.writable(self.entry.place.own_line, LINE_BYTES as usize, self.block_bytes())
     }
 
     /// The block that the peer writes.
     #[inline(always)]
     pub fn peer(self) -> Span<'t> {
-        self.readable(self.entry.place.peer_line, LINE_BYTES as usize, self.entry.place.block_bytes)
+        self.readable(self.entry.place.peer_line, LINE_BYTES as usize, self.block_bytes())
     }
 
     /// Bytes of message that fit in place: inline and in a block.
     #[inline(always)]
-    pub fn capacity_bytes(self) -> usize {
-        INLINE_BYTES as usize + self.entry.place.block_bytes
+    pub fn capacity_bytes(self) -> u32 {
+        self.entry.place.capacity_bytes
+    }
+
+    #[inline(always)]
+    fn block_bytes(self) -> usize {
+        self.entry.place.block_bytes as usize
     }
 
     /// The line in front of the block that this side writes.

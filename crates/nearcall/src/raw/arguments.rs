@@ -331,7 +331,7 @@ impl<'a> Results<'a> {
     pub fn variable_at(&mut self, at: usize, bytes: u64) -> Result<Variable<'_, '_>, Box<Refusal>> {
         let lent = u64::from(self.lent_bytes()).next_multiple_of(8);
         let end = at as u64 + lent + bytes;
-        if !self.call.replies_out_of_line() && end <= self.call.astack.capacity_bytes() as u64 {
+        if !self.call.replies_out_of_line() && end <= self.call.astack.capacity_bytes().into() {
             self.variable_end = end as u32;
             let outgoing = self.call.outgoing();
             return Ok(Variable::in_place(outgoing, at + lent as usize, end as usize));

@@ -141,7 +141,7 @@ impl<'b, 'd> Call<'b, 'd> {
         bytes: u64,
     ) -> Result<Variable<'_, 'd>, Box<CallError>> {
         let end = at as u64 + bytes;
-        if end <= self.held.astack.capacity_bytes() as u64 {
+        if end <= self.held.astack.capacity_bytes().into() {
             self.variable_end = end as u32;
             return Ok(Variable::in_place(self.outgoing(), at, end as usize));
         }

@@ -99,7 +99,7 @@ impl<'b> Reply<'b> {
         grip.linkage().set_server_processor(words.origin() & flag::PROCESSOR);
         let has_returned = words.selector() <= u16::MAX.into();
         let is_in_place = words.origin() & flag::OUT_OF_LINE == 0;
-        let fits = words.message_bytes() as usize <= grip.astack.capacity_bytes();
+        let fits = words.message_bytes() <= grip.astack.capacity_bytes();
         let out_of_line = if has_returned && is_in_place && fits {
             None
         } else {
@@ -233,7 +233,7 @@ fn find_results(
     }
     let is_out_of_line = words.origin() & flag::OUT_OF_LINE != 0;
     let limit =
-        if is_out_of_line { OUT_OF_LINE_END_MAX } else { grip.astack.capacity_bytes() as u32 };
+        if is_out_of_line { OUT_OF_LINE_END_MAX } else { grip.astack.capacity_bytes() };
     if message_bytes > limit {
         return Err(fault(PeerFault::MessageBytes { claimed: message_bytes, limit }));
     }

@@ -67,7 +67,7 @@ pub(crate) fn run_and(
     }
     let wanted = binding.procedures.get(words.selector() as usize).map(|each| each.class.into());
     let is_plain = words.origin() & (flag::OUT_OF_LINE | flag::DEADLINE) == 0;
-    let fits = words.message_bytes() as usize <= astack.capacity_bytes();
+    let fits = words.message_bytes() <= astack.capacity_bytes();
     let is_usual = is_plain && fits && wanted == Some(astack.record().class);
     let call = ServedCall::new(binding, astack, words.message_bytes());
     let refusal = if is_usual { 0 } else { judge(&call, words) };
@@ -253,7 +253,7 @@ fn find_arguments(
         return Err(PeerFault::ClassOfProcedure { claimed: class, wanted });
     }
     let is_out_of_line = words.origin() & flag::OUT_OF_LINE != 0;
-    let limit = if is_out_of_line { OUT_OF_LINE_END_MAX } else { astack.capacity_bytes() as u32 };
+    let limit = if is_out_of_line { OUT_OF_LINE_END_MAX } else { astack.capacity_bytes() };
     if words.message_bytes() > limit {
         return Err(PeerFault::MessageBytes { claimed: words.message_bytes(), limit });
     }
