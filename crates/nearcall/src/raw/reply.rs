@@ -232,8 +232,7 @@ fn find_results(
         return Err(Box::new(not_returned(grip, procedure, status)));
     }
     let is_out_of_line = words.origin() & flag::OUT_OF_LINE != 0;
-    let limit =
-        if is_out_of_line { OUT_OF_LINE_END_MAX } else { grip.astack.capacity_bytes() };
+    let limit = if is_out_of_line { OUT_OF_LINE_END_MAX } else { grip.astack.capacity_bytes() };
     if message_bytes > limit {
         return Err(fault(PeerFault::MessageBytes { claimed: message_bytes, limit }));
     }
