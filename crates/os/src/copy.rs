@@ -8,42 +8,35 @@
 //! loaded twice where the last move overlaps the one before; the private copy holds one of the
 //! values, and it alone is looked at afterwards.
 //!
-//! - to 64 bytes: two to four moves, the last one overlapping
-//! - to 1279 bytes: a loop over 64 bytes, the last ones overlapping
-//! - from there on, x86_64: `rep movsb`, if the processor says that it is fast (ERMS)
+//! | bytes | in | out |
+//! |---|---|---|
+//! | to 64 | two to four moves, the last one overlapping | as in |
+//! | to 511 | a loop over 64 bytes, the last ones overlapping | as in |
+//! | from 512 | as before | x86_64: the loop by AVX, if the processor has it |
+//! | from 1,280 | x86_64: `rep movsb`, if the processor says that it is fast (ERMS) | as before |
 //!
-//! Out of shared memory the loop is used again from 32 KiB on. What another processor has just
-//! written, `rep movsb` reads at one of two speeds, which last for seconds and differ by 2.5; the
-//! loop has the better of them always, less a tenth. Measured as arguments that one side copies in
-//! by `rep movsb` while the other copies them out behind it, in pieces of 64 KiB, against one
-//! private `memcpy` of the same length in the same round:
+//! Out of shared memory nothing is copied by `rep movsb`, and so not by a C library's `memcpy`: what
+//! another processor has just written it asks for line by line, on some processors always, on
+//! others for seconds at a time. In by one processor and out by another, hand-over included, on an
+//! AMD EPYC (Zen 3, KVM, Linux 6.18), medians of rounds in turn, us; a line there and back took
+//! 0.07 to 0.08 near, 0.44 far:
 //!
-//! | bytes | by `rep movsb`, near | by the loop, near | by `rep movsb`, far | by the loop, far |
-//! |---|---|---|---|---|
-//! | 1 MiB | 0.39 or 0.95 | 0.79 to 0.90 | 0.43 to 0.49 | 0.54 to 0.61 |
-//! | 2 MiB | 0.39 or 1.03 | 0.94 to 0.99 | 0.49 to 0.63 | 0.65 to 0.77 |
-//! | 4 MiB | 0.39 or 1.04 | 0.93 and more | 0.44 to 0.57 | 0.71 to 0.75 |
+//! | bytes | out by `rep movsb` | `memcpy` | SSE loop | AVX loop | far: `rep movsb` | SSE | AVX |
+//! |---|---|---|---|---|---|---|---|
+//! | 256 | 0.38 | 0.16 | 0.16 | 0.15 | | | |
+//! | 1,536 | | | | | | 1.17 | 1.02 |
+//! | 4,096 | 3.8 | 3.7 | 0.47 to 0.69 | 0.39 to 0.55 | 3.9 | 1.9 | 1.7 |
+//! | 16,384 | 30 | | 1.7 | 1.4 to 1.6 | 44 | 26 | 25 |
+//! | 65,536 | 31 | | 5.2 | 4.8 to 5.4 | 180 | 25 | 25 |
+//! | 1,048,576 | 1,420 | | 226 | 218 | 2,100 | 1,000 | 900 |
 //!
-//! In, the loop takes three times as long between far processors: it asks for each line before it
-//! writes it.
+//! A Zen 5 read by `rep movsb` at one of two speeds, a factor of 2.5 apart, and a loop had the
+//! better of them always, less a tenth. In, `rep movsb` costs what a loop does near, and far up to
+//! a third of it, because it need not ask for a line before it writes it.
 //!
-//! The target stays plain x86_64. AVX would gain up to 8 ns below 2 KiB in the first level cache
-//! and nothing between two processors.
-//!
-//! Measured on an AMD EPYC (Zen 5, KVM, Linux 6.18), private side 5 bytes off alignment, medians,
-//! ns. "Between" is in by one processor and out by another of the same cluster, hand-over included,
-//! with one way of copying for all lengths.
-//!
-//! | bytes | `memcpy` | this | between: `memcpy` | loop | `rep movsb` |
-//! |---|---|---|---|---|---|
-//! | 8 | 3.0 | 3.9 | | | |
-//! | 48 | 3.0 | 4.9 | | | |
-//! | 256 | 5.0 | 4.5 | 116 | 108 | 136 |
-//! | 1,024 | 10.7 | 12.8 | 160 | 156 | 147 |
-//! | 1,500 | 12.8 | 17.1 | 172 | 174 | 174 |
-//! | 4,096 | 30.2 | 30.4 | 240 | 257 | 236 |
-//! | 65,536 | 535 | 534 | 1,814 | 3,559 | 1,818 |
-//! | 1,048,576 | 19,184 | 16,442 | 42,376 | 43,197 | 36,058 |
+//! AVX rounds of 128 bytes and more are slower, up to a half. The AVX columns are without what the
+//! loop asks for ahead, which gains a tenth at 4 KiB and less elsewhere; all lines asked for at once
+//! gain nothing.
 
 #[cfg(all(target_arch = "aarch64", not(miri)))]
 #[path = "copy/aarch64.rs"]
@@ -65,9 +58,6 @@ pub(crate) use portable::{array_in, array_out, copy_in, copy_out};
 mod assembly {
     use super::machine;
 
-    /// From here on bytes come out by the loop: see the module's note on the two speeds.
-    const LINES_OUT_BYTES_MIN: usize = 32 << 10;
-
     /// Copies out of shared memory.
     ///
     /// # Safety
@@ -75,14 +65,14 @@ mod assembly {
     /// - S1 live: `bytes` bytes are readable at `source` and writable at `target` until this
     ///   returns, and all accesses to those at `source` by others are atomic.
     /// - S2 apart: the ranges do not overlap; `target` is private.
-    #[inline]
+    #[inline(never)]
     pub(crate) unsafe fn copy_out(source: *mut u8, target: *mut u8, bytes: usize) {
-        if bytes >= LINES_OUT_BYTES_MIN {
+        if bytes <= 64 {
             // SAFETY: S1, S2: ours; S3: just compared.
-            unsafe { machine::lines(source, target, bytes) }
+            unsafe { small(source, target, bytes) }
         } else {
-            // SAFETY: S1, S2: ours.
-            unsafe { any(source, target, bytes) }
+            // SAFETY: S1, S2: ours; S3: just compared.
+            unsafe { machine::large_out(source, target, bytes) }
         }
     }
 
@@ -93,10 +83,15 @@ mod assembly {
     /// - S1 live: `bytes` bytes are readable at `source` and writable at `target` until this
     ///   returns, and all accesses to those at `target` by others are atomic.
     /// - S2 apart: the ranges do not overlap; `source` is private.
-    #[inline]
+    #[inline(never)]
     pub(crate) unsafe fn copy_in(source: *const u8, target: *mut u8, bytes: usize) {
-        // SAFETY: S1, S2: ours.
-        unsafe { any(source, target, bytes) }
+        if bytes <= 64 {
+            // SAFETY: S1, S2: ours; S3: just compared.
+            unsafe { small(source, target, bytes) }
+        } else {
+            // SAFETY: S1, S2: ours; S3: just compared.
+            unsafe { machine::large_in(source, target, bytes) }
+        }
     }
 
     /// [`copy_out`] of `N` bytes, without a branch up to 64.
@@ -106,8 +101,13 @@ mod assembly {
     /// - S1 live, S2 apart: as [`copy_out`].
     #[inline(always)]
     pub(crate) unsafe fn array_out<const N: usize>(source: *mut u8, target: *mut u8) {
-        // SAFETY: S1, S2: ours.
-        unsafe { array::<N>(source, target) }
+        if N <= 64 {
+            // SAFETY: S1, S2: ours; S3: just compared.
+            unsafe { small(source, target, N) }
+        } else {
+            // SAFETY: S1, S2: ours.
+            unsafe { copy_out(source, target, N) }
+        }
     }
 
     /// [`copy_in`] of `N` bytes, without a branch up to 64.
@@ -117,37 +117,12 @@ mod assembly {
     /// - S1 live, S2 apart: as [`copy_in`].
     #[inline(always)]
     pub(crate) unsafe fn array_in<const N: usize>(source: *const u8, target: *mut u8) {
-        // SAFETY: S1, S2: ours.
-        unsafe { array::<N>(source, target) }
-    }
-
-    /// # Safety
-    ///
-    /// - S1 live: `N` bytes are readable at `source` and writable at `target`.
-    /// - S2 apart: the ranges do not overlap.
-    #[inline(always)]
-    unsafe fn array<const N: usize>(source: *const u8, target: *mut u8) {
         if N <= 64 {
             // SAFETY: S1, S2: ours; S3: just compared.
             unsafe { small(source, target, N) }
         } else {
             // SAFETY: S1, S2: ours.
-            unsafe { any(source, target, N) }
-        }
-    }
-
-    /// # Safety
-    ///
-    /// - S1 live: `bytes` bytes are readable at `source` and writable at `target`.
-    /// - S2 apart: the ranges do not overlap.
-    #[inline(never)]
-    unsafe fn any(source: *const u8, target: *mut u8, bytes: usize) {
-        if bytes <= 64 {
-            // SAFETY: S1, S2: ours; S3: just compared.
-            unsafe { small(source, target, bytes) }
-        } else {
-            // SAFETY: S1, S2: ours; S3: just compared.
-            unsafe { machine::large(source, target, bytes) }
+            unsafe { copy_in(source, target, N) }
         }
     }
 
@@ -263,10 +238,22 @@ mod tests {
 
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     #[test]
-    fn large_copies_do_without_fast_strings() {
+    fn large_copies_do_without_fast_strings_and_wide_registers() {
         for bytes in lengths().filter(|bytes| *bytes >= 64) {
             // SAFETY: the caller's, and S3 by the filter.
             check(|source, target, bytes| unsafe { machine::lines(source, target, bytes) }, bytes);
+        }
+    }
+
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[test]
+    fn wide_registers_copy_every_length_from_a_line_on() {
+        if !std::arch::is_x86_feature_detected!("avx") {
+            return;
+        }
+        for bytes in lengths().filter(|bytes| *bytes >= 64) {
+            // SAFETY: the caller's, S3 by the filter, S4 as asked above.
+            check(|from, to, bytes| unsafe { machine::wide_lines(from, to, bytes) }, bytes);
         }
     }
 }

@@ -64,7 +64,7 @@ pub(super) unsafe fn move_32(source: *const u8, target: *mut u8) {
 /// - S2 apart: the ranges do not overlap.
 /// - S3 large: `bytes` is at least 64.
 #[inline]
-pub(super) unsafe fn large(source: *const u8, target: *mut u8, bytes: usize) {
+pub(super) unsafe fn lines(source: *const u8, target: *mut u8, bytes: usize) {
     // SAFETY: `last` is the first of the last 64 bytes, inside by S3. A round begins below it and
     // ends below it plus 64, so that all accesses lie within S1.
     unsafe {
@@ -102,13 +102,24 @@ pub(super) unsafe fn large(source: *const u8, target: *mut u8, bytes: usize) {
     }
 }
 
-/// There is one way: [`large`].
+/// There is one way: [`lines`].
 ///
 /// # Safety
 ///
-/// - S1 live, S2 apart, S3 large: as [`large`].
+/// - S1 live, S2 apart, S3 large: as [`lines`].
 #[inline]
-pub(super) unsafe fn lines(source: *const u8, target: *mut u8, bytes: usize) {
+pub(super) unsafe fn large_in(source: *const u8, target: *mut u8, bytes: usize) {
     // SAFETY: S1 to S3: ours.
-    unsafe { large(source, target, bytes) }
+    unsafe { lines(source, target, bytes) }
+}
+
+/// There is one way: [`lines`].
+///
+/// # Safety
+///
+/// - S1 live, S2 apart, S3 large: as [`lines`].
+#[inline]
+pub(super) unsafe fn large_out(source: *const u8, target: *mut u8, bytes: usize) {
+    // SAFETY: S1 to S3: ours.
+    unsafe { lines(source, target, bytes) }
 }
