@@ -97,9 +97,10 @@ fn declared_word<'py>(
         Number::Float(_) => 0,
     };
     match &declared.kind {
-        Kind::Enum { word, values } => {
+        Kind::Enum { word, values, stand_in } => {
             let number = number(*word);
             let value = values.get(&number);
+            let value = value.or_else(|| values.get(&(*stand_in)?));
             let value = value.ok_or_else(|| Malformed::range(number as u64))?;
             Ok(value.bind(py).clone())
         }

@@ -115,6 +115,8 @@ pub enum Kind {
     Enum {
         word: Word,
         values: HashMap<i128, Py<PyAny>>,
+        /// The value of the one that stands for those that a later version has added.
+        stand_in: Option<i128>,
     },
     Bitmask {
         word: Word,

@@ -163,7 +163,11 @@ fn declared(row: &Bound<'_, PyTuple>) -> PyResult<Declared> {
                 let value = value?;
                 values.insert(value.extract::<i64>()?.into(), value.unbind());
             }
-            Kind::Enum { word: word(row, 2)?, values }
+            let stand_in = if row.len() > 3 { Some(at::<i64>(row, 3)?.into()) } else { None };
+            if let Some(one) = stand_in.filter(|one: &i128| !values.contains_key(one)) {
+                return Err(refused("enumerator", one));
+            }
+            Kind::Enum { word: word(row, 2)?, values, stand_in }
         }
         "bitmask" => Kind::Bitmask { word: word(row, 2)?, bits: at(row, 3)? },
         "bitset" => {

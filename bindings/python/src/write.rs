@@ -108,7 +108,7 @@ pub fn word(
 
 fn declared_word(value: &Bound<'_, PyAny>, kind: &Kind, target: &mut [u8]) -> Result<(), Wrong> {
     match kind {
-        Kind::Enum { word, values } => {
+        Kind::Enum { word, values, .. } => {
             let number = integer(value)?;
             if !values.contains_key(&number) {
                 return Err(Wrong::range(Number::Integer(number)));

@@ -1,6 +1,6 @@
-"""Structs that get members at their end: each version of an interface calls the other. Who has the
-new one reads the defaults of what did not come; who has the old one leaves out what it does not
-know."""
+"""Structs that get members at their end, and an enum that gets an enumerator: each version of an
+interface calls the other. Who has the new one reads the defaults of what did not come; who has the
+old one leaves out what it does not know, or reads the default literal."""
 
 from __future__ import annotations
 
@@ -36,6 +36,13 @@ def keeper(module: types.ModuleType, last: typing.Any) -> typing.Any:
 
         def last(self) -> typing.Any:
             return last
+
+        def newest(self, tint: typing.Any) -> typing.Any:
+            return list(module.Tint)[-1] if tint == module.Tint.PLAIN else tint
+
+        def seen(self, coats: typing.Any) -> typing.Any:
+            newest = list(module.Tint)[-1]
+            return [module.Coat(newest, int(coat.tint)) for coat in coats]
 
     return Keeper()
 
@@ -76,6 +83,22 @@ def test_equal_versions(versions: Versions) -> None:
         client = late.ShelfClient.import_("equal")
         assert client.keep([late_item(late)]) == str(late_item(late))
         assert str(client.last()) == str(late_item(late))
+
+
+@pytest.mark.parametrize("there", ["early", "late"])
+@pytest.mark.parametrize("here", ["early", "late"])
+def test_an_enumerator_that_is_not_known_is_the_default_literal(
+    versions: Versions, here: str, there: str
+) -> None:
+    module = versions[here]
+    with nearcall.export(f"{here}-{there}", keeper(versions[there], None)):
+        client = module.ShelfClient.import_(f"{here}-{there}")
+        own = list(module.Tint)[-1]
+        got = own if there == "late" else module.Tint.OTHER
+        assert client.newest(module.Tint.PLAIN) is got
+        assert client.newest(own) is got
+        coats = client.seen([module.Coat(module.Tint.PLAIN, 9), module.Coat(own, 9)])
+        assert coats == [module.Coat(got, 0), module.Coat(got, int(got))]
 
 
 def test_a_member_before_another_is_refused_by_name(versions: Versions) -> None:

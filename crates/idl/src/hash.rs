@@ -4,9 +4,10 @@
 //! directions; it has no parameter name, no comment, no path and no repository id, so that
 //! renaming a parameter keeps two programs compatible. Knows no target language.
 //!
-//! An appendable struct stands in that text by its name alone. Its members have hashes of their
-//! own, each over all members up to it, so that of two versions of which one only adds members at
-//! the end of the other, one list begins with the other (docs/design/0030).
+//! An appendable struct stands in that text by its name alone, an appendable enum by its name and
+//! width. Their members and enumerators have hashes of their own, each over all up to it, so that
+//! of two versions of which one only adds some at the end of the other, one list begins with the
+//! other (docs/design/0030).
 
 use std::fmt::Write as _;
 
@@ -26,9 +27,9 @@ pub fn procedure(model: &Model, operation: &Operation, layout: &OperationLayout)
     digest(&canonical(model, operation, layout))
 }
 
-/// Hashes of an appendable struct: of its name, then one a member, of all up to that one. The
-/// members' names are in them: one that is inserted before others of its type, or changes places
-/// with one, would else pass for one at the end.
+/// Hashes of an appendable struct or enum: of its name, then one a member or enumerator, of all up
+/// to that one. Their names are in them: a member that is inserted before others of its type, or
+/// changes places with one, would else pass for one at the end.
 pub fn appendable(model: &Model, id: DeclarationId) -> Vec<[u8; 16]> {
     let mut hashes = vec![digest(&format!("{VERSION}appendable {}", model.declaration(id).name))];
     for member in members(model, id) {
@@ -37,6 +38,12 @@ pub fn appendable(model: &Model, id: DeclarationId) -> Vec<[u8; 16]> {
         writer.add(format_args!(" {} ", member.name));
         writer.member(member);
         hashes.push(digest(&writer.text));
+    }
+    if let Kind::Enum(shape) = &model.declaration(id).kind {
+        for one in &shape.enumerators {
+            let before = hex(hashes.last().expect("that of the name"));
+            hashes.push(digest(&format!("{before} {} {}", one.name, one.value)));
+        }
     }
     hashes
 }
@@ -237,6 +244,9 @@ impl Canonical<'_> {
         self.open.push(id);
         let model = self.model;
         match &model.declaration(id).kind {
+            Kind::Enum(shape) if model.may_grow(id) => {
+                self.add(format_args!("appendable enum {} {}", declaration.name, shape.bit_bound));
+            }
             Kind::Enum(shape) => {
                 let values: Vec<i64> = shape.enumerators.iter().map(|one| one.value).collect();
                 self.add(format_args!("enum {}{values:?}", shape.bit_bound));

@@ -214,6 +214,8 @@ pub struct Enum {
     pub bit_bound: u8,
     /// Which enumerator stands where no value came: `@default_literal`, or the first.
     pub default_index: u32,
+    /// Whether it is the one that says so.
+    pub has_default_literal: bool,
 }
 
 /// One enumerator.
@@ -496,6 +498,30 @@ impl Model {
     /// The declaration with this index.
     pub fn declaration(&self, id: DeclarationId) -> &Declaration {
         &self.declarations[id.0 as usize]
+    }
+
+    /// Whether a later version may add to a type at its end: a struct that says so, or an enum.
+    pub fn may_grow(&self, id: DeclarationId) -> bool {
+        self.declaration(id).is_appendable() || self.stand_in(id).is_some()
+    }
+
+    /// Of an enum to which a later version may add, what stands for an enumerator that this one
+    /// does not know: its default literal. One that selects the cases of a union has none, as it
+    /// would select another case.
+    pub fn stand_in(&self, id: DeclarationId) -> Option<u32> {
+        let declaration = self.declaration(id);
+        let Kind::Enum(shape) = &declaration.kind else { return None };
+        let says_so = declaration.extensibility() == Some("APPENDABLE");
+        let stands = says_so && shape.has_default_literal && !self.is_discriminator(id);
+        stands.then_some(shape.default_index)
+    }
+
+    /// Whether an enum selects the cases of a union.
+    pub fn is_discriminator(&self, id: DeclarationId) -> bool {
+        self.declarations.iter().any(|one| match &one.kind {
+            Kind::Union(union) => *self.resolved(&union.discriminator) == Type::Named(id),
+            _ => false,
+        })
     }
 
     /// All interfaces, in the order of the text.

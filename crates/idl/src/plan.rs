@@ -58,11 +58,12 @@ pub struct InterfacePlan {
     pub procedures: Vec<ProcedurePlan>,
     /// In the order of the procedures that open them.
     pub feeds: Vec<FeedPlan>,
-    /// The appendable structs in its messages, in the order of the procedures that have them first.
+    /// The appendable structs and enums in its messages, in the order of the procedures that have
+    /// them first.
     pub appendables: Vec<AppendablePlan>,
 }
 
-/// An appendable struct, as a bind compares it.
+/// An appendable struct or enum, as a bind compares it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AppendablePlan {
     /// Which.
@@ -295,7 +296,7 @@ fn appendables(model: &Model, interface: &Interface) -> Vec<AppendablePlan> {
     for (operation, procedure) in interface.operations.iter().zip(0u32..) {
         for id in layout::reached(model, operation) {
             let is_known = plans.iter().any(|plan| plan.id == id);
-            if model.declaration(id).is_appendable() && !is_known {
+            if model.may_grow(id) && !is_known {
                 plans.push(AppendablePlan { id, procedure, hashes: hash::appendable(model, id) });
             }
         }

@@ -362,6 +362,8 @@ impl<'m> Writer<'m> {
             Scalar::Primitive(Primitive::WideChar) => {
                 (Kind::Character, vec![0xd800, 0xdfff, 0x11_0000, 0xffff_ffff])
             }
+            // Any may be one of a later version.
+            Scalar::Enum { id, .. } if self.model.may_grow(id) => (Kind::Enumerator, Vec::new()),
             Scalar::Enum { id, .. } => {
                 let Declared::Enum(own) = &self.model.declaration(id).kind else {
                     panic!("{id:?} is no enum");

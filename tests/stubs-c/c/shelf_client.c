@@ -21,6 +21,30 @@ static void keep(const growing_Shelf *shelf, growing_Item *item, const char *wan
 }
 
 #ifdef LATE
+#define NEWEST growing_DEEP
+#else
+#define NEWEST growing_OTHER
+#endif
+
+/* What an old version does not know is its default literal to it, wherever it stands. */
+static void tints(const growing_Shelf *shelf, bool is_late_there) {
+    const growing_Tint got = is_late_there ? NEWEST : growing_OTHER;
+    growing_Coat two[] = {{growing_PLAIN, 9}, {NEWEST, 9}};
+    growing_Coats coats = {0}, seen;
+    CHECK(growing_Shelf_newest(shelf, growing_PLAIN, &env) == got);
+    CHECK(env.outcome == NEARCALL_RETURNED);
+    CHECK(growing_Shelf_newest(shelf, NEWEST, &env) == got);
+    CHECK(env.outcome == NEARCALL_RETURNED);
+    coats._length = 2;
+    coats._buffer = two;
+    seen = growing_Shelf_seen(shelf, &coats, &env);
+    CHECK(env.outcome == NEARCALL_RETURNED && seen._length == 2);
+    CHECK(seen._buffer[0].tint == got && seen._buffer[1].tint == got);
+    CHECK(seen._buffer[0].layers == growing_PLAIN && seen._buffer[1].layers == (int32_t)got);
+    nearcall_free_growing_Coats(&seen);
+}
+
+#ifdef LATE
 static void call(const growing_Shelf *shelf, bool is_late_there) {
     char name[] = "late", note[] = "a note", kind[] = "fancy";
     growing_Part part = {1, 2};
@@ -80,6 +104,7 @@ int main(int argc, char **argv) {
     } else {
         CHECK(shelf != NULL);
         call(shelf, strcmp(argv[2], "late") == 0);
+        tints(shelf, strcmp(argv[2], "late") == 0);
         nearcall_release_growing_Shelf(shelf);
     }
     nearcall_domain_shut_down(domain);

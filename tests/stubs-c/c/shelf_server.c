@@ -54,8 +54,35 @@ static growing_Item last(void *self, nearcall_environment *env) {
     return item;
 }
 
+#ifdef LATE
+#define NEWEST growing_DEEP
+#else
+#define NEWEST growing_OTHER
+#endif
+
+static growing_Tint newest(void *self, growing_Tint tint, nearcall_environment *env) {
+    (void)self;
+    (void)env;
+    return tint == growing_PLAIN ? NEWEST : tint;
+}
+
+static growing_Coats seen(void *self, const growing_Coats *coats, nearcall_environment *env) {
+    const size_t bytes = coats->_length * sizeof *coats->_buffer;
+    growing_Coats own;
+    (void)self;
+    (void)env;
+    memset(&own, 0, sizeof own);
+    own._length = coats->_length;
+    own._buffer = (growing_Coat *)nearcall_allocate_zeroed(bytes);
+    for (uint32_t i = 0; i < own._length; i++) {
+        own._buffer[i].tint = NEWEST;
+        own._buffer[i].layers = (int32_t)coats->_buffer[i].tint;
+    }
+    return own;
+}
+
 int main(int argc, char **argv) {
-    static const nearcall_server_growing_Shelf server = {NULL, keep, last};
+    static const nearcall_server_growing_Shelf server = {NULL, keep, last, newest, seen};
     nearcall_environment env;
     nearcall_domain *domain = nearcall_domain_new(&env);
     nearcall_clerk *clerk;

@@ -1,6 +1,7 @@
-//! Structs that get members at their end: clients and servers of both versions, in Rust and C. Who
-//! has the new version reads the defaults of what did not come, who has the old one leaves out what
-//! it does not know, and anything but members at the end is refused by name.
+//! Structs that get members at their end, and an enum that gets an enumerator: clients and servers
+//! of both versions, in Rust and C. Who has the new version reads the defaults of what did not
+//! come, who has the old one leaves out what it does not know, or reads the default literal, and
+//! anything but what is at the end is refused by name.
 
 #![forbid(unsafe_code)]
 
@@ -24,6 +25,17 @@ impl early::growing::ShelfServer for Keeper {
     fn last(&self) -> early::growing::Item {
         early::growing::Item { name: "early".into(), parts: vec![part(9), part(8)] }
     }
+
+    fn newest(&self, tint: early::growing::Tint) -> early::growing::Tint {
+        use early::growing::Tint;
+        if tint == Tint::Plain { Tint::Other } else { tint }
+    }
+
+    fn seen(&self, coats: &[early::growing::Coat]) -> Vec<early::growing::Coat> {
+        use early::growing::{Coat, Tint};
+        let seen = coats.iter().map(|coat| Coat { tint: Tint::Other, layers: coat.tint as i32 });
+        seen.collect()
+    }
 }
 
 impl late::growing::ShelfServer for Keeper {
@@ -33,6 +45,17 @@ impl late::growing::ShelfServer for Keeper {
 
     fn last(&self) -> late::growing::Item {
         item()
+    }
+
+    fn newest(&self, tint: late::growing::Tint) -> late::growing::Tint {
+        use late::growing::Tint;
+        if tint == Tint::Plain { Tint::Deep } else { tint }
+    }
+
+    fn seen(&self, coats: &[late::growing::Coat]) -> Vec<late::growing::Coat> {
+        use late::growing::{Coat, Tint};
+        let seen = coats.iter().map(|coat| Coat { tint: Tint::Deep, layers: coat.tint as i32 });
+        seen.collect()
     }
 }
 
@@ -91,6 +114,7 @@ fn export(domain: &Domain, name: &str) -> Result<Clerk, ExportError> {
 }
 
 fn call_early(shelf: &early::growing::ShelfClient, is_late_there: bool) {
+    tint_early(shelf);
     let hat = early::growing::Item { name: "hat".into(), parts: vec![part(5), part(6)] };
     let bag = early::growing::Item { name: "bag".into(), parts: Vec::new() };
     let kept = shelf.keep(&[hat, bag]).expect("it returns");
@@ -108,7 +132,28 @@ fn call_early(shelf: &early::growing::ShelfClient, is_late_there: bool) {
     }
 }
 
+/// What was given as the last enumerator of the old version, the new one's is to it.
+fn tint_early(shelf: &early::growing::ShelfClient) {
+    use early::growing::{Coat, Tint};
+    assert_eq!(shelf.newest(Tint::Plain).expect("it returns"), Tint::Other);
+    assert_eq!(shelf.newest(Tint::Other).expect("it returns"), Tint::Other);
+    let coats = [Tint::Plain, Tint::Other].map(|tint| Coat { tint, layers: 9 });
+    let want = [0, 1].map(|layers| Coat { tint: Tint::Other, layers });
+    assert_eq!(shelf.seen(&coats).expect("it returns"), want.to_vec());
+}
+
+fn tint_late(shelf: &late::growing::ShelfClient, is_late_there: bool) {
+    use late::growing::{Coat, Tint};
+    let newest = if is_late_there { Tint::Deep } else { Tint::Other };
+    assert_eq!(shelf.newest(Tint::Plain).expect("it returns"), newest);
+    assert_eq!(shelf.newest(Tint::Deep).expect("it returns"), newest);
+    let coats = [Tint::Plain, Tint::Deep].map(|tint| Coat { tint, layers: 9 });
+    let want = [0, newest as i32].map(|layers| Coat { tint: newest, layers });
+    assert_eq!(shelf.seen(&coats).expect("it returns"), want.to_vec());
+}
+
 fn call_late(shelf: &late::growing::ShelfClient, is_late_there: bool) {
+    tint_late(shelf, is_late_there);
     let kept = shelf.keep(&[item(), item()]).expect("it returns");
     let last = shelf.last().expect("it returns");
     match is_late_there {

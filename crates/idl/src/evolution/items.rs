@@ -33,7 +33,7 @@ pub(super) struct Owner<'o> {
     pub new: Span,
     /// The operation at which binds are refused if one of them has changed.
     pub refused_at: Option<&'o str>,
-    /// Of an appendable struct, whose old list the new one begins with.
+    /// Of an appendable struct or enum, whose old list the new one begins with.
     pub only_adds: bool,
 }
 

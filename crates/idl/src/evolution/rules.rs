@@ -118,7 +118,11 @@ rules! {
         "who has the new file reads its default in what comes from the old one, who has the old \
          one leaves it out; a source in Rust or Python that makes one has to give it";
     EXTENSIBILITY = "E0630", NOBODY,
-        "an appendable struct stays appendable, and no other becomes so", "";
+        "an appendable struct or enum stays appendable, and no other becomes so", "";
     PREALLOC = "E0631", CLIENT_SOURCE, "who has the memory of a result goes on having it",
         "only in C, where it is declared as something else";
+    ENUMERATOR_ADDED = "N0632", NOBODY,
+        "an enumerator may be added at the end of an appendable enum",
+        "who has the old file reads the default literal instead; a source in Rust whose match has \
+         every enumerator has to have the new one";
 }

@@ -71,12 +71,7 @@ impl<'m> Comparison<'m> {
                     let message = format!("struct `{name}` extends {is}, did extend {was}");
                     self.add_between(&rules::PARTS, owner, both, message);
                 }
-                if old.is_appendable() != new.is_appendable() {
-                    let is = if new.is_appendable() { "is" } else { "is not" };
-                    let message = format!("struct `{name}` {is} appendable now");
-                    self.add_between(&rules::EXTENSIBILITY, owner, both, message);
-                }
-                let owner = Owner { only_adds: self.only_adds(old, new), ..owner };
+                let owner = self.growing("struct", owner, old, new);
                 self.items(owner, &items(&before.members), &items(&now.members));
             }
             (Kind::Exception(before), Kind::Exception(now)) => {
@@ -85,6 +80,7 @@ impl<'m> Comparison<'m> {
             (Kind::Union(before), Kind::Union(now)) => self.union(owner, before, now),
             (Kind::Enum(before), Kind::Enum(now)) => {
                 self.width(owner, before.bit_bound, now.bit_bound);
+                let owner = self.growing("enum", owner, old, new);
                 self.numbered(owner, &enumerators(before), &enumerators(now), true);
             }
             (Kind::Bitmask(before), Kind::Bitmask(now)) => {
@@ -102,16 +98,28 @@ impl<'m> Comparison<'m> {
         }
     }
 
-    /// Whether a struct is appendable, and has all that it had, at the same places.
-    fn only_adds(&self, old: &Declaration, new: &Declaration) -> bool {
+    /// What becomes of a type that may grow, or did: whether it only adds.
+    fn growing<'o>(
+        &mut self,
+        what: &str,
+        owner: Owner<'o>,
+        old: &Declaration,
+        new: &Declaration,
+    ) -> Owner<'o> {
         let hashes = |model: &Model, declaration: &Declaration| {
             let ids = (0..model.declarations.len() as u32).map(DeclarationId);
             let mut ids = ids.filter(|id| model.declaration(*id).name == declaration.name);
-            ids.next().map(|id| hash::appendable(model, id)).unwrap_or_default()
+            let id = ids.next().filter(|id| model.may_grow(*id));
+            id.map(|id| hash::appendable(model, id))
         };
-        old.is_appendable()
-            && new.is_appendable()
-            && hashes(self.new.model, new).starts_with(&hashes(self.old.model, old))
+        let (before, now) = (hashes(self.old.model, old), hashes(self.new.model, new));
+        if before.is_some() != now.is_some() {
+            let is = if now.is_some() { "is" } else { "is not" };
+            let message = format!("{what} `{}` {is} appendable now", owner.name);
+            self.add_between(&rules::EXTENSIBILITY, owner, (old.at, new.at), message);
+        }
+        let only_adds = before.zip(now).is_some_and(|(before, now)| now.starts_with(&before));
+        Owner { only_adds, ..owner }
     }
 
     fn union(&mut self, owner: Owner<'_>, old: &Union, new: &Union) {
@@ -153,8 +161,12 @@ impl<'m> Comparison<'m> {
         }
         for place in &paired.added {
             let message = format!("`{}` of `{name}` is new", new[*place].name);
+            let (owner, rule) = match owner.only_adds {
+                true => (Owner { refused_at: None, ..owner }, &rules::ENUMERATOR_ADDED),
+                false => (owner, &rules::ENUMERATORS),
+            };
             let both = (owner.old, new[*place].at);
-            self.add_between(&rules::ENUMERATORS, owner, both, message);
+            self.add_between(rule, owner, both, message);
         }
         for (before, place) in &paired.renamed {
             let (was, is) = (&old[*before], &new[*place]);

@@ -64,6 +64,9 @@ impl C<'_> {
         match scalar {
             Scalar::Primitive(Primitive::Boolean) => format!("{word} == 1"),
             Scalar::Primitive(primitive) => format!("({}){word}", primitive_name(primitive)),
+            Scalar::Enum { id, .. } if self.model.may_grow(id) => {
+                format!("nearcall_known_{}((int64_t){word})", self.names.declaration(id))
+            }
             Scalar::Enum { id, .. } | Scalar::Bits { id, .. } => {
                 format!("({}){word}", self.names.declaration(id))
             }
@@ -88,9 +91,9 @@ impl C<'_> {
                 Some(format!("nearcall_is_character({word})"))
             }
             Scalar::Primitive(_) => None,
-            Scalar::Enum { id, .. } => {
-                Some(format!("nearcall_is_{}((int64_t){word})", self.names.declaration(id)))
-            }
+            // What a later version may have has something that stands for it.
+            Scalar::Enum { id, .. } if self.model.may_grow(id) => None,
+            Scalar::Enum { .. } => self.is_own_value(scalar, word),
             Scalar::Bits { id, width } => {
                 let mask = self.mask(id);
                 let all = u64::MAX >> (64 - u32::from(width) * 8);
@@ -103,6 +106,9 @@ impl C<'_> {
     pub fn is_own_value(&self, scalar: Scalar, value: &str) -> Option<String> {
         match scalar {
             Scalar::Primitive(Primitive::Boolean) => None,
+            Scalar::Enum { id, .. } => {
+                Some(format!("nearcall_is_{}((int64_t){value})", self.names.declaration(id)))
+            }
             scalar => self.is_value(scalar, value),
         }
     }
@@ -140,6 +146,13 @@ impl C<'_> {
             text.close("}");
             text.close("}");
             text.line("");
+            if let Some(index) = self.model.stand_in(id) {
+                let stands = self.names.enumerator(id, index);
+                text.open(format!("NEARCALL_INLINE {name} nearcall_known_{name}(int64_t word) {{"));
+                text.line(format!("return nearcall_is_{name}(word) ? ({name})word : {stands};"));
+                text.close("}");
+                text.line("");
+            }
         }
     }
 

@@ -212,7 +212,11 @@ impl Python<'_> {
             }
             Kind::Enum(shape) => {
                 let is_signed = shape.enumerators.iter().any(|one| one.value < 0);
-                vec![quoted("enum"), class, word(is_signed)]
+                let stands = self
+                    .model
+                    .stand_in(id)
+                    .map(|index| shape.enumerators[index as usize].value.to_string());
+                [quoted("enum"), class, word(is_signed)].into_iter().chain(stands).collect()
             }
             Kind::Bitmask(shape) => {
                 let bits = shape.flags.iter().fold(0u64, |bits, (_, at)| bits | 1 << at);

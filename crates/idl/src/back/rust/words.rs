@@ -54,7 +54,17 @@ impl Rust<'_> {
                 ),
             }
         };
-        let methods = self.word_methods(id, &word, to_word, from_word);
+        // What a peer sends may be an enumerator of a later version.
+        let came = self.model.stand_in(id).map(|index| {
+            let stands = &names[index as usize];
+            quote! {
+                ::core::result::Result::Ok(
+                    <Self as ::core::convert::TryFrom<#word>>::try_from(word)
+                        .unwrap_or(Self::#stands),
+                )
+            }
+        });
+        let methods = self.word_methods(id, &word, to_word, (from_word, came));
         quote! {
             #doc
             #allow
@@ -77,7 +87,7 @@ impl Rust<'_> {
         });
         let all = shape.flags.iter().fold(0u64, |all, (_, position)| all | 1 << position);
         let methods =
-            self.word_methods(id, &word, quote!(self.0), checked(quote!(word), all, width));
+            self.word_methods(id, &word, quote!(self.0), (checked(quote!(word), all, width), None));
         let is_known = only(quote!(bits), all, width);
         let from_bits = match is_known {
             None => quote!(::core::option::Option::Some(Self(bits))),
@@ -132,7 +142,7 @@ impl Rust<'_> {
             8 => (quote!(self.0), quote!(word)),
             _ => (quote!(self.0 as #word), quote!(::core::convert::Into::into(word))),
         };
-        let methods = self.word_methods(id, &word, to_word, checked(bits, all, width));
+        let methods = self.word_methods(id, &word, to_word, (checked(bits, all, width), None));
         quote! {
             #doc
             #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -142,15 +152,20 @@ impl Rust<'_> {
         }
     }
 
-    /// Between a value and its word; the word of a peer is judged (L44).
+    /// Between a value and its word; the word of a peer is judged (L44), if need be in another way
+    /// than what is converted.
     fn word_methods(
         &self,
         id: DeclarationId,
         word: &TokenStream,
         to_word: TokenStream,
-        from_word: TokenStream,
+        (from_word, came): (TokenStream, Option<TokenStream>),
     ) -> TokenStream {
         let name = ident(self.names.declaration(id));
+        let (from_word, converted) = match came {
+            None => (from_word, quote!(Self::from_wire(word))),
+            Some(came) => (came, from_word),
+        };
         let marshal = self.marshal_word(id, word);
         quote! {
             impl #name {
@@ -173,7 +188,7 @@ impl Rust<'_> {
                 fn try_from(
                     word: #word,
                 ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
-                    Self::from_wire(word)
+                    #converted
                 }
             }
             #marshal

@@ -380,6 +380,45 @@ pub const CASES: &[Case] = &[
         &["E0630 struct `S` is appendable now: old-client new-client: I::a"],
     ),
     case(
+        "E0630",
+        [
+            "enum E { A, @default_literal B }; interface I { void a(in E e); };",
+            "@appendable enum E { A, @default_literal B }; interface I { void a(in E e); };",
+            "@appendable enum E { A, B }; interface I { void a(in E e); };",
+        ],
+        &["E0630 enum `E` is appendable now: old-client new-client: I::a"],
+    ),
+    case(
+        "N0632",
+        [
+            "@appendable enum E { A, @default_literal B }; interface I { E a(in E e); };",
+            "@appendable enum E { A, @default_literal B, C }; interface I { E a(in E e); };",
+            "@appendable enum E { A, @default_literal B }; interface I { E a(in E e); E b(); };",
+        ],
+        &["N0632 `C` of `E` is new: : -"],
+    ),
+    case(
+        "E0622",
+        [
+            "@appendable enum E { A, @default_literal B }; interface I { E a(in E e); };",
+            "@appendable enum E { A, C, @default_literal B }; interface I { E a(in E e); };",
+            "@appendable enum E { A, @default_literal B, C }; interface I { E a(in E e); };",
+        ],
+        &[
+            "E0622 `C` of `E` is new: old-client new-client client-source server-source: I::a",
+            "E0624 `B` of `E` is 2, was 1: old-client new-client client-source server-source: I::a",
+        ],
+    ),
+    case(
+        "E0622",
+        [
+            "@appendable enum E { A, B }; interface I { E a(in E e); };",
+            "@appendable enum E { A, B, C }; interface I { E a(in E e); };",
+            "@appendable enum E { A, B }; interface I { E a(in E e); E b(); };",
+        ],
+        &["E0622 `C` of `E` is new: old-client new-client client-source server-source: I::a"],
+    ),
+    case(
         "E0631",
         [
             "interface I { void a(out string x); };",

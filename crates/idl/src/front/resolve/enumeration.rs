@@ -63,7 +63,13 @@ impl Resolver {
         if resolved.is_empty() {
             return None;
         }
-        let kind = Kind::Enum(Enum { enumerators: resolved, bit_bound, default_index });
+        let has_default_literal = default_literal.is_some();
+        let kind = Kind::Enum(Enum {
+            enumerators: resolved,
+            bit_bound,
+            default_index,
+            has_default_literal,
+        });
         self.complete(symbol, kind, head);
         Some(symbol)
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::diagnostic::Diagnostic;
 use crate::front::rules::semantics as rules;
 use crate::layout::{MISSING_BYTES_MAX, members, missing, reached};
-use crate::model::{Declaration, DeclarationId, Model};
+use crate::model::{DeclarationId, Kind, Model};
 
 /// Findings about a whole model.
 pub(super) fn check(model: &Model) -> Vec<Diagnostic> {
@@ -14,7 +14,7 @@ pub(super) fn check(model: &Model) -> Vec<Diagnostic> {
         operations.flat_map(|operation| reached(model, operation)).collect();
     let appendable = sent.iter().filter(|id| model.declaration(**id).is_appendable());
     let long = appendable.flat_map(|id| long_defaults(model, *id));
-    long.chain(sent.iter().filter_map(|id| kept_final(model.declaration(*id)))).collect()
+    long.chain(sent.iter().filter_map(|id| kept_final(model, *id))).collect()
 }
 
 /// Members whose defaults no stub should have to carry.
@@ -33,13 +33,37 @@ fn long_defaults(model: &Model, id: DeclarationId) -> Vec<Diagnostic> {
 }
 
 /// A type in a message that asks for more than it is given.
-fn kept_final(declaration: &Declaration) -> Option<Diagnostic> {
+fn kept_final(model: &Model, id: DeclarationId) -> Option<Diagnostic> {
+    let declaration = model.declaration(id);
     let asked = declaration.extensibility().filter(|asked| *asked != "FINAL")?;
-    if declaration.is_appendable() {
+    if model.may_grow(id) {
         return None;
     }
+    let (what, instead) = match &declaration.kind {
+        Kind::Enum(_) if model.is_discriminator(id) => (
+            "enum",
+            "one that a peer does not know would select another case of a union: \
+             choose the case by an enum of its own, which stays as it is",
+        ),
+        Kind::Enum(_) => (
+            "enum",
+            "say which enumerator stands for one that a peer does not know: `@default_literal`",
+        ),
+        Kind::Union(_) => (
+            "union",
+            "a case that a peer does not know has nothing that stands for it: \
+             let its cases hold structs that are `@appendable`, or pass another union",
+        ),
+        Kind::Exception(_) => {
+            ("exception", "give it a member whose type is a struct that is `@appendable`")
+        }
+        Kind::Bitmask(_) | Kind::Bitset(_) => {
+            ("bitmask or bitset", "declare now the flags and fields that later versions may need")
+        }
+        _ => ("struct", "one that is `@appendable` may get members at its end"),
+    };
     let asked = asked.to_lowercase();
-    let message = format!("`{}` is `@{asked}`, and laid out as if `@final`", declaration.name);
-    let help = "a struct that is `@appendable` may get members at its end; nothing else may change";
-    Some(Diagnostic::new(&rules::KEPT_FINAL, declaration.at, message).help(help))
+    let name = &declaration.name;
+    let message = format!("{what} `{name}` is `@{asked}`, and laid out as if `@final`");
+    Some(Diagnostic::new(&rules::KEPT_FINAL, declaration.at, message).help(instead))
 }

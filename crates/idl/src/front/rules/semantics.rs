@@ -108,7 +108,7 @@ rules! {
     DEFAULT_TOO_LONG = "E0289", "ours",
         "the default of a member of an appendable struct takes 64 KiB at most";
     KEPT_FINAL = "N0290", "ours",
-        "of types in messages, structs alone are appendable, and none is mutable";
+        "of types in messages, structs and enums with a default literal alone are appendable";
     ANNOTATION_UNKNOWN = "N0281", "7.4.15.4.2", "an annotation that nobody declares is ignored";
     ANNOTATION_STANDARD = "N0282", "8.2.2", "a standard annotation keeps its standard meaning";
     PARAMETER_TYPE = "E0283", "7.4.15.4.1", "a parameter of an annotation has a constant's type";
