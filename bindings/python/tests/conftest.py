@@ -6,6 +6,7 @@ import importlib.util
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import types
@@ -23,6 +24,13 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> None:
     directory = tmp_path_factory.mktemp("names")
     directory.chmod(0o700)
     os.environ["XDG_RUNTIME_DIR"] = str(directory)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interrupts() -> None:
+    """Here and in what is started here, also where who started this ignores them: shells do for
+    what they put into the background, and whoever then waits for one waits for ever."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
