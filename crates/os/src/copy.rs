@@ -14,6 +14,7 @@
 //! | to 511 | a loop over 64 bytes, the last ones overlapping | as in |
 //! | from 512 | as before | x86_64: the loop by AVX, if the processor has it |
 //! | from 1,280 | x86_64: `rep movsb`, if the processor says that it is fast (ERMS) | as before |
+//! | a length that the caller knows when it is compiled, to 256 | moves, no branch | as in |
 //!
 //! Out of shared memory nothing is copied by `rep movsb`, and so not by a C library's `memcpy`: what
 //! another processor has just written it asks for line by line, on some processors always, on
@@ -49,14 +50,17 @@ mod machine;
 mod portable;
 
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
-pub(crate) use assembly::{array_in, array_out, copy_in, copy_out};
+pub(crate) use assembly::{copy_in, copy_out, fixed_in, fixed_out};
 #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-pub(crate) use portable::{array_in, array_out, copy_in, copy_out};
+pub(crate) use portable::{copy_in, copy_out, fixed_in, fixed_out};
 
 /// The copy by assembly, in either direction: a move does not care which side is shared.
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 mod assembly {
     use super::machine;
+
+    /// Longest copy of a known length that is moves alone.
+    const STRAIGHT_BYTES_MAX: usize = 256;
 
     /// Copies out of shared memory.
     ///
@@ -94,35 +98,60 @@ mod assembly {
         }
     }
 
-    /// [`copy_out`] of `N` bytes, without a branch up to 64.
+    /// [`copy_out`] of a length that is a constant where this is inlined: no branch is left.
     ///
     /// # Safety
     ///
     /// - S1 live, S2 apart: as [`copy_out`].
     #[inline(always)]
-    pub(crate) unsafe fn array_out<const N: usize>(source: *mut u8, target: *mut u8) {
-        if N <= 64 {
-            // SAFETY: S1, S2: ours; S3: just compared.
-            unsafe { small(source, target, N) }
+    pub(crate) unsafe fn fixed_out(source: *mut u8, target: *mut u8, bytes: usize) {
+        if bytes <= STRAIGHT_BYTES_MAX {
+            // SAFETY: S1, S2: ours.
+            unsafe { straight(source, target, bytes) }
         } else {
             // SAFETY: S1, S2: ours.
-            unsafe { copy_out(source, target, N) }
+            unsafe { copy_out(source, target, bytes) }
         }
     }
 
-    /// [`copy_in`] of `N` bytes, without a branch up to 64.
+    /// [`copy_in`] of a length that is a constant where this is inlined: no branch is left.
     ///
     /// # Safety
     ///
     /// - S1 live, S2 apart: as [`copy_in`].
     #[inline(always)]
-    pub(crate) unsafe fn array_in<const N: usize>(source: *const u8, target: *mut u8) {
-        if N <= 64 {
-            // SAFETY: S1, S2: ours; S3: just compared.
-            unsafe { small(source, target, N) }
+    pub(crate) unsafe fn fixed_in(source: *const u8, target: *mut u8, bytes: usize) {
+        if bytes <= STRAIGHT_BYTES_MAX {
+            // SAFETY: S1, S2: ours.
+            unsafe { straight(source, target, bytes) }
         } else {
             // SAFETY: S1, S2: ours.
-            unsafe { copy_in(source, target, N) }
+            unsafe { copy_in(source, target, bytes) }
+        }
+    }
+
+    /// 32 bytes a move, then the last of them, which may overlap the one before.
+    ///
+    /// # Safety
+    ///
+    /// - S1 live: `bytes` bytes are readable at `source` and writable at `target`.
+    /// - S2 apart: the ranges do not overlap.
+    #[inline(always)]
+    unsafe fn straight(source: *const u8, target: *mut u8, bytes: usize) {
+        if bytes <= 64 {
+            // SAFETY: S1, S2: ours; S3: just compared.
+            return unsafe { small(source, target, bytes) };
+        }
+        let mut at = 0;
+        while at < bytes {
+            let begin = at.min(bytes - 32);
+            // SAFETY: S1: 32 bytes before the end at most.
+            let source = unsafe { source.add(begin) };
+            // SAFETY: as above.
+            let target = unsafe { target.add(begin) };
+            // SAFETY: S1, S2: 32 bytes of the ranges begin there.
+            unsafe { machine::move_32(source, target) };
+            at += 32;
         }
     }
 
@@ -220,20 +249,20 @@ mod tests {
     }
 
     #[test]
-    fn arrays_of_every_kind_of_length_are_copied() {
-        macro_rules! check_arrays {
+    fn known_lengths_of_every_kind_are_copied() {
+        macro_rules! check_lengths {
             ($($bytes:literal)*) => {$(
                 check(|source, target, _| {
                     // SAFETY: the caller's.
-                    unsafe { array_out::<$bytes>(source, target) }
+                    unsafe { fixed_out(source, target, $bytes) }
                 }, $bytes);
                 check(|source, target, _| {
                     // SAFETY: the caller's.
-                    unsafe { array_in::<$bytes>(source, target) }
+                    unsafe { fixed_in(source, target, $bytes) }
                 }, $bytes);
             )*};
         }
-        check_arrays!(0 1 2 3 4 7 8 12 15 16 17 31 32 33 48 63 64 65 100);
+        check_lengths!(0 1 2 3 4 7 8 12 15 16 17 31 32 33 48 63 64 65 95 96 97 152 200 255 256 257);
     }
 
     #[cfg(all(target_arch = "x86_64", not(miri)))]

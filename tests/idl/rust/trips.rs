@@ -3539,7 +3539,8 @@ pub mod trips {
             let readings_length = arguments.get_u32::<16>();
             let part_length = arguments.get_u32::<20>();
             let ratio = f32::from_bits(arguments.get_u32::<24>());
-            let pair = arguments.get_element::<32, Pair>();
+            let mut pair = ::core::mem::MaybeUninit::uninit();
+            let pair = arguments.get_element_in::<32, Pair>(&mut pair);
             for item in pair.iter() {
                 {
                     let ranged = item;
@@ -3572,7 +3573,7 @@ pub mod trips {
                 &all,
                 &reading,
                 &readings,
-                &pair,
+                pair,
                 &part,
                 ratio,
             );

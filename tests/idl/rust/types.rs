@@ -1381,7 +1381,6 @@ pub mod types {
                 .map_err(|malformed| reply.malformed(malformed))?;
             let returned = ::nearcall::raw::character(reply.get_u32::<60>())
                 .map_err(|malformed| reply.malformed(malformed))?;
-            let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
             *b = b_;
             *o = o_;
             *c = c_;
@@ -1396,7 +1395,7 @@ pub mod types {
             *ull = ull_;
             *f = f_;
             *d = d_;
-            *ld = ld_;
+            reply.get_element_to::<64, ::nearcall::LongDouble>(ld);
             *k = k_;
             *sm = sm_;
             *fl = fl_;
@@ -3830,28 +3829,10 @@ pub mod types {
             let i8 = arguments.get_u8::<57>() as i8;
             let u8 = arguments.get_u8::<58>();
             let sm = Small::from_wire(arguments.get_u8::<59>())?;
-            let ld = arguments.get_element::<64, ::nearcall::LongDouble>();
+            let mut ld = ::core::mem::MaybeUninit::uninit();
+            let ld = arguments.get_element_in::<64, ::nearcall::LongDouble>(&mut ld);
             let returned = <S as AllServer>::scalars(
-                server,
-                b,
-                o,
-                c,
-                w,
-                i8,
-                u8,
-                s,
-                us,
-                l,
-                ul,
-                ll,
-                ull,
-                f,
-                d,
-                &ld,
-                k,
-                sm,
-                fl,
-                bi,
+                server, b, o, c, w, i8, u8, s, us, l, ul, ll, ull, f, d, ld, k, sm, fl, bi,
             );
             let mut results = arguments.results();
             results.put_u8::<0>(u8::from(returned));
@@ -3879,7 +3860,8 @@ pub mod types {
             let mut i8 = arguments.get_u8::<57>() as i8;
             let mut u8 = arguments.get_u8::<58>();
             let mut sm = Small::from_wire(arguments.get_u8::<59>())?;
-            let mut ld = arguments.get_element::<64, ::nearcall::LongDouble>();
+            let mut ld = ::core::mem::MaybeUninit::uninit();
+            let ld = arguments.get_element_in::<64, ::nearcall::LongDouble>(&mut ld);
             let returned = <S as AllServer>::scalars_inout(
                 server,
                 &mut b,
@@ -3896,7 +3878,7 @@ pub mod types {
                 &mut ull,
                 &mut f,
                 &mut d,
-                &mut ld,
+                ld,
                 &mut k,
                 &mut sm,
                 &mut fl,
@@ -3922,7 +3904,7 @@ pub mod types {
             results.put_u8::<58>(u8);
             results.put_u8::<59>(sm.to_wire());
             results.put_u32::<60>(u32::from(returned));
-            results.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(&ld)));
+            results.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
             results.reply(80)
         }
         fn stub_scalars_out(
@@ -4037,9 +4019,10 @@ pub mod types {
             let mut m = arguments.get_image::<0, 260, Many>()?;
             let b_a = arguments.get_element::<264, [i32; 40]>();
             let b_p = arguments.get_image::<424, 480, [Point; 30]>()?;
-            let y = arguments.get_element::<904, Matrix>();
+            let mut y = ::core::mem::MaybeUninit::uninit();
+            let y = arguments.get_element_in::<904, Matrix>(&mut y);
             let b = Big { a: b_a, p: b_p };
-            let (returned, x) = <S as AllServer>::images(server, &b, &mut m, &y);
+            let (returned, x) = <S as AllServer>::images(server, &b, &mut m, y);
             let mut results = arguments.results();
             results.put_image::<0, _>(&m);
             results.put_bytes::<264>(::nearcall::raw::element_bytes(&returned.a));
@@ -6502,7 +6485,6 @@ pub mod types {
                 .map_err(|malformed| reply.malformed(malformed))?;
             let returned = ::nearcall::raw::character(reply.get_u32::<60>())
                 .map_err(|malformed| reply.malformed(malformed))?;
-            let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
             *b = b_;
             *o = o_;
             *c = c_;
@@ -6517,7 +6499,7 @@ pub mod types {
             *ull = ull_;
             *f = f_;
             *d = d_;
-            *ld = ld_;
+            reply.get_element_to::<64, ::nearcall::LongDouble>(ld);
             *k = k_;
             *sm = sm_;
             *fl = fl_;
@@ -9691,28 +9673,10 @@ pub mod types {
             let i8 = arguments.get_u8::<57>() as i8;
             let u8 = arguments.get_u8::<58>();
             let sm = Small::from_wire(arguments.get_u8::<59>())?;
-            let ld = arguments.get_element::<64, ::nearcall::LongDouble>();
+            let mut ld = ::core::mem::MaybeUninit::uninit();
+            let ld = arguments.get_element_in::<64, ::nearcall::LongDouble>(&mut ld);
             let returned = <S as DerivedServer>::scalars(
-                server,
-                b,
-                o,
-                c,
-                w,
-                i8,
-                u8,
-                s,
-                us,
-                l,
-                ul,
-                ll,
-                ull,
-                f,
-                d,
-                &ld,
-                k,
-                sm,
-                fl,
-                bi,
+                server, b, o, c, w, i8, u8, s, us, l, ul, ll, ull, f, d, ld, k, sm, fl, bi,
             );
             let mut results = arguments.results();
             results.put_u8::<0>(u8::from(returned));
@@ -9740,7 +9704,8 @@ pub mod types {
             let mut i8 = arguments.get_u8::<57>() as i8;
             let mut u8 = arguments.get_u8::<58>();
             let mut sm = Small::from_wire(arguments.get_u8::<59>())?;
-            let mut ld = arguments.get_element::<64, ::nearcall::LongDouble>();
+            let mut ld = ::core::mem::MaybeUninit::uninit();
+            let ld = arguments.get_element_in::<64, ::nearcall::LongDouble>(&mut ld);
             let returned = <S as DerivedServer>::scalars_inout(
                 server,
                 &mut b,
@@ -9757,7 +9722,7 @@ pub mod types {
                 &mut ull,
                 &mut f,
                 &mut d,
-                &mut ld,
+                ld,
                 &mut k,
                 &mut sm,
                 &mut fl,
@@ -9783,7 +9748,7 @@ pub mod types {
             results.put_u8::<58>(u8);
             results.put_u8::<59>(sm.to_wire());
             results.put_u32::<60>(u32::from(returned));
-            results.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(&ld)));
+            results.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
             results.reply(80)
         }
         fn stub_scalars_out(
@@ -9898,9 +9863,10 @@ pub mod types {
             let mut m = arguments.get_image::<0, 260, Many>()?;
             let b_a = arguments.get_element::<264, [i32; 40]>();
             let b_p = arguments.get_image::<424, 480, [Point; 30]>()?;
-            let y = arguments.get_element::<904, Matrix>();
+            let mut y = ::core::mem::MaybeUninit::uninit();
+            let y = arguments.get_element_in::<904, Matrix>(&mut y);
             let b = Big { a: b_a, p: b_p };
-            let (returned, x) = <S as DerivedServer>::images(server, &b, &mut m, &y);
+            let (returned, x) = <S as DerivedServer>::images(server, &b, &mut m, y);
             let mut results = arguments.results();
             results.put_image::<0, _>(&m);
             results.put_bytes::<264>(::nearcall::raw::element_bytes(&returned.a));

@@ -1,6 +1,7 @@
 //! The server's half of a stub: arguments in, the procedure, results out.
 
 use std::fmt;
+use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
@@ -124,6 +125,15 @@ impl<'a> Arguments<'a> {
     #[inline(always)]
     pub fn get_element<const AT: usize, T: Element>(&self) -> T {
         self.call.inbound().get_element::<AT, T>()
+    }
+
+    /// The same, in one copy to where it stays.
+    #[inline(always)]
+    pub fn get_element_in<'v, const AT: usize, T: Element>(
+        &self,
+        room: &'v mut MaybeUninit<T>,
+    ) -> &'v mut T {
+        self.call.inbound().get_element_in::<AT, T>(room)
     }
 
     /// A fixed value of `BYTES` bytes at byte `AT` of the fixed part, copied and then judged.
@@ -286,7 +296,7 @@ impl<'a> Results<'a> {
     /// Copies a fixed block to byte `AT` of the fixed part.
     #[inline(always)]
     pub fn put_bytes<const AT: usize>(&mut self, value: &[u8]) {
-        self.call.outgoing().put_bytes(AT, value);
+        self.call.outgoing().put_block::<AT>(value);
     }
 
     /// Marshals a fixed value to byte `AT` of the fixed part.

@@ -109,7 +109,7 @@ impl<'b, 'd> Call<'b, 'd> {
     /// Copies a fixed block to byte `AT` of the fixed part.
     #[inline(always)]
     pub fn put_bytes<const AT: usize>(&mut self, value: &[u8]) {
-        self.outgoing().put_bytes(AT, value);
+        self.outgoing().put_block::<AT>(value);
     }
 
     /// Marshals a fixed value to byte `AT` of the fixed part.

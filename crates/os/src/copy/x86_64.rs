@@ -71,7 +71,7 @@ pub(super) unsafe fn move_32(source: *const u8, target: *mut u8) {
 /// - S1 live: `bytes` bytes are readable at `source` and writable at `target`.
 /// - S2 apart: the ranges do not overlap.
 /// - S3 large: `bytes` is at least 64.
-#[inline]
+#[inline(never)]
 pub(super) unsafe fn large_in(source: *const u8, target: *mut u8, bytes: usize) {
     if bytes >= STRING_BYTES_MIN && std::arch::is_x86_feature_detected!("ermsb") {
         // SAFETY: S1 to S3: ours.
@@ -87,7 +87,7 @@ pub(super) unsafe fn large_in(source: *const u8, target: *mut u8, bytes: usize) 
 /// - S1 live: `bytes` bytes are readable at `source` and writable at `target`.
 /// - S2 apart: the ranges do not overlap.
 /// - S3 large: `bytes` is at least 64.
-#[inline]
+#[inline(never)]
 pub(super) unsafe fn large_out(source: *const u8, target: *mut u8, bytes: usize) {
     if bytes >= WIDE_BYTES_MIN && std::arch::is_x86_feature_detected!("avx") {
         // SAFETY: S1 to S3: ours; S4: just asked.

@@ -3,7 +3,7 @@
 
 use crate::back::rust::limits::{Judgement, Subject};
 use crate::back::rust::stub::{Printer, Side, descriptor_kind, literal, number};
-use crate::back::rust::tokens::{TokenStream, format_ident, quote};
+use crate::back::rust::tokens::{Ident, TokenStream, format_ident, quote};
 use crate::back::rust::types::primitive_type;
 use crate::layout::{Form, Place, Scalar, Shape, shape};
 use crate::model::{Primitive, Type};
@@ -27,10 +27,7 @@ impl Printer<'_, '_> {
                 let value = self.value(quote!(#source.#get::<#at>()), *scalar, *check);
                 self.bind(place, value)
             }
-            Step::GetBlock { place, at, .. } => {
-                let (at, declared) = (number(*at), self.owned(place));
-                self.bind(place, quote!(#source.get_element::<#at, #declared>()))
-            }
+            Step::GetBlock { place, at, .. } => self.get_block(place, *at),
             Step::GetImage { place, at, bytes } => {
                 let (at, bytes, declared) = (number(*at), number(*bytes), self.owned(place));
                 let value = self.judged(quote!(#source.get_image::<#at, #bytes, #declared>()));
@@ -53,6 +50,32 @@ impl Printer<'_, '_> {
             }
             _ => TokenStream::new(),
         }
+    }
+
+    /// An argument is copied once, to where the procedure finds it; what else is copied becomes part
+    /// of a value, or is moved on.
+    fn get_block(&mut self, place: &Place, at: u32) -> TokenStream {
+        let source = self.source();
+        let (at, declared) = (number(at), self.owned(place));
+        let is_lent =
+            matches!(self.passing(place.root), Some(Passing::Shared | Passing::Exclusive));
+        let is_whole = self.side == Side::Server && place.path.is_empty();
+        if is_whole && is_lent && !self.is_outlived {
+            self.in_rooms.push(place.root);
+            let local = self.local(place, "");
+            return quote! {
+                let mut #local = ::core::mem::MaybeUninit::uninit();
+                let #local = #source.get_element_in::<#at, #declared>(&mut #local);
+            };
+        }
+        self.bind(place, quote!(#source.get_element::<#at, #declared>()))
+    }
+
+    /// A result is copied once, to where the caller wants it.
+    pub fn store_block(&mut self, place: &Place, at: u32, parameter: &Ident) -> TokenStream {
+        let source = self.source();
+        let (at, declared) = (number(at), self.owned(place));
+        quote!(#source.get_element_to::<#at, #declared>(#parameter);)
     }
 
     fn bind(&mut self, place: &Place, value: TokenStream) -> TokenStream {
