@@ -20,9 +20,9 @@ use crate::processor;
 use crate::segment::Segment;
 use crate::span::{ReadLine, SharedLine, Span, SpanMut};
 
-/// Lines of a block that are asked for before anybody gets to them; those behind are asked for by
+/// Bytes of a block that are asked for before anybody gets to them; those behind are asked for by
 /// the copy.
-const AHEAD_LINES_MAX: u32 = 8;
+const AHEAD_BYTES_MAX: u32 = 512;
 
 /// Offset of the inline bytes in a head.
 const INLINE_OFFSET_BYTES: usize = offset_of!(AStackHead, inline);
@@ -224,9 +224,13 @@ impl<'t, R> AStack<'t, R> {
     #[inline(always)]
     fn ahead(self, line: NonNull<u8>, message_bytes: u32) -> impl Iterator<Item = *const u8> {
         let in_block = message_bytes.min(self.capacity_bytes()).saturating_sub(INLINE_BYTES);
-        let lines = in_block.div_ceil(LINE_BYTES).min(AHEAD_LINES_MAX);
-        let block = line.as_ptr().cast_const().wrapping_add(LINE_BYTES as usize);
-        (0..lines).map(move |line| block.wrapping_add((line * LINE_BYTES) as usize))
+        let mut next = line.as_ptr().cast_const().wrapping_add(LINE_BYTES as usize);
+        let end = next.wrapping_add(in_block.min(AHEAD_BYTES_MAX) as usize);
+        std::iter::from_fn(move || {
+            let line = next;
+            next = next.wrapping_add(LINE_BYTES as usize);
+            (line < end).then_some(line)
+        })
     }
 
     /// Bytes of message that fit in place: inline and in a block.

@@ -143,6 +143,14 @@ impl<'a> Span<'a> {
         unsafe { copy::copy_out(source, target.as_mut_ptr(), target.len()) };
     }
 
+    /// Copies bytes out, over what may be no bytes yet. Panics past the end.
+    #[inline]
+    pub fn copy_to(self, offset: usize, target: &mut [MaybeUninit<u8>]) {
+        let source = self.range(offset, target.len());
+        // SAFETY: S1 live: checked by `range`. S2 apart: as in `copy_out`.
+        unsafe { copy::copy_out(source, target.as_mut_ptr().cast(), target.len()) };
+    }
+
     /// Appends bytes to `target`, into its spare capacity if it suffices, without clearing it
     /// first. Panics past the end.
     #[inline]

@@ -4039,9 +4039,11 @@ pub mod types {
             let a_length = arguments.get_u32::<8>();
             let d_length = arguments.get_u32::<12>();
             let mut incoming = arguments.variable::<16>()?;
-            let a = incoming.text(a_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut a_room = ::nearcall::raw::Room::new();
+            let a = incoming.text(a_length, ::nearcall::raw::UNBOUNDED, &mut a_room)?;
             let mut b = incoming.string(b_length, 20)?;
-            let d = incoming.text(d_length, 20)?;
+            let mut d_room = ::nearcall::raw::Room::new();
+            let d = incoming.text(d_length, 20, &mut d_room)?;
             ::nearcall::raw::check_received(d.chars().count(), 5)?;
             let mut e = incoming.string(e_length, ::nearcall::raw::UNBOUNDED)?;
             let (returned, c) = <S as AllServer>::texts(server, &a, &mut b, &d, &mut e);
@@ -4074,11 +4076,18 @@ pub mod types {
             let c_length = arguments.get_u32::<12>();
             let e_length = arguments.get_u32::<16>();
             let mut incoming = arguments.variable::<24>()?;
-            let a = incoming.bytes(a_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut a_room = ::nearcall::raw::Room::new();
+            let a = incoming.bytes(a_length, ::nearcall::raw::UNBOUNDED, &mut a_room)?;
             let mut b = incoming.vec(b_length, 9)?;
-            let c = incoming.elements::<f64>(c_length, 4)?;
+            let mut c_room = ::nearcall::raw::Room::new();
+            let c = incoming.elements::<f64>(c_length, 4, &mut c_room)?;
             let mut d = incoming.vec_of::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
-            let e = incoming.elements::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut e_room = ::nearcall::raw::Room::new();
+            let e = incoming.elements::<::nearcall::Char>(
+                e_length,
+                ::nearcall::raw::UNBOUNDED,
+                &mut e_room,
+            )?;
             let (returned, f) = <S as AllServer>::seqs(server, &a, &mut b, &c, &mut d, &e);
             ::nearcall::raw::check_result("b", b.len(), 9)?;
             let f_bytes = {
@@ -4764,9 +4773,9 @@ pub mod types {
             let a_length = arguments.get_u32::<8>();
             let d_length = arguments.get_u32::<12>();
             let mut incoming = arguments.variable::<16>()?;
-            let a = incoming.text(a_length, ::nearcall::raw::UNBOUNDED)?;
+            let a = incoming.string(a_length, ::nearcall::raw::UNBOUNDED)?;
             let mut b = incoming.string(b_length, 20)?;
-            let d = incoming.text(d_length, 20)?;
+            let d = incoming.string(d_length, 20)?;
             ::nearcall::raw::check_received(d.chars().count(), 5)?;
             let mut e = incoming.string(e_length, ::nearcall::raw::UNBOUNDED)?;
             let server = ::std::sync::Arc::clone(server);
@@ -4808,11 +4817,11 @@ pub mod types {
             let c_length = arguments.get_u32::<12>();
             let e_length = arguments.get_u32::<16>();
             let mut incoming = arguments.variable::<24>()?;
-            let a = incoming.bytes(a_length, ::nearcall::raw::UNBOUNDED)?;
+            let a = incoming.vec(a_length, ::nearcall::raw::UNBOUNDED)?;
             let mut b = incoming.vec(b_length, 9)?;
-            let c = incoming.elements::<f64>(c_length, 4)?;
+            let c = incoming.vec_of::<f64>(c_length, 4)?;
             let mut d = incoming.vec_of::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
-            let e = incoming.elements::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
+            let e = incoming.vec_of::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
             let server = ::std::sync::Arc::clone(server);
             arguments.run_awaited(async move {
                 let outcome =
@@ -5931,7 +5940,8 @@ pub mod types {
             let more_length = arguments.get_u32::<8>();
             let mut incoming = arguments.variable::<48>()?;
             let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?;
-            let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut name_room = ::nearcall::raw::Room::new();
+            let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED, &mut name_room)?;
             let more = incoming.lend(more_length, 100)?;
             let returned = <S as LentServer>::into(server, data, &name, more);
             let mut results = arguments.results();
@@ -6117,7 +6127,8 @@ pub mod types {
             let more_length = arguments.get_u32::<8>();
             let mut incoming = arguments.variable::<48>()?;
             let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?;
-            let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut name_room = ::nearcall::raw::Room::new();
+            let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED, &mut name_room)?;
             let more = incoming.lend(more_length, 100)?;
             let returned = <S as LentAsyncServer>::into(server, data, &name, more);
             let mut results = arguments.results();
@@ -9883,9 +9894,11 @@ pub mod types {
             let a_length = arguments.get_u32::<8>();
             let d_length = arguments.get_u32::<12>();
             let mut incoming = arguments.variable::<16>()?;
-            let a = incoming.text(a_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut a_room = ::nearcall::raw::Room::new();
+            let a = incoming.text(a_length, ::nearcall::raw::UNBOUNDED, &mut a_room)?;
             let mut b = incoming.string(b_length, 20)?;
-            let d = incoming.text(d_length, 20)?;
+            let mut d_room = ::nearcall::raw::Room::new();
+            let d = incoming.text(d_length, 20, &mut d_room)?;
             ::nearcall::raw::check_received(d.chars().count(), 5)?;
             let mut e = incoming.string(e_length, ::nearcall::raw::UNBOUNDED)?;
             let (returned, c) = <S as DerivedServer>::texts(server, &a, &mut b, &d, &mut e);
@@ -9918,11 +9931,18 @@ pub mod types {
             let c_length = arguments.get_u32::<12>();
             let e_length = arguments.get_u32::<16>();
             let mut incoming = arguments.variable::<24>()?;
-            let a = incoming.bytes(a_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut a_room = ::nearcall::raw::Room::new();
+            let a = incoming.bytes(a_length, ::nearcall::raw::UNBOUNDED, &mut a_room)?;
             let mut b = incoming.vec(b_length, 9)?;
-            let c = incoming.elements::<f64>(c_length, 4)?;
+            let mut c_room = ::nearcall::raw::Room::new();
+            let c = incoming.elements::<f64>(c_length, 4, &mut c_room)?;
             let mut d = incoming.vec_of::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
-            let e = incoming.elements::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut e_room = ::nearcall::raw::Room::new();
+            let e = incoming.elements::<::nearcall::Char>(
+                e_length,
+                ::nearcall::raw::UNBOUNDED,
+                &mut e_room,
+            )?;
             let (returned, f) = <S as DerivedServer>::seqs(server, &a, &mut b, &c, &mut d, &e);
             ::nearcall::raw::check_result("b", b.len(), 9)?;
             let f_bytes = {
@@ -10126,7 +10146,8 @@ pub mod types {
             let more_length = arguments.get_u32::<8>();
             let mut incoming = arguments.variable::<48>()?;
             let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?;
-            let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut name_room = ::nearcall::raw::Room::new();
+            let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED, &mut name_room)?;
             let more = incoming.lend(more_length, 100)?;
             let returned = <S as DerivedServer>::into(server, data, &name, more);
             let mut results = arguments.results();
@@ -10804,9 +10825,9 @@ pub mod types {
             let a_length = arguments.get_u32::<8>();
             let d_length = arguments.get_u32::<12>();
             let mut incoming = arguments.variable::<16>()?;
-            let a = incoming.text(a_length, ::nearcall::raw::UNBOUNDED)?;
+            let a = incoming.string(a_length, ::nearcall::raw::UNBOUNDED)?;
             let mut b = incoming.string(b_length, 20)?;
-            let d = incoming.text(d_length, 20)?;
+            let d = incoming.string(d_length, 20)?;
             ::nearcall::raw::check_received(d.chars().count(), 5)?;
             let mut e = incoming.string(e_length, ::nearcall::raw::UNBOUNDED)?;
             let server = ::std::sync::Arc::clone(server);
@@ -10849,11 +10870,11 @@ pub mod types {
             let c_length = arguments.get_u32::<12>();
             let e_length = arguments.get_u32::<16>();
             let mut incoming = arguments.variable::<24>()?;
-            let a = incoming.bytes(a_length, ::nearcall::raw::UNBOUNDED)?;
+            let a = incoming.vec(a_length, ::nearcall::raw::UNBOUNDED)?;
             let mut b = incoming.vec(b_length, 9)?;
-            let c = incoming.elements::<f64>(c_length, 4)?;
+            let c = incoming.vec_of::<f64>(c_length, 4)?;
             let mut d = incoming.vec_of::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
-            let e = incoming.elements::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
+            let e = incoming.vec_of::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
             let server = ::std::sync::Arc::clone(server);
             arguments.run_awaited(async move {
                 let outcome =
@@ -11117,7 +11138,8 @@ pub mod types {
             let more_length = arguments.get_u32::<8>();
             let mut incoming = arguments.variable::<48>()?;
             let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?;
-            let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut name_room = ::nearcall::raw::Room::new();
+            let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED, &mut name_room)?;
             let more = incoming.lend(more_length, 100)?;
             let returned = <S as DerivedAsyncServer>::into(server, data, &name, more);
             let mut results = arguments.results();

@@ -117,7 +117,7 @@ pub(crate) struct ServerAStack {
     pub index: u32,
     /// Class of the A-stack: only procedures of that class may come in it.
     pub class: u32,
-    /// Bytes of its last reply: the next one is likely as long.
+    /// Bytes of its last reply that had lines of its own: the next one is likely as long.
     pub replied_bytes: AtomicU32,
     /// Out-of-line segment that the client sent for arguments.
     pub request: Mutex<Option<OutOfLine>>,

@@ -58,8 +58,7 @@ pub(crate) fn run_and(
     let line: &ReplyLine = astack.own_line();
     let head = astack.head();
     if words.message_bytes() > INLINE_BYTES {
-        // They travel while the call is claimed and judged. What comes back is likely as long as
-        // the last time.
+        // They travel while the call is claimed and judged.
         astack.ask_for_peer_block(words.message_bytes());
         astack.ask_for_own_block(astack.record().replied_bytes.load(Relaxed));
     }
@@ -87,7 +86,6 @@ pub(crate) fn run_and(
             }
         },
     };
-    astack.record().replied_bytes.store(replied.message_bytes(), Relaxed);
     let origin = write_words(line, head, call.into_reply(), replied);
     before_reply();
     end(binding, turn::reply(&head.turn, sequence, mode), astack, sequence);

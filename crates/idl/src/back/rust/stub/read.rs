@@ -120,8 +120,14 @@ impl Printer<'_, '_> {
             Some(limit) => number(limit),
             None => quote!(::nearcall::raw::UNBOUNDED),
         };
+        // What outlives the stub is for keeps.
+        let copy = if self.is_outlived && copy == Copy::Private { Copy::Owned } else { copy };
+        let has_room = copy == Copy::Private && form != Form::Marshalled;
+        let room = has_room.then(|| self.local(place, "_room"));
         let taken = match (form, copy) {
-            (Form::Text | Form::WideText, Copy::Private) => quote!(text(#length, #limit)),
+            (Form::Text | Form::WideText, Copy::Private) => {
+                quote!(text(#length, #limit, &mut #room))
+            }
             (Form::Text | Form::WideText, _) => quote!(string(#length, #limit)),
             (_, Copy::None) => quote!(lend(#length, #limit)),
             (_, Copy::Into) => {
@@ -130,7 +136,7 @@ impl Printer<'_, '_> {
                 let taken = self.judged(taken);
                 return quote!(#taken;);
             }
-            (Form::Octets, Copy::Private) => quote!(bytes(#length, #limit)),
+            (Form::Octets, Copy::Private) => quote!(bytes(#length, #limit, &mut #room)),
             (Form::Octets | Form::Lent, _) => quote!(vec(#length, #limit)),
             (Form::Elements { .. }, _) => {
                 let element = match self.rust.model.resolved(self.place_type(place)) {
@@ -138,7 +144,7 @@ impl Printer<'_, '_> {
                     _ => quote!(_),
                 };
                 match copy {
-                    Copy::Private => quote!(elements::<#element>(#length, #limit)),
+                    Copy::Private => quote!(elements::<#element>(#length, #limit, &mut #room)),
                     _ => quote!(vec_of::<#element>(#length, #limit)),
                 }
             }
@@ -148,7 +154,9 @@ impl Printer<'_, '_> {
             }
         };
         let value = self.judged(quote!(#incoming.#taken));
-        self.bind(place, value)
+        let room = room.map(|room| quote!(let mut #room = ::nearcall::raw::Room::new();));
+        let bound = self.bind(place, value);
+        quote!(#room #bound)
     }
 
     fn check_inside(&mut self, place: &Place, checks: &[LimitCheck]) -> TokenStream {
