@@ -32,11 +32,11 @@
 //! | 65,536 | 4.2 | 26 | 4.3 to 4.7 | 4.2 | 25 | 25 |
 //!
 //! That at 4 KiB a loop takes twice as long for minutes is the machine's: a lone line takes as long
-//! as before then, and AVX keeps its lead. AVX rounds of 128 bytes and more are slower, up to a half.
-//! The AVX columns are without what the loop asks for ahead, which gains a tenth at 4 KiB and less
-//! elsewhere; all lines asked for at once gain nothing. In, out of the trap, `rep movsb` costs what
-//! a loop does near, and on a Zen 5 a third of it far, because it need not ask for a line before it
-//! writes it.
+//! as before then, and AVX keeps its lead. AVX rounds of 128 bytes and more are slower, up to a
+//! half. The AVX columns are without what the loop asks for ahead, which gains a tenth at 4 KiB and
+//! less elsewhere; all lines asked for at once gain nothing. In, out of the trap, `rep movsb` costs
+//! what a loop does near, and on a Zen 5 a third of it far, because it need not ask for a line
+//! before it writes it.
 
 #[cfg(all(target_arch = "aarch64", not(miri)))]
 #[path = "copy/aarch64.rs"]

@@ -52,8 +52,8 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// An argument is copied once, to where the procedure finds it; what else is copied becomes part
-    /// of a value, or is moved on.
+    /// An argument is copied once, to where the procedure finds it; what else is copied becomes
+    /// part of a value, or is moved on.
     fn get_block(&mut self, place: &Place, at: u32) -> TokenStream {
         let source = self.source();
         let (at, declared) = (number(at), self.owned(place));
