@@ -74,7 +74,7 @@ pub struct Host {
 const NAME: &str = "mortal";
 
 /// In which either side lets go of the other that has gone.
-const SETTLED: Duration = Duration::from_millis(200);
+pub const SETTLED: Duration = Duration::from_millis(200);
 
 /// Number of the client that outlives servers, in the effects.
 const SURVIVOR: u64 = 0;
@@ -207,7 +207,7 @@ impl Survivor {
 }
 
 /// What this process holds more than it did, after a while.
-fn left_behind(held: Held) -> Option<String> {
+pub fn left_behind(held: Held) -> Option<String> {
     let still = held.again(std::process::id(), Duration::from_secs(2)).err()?;
     Some(format!("{still:?} is held after the deaths, {held:?} before"))
 }
@@ -228,7 +228,7 @@ fn own_panic(complaints: String) -> Option<String> {
 
 /// How many replies stand in the A-stacks of the bindings that this process has imported: each
 /// idle A-stack says how many calls on it were replied to, each other one had one more posted.
-fn published(pid: u32) -> u64 {
+pub fn published(pid: u32) -> u64 {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
     let Ok(memory) = File::open(format!("/proc/{pid}/mem")) else {
         return 0;

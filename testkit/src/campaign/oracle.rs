@@ -41,6 +41,22 @@ impl Told {
             Err(Ran::Maybe) => Told::MayHaveRun,
         }
     }
+
+    /// As a number, for those to whom it is passed on.
+    pub fn word(self) -> u32 {
+        match self {
+            Told::Returned => 0,
+            Told::DidNotRun => 1,
+            Told::MayHaveRun => 2,
+            Told::Nothing => 3,
+        }
+    }
+
+    /// What a number stands for.
+    pub fn from_word(word: u32) -> Option<Told> {
+        use Told::{DidNotRun, MayHaveRun, Nothing, Returned};
+        [Returned, DidNotRun, MayHaveRun, Nothing].into_iter().find(|told| told.word() == word)
+    }
 }
 
 /// What is wrong with a history.

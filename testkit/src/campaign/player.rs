@@ -59,12 +59,14 @@ const END_TIMEOUT: Duration = Duration::from_secs(10);
 pub enum Role {
     /// Exports `Effects` until its input ends.
     Serve,
+    /// The same, of a server that calls on the one whose name it is given.
+    Relay,
     /// Exports `Faults` from one processor until its input ends.
     Test,
     /// Exports `Crowd` until its input ends.
     Echo,
     /// Told to go, binds, calls, and ends; says what it was told of each call. Makes a long one,
-    /// too, if there is a `+` behind its number.
+    /// too, if there is a `+` behind its number; has its server call on, if there is a `>`.
     Call,
     /// Binds before it says that it is ready, and holds the binding until its input ends.
     Hold,
@@ -87,6 +89,7 @@ impl Role {
     fn word(self) -> &'static str {
         match self {
             Role::Serve => "serve",
+            Role::Relay => "relay",
             Role::Test => "test",
             Role::Echo => "echo",
             Role::Call => "call",
@@ -316,6 +319,7 @@ pub fn play_if_told() -> Option<ExitCode> {
     let directory = Path::new(directory);
     match role.as_str() {
         "serve" => serve(|domain| effects::export(domain, directory, name)),
+        "relay" => serve(|domain| effects::export_before(rest, domain, directory, name)),
         "test" => {
             let mut alone = DomainOptions::default();
             alone.processors_max = 1;
@@ -360,7 +364,7 @@ fn serve_with<Clerks>(
 }
 
 fn call(directory: &Path, name: &str, rest: &str) {
-    let client = rest.trim_end_matches('+').parse().expect("the number of a client");
+    let client = rest.trim_end_matches(['+', '>']).parse().expect("the number of a client");
     println!("ready");
     io::stdin().read_line(&mut String::new()).expect("standard input");
     match bind(directory, name, Duration::from_secs(5)) {
@@ -370,7 +374,11 @@ fn call(directory: &Path, name: &str, rest: &str) {
                 let _ = effects::call_long(&bound);
             }
             for number in 1..=EFFECTS_OF_A_CALLER {
-                say(number, &bound.effect(client, number));
+                let outcome = match rest.ends_with('>') {
+                    true => bound.relay(client, number).map(drop),
+                    false => bound.effect(client, number),
+                };
+                say(number, &outcome);
             }
         }
         Err(error) => println!("no binding: {error}"),
