@@ -1,17 +1,19 @@
 //! The server of the campaign, and the file that its effects are written down in.
 //!
-//! A record is appended by one system call: after a death it is there or it is not. A server that
-//! calls on writes down what it was told, too, in a file beside it.
+//! A record is appended by one system call: after a death it is there or it is not. It names the
+//! call and the life of the server that it ran in. A server that calls on writes down what it was
+//! told, too, in a file beside it.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use nearcall::name::Scope;
 use nearcall::{CallError, Clerk, Domain, ExportError, ExportOptions, Opaque, Policy};
 
-use super::oracle::{CallName, Effects, Told};
+use super::oracle::{CallName, Effects, Entry, Told};
 use super::player::bind_in;
 use crate::effects::effects::{
     CrowdEntries, CrowdServer, EffectsClient, EffectsEntries, EffectsServer,
@@ -26,6 +28,13 @@ pub const TOLD_FILE: &str = "told";
 /// In the number of a client: its calls are those that a server has made for that client.
 const RELAYED: u64 = 1 << 63;
 
+/// A life, in a record, that nobody knows.
+const UNKNOWN: u64 = 0;
+
+/// How long a server is in the middle of a call for every other client: as long as it takes that
+/// one's end to be noticed.
+const PAUSE: Duration = Duration::from_millis(3);
+
 /// Longest that a server waits for a binding to the one behind it.
 const BEHIND_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -36,6 +45,8 @@ const LONG_BYTES: usize = 4096;
 #[derive(Debug)]
 pub struct Witness {
     file: File,
+    /// Which life of its name it serves: known once it is exported.
+    life: Arc<OnceLock<u64>>,
     behind: Option<Behind>,
 }
 
@@ -76,8 +87,19 @@ pub fn export_to(
     let mut options = ExportOptions::default();
     options.policy = policy;
     options.scope = Some(Scope::Directory(directory.to_owned()));
-    let witness = Witness { file, behind: None };
-    Clerk::export_with(domain, name, EffectsEntries::new(witness), options)
+    export_with(Witness { file, life: Arc::default(), behind: None }, domain, name, options)
+}
+
+fn export_with(
+    witness: Witness,
+    domain: &Domain,
+    name: &str,
+    options: ExportOptions,
+) -> Result<Clerk, ExportError> {
+    let life = Arc::clone(&witness.life);
+    let clerk = Clerk::export_with(domain, name, EffectsEntries::new(witness), options)?;
+    life.set(clerk.incarnation()).expect("nobody else sets it");
+    Ok(clerk)
 }
 
 /// Exports a witness that calls on what is exported as `behind` beside it.
@@ -94,10 +116,11 @@ pub fn export_before(
         name: behind.to_owned(),
         told: append_to(&directory.join(TOLD_FILE)).map_err(lost)?,
     };
-    let witness = Witness { file: open(directory).map_err(lost)?, behind: Some(behind) };
+    let file = open(directory).map_err(lost)?;
+    let witness = Witness { file, life: Arc::default(), behind: Some(behind) };
     let mut options = ExportOptions::default();
     options.scope = Some(Scope::Directory(directory.to_owned()));
-    Clerk::export_with(domain, name, EffectsEntries::new(witness), options)
+    export_with(witness, domain, name, options)
 }
 
 /// The file of effects of `directory`.
@@ -129,8 +152,8 @@ pub fn call_long(client: &EffectsClient) -> Result<(), CallError> {
 /// What was written down in `directory`.
 pub fn written(directory: &Path) -> Effects {
     let mut effects = Effects::new();
-    for [client, number] in records(&directory.join(FILE)) {
-        *effects.entry(CallName { client, number }).or_default() += 1;
+    for [client, number, life] in records(&directory.join(FILE)) {
+        effects.entry(CallName { client, number }).or_default().push(life);
     }
     effects
 }
@@ -141,12 +164,14 @@ pub fn relayed(CallName { client, number }: CallName) -> CallName {
 }
 
 /// What servers were told of the calls that they made for others, in `directory`.
-pub fn told(directory: &Path) -> Vec<(CallName, Told)> {
-    let told = |[client, number, word]: [u64; 3]| {
+pub fn told(directory: &Path) -> Vec<Entry> {
+    let entry = |[client, number, word, life, blamed]: [u64; 5]| {
         let told = Told::from_word(word as u32).expect("a server of ours wrote it");
-        (CallName { client, number }, told)
+        let known = |life| (life != UNKNOWN).then_some(life);
+        let (life, blamed) = (known(life), known(blamed));
+        Entry { call: CallName { client, number }, told, life, blamed }
     };
-    records(&directory.join(TOLD_FILE)).map(told).collect()
+    records(&directory.join(TOLD_FILE)).map(entry).collect()
 }
 
 /// The whole records of a file.
@@ -164,13 +189,21 @@ fn write_record<const WORDS: usize>(mut file: &File, record: [u64; WORDS]) {
 
 impl Behind {
     /// Makes a call over a binding of its own, and writes down what it was told.
-    fn call(&self, CallName { client, number }: CallName) -> Told {
-        let told = match bind_in(&self.domain, &self.directory, &self.name, BEHIND_TIMEOUT) {
-            Ok(bound) => Told::of(&bound.effect(client, number)),
-            Err(_) => Told::DidNotRun,
+    fn call(&self, call: CallName) -> Told {
+        let CallName { client, number } = call;
+        let entry = match bind_in(&self.domain, &self.directory, &self.name, BEHIND_TIMEOUT) {
+            Ok(bound) => {
+                if client % 2 == 1 {
+                    std::thread::sleep(PAUSE);
+                }
+                Entry::of(call, bound.binding(), &bound.effect(client, number))
+            }
+            Err(_) => Entry::told(call, Told::DidNotRun),
         };
-        write_record(&self.told, [client, number, told.word().into()]);
-        told
+        let [life, blamed] = [entry.life, entry.blamed].map(|life| life.unwrap_or(UNKNOWN));
+        let word = u64::from(entry.told.word());
+        write_record(&self.told, [client, number, word, life, blamed]);
+        entry.told
     }
 }
 
@@ -188,7 +221,7 @@ impl EffectsServer for Witness {
     }
 
     fn effect(&self, client: u64, number: u64) {
-        write_record(&self.file, [client, number]);
+        write_record(&self.file, [client, number, *self.life.wait()]);
     }
 
     fn relay(&self, client: u64, number: u64) -> u32 {

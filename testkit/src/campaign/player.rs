@@ -20,7 +20,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 
 use super::memory::HEAP;
-use super::oracle::{CallName, Told};
+use super::oracle::{CallName, Entry, Told};
 use super::t29_policy::Part;
 use super::{effects, hand};
 use super::{t17_races, t31_reused};
@@ -68,7 +68,8 @@ pub enum Role {
     /// Told to go, binds, calls, and ends; says what it was told of each call. Makes a long one,
     /// too, if there is a `+` behind its number; has its server call on, if there is a `>`.
     Call,
-    /// Binds before it says that it is ready, and holds the binding until its input ends.
+    /// Binds and makes one call before it says that it is ready, and holds the binding until its
+    /// input ends. The call is an effect if it is given a number as a client.
     Hold,
     /// Whatever row T29 needs.
     Policy(Part),
@@ -88,6 +89,9 @@ pub const EFFECTS_OF_A_CALLER: u64 = 2;
 impl Role {
     fn word(self) -> &'static str {
         match self {
+/// The call of one that holds a binding, if it is an effect.
+pub const HOLDERS_CALL: u64 = 1;
+
             Role::Serve => "serve",
             Role::Relay => "relay",
             Role::Test => "test",
@@ -327,7 +331,7 @@ pub fn play_if_told() -> Option<ExitCode> {
         }
         "echo" => serve(|domain| effects::export_crowd(domain, directory, name)),
         "call" => call(directory, name, rest),
-        "hold" => hold(directory, name),
+        "hold" => hold(directory, name, rest),
         "suffer" => suffer(directory, name, rest),
         "twins" => t17_races::twins(directory, name, rest.parse().expect("a number of calls")),
         "knock" => knock(directory, name),
@@ -378,16 +382,19 @@ fn call(directory: &Path, name: &str, rest: &str) {
                     true => bound.relay(client, number).map(drop),
                     false => bound.effect(client, number),
                 };
-                say(number, &outcome);
+                say(&Entry::of(CallName { client, number }, bound.binding(), &outcome));
             }
         }
         Err(error) => println!("no binding: {error}"),
     }
 }
 
-fn hold(directory: &Path, name: &str) {
+fn hold(directory: &Path, name: &str, client: &str) {
     let bound = bind(directory, name, Duration::from_secs(60)).expect("a binding");
-    bound.null().expect("a call");
+    match client.parse() {
+        Ok(client) => bound.effect(client, HOLDERS_CALL).expect("a call"),
+        Err(_) => bound.null().expect("a call"),
+    }
     println!("ready");
     io::stdin().read_to_end(&mut Vec::new()).expect("standard input");
 }
@@ -403,29 +410,32 @@ pub fn allow_descriptors() {
     setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).expect("up to the maximum");
 }
 
-fn say(number: u64, outcome: &Result<(), CallError>) {
-    let word = match Told::of(outcome) {
+fn say(entry: &Entry) {
+    let word = match entry.told {
         Told::Returned => "returned",
         Told::DidNotRun => "did-not-run",
         Told::MayHaveRun => "may-have-run",
         Told::Nothing => unreachable!("whoever says something was told something"),
     };
-    println!("{number} {word}");
+    let lives = [entry.life, entry.blamed].into_iter().flatten();
+    let lives: String = lives.map(|life| format!(" {life}")).collect();
+    println!("{} {word}{lives}", entry.call.number);
 }
 
 /// What a caller's lines say that its calls were told.
-pub fn heard(client: u64, lines: &str) -> Vec<(CallName, Told)> {
-    let told = |number: u64| {
-        let of_call = |line: &&str| line.split(' ').next() == Some(&number.to_string());
-        match lines.lines().find(of_call).and_then(|line| line.split(' ').nth(1)) {
+pub fn heard(client: u64, lines: &str) -> Vec<Entry> {
+    let entry = |number: u64| {
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let mut lines = lines.lines().map(words);
+        let words = lines.find(|words| words[0] == number.to_string()).unwrap_or_default();
+        let told = match words.get(1).map(String::as_str) {
             Some("returned") => Told::Returned,
             Some("did-not-run") => Told::DidNotRun,
             Some("may-have-run") => Told::MayHaveRun,
             _ => Told::Nothing,
         }
     };
-    let call = |number| (CallName { client, number }, told(number));
-    (1..=EFFECTS_OF_A_CALLER).map(call).collect()
+    (1..=EFFECTS_OF_A_CALLER).map(entry).collect()
 }
 
 fn suffer(directory: &Path, name: &str, honest: &str) {
@@ -438,7 +448,9 @@ fn suffer(directory: &Path, name: &str, honest: &str) {
             let (sum, echo) = (bound.add(2, 3), bound.echo(&[7; 100]));
             let echo = echo.map(|bytes| bytes.len());
             println!("bound, add {}, echo {}", in_words(&sum), in_words(&echo));
-        }
+        };
+        let life = |at: usize| words.get(at)?.parse().ok();
+        Entry { call: CallName { client, number }, told, life: life(2), blamed: life(3) }
         Err(error) => println!("not bound: {error}"),
     }
     match bind(directory, honest, Duration::from_secs(5)).map(|bound| bound.add(2, 3)) {
@@ -555,8 +567,11 @@ mod tests {
 
     #[test]
     fn what_a_caller_says_is_what_it_was_told() {
-        let heard = heard(7, "1 returned\n");
         let call = |number| CallName { client: 7, number };
-        assert_eq!(heard, [(call(1), Told::Returned), (call(2), Told::Nothing)]);
+        let returned = Entry { life: Some(50), ..Entry::told(call(1), Told::Returned) };
+        let nothing = Entry::told(call(2), Told::Nothing);
+        assert_eq!(heard(7, "1 returned 50\n"), [returned, nothing]);
+        let failed = Entry { life: Some(50), blamed: Some(51), told: Told::MayHaveRun, ..nothing };
+        assert_eq!(heard(7, "1 returned 50\n2 may-have-run 50 51\n"), [returned, failed]);
     }
 }

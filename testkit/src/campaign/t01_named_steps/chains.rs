@@ -18,7 +18,7 @@ use super::super::code;
 use super::super::deaths::{Life, SETTLED, end_of, left_behind, process, published};
 use super::super::effects;
 use super::super::latency::Times;
-use super::super::oracle::{CallName, Told, judge};
+use super::super::oracle::{CallName, Entry, Told, judge};
 use super::super::player::{Held, Player, Role, bind_in, died_of_plant, heard};
 use super::super::report::{Report, Stopped};
 use super::{choose, die};
@@ -61,14 +61,14 @@ struct Chain {
     calls: u64,
     clients: u64,
     /// Of all lives.
-    history: Vec<(CallName, Told)>,
+    history: Vec<Entry>,
     held: Held,
 }
 
 /// What A was told in one life.
 struct Answers {
     /// Of each call; and what B said that it was told itself, if it said anything.
-    history: Vec<(CallName, Told, Option<u32>)>,
+    history: Vec<(Entry, Option<u32>)>,
     /// When of the last one.
     at: Instant,
     /// Replies that stand in A's A-stacks and were not delivered.
@@ -199,7 +199,8 @@ impl Chain {
             answers.at = Instant::now();
             returned += u64::from(outcome.is_ok());
             let call = CallName { client: SURVIVOR, number: self.calls };
-            answers.history.push((call, Told::of(&outcome), outcome.as_ref().ok().copied()));
+            let entry = Entry::of(call, client.binding(), &outcome);
+            answers.history.push((entry, outcome.as_ref().ok().copied()));
             if !matches!(outcome, Ok(0)) {
                 break;
             }
@@ -253,47 +254,49 @@ impl Chain {
         if answers.lost > 0 {
             wrong.push(format!("{} replies were there and not delivered", answers.lost));
         }
-        let records: HashMap<_, _> = effects::told(self.directory.path()).into_iter().collect();
+        let records = self.records();
         if !died[B] && answers.history.is_empty() {
             wrong.push("A was not bound, and B lives".to_owned());
         }
-        for (call, told, said) in &answers.history {
+        for (Entry { call, told, .. }, said) in &answers.history {
             let number = call.number;
-            let record = records.get(&effects::relayed(*call));
+            let record = records.get(&effects::relayed(*call)).map(|entry| entry.told);
             if said.is_some() && record.map(|told| told.word()) != *said {
                 wrong.push(format!("call {number}: B says {said:?}, and was told {record:?}"));
             }
             if !died[B] && *told != Told::Returned {
                 wrong.push(format!("call {number}: A was told {told:?}, and B lives"));
             }
-            if !died[C] && record.is_some_and(|told| *told != Told::Returned) {
+            if !died[C] && record.is_some_and(|told| told != Told::Returned) {
                 wrong.push(format!("call {number}: B was told {record:?}, and C lives"));
             }
         }
-        let told = answers.history.iter().map(|(call, told, _)| (*call, *told));
-        wrong.extend(self.judge(told.collect(), &records));
+        let told: Vec<_> = answers.history.iter().map(|(entry, _)| *entry).collect();
+        wrong.extend(self.judge(&told, &records));
         wrong
     }
 
     /// What is wrong with the calls of A, and with those that B has made for them.
-    fn judge(
-        &mut self,
-        told: Vec<(CallName, Told)>,
-        records: &HashMap<CallName, Told>,
-    ) -> Vec<String> {
-        let mut history = Vec::new();
-        for (call, told) in told {
-            let behind = effects::relayed(call);
-            history.push((call, told));
-            history.push((behind, records.get(&behind).copied().unwrap_or(Told::Nothing)));
-            if told == Told::DidNotRun {
+    fn judge(&mut self, told: &[Entry], records: &HashMap<CallName, Entry>) -> Vec<String> {
+        let mut history = told.to_vec();
+        for Entry { call, told, .. } in told {
+            let behind = effects::relayed(*call);
+            let nothing = Entry::told(behind, Told::Nothing);
+            history.push(records.get(&behind).copied().unwrap_or(nothing));
+            if *told == Told::DidNotRun {
                 // So B has not called on.
-                history.push((behind, Told::DidNotRun));
+                history.push(Entry::told(behind, Told::DidNotRun));
             }
         }
         let wrong = judge(&history, &effects::written(self.directory.path()));
         self.history.extend(history);
         wrong
+    }
+
+    /// What servers were told so far.
+    fn records(&self) -> HashMap<CallName, Entry> {
+        let told = effects::told(self.directory.path());
+        told.into_iter().map(|entry| (entry.call, entry)).collect()
     }
 
     /// A is started and dies where it is said. B and C live, and serve another A.
@@ -306,15 +309,15 @@ impl Chain {
         let mut life = Life { was_killed: died_of_plant(status), ..Life::default() };
         let (said, complaints) = client.said()?;
         let history = heard(number, &said);
-        let is_whole = history.iter().all(|(_, told)| *told == Told::Returned);
-        if !life.was_killed && !(status.success() && is_whole) {
+        let is_whole = history.iter().all(|entry| entry.told == Told::Returned);
+        if !(life.was_killed || status.success() && is_whole) {
             let ended = format!("A ended with {status}, said {said:?}: {complaints}");
             life.violations.push(ended);
         }
         let answers = self.call();
         life.violations.extend(self.judge_answers(&answers, [false, false]));
-        let records = effects::told(self.directory.path()).into_iter().collect();
-        life.violations.extend(self.judge(history, &records));
+        let records = self.records();
+        life.violations.extend(self.judge(&history, &records));
         Ok(life)
     }
 
@@ -368,7 +371,7 @@ impl Chain {
 impl Answers {
     /// Every call of A's and of B's returned.
     fn are_all(&self) -> bool {
-        let whole = self.history.iter().filter(|(_, _, said)| *said == Some(0));
+        let whole = self.history.iter().filter(|(_, said)| *said == Some(0));
         whole.count() as u64 == CALLS
     }
 }
