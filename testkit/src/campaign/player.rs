@@ -22,7 +22,7 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, se
 use super::memory::HEAP;
 use super::oracle::{CallName, Entry, Told};
 use super::t29_policy::Part;
-use super::{effects, hand};
+use super::{effects, hand, looked_at};
 use super::{t17_races, t31_reused};
 use crate::effects::effects::{EFFECTS, EffectsClient};
 use crate::server::{self, import_options};
@@ -37,7 +37,8 @@ const BREAKPOINT: [u8; 1] = [0xcc];
 #[derive(Debug)]
 pub struct Player {
     child: Child,
-    output: BufReader<ChildStdout>,
+    /// What it says, unless somebody else reads it.
+    output: Option<BufReader<ChildStdout>>,
     /// Somebody else has waited for it.
     is_gone: bool,
 }
@@ -63,6 +64,8 @@ pub enum Role {
     Relay,
     /// Exports `Faults` from one processor until its input ends.
     Test,
+    /// Calls `Faults`, one call for each line of its input, and says what came of it.
+    Ask,
     /// Exports `Crowd` until its input ends.
     Echo,
     /// Told to go, binds, calls, and ends; says what it was told of each call. Makes a long one,
@@ -86,15 +89,16 @@ pub enum Role {
 /// Calls that a caller makes, beside a `null`.
 pub const EFFECTS_OF_A_CALLER: u64 = 2;
 
-impl Role {
-    fn word(self) -> &'static str {
-        match self {
 /// The call of one that holds a binding, if it is an effect.
 pub const HOLDERS_CALL: u64 = 1;
 
+impl Role {
+    fn word(self) -> &'static str {
+        match self {
             Role::Serve => "serve",
             Role::Relay => "relay",
             Role::Test => "test",
+            Role::Ask => "ask",
             Role::Echo => "echo",
             Role::Call => "call",
             Role::Hold => "hold",
@@ -156,7 +160,7 @@ impl Player {
         command.arg(MARK).arg(role.word()).arg(directory).arg(name).arg(rest);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
-        let output = BufReader::new(child.stdout.take().expect("piped"));
+        let output = Some(BufReader::new(child.stdout.take().expect("piped")));
         let mut player = Player { child, output, is_gone: false };
         player.await_words()?;
         let line = player.line()?;
@@ -176,7 +180,8 @@ impl Player {
     /// Waits until it says something, or ends.
     fn await_words(&mut self) -> io::Result<()> {
         let longest = rustix::time::Timespec { tv_sec: END_TIMEOUT.as_secs() as i64, tv_nsec: 0 };
-        let said = poll(&mut [PollFd::new(self.output.get_ref(), PollFlags::IN)], Some(&longest))?;
+        let output = self.output.as_ref().expect("not taken").get_ref();
+        let said = poll(&mut [PollFd::new(output, PollFlags::IN)], Some(&longest))?;
         if said == 0 {
             self.kill()?;
             return Err(io::Error::new(io::ErrorKind::TimedOut, "a player says nothing"));
@@ -187,7 +192,7 @@ impl Player {
     /// The next line that it says; empty if there is none.
     pub fn line(&mut self) -> io::Result<String> {
         let mut line = String::new();
-        self.output.read_line(&mut line)?;
+        self.output.as_mut().expect("not taken").read_line(&mut line)?;
         Ok(line.trim_end().to_owned())
     }
 
@@ -271,10 +276,15 @@ impl Player {
         self.child.stdin.take().expect("piped, and taken once")
     }
 
+    /// Its input, and what it says from here on.
+    pub fn take_talk(&mut self) -> (ChildStdin, BufReader<ChildStdout>) {
+        (self.take_input(), self.output.take().expect("taken once"))
+    }
+
     /// What it said, once it has ended: its lines, and what it complained of.
     pub fn said(mut self) -> io::Result<(String, String)> {
         let (mut said, mut complaints) = (String::new(), String::new());
-        self.output.read_to_string(&mut said)?;
+        self.output.take().expect("not taken").read_to_string(&mut said)?;
         if let Some(mut errors) = self.child.stderr.take() {
             errors.read_to_string(&mut complaints)?;
         }
@@ -329,6 +339,7 @@ pub fn play_if_told() -> Option<ExitCode> {
             alone.processors_max = 1;
             serve_with(alone, |domain| server::export(domain, directory, name));
         }
+        "ask" => looked_at::ask(directory, name),
         "echo" => serve(|domain| effects::export_crowd(domain, directory, name)),
         "call" => call(directory, name, rest),
         "hold" => hold(directory, name, rest),
@@ -433,7 +444,9 @@ pub fn heard(client: u64, lines: &str) -> Vec<Entry> {
             Some("did-not-run") => Told::DidNotRun,
             Some("may-have-run") => Told::MayHaveRun,
             _ => Told::Nothing,
-        }
+        };
+        let life = |at: usize| words.get(at)?.parse().ok();
+        Entry { call: CallName { client, number }, told, life: life(2), blamed: life(3) }
     };
     (1..=EFFECTS_OF_A_CALLER).map(entry).collect()
 }
@@ -448,9 +461,7 @@ fn suffer(directory: &Path, name: &str, honest: &str) {
             let (sum, echo) = (bound.add(2, 3), bound.echo(&[7; 100]));
             let echo = echo.map(|bytes| bytes.len());
             println!("bound, add {}, echo {}", in_words(&sum), in_words(&echo));
-        };
-        let life = |at: usize| words.get(at)?.parse().ok();
-        Entry { call: CallName { client, number }, told, life: life(2), blamed: life(3) }
+        }
         Err(error) => println!("not bound: {error}"),
     }
     match bind(directory, honest, Duration::from_secs(5)).map(|bound| bound.add(2, 3)) {
