@@ -1,6 +1,7 @@
-//! Chains of calls: A calls B, which calls C over a binding of its own, and one of them, or B and C,
-//! are killed at named steps (L53). What each of the others is told must be true; B's answer reaches
-//! A whatever became of C, C's answer reaches B whatever became of A; and who lives serves on.
+//! Chains of calls: A calls B, which calls C over a binding of its own, and one of them, or B and
+//! C, are killed at named steps (L53). What each of the others is told must be true; B's answer
+//! reaches A whatever became of C, C's answer reaches B whatever became of A; and who lives serves
+//! on.
 //!
 //! Where B or C dies, A is this process. B writes down what it was told (`effects.rs`), so that its
 //! calls are judged as A's are, by the same oracle, also where nobody hears B any more.
@@ -356,13 +357,20 @@ impl Chain {
         Ok(met)
     }
 
-    /// Ends B and C. What is wrong with anything that was ever said, now that nothing runs any more.
+    /// Ends B and C. What is wrong with anything that was ever said, now that nothing runs.
     fn end(mut self) -> Result<Vec<String>, Stopped> {
         self.stand([false, false])?;
         let path = self.directory.path();
         let effects = effects::written(path);
         let mut wrong = judge(&self.history, &effects);
-        wrong.extend(judge(&effects::told(path), &effects));
+        let told = effects::told(path);
+        wrong.extend(judge(&told, &effects));
+        let survivor = effects::relayed(CallName { client: SURVIVOR, number: 0 }).client;
+        // Those that A has died of. B may be in the middle of anything: it goes on.
+        let of_dead = told.iter().filter(|entry| entry.call.client != survivor);
+        for Entry { call, told, .. } in of_dead.filter(|entry| entry.told != Told::Returned) {
+            wrong.push(format!("call {}: B was told {told:?}, and C lives", call.number));
+        }
         wrong.extend(left_behind(self.held));
         Ok(wrong)
     }
