@@ -1,8 +1,8 @@
 //! A binding one of whose sides is watched: where the words of a call, or of its reply, lie on both
 //! sides, and calls of every kind whose words are looked at.
 //!
-//! Where the client is watched, its server is stopped until the client sleeps: from then on it loads
-//! nothing before the reply is there.
+//! Where the client is watched, its server is stopped until the client sleeps: from then on it
+//! loads nothing before the reply is there.
 
 use std::cell::Cell;
 use std::fmt;

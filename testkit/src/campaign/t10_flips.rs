@@ -1,10 +1,10 @@
 //! T10: a word changes between two looks at it, whenever that is. A server is stopped behind its
-//! first load of each word of a call, or a client behind its first load of each word of a reply, the
-//! word is changed as its peer could, and it goes on: the call comes to what it would have come to,
-//! before or after the change, and to nothing between.
+//! first load of each word of a call, or a client behind its first load of each word of a reply.
+//! The word is changed as its peer could, and it goes on: the call comes to what it would have come
+//! to, before or after the change, and to nothing between.
 //!
 //! What is loaded once comes to what it was. What a copy loads twice (see T9) may come to either:
-//! the other outcome is had by changing the word before the server loads it at all.
+//! the other outcome is had by changing the word before it is loaded at all.
 
 use super::Setup;
 use super::looked_at::{CALLS, Call, LookedAt, Side, Word};
