@@ -12,7 +12,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use send_wrapper::SendWrapper;
 
-use crate::cancellation::Cancellation;
 use crate::descriptor::{Descriptor, Passed};
 use crate::errors;
 use crate::messages::{self, Filled, Fixed, Side};
@@ -184,19 +183,6 @@ impl Binding {
             Ok(None) => Ok(py.None().into_bound(py)),
             Err(error) => Err(errors::of_call_with(py, &error, &filled.passed)),
         }
-    }
-
-    /// The same, until it is cancelled: then it is aborted like one whose deadline has passed.
-    #[pyo3(signature = (cancellation, procedure, *arguments))]
-    fn call_until<'py>(
-        &self,
-        py: Python<'py>,
-        cancellation: &Cancellation,
-        procedure: usize,
-        arguments: &Bound<'py, PyTuple>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let _cancellable = cancellation.begin();
-        self.call(py, procedure, arguments)
     }
 
     /// Memory of so many bytes that the server can read in place: an `@opaque` argument that is

@@ -285,6 +285,47 @@ class Idle:
         return type("Idle", (talking.TalkingServer,), functions)()
 
 
+def test_an_opening_whose_task_is_cancelled_is_aborted(talking: Talking) -> None:
+    """While its procedure is in there; both of the server's ends are then given up."""
+    began, goes_on, given_up = threading.Event(), threading.Event(), []
+
+    def late(_: object, inlet: nearcall.Inlet[str], outlet: nearcall.Outlet[str]) -> None:
+        began.set()
+        goes_on.wait(10)
+        threading.Thread(target=talk, args=(inlet, outlet), daemon=True).start()
+
+    def talk(inlet: nearcall.Inlet[str], outlet: nearcall.Outlet[str]) -> None:
+        with pytest.raises(nearcall.GivenUp):
+            list(inlet)
+        given_up.append("inlet")
+        # The first may go before the outlet is given up, too.
+        with pytest.raises(nearcall.GivenUp):
+            while True:
+                outlet.put("word")
+        given_up.append("outlet")
+
+    async def until(holds: typing.Callable[[], bool]) -> None:
+        end = time.monotonic() + 10
+        while not holds():
+            assert time.monotonic() < end
+            await asyncio.sleep(0.01)
+
+    async def cancel(client: typing.Any) -> None:
+        opening = asyncio.create_task(client.echo())
+        await until(began.is_set)
+        opening.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await opening
+        await until(lambda: client.binding.captured_count == 1)
+        assert given_up == []
+        goes_on.set()
+        await until(lambda: client.binding.captured_count == 0)
+        await until(lambda: given_up == ["inlet", "outlet"])
+
+    with nearcall.export("late", Idle(talking, echo=late)):
+        asyncio.run(cancel(talking.TalkingAsyncClient.import_("late")))
+
+
 def test_what_a_procedure_leaves_is_ended(talking: Talking) -> None:
     """Ends that nobody holds: the inlet takes none, and there are no items."""
     with nearcall.export("leaves", Idle(talking, echo=lambda *_: None)):

@@ -361,6 +361,83 @@ def test_a_wait_that_is_cancelled_loses_no_item(feeding: typing.Any, passing: Pa
     assert asyncio.run(all()) == [0, 1, 2, 3]
 
 
+class Counted(nearcall.Taker[int, int]):
+    """What a procedure returns, of either kind, counted for as long as it is there."""
+
+    alive = 0
+
+    def __init__(self) -> None:
+        Counted.alive += 1
+
+    def __del__(self) -> None:
+        Counted.alive -= 1
+
+    def __iter__(self) -> typing.Iterator[int]:
+        return iter(())
+
+    def take(self, item: int) -> None: ...
+
+    def end(self) -> int:
+        return 0
+
+
+async def until(holds: typing.Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < end
+        await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("way, arguments", [("numbers", (1, 0)), ("sum", ())])
+def test_an_opening_whose_task_is_cancelled_is_aborted(
+    passing: Passing, way: str, arguments: tuple[int, ...]
+) -> None:
+    """While its procedure is in there; what that then opens nonetheless is dropped."""
+    goes_on = threading.Event()
+
+    def late(*_: object) -> Counted:
+        made = Counted()
+        goes_on.wait(10)
+        return made
+
+    async def cancel(client: typing.Any) -> None:
+        opening = asyncio.create_task(getattr(client, way)(*arguments))
+        await until(lambda: Counted.alive == 1)
+        opening.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await opening
+        await until(lambda: client.binding.captured_count == 1)
+        assert Counted.alive == 1
+        goes_on.set()
+        await until(lambda: client.binding.captured_count == 0 and Counted.alive == 0)
+
+    names = passing.FeedingServer.__abstractmethods__
+    server = type("Late", (passing.FeedingServer,), dict.fromkeys(names, late))
+    with nearcall.export(f"late-{way}", server()):
+        asyncio.run(cancel(passing.FeedingAsyncClient.import_(f"late-{way}")))
+
+
+def test_openings_that_are_cancelled_at_any_moment_leave_nothing_open(
+    feeding: typing.Any, passing: Passing
+) -> None:
+    """More of them than a binding may have open."""
+    client = passing.FeedingAsyncClient(feeding.binding)
+
+    async def all() -> int:
+        cancelled = 0
+        for number in range(200):
+            opening = asyncio.create_task(client.numbers(1, 0) if number % 2 else client.sum())
+            await asyncio.sleep(number % 20 / 20_000)
+            opening.cancel()
+            try:
+                await opening
+            except asyncio.CancelledError:
+                cancelled += 1
+        return cancelled
+
+    assert asyncio.run(all()) > 0
+
+
 def test_a_put_that_is_cancelled_goes_on(passing: Passing) -> None:
     class Slow(nearcall.Taker[int, int]):
         sum = 0

@@ -32,8 +32,22 @@ pub use values::{ITEMS_MAX, OPENED_BYTES_MAX, Value};
 pub struct Selftest {
     /// Which values: the same for the same seed, in every language.
     pub seed: u64,
+    /// How the programs call and serve, where their language has a choice.
+    pub manner: Manner,
     /// Interfaces of the file itself that have operations, in the order of the text.
     pub interfaces: Vec<InterfaceTest>,
+}
+
+/// How calls are made, and procedures run. A language that has no other way does what blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Manner {
+    /// A call waits for its reply, a procedure keeps its processor.
+    #[default]
+    Blocking,
+    /// Calls are posted, and collected later.
+    Posted,
+    /// Calls are awaited, and procedures wait.
+    Awaited,
 }
 
 /// The calls of one interface.
@@ -129,7 +143,7 @@ impl Selftest {
             let reason = String::from("the file has no interface of its own with an operation");
             return Err(vec![Unsupported { place: String::from("self-test"), reason }]);
         }
-        Ok(Selftest { seed, interfaces })
+        Ok(Selftest { seed, manner: Manner::default(), interfaces })
     }
 
     /// How many operations are called.

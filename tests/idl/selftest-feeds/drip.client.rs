@@ -234,8 +234,7 @@ fn call_1(client: &drip::drip::DripClient, check: &Check) {
             size: 0,
             colour: String::new(),
         }];
-        let called = client.into(&a_tap).and_then(|feed| {
-            let mut feed = feed;
+        let called = client.into(&a_tap).and_then(|mut feed| {
             for item in items {
                 feed.put(item)?;
             }
@@ -261,8 +260,7 @@ fn call_1(client: &drip::drip::DripClient, check: &Check) {
         let a_tap: String = String::new();
         check.round(1, 7);
         let items: Vec<drip::drip::Drop> = vec![];
-        let called = client.into(&a_tap).and_then(|feed| {
-            let mut feed = feed;
+        let called = client.into(&a_tap).and_then(|mut feed| {
             for item in items {
                 feed.put(item)?;
             }
@@ -295,8 +293,7 @@ fn call_1(client: &drip::drip::DripClient, check: &Check) {
             ],
             31,
         );
-        let called = client.into(&a_tap).and_then(|feed| {
-            let mut feed = feed;
+        let called = client.into(&a_tap).and_then(|mut feed| {
             for item in items {
                 feed.put(item)?;
             }
@@ -329,8 +326,7 @@ fn call_1(client: &drip::drip::DripClient, check: &Check) {
             ],
             63,
         );
-        let called = client.into(&a_tap).and_then(|feed| {
-            let mut feed = feed;
+        let called = client.into(&a_tap).and_then(|mut feed| {
             for item in items {
                 feed.put(item)?;
             }
@@ -363,8 +359,7 @@ fn call_1(client: &drip::drip::DripClient, check: &Check) {
             ],
             32,
         );
-        let called = client.into(&a_tap).and_then(|feed| {
-            let mut feed = feed;
+        let called = client.into(&a_tap).and_then(|mut feed| {
             for item in items {
                 feed.put(item)?;
             }
@@ -390,8 +385,7 @@ fn call_1(client: &drip::drip::DripClient, check: &Check) {
         let a_tap: String = String::from(" {");
         check.round(1, 7);
         let items: Vec<drip::drip::Drop> = vec![];
-        let called = client.into(&a_tap).and_then(|feed| {
-            let mut feed = feed;
+        let called = client.into(&a_tap).and_then(|mut feed| {
             for item in items {
                 feed.put(item)?;
             }
@@ -426,8 +420,7 @@ fn call_1(client: &drip::drip::DripClient, check: &Check) {
             ],
             32,
         );
-        let called = client.into(&a_tap).and_then(|feed| {
-            let mut feed = feed;
+        let called = client.into(&a_tap).and_then(|mut feed| {
             for item in items {
                 feed.put(item)?;
             }

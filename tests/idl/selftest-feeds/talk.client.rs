@@ -27,12 +27,12 @@ fn call_0(client: &talk::talk::TalksClient, check: &Check) {
         let mut items: Vec<talk::talk::Line> = Vec::new();
         let sent: Vec<String> = vec![String::from("Z\\"), String::from("\\a"), String::from("a%")];
         let called = client.lines(&a_room).and_then(|(sink, feed)| {
-            let mut sink = sink.begin();
+            let (mut sink, feed) = (sink.begin(), feed.begin());
             for item in sent {
                 sink.put(item)?;
             }
             sink.end()?;
-            for item in feed.begin() {
+            for item in feed {
                 items.push(item?);
             }
             Ok(())
@@ -62,12 +62,12 @@ fn call_0(client: &talk::talk::TalksClient, check: &Check) {
         let mut items: Vec<talk::talk::Line> = Vec::new();
         let sent: Vec<String> = vec![];
         let called = client.lines(&a_room).and_then(|(sink, feed)| {
-            let mut sink = sink.begin();
+            let (mut sink, feed) = (sink.begin(), feed.begin());
             for item in sent {
                 sink.put(item)?;
             }
             sink.end()?;
-            for item in feed.begin() {
+            for item in feed {
                 items.push(item?);
             }
             Ok(())
@@ -93,12 +93,12 @@ fn call_0(client: &talk::talk::TalksClient, check: &Check) {
         let mut items: Vec<talk::talk::Line> = Vec::new();
         let sent: Vec<String> = repeated(&[String::from("\""), String::new(), String::new()], 31);
         let called = client.lines(&a_room).and_then(|(sink, feed)| {
-            let mut sink = sink.begin();
+            let (mut sink, feed) = (sink.begin(), feed.begin());
             for item in sent {
                 sink.put(item)?;
             }
             sink.end()?;
-            for item in feed.begin() {
+            for item in feed {
                 items.push(item?);
             }
             Ok(())
@@ -129,12 +129,12 @@ fn call_0(client: &talk::talk::TalksClient, check: &Check) {
         let sent: Vec<String> =
             repeated(&[String::from("?\n"), String::from("\\"), String::from("\\")], 63);
         let called = client.lines(&a_room).and_then(|(sink, feed)| {
-            let mut sink = sink.begin();
+            let (mut sink, feed) = (sink.begin(), feed.begin());
             for item in sent {
                 sink.put(item)?;
             }
             sink.end()?;
-            for item in feed.begin() {
+            for item in feed {
                 items.push(item?);
             }
             Ok(())
@@ -165,12 +165,12 @@ fn call_0(client: &talk::talk::TalksClient, check: &Check) {
         let sent: Vec<String> =
             repeated(&[String::new(), String::from("a?"), String::from("?Z")], 32);
         let called = client.lines(&a_room).and_then(|(sink, feed)| {
-            let mut sink = sink.begin();
+            let (mut sink, feed) = (sink.begin(), feed.begin());
             for item in sent {
                 sink.put(item)?;
             }
             sink.end()?;
-            for item in feed.begin() {
+            for item in feed {
                 items.push(item?);
             }
             Ok(())
@@ -200,12 +200,12 @@ fn call_0(client: &talk::talk::TalksClient, check: &Check) {
         let mut items: Vec<talk::talk::Line> = Vec::new();
         let sent: Vec<String> = vec![];
         let called = client.lines(&a_room).and_then(|(sink, feed)| {
-            let mut sink = sink.begin();
+            let (mut sink, feed) = (sink.begin(), feed.begin());
             for item in sent {
                 sink.put(item)?;
             }
             sink.end()?;
-            for item in feed.begin() {
+            for item in feed {
                 items.push(item?);
             }
             Ok(())
@@ -236,12 +236,12 @@ fn call_0(client: &talk::talk::TalksClient, check: &Check) {
         let sent: Vec<String> =
             repeated(&[String::from("?"), String::from(" "), String::from("\"Z")], 32);
         let called = client.lines(&a_room).and_then(|(sink, feed)| {
-            let mut sink = sink.begin();
+            let (mut sink, feed) = (sink.begin(), feed.begin());
             for item in sent {
                 sink.put(item)?;
             }
             sink.end()?;
-            for item in feed.begin() {
+            for item in feed {
                 items.push(item?);
             }
             Ok(())
@@ -278,12 +278,12 @@ fn call_1(client: &talk::talk::TalksClient, check: &Check) {
         let mut items: Vec<u8> = Vec::new();
         let sent: Vec<bool> = vec![true, true, false];
         let called = client.octets().and_then(|(sink, feed)| {
-            let mut sink = sink.begin();
+            let (mut sink, feed) = (sink.begin(), feed.begin());
             for item in sent {
                 sink.put(item)?;
             }
             sink.end()?;
-            for item in feed.begin() {
+            for item in feed {
                 items.push(item?);
             }
             Ok(())
@@ -299,12 +299,12 @@ fn call_1(client: &talk::talk::TalksClient, check: &Check) {
         let mut items: Vec<u8> = Vec::new();
         let sent: Vec<bool> = vec![];
         let called = client.octets().and_then(|(sink, feed)| {
-            let mut sink = sink.begin();
+            let (mut sink, feed) = (sink.begin(), feed.begin());
             for item in sent {
                 sink.put(item)?;
             }
             sink.end()?;
-            for item in feed.begin() {
+            for item in feed {
                 items.push(item?);
             }
             Ok(())
@@ -320,12 +320,12 @@ fn call_1(client: &talk::talk::TalksClient, check: &Check) {
         let mut items: Vec<u8> = Vec::new();
         let sent: Vec<bool> = repeated(&[true, true, true, true, true, false, false], 1024);
         let called = client.octets().and_then(|(sink, feed)| {
-            let mut sink = sink.begin();
+            let (mut sink, feed) = (sink.begin(), feed.begin());
             for item in sent {
                 sink.put(item)?;
             }
             sink.end()?;
-            for item in feed.begin() {
+            for item in feed {
                 items.push(item?);
             }
             Ok(())
@@ -345,12 +345,12 @@ fn call_1(client: &talk::talk::TalksClient, check: &Check) {
         let mut items: Vec<u8> = Vec::new();
         let sent: Vec<bool> = repeated(&[false, false, true, true, true, true, false], 2049);
         let called = client.octets().and_then(|(sink, feed)| {
-            let mut sink = sink.begin();
+            let (mut sink, feed) = (sink.begin(), feed.begin());
             for item in sent {
                 sink.put(item)?;
             }
             sink.end()?;
-            for item in feed.begin() {
+            for item in feed {
                 items.push(item?);
             }
             Ok(())
@@ -370,12 +370,12 @@ fn call_1(client: &talk::talk::TalksClient, check: &Check) {
         let mut items: Vec<u8> = Vec::new();
         let sent: Vec<bool> = repeated(&[true, false, false, true, true, true, false], 1025);
         let called = client.octets().and_then(|(sink, feed)| {
-            let mut sink = sink.begin();
+            let (mut sink, feed) = (sink.begin(), feed.begin());
             for item in sent {
                 sink.put(item)?;
             }
             sink.end()?;
-            for item in feed.begin() {
+            for item in feed {
                 items.push(item?);
             }
             Ok(())

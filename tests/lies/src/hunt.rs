@@ -15,7 +15,7 @@ use nearcall_idl::source::SourceMap;
 
 use crate::answer::{Liar, Spoken};
 use crate::attack::{Attacker, descriptor};
-use crate::messages::{InterfaceCases, cases};
+use crate::messages::{Case, InterfaceCases, cases};
 use crate::tally::{Side, Tally, Verdict};
 
 /// A file whose stubs are hunted.
@@ -81,7 +81,9 @@ impl Hunted {
             options.scopes = Some(vec![Scope::Directory(runtime.join("nearcall"))]);
             let descriptor = self.descriptors[index];
             let attacker = Attacker::new(&domain, &self.name(index), descriptor, options);
-            for case in &interface.requests {
+            let asked = |case: &&Case| tally.asks_for(Side::Server, case.form);
+            let requests: Vec<&Case> = interface.requests.iter().filter(asked).collect();
+            for case in requests {
                 let verdict = attacker.tell(case);
                 let procedure = descriptor.procedures[case.message.procedure as usize].name;
                 let place = format!("{}: {}::{procedure}", self.stem, descriptor.name);
@@ -114,7 +116,9 @@ impl Hunted {
             let liar = Liar::new(descriptor, spoken.clone());
             let clerk = Clerk::export_with(&domain, &self.name(index), liar, options);
             clerks.push(clerk.expect("it is free"));
-            for case in &interface.replies {
+            let asked = |case: &&Case| tally.asks_for(Side::Client, case.form);
+            let replies: Vec<&Case> = interface.replies.iter().filter(asked).collect();
+            for case in replies {
                 spoken.set(case);
                 let verdict = call(index, case.number);
                 let procedure = descriptor.procedures[case.message.procedure as usize].name;

@@ -42,13 +42,15 @@ pub enum Verdict {
 #[derive(Debug)]
 pub struct Tally {
     language: &'static str,
+    sides: Vec<Side>,
+    forms: Vec<Form>,
     /// Lies that it takes for values, and may.
     taken: Vec<Kind>,
     valid: BTreeMap<Side, usize>,
     mutations: BTreeMap<Side, [usize; 2]>,
     lies: BTreeMap<(Side, Kind), usize>,
     /// Those about values, by what they were told in.
-    forms: BTreeMap<(Side, Form), usize>,
+    told: BTreeMap<(Side, Form), usize>,
     wrong: Vec<String>,
 }
 
@@ -59,11 +61,13 @@ impl Tally {
     pub fn new(language: &'static str) -> Tally {
         Tally {
             language,
+            sides: Side::BOTH.to_vec(),
+            forms: Form::ALL.to_vec(),
             taken: Vec::new(),
             valid: BTreeMap::new(),
             mutations: BTreeMap::new(),
             lies: BTreeMap::new(),
-            forms: BTreeMap::new(),
+            told: BTreeMap::new(),
             wrong: Vec::new(),
         }
     }
@@ -72,6 +76,29 @@ impl Tally {
     pub fn taking(mut self, kind: Kind) -> Tally {
         self.taken.push(kind);
         self
+    }
+
+    /// Only these sides, and calls of these forms, are there: all else is left out.
+    pub fn of(mut self, sides: &[Side], forms: &[Form]) -> Tally {
+        (self.sides, self.forms) = (sides.to_vec(), forms.to_vec());
+        self
+    }
+
+    /// Whether such a message is to be sent.
+    pub fn asks_for(&self, side: Side, form: Form) -> bool {
+        self.sides.contains(&side) && self.forms.contains(&form)
+    }
+
+    /// The kinds of lies that a side has to be told.
+    fn kinds(&self, side: Side) -> impl Iterator<Item = Kind> {
+        let has_feeds = self.forms.contains(&Form::Batch);
+        let kinds = Kind::ALL.into_iter().filter(move |kind| is_told_to(*kind, side));
+        kinds.filter(move |kind| has_feeds || *kind != Kind::Feed)
+    }
+
+    /// The forms of calls that a side has to be lied to in.
+    fn forms(&self, side: Side) -> impl Iterator<Item = Form> {
+        self.forms.iter().copied().filter(move |form| is_sent_to(*form, side))
     }
 
     /// Counts one message; `place` says where to look if it is wrong.
@@ -90,7 +117,7 @@ impl Tally {
             (Purpose::Lie(lie), verdict) if verdict == of_lies => {
                 *self.lies.entry((side, lie.kind)).or_default() += 1;
                 if is_about_a_value(lie.kind) {
-                    *self.forms.entry((side, case.form)).or_default() += 1;
+                    *self.told.entry((side, case.form)).or_default() += 1;
                 }
             }
             _ => self.wrong.push(format!(
@@ -109,7 +136,7 @@ impl Tally {
     /// A line a side.
     pub fn report(&self) -> String {
         let mut text = String::new();
-        for side in Side::BOTH {
+        for side in self.sides.iter().copied() {
             let valid = self.valid.get(&side).copied().unwrap_or_default();
             let [accepted, refused] = self.mutations.get(&side).copied().unwrap_or_default();
             // Writing to a string does not fail.
@@ -121,11 +148,11 @@ impl Tally {
                 accepted + refused,
                 self.taken.iter().map(|kind| format!(", but of {kind:?}")).collect::<String>()
             );
-            for kind in Kind::ALL.into_iter().filter(|kind| is_told_to(*kind, side)) {
+            for kind in self.kinds(side) {
                 let _ = write!(text, " {kind:?} {}", self.lies_told(side, kind));
             }
             text.push_str("; about values in");
-            for form in Form::ALL.into_iter().filter(|form| is_sent_to(*form, side)) {
+            for form in self.forms(side) {
                 let _ = write!(text, " {} {}", form.name(), self.told_in(side, form));
             }
             text.push('\n');
@@ -138,7 +165,7 @@ impl Tally {
     }
 
     fn told_in(&self, side: Side, form: Form) -> usize {
-        self.forms.get(&(side, form)).copied().unwrap_or_default()
+        self.told.get(&(side, form)).copied().unwrap_or_default()
     }
 
     /// # Panics
@@ -148,18 +175,18 @@ impl Tally {
         let mut wrong = self.wrong.clone();
         let count = wrong.len();
         wrong.truncate(SHOWN_MAX);
-        for side in Side::BOTH {
+        for side in self.sides.iter().copied() {
             let (language, name) = (self.language, side.name());
             let [accepted, refused] = self.mutations.get(&side).copied().unwrap_or_default();
             if !self.valid.contains_key(&side) || accepted == 0 || refused == 0 {
                 wrong.push(format!("{language} {name}: too little was sent"));
             }
-            for kind in Kind::ALL.into_iter().filter(|kind| is_told_to(*kind, side)) {
+            for kind in self.kinds(side) {
                 if self.lies_told(side, kind) == 0 {
                     wrong.push(format!("{language} {name}: no lie about {kind:?} was told"));
                 }
             }
-            for form in Form::ALL.into_iter().filter(|form| is_sent_to(*form, side)) {
+            for form in self.forms(side) {
                 if self.told_in(side, form) == 0 {
                     wrong.push(format!(
                         "{language} {name}: no lie about a value in {} was told",
@@ -238,6 +265,15 @@ mod tests {
     #[should_panic(expected = "a language server: no lie about a value in oneways was told")]
     fn a_form_of_calls_without_lies_fails() {
         tally_without(None, Some(Form::Oneway)).judge();
+    }
+
+    #[test]
+    fn what_is_left_out_is_not_missed() {
+        let mut tally = tally_without(Some(Kind::Feed), Some(Form::Batch));
+        tally = tally.of(&[Side::Client], &[Form::Call]);
+        assert!(tally.asks_for(Side::Client, Form::Call));
+        assert!(!tally.asks_for(Side::Client, Form::Batch));
+        tally.judge();
     }
 
     #[test]

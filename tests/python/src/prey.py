@@ -4,7 +4,9 @@ comes, made to say how each call ended instead of comparing anything.
 `prey.py server STEM...` exports until its standard input ends. `prey.py client` reads lines of a
 file, an interface's and an operation's number, makes that call, and says how it ended."""
 
+import asyncio
 import importlib
+import inspect
 import pathlib
 import sys
 import threading
@@ -60,12 +62,16 @@ def serve(stems):
 def called(clients, stem, interface, operation):
     """One call, and how it ended."""
     module = importlib.import_module(f"{stem}_selftest_client")
+    name = f"{stem.removesuffix('_awaited')}-{interface}"
     check.word, said = "accepted", ""
     try:
         if (stem, interface) not in clients:
-            name = f"{stem}-{interface}"
             clients[stem, interface] = module.IMPORTED[int(interface)].import_(name)
-        getattr(module, f"call_{operation}")(clients[stem, interface])
+        made = getattr(module, f"call_{operation}")(clients[stem, interface])
+        if inspect.isawaitable(made) != stem.endswith("_awaited"):
+            raise TypeError(f"{stem} has calls of another manner")
+        if made is not None:
+            asyncio.run(made)
     except BaseException as error:
         # Also what is no Exception: a panic of the extension's.
         check.word, said = "other", f"{type(error).__name__}: {error}"

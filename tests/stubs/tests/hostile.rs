@@ -1,12 +1,14 @@
 //! Stubs in Rust that are lied to: for every good interface file valid messages, mutations of them,
-//! and each lie at each place, to servers and to clients. Both sides are domains of this process.
+//! and each lie at each place, to servers and to clients, whose calls block, are posted, or are
+//! awaited. Both sides are domains of this process.
 
 #![forbid(unsafe_code)]
 
 use std::cell::RefCell;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use lies::{Tally, Verdict, hunted};
+use lies::{Form, Hunted, Side, Tally, Verdict, hunted};
 use nearcall::name::Scope;
 use nearcall::{Binding, CallError, Clerk, Domain, ExportOptions, ImportOptions};
 
@@ -22,13 +24,26 @@ const HUNTED: &[&str] = &[
 /// Says how many procedures have run.
 type Ran = Box<dyn Fn() -> usize>;
 
+/// Exports the interface of this index under a name; what says how many procedures have run.
+type Export = fn(&Domain, usize, &str, ExportOptions) -> (Clerk, Ran);
+
+/// Calls an operation of the file over a binding of an interface.
+type Call = fn(Binding, usize, usize);
+
 /// A file's self-test, by parts.
 struct Prey {
     stem: &'static str,
-    /// Exports the interface of this index under a name; what says how many procedures have run.
-    export: fn(&Domain, usize, &str, ExportOptions) -> (Clerk, Ran),
-    /// Calls an operation of the file over a binding of an interface.
-    call: fn(Binding, usize, usize),
+    blocking: Stubs,
+    /// Servers do not learn that a call was posted.
+    posted: Call,
+    awaited: Stubs,
+}
+
+/// Of one manner of calls.
+#[derive(Clone, Copy)]
+struct Stubs {
+    export: Export,
+    call: Call,
 }
 
 include!(concat!(env!("OUT_DIR"), "/all_prey.rs"));
@@ -36,6 +51,15 @@ include!(concat!(env!("OUT_DIR"), "/all_prey.rs"));
 thread_local! {
     /// How the last call of this thread ended.
     static ENDED: RefCell<Verdict> = const { RefCell::new(Verdict::Accepted) };
+}
+
+/// How many procedures that are awaited have waited.
+static WAITED: AtomicUsize = AtomicUsize::new(0);
+
+/// What one that is awaited says when it waits, as it does before it looks at its arguments.
+fn procedure_waits() {
+    // Relaxed: nothing depends on its order.
+    WAITED.fetch_add(1, Ordering::Relaxed);
 }
 
 /// What a self-test says of a call that did not end as it should: that it has no results.
@@ -49,28 +73,39 @@ fn told(_: (&str, usize, &str), error: CallError, _: &str) {
 
 #[test]
 fn stubs_in_rust_refuse_every_lie() {
+    hunt(Tally::new("Rust"), |prey| (Some(prey.blocking.export), prey.blocking.call));
+}
+
+#[test]
+fn stubs_that_are_awaited_refuse_every_lie() {
+    hunt(Tally::new("Rust, awaited"), |prey| (Some(prey.awaited.export), prey.awaited.call));
+    // Relaxed: all that waited has ended.
+    let waited = WAITED.load(Ordering::Relaxed);
+    println!("{waited} procedures have waited\n");
+    assert!(waited > 1000, "{waited}");
+}
+
+#[test]
+fn stubs_that_post_refuse_every_lie() {
+    let tally = Tally::new("Rust, posted").of(&[Side::Client], &[Form::Call, Form::Descriptors]);
+    hunt(tally, |prey| (None, prey.posted));
+}
+
+/// Has the stubs of every file that `chosen` names lied to.
+fn hunt(mut tally: Tally, chosen: impl Fn(&Prey) -> (Option<Export>, Call)) {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let names = tempfile::tempdir().expect("a directory");
     let scope = Scope::Directory(names.path().join("nearcall"));
-    let (mut tally, mut files) = (Tally::new("Rust"), 0);
+    let mut files = 0;
     for hunted in hunted(&tests, HUNTED) {
         let prey = PREY.iter().find(|prey| prey.stem == hunted.stem);
         let prey = prey.unwrap_or_else(|| panic!("{} has no prey", hunted.stem));
         files += 1;
         let domain = Domain::new().expect("a domain");
-        let interfaces = hunted.cases.iter().zip(0..);
-        let clerks = interfaces.map(|(_, index)| {
-            let mut options = ExportOptions::default();
-            options.scope = Some(scope.clone());
-            (prey.export)(&domain, index, &hunted.name(index), options)
-        });
-        let clerks: Vec<(Clerk, Ran)> = clerks.collect();
-        let runs = hunted.attack(names.path(), &mut tally);
-        let ran: usize = clerks.iter().map(|(_, count)| count()).sum();
-        if ran != runs {
-            tally.fail(format!("{} should have run {runs} procedures, not {ran}", hunted.stem));
+        let (export, call) = chosen(prey);
+        if let Some(export) = export {
+            attack(&hunted, (&domain, names.path(), &scope), export, &mut tally);
         }
-        drop(clerks);
         let mut bound: Option<(usize, Binding)> = None;
         let call = |interface: usize, operation| {
             let usable =
@@ -83,7 +118,7 @@ fn stubs_in_rust_refuse_every_lie() {
                 Binding::import_with(&domain, &name, descriptor, options).expect("it is there")
             });
             ENDED.set(Verdict::Accepted);
-            (prey.call)(binding.clone(), interface, operation);
+            call(binding.clone(), interface, operation);
             bound = Some((interface, binding));
             ENDED.replace(Verdict::Accepted)
         };
@@ -93,4 +128,25 @@ fn stubs_in_rust_refuse_every_lie() {
     println!("{files} interface files\n{}", tally.report());
     assert!(files > 10, "{files}");
     tally.judge();
+}
+
+/// Exports the interfaces of a file, and lies to them.
+fn attack(
+    hunted: &Hunted,
+    (domain, names, scope): (&Domain, &Path, &Scope),
+    export: Export,
+    tally: &mut Tally,
+) {
+    let interfaces = hunted.cases.iter().zip(0..);
+    let clerks = interfaces.map(|(_, index)| {
+        let mut options = ExportOptions::default();
+        options.scope = Some(scope.clone());
+        export(domain, index, &hunted.name(index), options)
+    });
+    let clerks: Vec<(Clerk, Ran)> = clerks.collect();
+    let runs = hunted.attack(names, tally);
+    let ran: usize = clerks.iter().map(|(_, count)| count()).sum();
+    if ran != runs {
+        tally.fail(format!("{} should have run {runs} procedures, not {ran}", hunted.stem));
+    }
 }

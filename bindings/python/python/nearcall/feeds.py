@@ -18,7 +18,7 @@ import asyncio
 import typing
 
 from nearcall._native import Coming, Going
-from nearcall.waiting import in_thread
+from nearcall.waiting import in_thread, until_cancelled
 
 __all__ = ["AsyncFeed", "AsyncSink", "Feed", "Sink", "Taker"]
 
@@ -176,10 +176,10 @@ class AsyncSink(typing.Generic[Sent, Made]):
         await self._settled()
 
     async def end(self) -> Made:
-        """As :meth:`Sink.end`; given up if it is cancelled."""
+        """As :meth:`Sink.end`; aborted, and given up, if it is cancelled."""
         await self._settled()
         try:
-            made: Made = await in_thread(self._going.end)
+            made: Made = await until_cancelled(self._going.end)
         except asyncio.CancelledError:
             self._going.give_up()
             raise

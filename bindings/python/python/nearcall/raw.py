@@ -9,7 +9,7 @@ import numpy
 
 from nearcall._native import Binding, Clerk, Interface, Types, open_exchange, open_feed
 from nearcall.feeds import AsyncFeed, AsyncSink, Feed, Sink
-from nearcall.waiting import in_thread, until_cancelled
+from nearcall.waiting import until_cancelled
 
 if typing.TYPE_CHECKING:
     from _typeshed import FileDescriptorLike, ReadableBuffer
@@ -120,26 +120,26 @@ class AsyncClient(_Bound):
     """Calls an interface; every call is awaited, and waits in a thread of its own meanwhile.
 
     When the task that awaits a call is cancelled, the call is aborted like one whose deadline has
-    passed: within 20 ms, and the server can see it. What opens a feed goes on.
+    passed: within 20 ms, and the server can see it. A feed that it opens is then given up.
     """
 
     __slots__ = ()
 
     async def _call(self, procedure: int, *arguments: object) -> typing.Any:
-        return await until_cancelled(self._binding.call_until, procedure, *arguments)
+        return await until_cancelled(self._binding.call, procedure, *arguments)
 
     async def _feed(self, procedure: int, *arguments: object) -> AsyncFeed[typing.Any]:
-        return AsyncFeed(await in_thread(open_feed, self._binding, procedure, *arguments))
+        return AsyncFeed(await until_cancelled(open_feed, self._binding, procedure, *arguments))
 
     async def _sink(
         self, procedure: int, *arguments: object
     ) -> AsyncSink[typing.Any, typing.Any]:
-        return AsyncSink(await in_thread(open_feed, self._binding, procedure, *arguments))
+        return AsyncSink(await until_cancelled(open_feed, self._binding, procedure, *arguments))
 
     async def _exchange(
         self, procedure: int, *arguments: object
     ) -> tuple[AsyncSink[typing.Any, None], AsyncFeed[typing.Any]]:
-        opening = in_thread(open_exchange, self._binding, procedure, *arguments)
+        opening = until_cancelled(open_exchange, self._binding, procedure, *arguments)
         going, coming = await opening
         return AsyncSink(going), AsyncFeed(coming)
 

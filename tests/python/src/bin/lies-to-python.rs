@@ -9,8 +9,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lies::{Hunted, Prey, Tally, hunted, trimmed};
+use lies::{Form, Hunted, Prey, Side, Tally, hunted, trimmed};
 use nearcall_idl::back::LANGUAGES;
+use nearcall_idl::selftest::{Manner, Selftest};
 
 /// Whose stubs are lied to: folders and files.
 const HUNTED: &[&str] = &[
@@ -22,6 +23,9 @@ const HUNTED: &[&str] = &[
     "matrix/idl/records.idl",
     "matrix/idl/talked.idl",
 ];
+
+/// What the programs whose calls are awaited have behind their file's name.
+const AWAITED: &str = "_awaited";
 
 /// What the self-tests are run by.
 const PREY: &str = include_str!("../prey.py");
@@ -46,18 +50,26 @@ fn main() {
     assert!(server.is_ready(), "the server does not start");
     let runs = all.iter().map(|hunted| hunted.attack(&directory, &mut tally)).sum();
     server.end_after(runs, "the server", &mut tally);
-    let mut client = run("client", &[]);
-    for hunted in &all {
-        let call =
-            |interface, operation| client.call(&format!("{} {interface} {operation}", hunted.stem));
-        hunted.answer(call, &directory, &mut tally);
-    }
-    client.end("the client");
-    println!("{} interface files\n{}", all.len(), tally.report());
+    answer(&all, (run("client", &[]), ""), &directory, &mut tally);
+    // Python has no procedures that are awaited.
+    let mut awaited = Tally::new("Python, awaited").of(&[Side::Client], &Form::ALL);
+    answer(&all, (run("client", &[]), AWAITED), &directory, &mut awaited);
+    println!("{} interface files\n{}{}", all.len(), tally.report(), awaited.report());
     tally.judge();
+    awaited.judge();
 }
 
-/// Writes the stubs of a file and its self-test, less what runs that; nothing if Python has no
+/// Lies to a client, whose programs have such an end to their names.
+fn answer(all: &[Hunted], (mut client, end): (Prey, &str), directory: &Path, tally: &mut Tally) {
+    for hunted in all {
+        let stem = format!("{}{end}", hunted.stem);
+        let call = |interface, operation| client.call(&format!("{stem} {interface} {operation}"));
+        hunted.answer(call, directory, tally);
+    }
+    client.end("the client");
+}
+
+/// Writes the stubs of a file and its self-tests, less what runs those; nothing if Python has no
 /// stubs for everything in it.
 fn print(hunted: &Hunted, directory: &Path) -> bool {
     let python = LANGUAGES.iter().find(|one| one.name == "python").expect("it is in the table");
@@ -68,14 +80,21 @@ fn print(hunted: &Hunted, directory: &Path) -> bool {
         return false;
     };
     files.extend((python.selftest)(model, stem, &test).expect("what has stubs has self-tests"));
+    let write = |name: String, text: String| {
+        std::fs::write(directory.join(name), text).expect("it can be written");
+    };
     for file in files {
         let text = match file.suffix {
             "_selftest_client.py" | "_selftest_server.py" => hunted_half(&file.text),
             _ => file.text,
         };
-        let path = directory.join(format!("{stem}{}", file.suffix));
-        std::fs::write(path, text).expect("it can be written");
+        write(format!("{stem}{}", file.suffix), text);
     }
+    let test = Selftest { manner: Manner::Awaited, ..test };
+    let files = (python.selftest)(model, stem, &test).expect("what has stubs has self-tests");
+    let client = files.iter().find(|file| file.suffix == "_selftest_client.py");
+    let client = hunted_half(&client.expect("a client is there").text);
+    write(format!("{stem}{AWAITED}_selftest_client.py"), client);
     true
 }
 

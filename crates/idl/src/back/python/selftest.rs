@@ -16,7 +16,8 @@ use crate::back::python::text::{Text, quoted, tuple};
 use crate::back::{Output, Printed};
 use crate::model::{Direction, Interface, Kind, Model, Operation, Type};
 use crate::selftest::{
-    Answer, InterfaceTest, OperationTest, Round, Selftest, Value, shortened, shown, shown_members,
+    Answer, InterfaceTest, Manner, OperationTest, Round, Selftest, Value, shortened, shown,
+    shown_members,
 };
 
 const SUPPORT: &str = include_str!("selftest/support.py");
@@ -102,6 +103,9 @@ impl<'m> Programs<'_, 'm> {
         text.line(&format!("\"\"\"The {side} of a self-test of {stem}, seed {seed}. To run, with"));
         text.line(&format!("the same name on both sides: `python -P {own}.py NAME`.\"\"\""));
         text.line("");
+        if self.is_awaited() {
+            text.line("import asyncio");
+        }
         text.line("import pathlib");
         text.line("import sys");
         text.line("");
@@ -133,14 +137,26 @@ impl<'m> Programs<'_, 'm> {
         text.part();
         text.line("name = sys.argv[-1]");
         for (number, interface) in self.test.interfaces.iter().enumerate() {
-            let class = &self.python.names.interface(interface.id).client;
+            let names = self.python.names.interface(interface.id);
+            let class = if self.is_awaited() { &names.waiting } else { &names.client };
             text.line(&format!("client_{number} = stubs.{class}.import_(name + \"-{number}\")"));
             for operation in &interface.operations {
-                text.line(&format!("call_{}(client_{number})", operation.number));
+                let call = format!("call_{}(client_{number})", operation.number);
+                text.line(&if self.is_awaited() { format!("asyncio.run({call})") } else { call });
             }
         }
         text.line(&format!("check.end({})", self.test.call_count()));
         text.into_string()
+    }
+
+    /// Whether its calls are.
+    fn is_awaited(&self) -> bool {
+        self.test.manner == Manner::Awaited
+    }
+
+    /// What stands before what is awaited, if calls are.
+    fn before(&self, awaited: &'static str) -> &'static str {
+        if self.is_awaited() { awaited } else { "" }
     }
 
     fn server(&self, stem: &str) -> String {
@@ -188,7 +204,8 @@ impl<'m> Programs<'_, 'm> {
     ) {
         text.part();
         let names = parameter_names(operation);
-        text.block(&format!("def call_{}(client):", test.number), |text| {
+        let define = self.before("async ");
+        text.block(&format!("{define}def call_{}(client):", test.number), |text| {
             text.line(&format!("\"\"\"`{}`\"\"\"", test.place));
             text.line(&format!("place = {}", quoted(&test.place)));
             for call in Call::all(interface, operation, test) {
@@ -201,7 +218,8 @@ impl<'m> Programs<'_, 'm> {
                     text.line(&format!("a_{name} = {value}"));
                     arguments.push(format!("a_{name}"));
                 }
-                let spelled = format!("client.{function}({})", arguments.join(", "));
+                let awaited = self.before("await ");
+                let spelled = format!("{awaited}client.{function}({})", arguments.join(", "));
                 self.call(call, &spelled, text);
             }
         });

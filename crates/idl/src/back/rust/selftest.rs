@@ -8,6 +8,7 @@
 
 mod exchanges;
 mod feeds;
+mod manners;
 mod shown;
 mod values;
 
@@ -24,7 +25,8 @@ use crate::layout::{Root, root_type};
 use crate::model::{DeclarationId, Interface, Kind, Model, Operation, Type};
 use crate::plan::{InterfacePlan, Passing};
 use crate::selftest::{
-    Answer, InterfaceTest, OperationTest, Round, Selftest, Value, shortened, shown, shown_members,
+    Answer, InterfaceTest, Manner, OperationTest, Round, Selftest, Value, shortened, shown,
+    shown_members,
 };
 
 /// What every part of a program is printed from.
@@ -107,13 +109,20 @@ impl<'m> Programs<'_, 'm> {
         let mut servers = String::new();
         text += "let clerks = [";
         for (number, interface) in self.test.interfaces.iter().enumerate() {
-            let entries = self.interface_name(interface, |names| &names.entries);
+            let is_awaited = self.test.manner == Manner::Awaited;
+            let entries = self.interface_name(interface, |names| match is_awaited {
+                true => &names.async_entries,
+                false => &names.entries,
+            });
             text += &format!(
                 "nearcall::Clerk::export(&domain, &format!(\"{{name}}-{number}\"), \
                  {entries}::new(Server{number}(Arc::clone(&check))))\
                  .unwrap_or_else(|error| panic!(\"{{error}}\")),\n"
             );
-            let server = self.interface_name(interface, |names| &names.server);
+            let server = self.interface_name(interface, |names| match is_awaited {
+                true => &names.async_server,
+                false => &names.server,
+            });
             let procedures = self.procedures(interface);
             let procedures =
                 procedures.map(|(procedure, operation)| self.procedure(procedure, operation));
@@ -175,13 +184,19 @@ impl<'m> Programs<'_, 'm> {
     fn calls(&self, procedure: Procedure<'_>, test: &OperationTest) -> String {
         let Procedure { interface, operation, plan } = procedure;
         let function = &self.rust.names.interface(interface).functions[plan.index as usize];
-        let function = ident(function);
+        let function = ident(function).to_string();
+        let posted = plan.posted(self.rust.model, operation);
+        let plan = match self.manner_of(operation) {
+            Manner::Blocking => plan,
+            Manner::Posted | Manner::Awaited => &posted,
+        };
+        let procedure = Procedure { plan, ..procedure };
         let mut text = String::new();
         for (number, round) in test.rounds.iter().enumerate() {
             text += "{\n";
             let arguments = self.arguments(procedure, round, &mut text);
             text += &format!("check.round({}, {});\n", test.number, test.rounds.len());
-            let call = format!("client.{function}({arguments})");
+            let call = self.called(operation, &function, &arguments);
             if let Some(exchange) = Exchange::of(procedure, test) {
                 text += &self.exchange_called(&exchange, (number, round), &call);
             } else if let Some(feed) = &test.feed {
@@ -325,7 +340,9 @@ impl<'m> Programs<'_, 'm> {
         if let Some(exchange) = &exchange {
             parameters += &self.exchange_parameters(exchange);
         }
-        let mut text = format!("fn {}(&self, {parameters}) {output} {{\n", ident(function));
+        let (define, waits) = self.defined(procedure);
+        let mut text =
+            format!("{define} {}(&self, {parameters}) {output} {{\n{waits}", ident(function));
         let rounds = test.rounds.iter().enumerate();
         let rounds = rounds.map(|(number, round)| match (&exchange, &test.feed) {
             (Some(exchange), _) => self.exchange_served(exchange, (number, round)),

@@ -13,7 +13,7 @@ use crate::model::DeclarationId;
 use crate::plan::{Passing, Step};
 
 /// What outlives the look at its A-stack can be awaited; feeds are run a batch at a time.
-fn is_awaited(procedure: Procedure<'_>) -> bool {
+pub fn is_awaited(procedure: Procedure<'_>) -> bool {
     let Procedure { operation, plan, .. } = procedure;
     let is_lent = plan.arguments.iter().any(|argument| {
         matches!(argument.passing, Passing::Lent | Passing::LentResult | Passing::LentBoth)

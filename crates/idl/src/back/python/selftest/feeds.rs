@@ -72,15 +72,18 @@ impl Programs<'_, '_> {
             FeedWay::Both { .. } => "sink, feed",
         };
         text.line(&format!("{opened} = {call}"));
+        let (awaited, each) = (self.before("await "), self.before("async "));
         if let Some((name, ..)) = feed.sent() {
-            text.block(&format!("for item in {name}:"), |text| text.line("sink.put(item)"));
+            let put = format!("{awaited}sink.put(item)");
+            text.block(&format!("for item in {name}:"), |text| text.line(&put));
+            let ended = format!("{awaited}sink.end()");
             match feed.end {
-                Some(end) => self.got(feed.call, end, "sink.end()", text),
-                None => text.line("sink.end()"),
+                Some(end) => self.got(feed.call, end, &ended, text),
+                None => text.line(&ended),
             }
         }
         if feed.came().is_some() {
-            text.block("for item in feed:", |text| text.line("items.append(item)"));
+            text.block(&format!("{each}for item in feed:"), |text| text.line("items.append(item)"));
         }
     }
 

@@ -4,7 +4,7 @@
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::selftest::Programs;
 use crate::plan::{FeedPlan, Sent};
-use crate::selftest::{Answer, OperationTest, Round, Value};
+use crate::selftest::{Answer, Manner, OperationTest, Round, Value};
 
 /// One, with what goes.
 pub struct Exchange<'t> {
@@ -34,16 +34,17 @@ impl Programs<'_, '_> {
         let none = Value::Items { part: Vec::new(), count: 0 };
         let (came_type, sent_type) = (self.owned(&came), self.owned(&sent));
         let given = self.expression(&sent, round.sent.as_ref().unwrap_or(&none));
-        let mut text = format!(
-            "let mut items: {came_type} = Vec::new();\n\
-             let sent: {sent_type} = {given};\n\
-             let called = {call}.and_then(|(sink, feed)| {{\n\
-             let mut sink = sink.begin();\n\
-             for item in sent {{ sink.put(item)?; }}\n\
-             sink.end()?;\n\
-             for item in feed.begin() {{ items.push(item?); }}\n\
-             Ok(())\n}});\n"
-        );
+        let mut text =
+            format!("let mut items: {came_type} = Vec::new();\nlet sent: {sent_type} = {given};\n");
+        let (going, ended, coming) =
+            (self.all_go("sink", "sent"), self.ended("sink"), self.all_come("feed"));
+        let begun = match self.test.manner {
+            Manner::Awaited => "",
+            _ => "let (mut sink, feed) = (sink.begin(), feed.begin());\n",
+        };
+        let sides = if begun.is_empty() { "(mut sink, mut feed)" } else { "(sink, feed)" };
+        let body = format!("{begun}{going}{ended}?;\n{coming}Ok(())\n");
+        text += &self.opened(call, sides, &body);
         let wanted = round.items.as_ref().unwrap_or(&none);
         text += &self.same("check", "PLACE", number, ("items", "&items"), &came, wanted);
         text += "match called {\n";

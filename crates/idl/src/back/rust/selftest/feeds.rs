@@ -25,19 +25,23 @@ impl Programs<'_, '_> {
         let (mut text, body, ended, results) = match feed.way {
             FeedWay::Back { .. } => (
                 format!("let mut items: {declared} = Vec::new();\n"),
-                "for item in feed { items.push(item?); }\nOk(())",
+                self.all_come("feed") + "Ok(())",
                 operation,
                 &[][..],
             ),
             FeedWay::Both { .. } => unreachable!("{APART}"),
             FeedWay::There { end, .. } => (
                 format!("let items: {declared} = {};\n", self.expression(&items, sent)),
-                "let mut feed = feed;\nfor item in items { feed.put(item)?; }\nfeed.end()",
+                self.all_go("feed", "items") + &self.ended("feed"),
                 self.ending(procedure, end),
                 &self.rust.interface_plan(procedure.interface).procedures[end as usize].results[..],
             ),
         };
-        text += &format!("let called = {call}.and_then(|feed| {{ {body} }});\n");
+        let held = match feed.way {
+            FeedWay::Back { .. } => self.coming(),
+            FeedWay::There { .. } | FeedWay::Both { .. } => "mut feed",
+        };
+        text += &self.opened(call, held, &body);
         if let FeedWay::Back { .. } = feed.way {
             text += &self.same("check", "PLACE", number, ("items", "&items"), &items, sent);
         }

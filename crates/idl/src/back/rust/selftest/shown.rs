@@ -5,10 +5,13 @@ use crate::back::rust::selftest::printed;
 use crate::back::rust::unions::variants;
 use crate::layout::members;
 use crate::model::{DeclarationId, Kind, Type, Union, UnionDefault};
+use crate::selftest::Manner;
 
 const SUPPORT: &str = include_str!("support.rs");
 /// Where open files are passed.
 const DESCRIPTORS: &str = include_str!("descriptors.rs");
+/// Where calls are awaited.
+const WAITING: &str = include_str!("waiting.rs");
 
 impl Programs<'_, '_> {
     /// What both programs use.
@@ -51,11 +54,14 @@ impl Programs<'_, '_> {
         }
         // What is the same for all is formatted already, and has comments.
         // Behind its head, which only a file of its own can have.
-        let descriptors = DESCRIPTORS.find('\n').filter(|_| self.test.has_descriptors(model));
-        let descriptors = descriptors.map_or("", |end| &DESCRIPTORS[end..]);
+        let besides = |text: &'static str, is_needed: bool| {
+            text.find('\n').filter(|_| is_needed).map_or("", |end| &text[end..])
+        };
+        let descriptors = besides(DESCRIPTORS, self.test.has_descriptors(model));
+        let waiting = besides(WAITING, self.test.manner == Manner::Awaited);
         // The module alone: a function of the programs' own half may have its name.
         let stubs = format!("\nuse super::{}::{{self}};\n", self.stubs);
-        format!("{SUPPORT}{descriptors}{stubs}{}", printed(&text))
+        format!("{SUPPORT}{descriptors}{waiting}{stubs}{}", printed(&text))
     }
 
     fn show_fields(&self, id: DeclarationId) -> String {
