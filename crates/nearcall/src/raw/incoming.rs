@@ -267,7 +267,7 @@ impl<'a> Payload<'a> {
         target: &'t mut [MaybeUninit<u8>],
     ) -> Result<&'t mut [u8], Malformed> {
         if self.behind.is_some() {
-            self.pieces(|range| _ = self.first.copy_to(range.start, &mut target[range]))?;
+            self.pieces(|range| self.first.copy_to(range.start, &mut target[range]))?;
         } else {
             let (first, second) = target.split_at_mut(self.first.bytes());
             self.first.copy_to(0, first);
