@@ -33,7 +33,7 @@ use crate::child::{Child, Failure, Link, Role};
 use stepper::Stepper;
 
 /// What is stepped through, in the order of `STUBS`.
-pub const PROCEDURES: [&str; 3] = ["null", "add", "biginout"];
+pub const PROCEDURES: [&str; 4] = ["null", "add", "biginout", "numbers"];
 
 /// One procedure's call, stepped through on both sides.
 pub struct Stepped {
@@ -145,7 +145,7 @@ static THREAD: AtomicU64 = AtomicU64::new(0);
 type Calling = fn(&CallsClient, &mut Big) -> Result<(), CallError>;
 
 /// A stub each, inlined into a function that begins and ends where it does.
-const STUBS: [Calling; 3] = [null, add, big_in_out];
+const STUBS: [Calling; 4] = [null, add, big_in_out, numbers];
 
 #[inline(never)]
 fn null(client: &CallsClient, _: &mut Big) -> Result<(), CallError> {
@@ -160,6 +160,11 @@ fn add(client: &CallsClient, _: &mut Big) -> Result<(), CallError> {
 #[inline(never)]
 fn big_in_out(client: &CallsClient, big: &mut Big) -> Result<(), CallError> {
     client.big_in_out(big)
+}
+
+#[inline(never)]
+fn numbers(client: &CallsClient, _: &mut Big) -> Result<(), CallError> {
+    client.numbers_in(&[1, 2, 3, 4])
 }
 
 impl Pair {

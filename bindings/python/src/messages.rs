@@ -2,7 +2,7 @@
 
 use nearcall::OpaqueIn;
 use nearcall::raw::{
-    DescriptorKind, Incoming, MESSAGE_BYTES_MAX, Malformed, UNBOUNDED, check_received,
+    DescriptorKind, Incoming, MESSAGE_BYTES_MAX, Malformed, Room, UNBOUNDED, check_received,
 };
 use nearcall_os::descriptor::PeerDescriptor;
 use pyo3::exceptions::PyRuntimeError;
@@ -337,7 +337,8 @@ impl<'py> Taker<'_, 'py> {
         match (form, declared) {
             (Form::Text, _) => {
                 let bound = if let Type::Text { bound } = declared { *bound } else { UNBOUNDED };
-                let text = incoming.text(length, bound)?;
+                let mut room = Room::new();
+                let text = incoming.text(length, bound, &mut room)?;
                 let text = check_text(text.as_bytes(), declared)?;
                 Ok(PyString::new(py, text).into_any())
             }
@@ -371,14 +372,16 @@ impl<'py> Taker<'_, 'py> {
             ) => {
                 let width = element.fixed_bytes(self.table).unwrap_or(1);
                 let bytes = element_bytes(length, *bound, width)?;
-                let bytes = incoming.bytes(bytes, UNBOUNDED)?;
+                let mut room = Room::new();
+                let bytes = incoming.bytes(bytes, UNBOUNDED, &mut room)?;
                 let mut reader = Reader::new(py, self.table, &bytes);
                 let list = reader.list(length as usize, element)?;
                 reader.finish()?;
                 Ok(list)
             }
             _ => {
-                let bytes = incoming.bytes(length, UNBOUNDED)?;
+                let mut room = Room::new();
+                let bytes = incoming.bytes(length, UNBOUNDED, &mut room)?;
                 self.parsed(&bytes, declared)
             }
         }

@@ -16,8 +16,13 @@ use std::ptr::NonNull;
 
 use nearcall_abi::{AStackHead, Extent, INLINE_BYTES, LINE_BYTES};
 
+use crate::processor;
 use crate::segment::Segment;
 use crate::span::{ReadLine, SharedLine, Span, SpanMut};
+
+/// Bytes of a block that are asked for before anybody gets to them; those behind are asked for by
+/// the copy.
+const AHEAD_BYTES_MAX: u32 = 512;
 
 /// Offset of the inline bytes in a head.
 const INLINE_OFFSET_BYTES: usize = offset_of!(AStackHead, inline);
@@ -196,6 +201,36 @@ impl<'t, R> AStack<'t, R> {
     #[inline(always)]
     pub fn peer(self) -> Span<'t> {
         self.readable(self.entry.place.peer_line, LINE_BYTES as usize, self.block_bytes())
+    }
+
+    /// Asks for the first lines of the peer's block that a message of so many bytes, which may be
+    /// a claim, lies in. A hint.
+    #[inline(never)]
+    pub fn ask_for_peer_block(self, message_bytes: u32) {
+        for line in self.ahead(self.entry.place.peer_line, message_bytes) {
+            processor::prefetch_read_at(line);
+        }
+    }
+
+    /// Asks for the first lines of this side's block that a message of so many bytes lies in, in a
+    /// state to be written: the peer has read them, and to take them back costs a transfer. A hint.
+    #[inline(never)]
+    pub fn ask_for_own_block(self, message_bytes: u32) {
+        for line in self.ahead(self.entry.place.own_line, message_bytes) {
+            processor::prefetch_write_at(line);
+        }
+    }
+
+    #[inline(always)]
+    fn ahead(self, line: NonNull<u8>, message_bytes: u32) -> impl Iterator<Item = *const u8> {
+        let in_block = message_bytes.min(self.capacity_bytes()).saturating_sub(INLINE_BYTES);
+        let mut next = line.as_ptr().cast_const().wrapping_add(LINE_BYTES as usize);
+        let end = next.wrapping_add(in_block.min(AHEAD_BYTES_MAX) as usize);
+        std::iter::from_fn(move || {
+            let line = next;
+            next = next.wrapping_add(LINE_BYTES as usize);
+            (line < end).then_some(line)
+        })
     }
 
     /// Bytes of message that fit in place: inline and in a block.

@@ -12,31 +12,31 @@
 //! |---|---|---|
 //! | to 64 | two to four moves, the last one overlapping | as in |
 //! | to 511 | a loop over 64 bytes, the last ones overlapping | as in |
-//! | from 512 | as before | x86_64: the loop by AVX, if the processor has it |
+//! | from 512 | x86_64: the loop by AVX, if the processor has it | as in |
 //! | from 1,280 | x86_64: `rep movsb`, if the processor says that it is fast (ERMS) | as before |
+//! | a length that the caller knows when it is compiled, to 256 | moves, no branch | as in |
 //!
-//! Out of shared memory nothing is copied by `rep movsb`, and so not by a C library's `memcpy`: what
-//! another processor has just written it asks for line by line, on some processors always, on
-//! others for seconds at a time. In by one processor and out by another, hand-over included, on an
-//! AMD EPYC (Zen 3, KVM, Linux 6.18), medians of rounds in turn, us; a line there and back took
-//! 0.07 to 0.08 near, 0.44 far:
+//! `rep movsb` has a trap on AMD's processors: where the target lies 1 to 31 bytes further into its
+//! page than the source does into its own, it takes ten times as long out, and four times in. That
+//! is no accident of few buffers: what `malloc` maps begins 16 bytes into a page, and a payload at
+//! the beginning of one. So nothing comes out by it (nor by a C library's `memcpy`, which uses it
+//! from 2 KiB on), and what would go in so goes by the loop. In by one processor and out by
+//! another, hand-over included, AMD EPYC (Zen 3, KVM, Linux 6.18), medians of rounds in turn, us; a
+//! line there and back took 0.07, far 0.44:
 //!
-//! | bytes | out by `rep movsb` | `memcpy` | SSE loop | AVX loop | far: `rep movsb` | SSE | AVX |
-//! |---|---|---|---|---|---|---|---|
-//! | 256 | 0.38 | 0.16 | 0.16 | 0.15 | | | |
-//! | 1,536 | | | | | | 1.17 | 1.02 |
-//! | 4,096 | 3.8 | 3.7 | 0.47 to 0.69 | 0.39 to 0.55 | 3.9 | 1.9 | 1.7 |
-//! | 16,384 | 30 | | 1.7 | 1.4 to 1.6 | 44 | 26 | 25 |
-//! | 65,536 | 31 | | 5.2 | 4.8 to 5.4 | 180 | 25 | 25 |
-//! | 1,048,576 | 1,420 | | 226 | 218 | 2,100 | 1,000 | 900 |
+//! | bytes | out by `rep movsb` | in the trap | SSE loop | AVX loop | far: SSE | AVX |
+//! |---|---|---|---|---|---|---|
+//! | 256 | | 0.38 | 0.16 | 0.15 | | |
+//! | 4,096 | 0.35 to 0.39 | 3.7 | 0.43 to 0.80 | 0.32 to 0.68 | 1.9 | 1.7 |
+//! | 16,384 | 1.0 | 7.1 | 1.2 to 1.3 | 1.0 to 1.1 | 26 | 25 |
+//! | 65,536 | 4.2 | 26 | 4.3 to 4.7 | 4.2 | 25 | 25 |
 //!
-//! A Zen 5 read by `rep movsb` at one of two speeds, a factor of 2.5 apart, and a loop had the
-//! better of them always, less a tenth. In, `rep movsb` costs what a loop does near, and far up to
-//! a third of it, because it need not ask for a line before it writes it.
-//!
-//! AVX rounds of 128 bytes and more are slower, up to a half. The AVX columns are without what the
-//! loop asks for ahead, which gains a tenth at 4 KiB and less elsewhere; all lines asked for at once
-//! gain nothing.
+//! That at 4 KiB a loop takes twice as long for minutes is the machine's: a lone line takes as long
+//! as before then, and AVX keeps its lead. AVX rounds of 128 bytes and more are slower, up to a
+//! half. The AVX columns are without what the loop asks for ahead, which gains a tenth at 4 KiB and
+//! less elsewhere; all lines asked for at once gain nothing. In, out of the trap, `rep movsb` costs
+//! what a loop does near, and on a Zen 5 a third of it far, because it need not ask for a line
+//! before it writes it.
 
 #[cfg(all(target_arch = "aarch64", not(miri)))]
 #[path = "copy/aarch64.rs"]
@@ -49,14 +49,17 @@ mod machine;
 mod portable;
 
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
-pub(crate) use assembly::{array_in, array_out, copy_in, copy_out};
+pub(crate) use assembly::{copy_in, copy_out, fixed_in, fixed_out};
 #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-pub(crate) use portable::{array_in, array_out, copy_in, copy_out};
+pub(crate) use portable::{copy_in, copy_out, fixed_in, fixed_out};
 
 /// The copy by assembly, in either direction: a move does not care which side is shared.
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 mod assembly {
     use super::machine;
+
+    /// Longest copy of a known length that is moves alone.
+    const STRAIGHT_BYTES_MAX: usize = 256;
 
     /// Copies out of shared memory.
     ///
@@ -94,35 +97,60 @@ mod assembly {
         }
     }
 
-    /// [`copy_out`] of `N` bytes, without a branch up to 64.
+    /// [`copy_out`] of a length that is a constant where this is inlined: no branch is left.
     ///
     /// # Safety
     ///
     /// - S1 live, S2 apart: as [`copy_out`].
     #[inline(always)]
-    pub(crate) unsafe fn array_out<const N: usize>(source: *mut u8, target: *mut u8) {
-        if N <= 64 {
-            // SAFETY: S1, S2: ours; S3: just compared.
-            unsafe { small(source, target, N) }
+    pub(crate) unsafe fn fixed_out(source: *mut u8, target: *mut u8, bytes: usize) {
+        if bytes <= STRAIGHT_BYTES_MAX {
+            // SAFETY: S1, S2: ours.
+            unsafe { straight(source, target, bytes) }
         } else {
             // SAFETY: S1, S2: ours.
-            unsafe { copy_out(source, target, N) }
+            unsafe { copy_out(source, target, bytes) }
         }
     }
 
-    /// [`copy_in`] of `N` bytes, without a branch up to 64.
+    /// [`copy_in`] of a length that is a constant where this is inlined: no branch is left.
     ///
     /// # Safety
     ///
     /// - S1 live, S2 apart: as [`copy_in`].
     #[inline(always)]
-    pub(crate) unsafe fn array_in<const N: usize>(source: *const u8, target: *mut u8) {
-        if N <= 64 {
-            // SAFETY: S1, S2: ours; S3: just compared.
-            unsafe { small(source, target, N) }
+    pub(crate) unsafe fn fixed_in(source: *const u8, target: *mut u8, bytes: usize) {
+        if bytes <= STRAIGHT_BYTES_MAX {
+            // SAFETY: S1, S2: ours.
+            unsafe { straight(source, target, bytes) }
         } else {
             // SAFETY: S1, S2: ours.
-            unsafe { copy_in(source, target, N) }
+            unsafe { copy_in(source, target, bytes) }
+        }
+    }
+
+    /// 32 bytes a move, then the last of them, which may overlap the one before.
+    ///
+    /// # Safety
+    ///
+    /// - S1 live: `bytes` bytes are readable at `source` and writable at `target`.
+    /// - S2 apart: the ranges do not overlap.
+    #[inline(always)]
+    unsafe fn straight(source: *const u8, target: *mut u8, bytes: usize) {
+        if bytes <= 64 {
+            // SAFETY: S1, S2: ours; S3: just compared.
+            return unsafe { small(source, target, bytes) };
+        }
+        let mut at = 0;
+        while at < bytes {
+            let begin = at.min(bytes - 32);
+            // SAFETY: S1: 32 bytes before the end at most.
+            let source = unsafe { source.add(begin) };
+            // SAFETY: as above.
+            let target = unsafe { target.add(begin) };
+            // SAFETY: S1, S2: 32 bytes of the ranges begin there.
+            unsafe { machine::move_32(source, target) };
+            at += 32;
         }
     }
 
@@ -220,20 +248,20 @@ mod tests {
     }
 
     #[test]
-    fn arrays_of_every_kind_of_length_are_copied() {
-        macro_rules! check_arrays {
+    fn known_lengths_of_every_kind_are_copied() {
+        macro_rules! check_lengths {
             ($($bytes:literal)*) => {$(
                 check(|source, target, _| {
                     // SAFETY: the caller's.
-                    unsafe { array_out::<$bytes>(source, target) }
+                    unsafe { fixed_out(source, target, $bytes) }
                 }, $bytes);
                 check(|source, target, _| {
                     // SAFETY: the caller's.
-                    unsafe { array_in::<$bytes>(source, target) }
+                    unsafe { fixed_in(source, target, $bytes) }
                 }, $bytes);
             )*};
         }
-        check_arrays!(0 1 2 3 4 7 8 12 15 16 17 31 32 33 48 63 64 65 100);
+        check_lengths!(0 1 2 3 4 7 8 12 15 16 17 31 32 33 48 63 64 65 95 96 97 152 200 255 256 257);
     }
 
     #[cfg(all(target_arch = "x86_64", not(miri)))]

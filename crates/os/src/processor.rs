@@ -120,8 +120,32 @@ pub fn prefetch_write<T: SharedLine>(line: &T) {
     prefetch::write(std::ptr::from_ref(line).cast());
 }
 
+/// Asks for the line that begins there, to be read. A hint.
+#[inline(always)]
+pub(crate) fn prefetch_read_at(line: *const u8) {
+    prefetch::read(line);
+}
+
+/// Asks for the line that begins there, in a state to be written. A hint; stores nothing.
+#[inline(always)]
+pub(crate) fn prefetch_write_at(line: *const u8) {
+    prefetch::write(line);
+}
+
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod prefetch {
+    #[inline]
+    pub(super) fn read(line: *const u8) {
+        // SAFETY: a prefetch is a hint and faults at no address.
+        unsafe {
+            core::arch::asm!(
+                "prefetcht0 byte ptr [{line}]",
+                line = in(reg) line,
+                options(nostack, preserves_flags, readonly),
+            );
+        }
+    }
+
     /// `prefetchw`, by name: `_mm_prefetch` with `_MM_HINT_ET0` comes out as `prefetcht0` unless
     /// the target has the feature. Processors without the instruction take it for a `nop`.
     #[inline]
@@ -140,6 +164,18 @@ mod prefetch {
 #[cfg(all(target_arch = "aarch64", not(miri)))]
 mod prefetch {
     #[inline]
+    pub(super) fn read(line: *const u8) {
+        // SAFETY: a prefetch is a hint and faults at no address.
+        unsafe {
+            core::arch::asm!(
+                "prfm pldl1keep, [{line}]",
+                line = in(reg) line,
+                options(nostack, preserves_flags, readonly),
+            );
+        }
+    }
+
+    #[inline]
     pub(super) fn write(line: *const u8) {
         // SAFETY: a prefetch is a hint and faults at no address.
         unsafe {
@@ -154,6 +190,9 @@ mod prefetch {
 
 #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 mod prefetch {
+    #[inline]
+    pub(super) fn read(_line: *const u8) {}
+
     #[inline]
     pub(super) fn write(_line: *const u8) {}
 }

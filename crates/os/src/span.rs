@@ -126,15 +126,13 @@ impl<'a> Span<'a> {
         load_u64: u64, AtomicU64;
     }
 
-    /// Copies `N` bytes out, without a loop for an `N` up to 64. Panics past the end.
-    #[inline]
-    pub fn load_array<const N: usize>(self, offset: usize) -> [u8; N] {
-        let source = self.range(offset, N);
-        let mut target = MaybeUninit::<[u8; N]>::uninit();
-        // SAFETY: S1 live: checked by `range`. S2 apart: `target` is a new local.
-        unsafe { copy::array_out::<N>(source, target.as_mut_ptr().cast()) };
-        // SAFETY: all `N` bytes were written.
-        unsafe { target.assume_init() }
+    /// Copies as many bytes out as a constant of the caller's says: moves alone up to 256. Panics
+    /// past the end.
+    #[inline(always)]
+    pub fn copy_out_fixed(self, offset: usize, target: &mut [MaybeUninit<u8>]) {
+        let source = self.range(offset, target.len());
+        // SAFETY: S1 live: checked by `range`. S2 apart: private memory is never in a segment.
+        unsafe { copy::fixed_out(source, target.as_mut_ptr().cast(), target.len()) };
     }
 
     /// Copies bytes out. Panics past the end.
@@ -143,6 +141,14 @@ impl<'a> Span<'a> {
         let source = self.range(offset, target.len());
         // SAFETY: S1 live: checked by `range`. S2 apart: private memory is never in a segment.
         unsafe { copy::copy_out(source, target.as_mut_ptr(), target.len()) };
+    }
+
+    /// Copies bytes out, over what may be no bytes yet. Panics past the end.
+    #[inline]
+    pub fn copy_to(self, offset: usize, target: &mut [MaybeUninit<u8>]) {
+        let source = self.range(offset, target.len());
+        // SAFETY: S1 live: checked by `range`. S2 apart: as in `copy_out`.
+        unsafe { copy::copy_out(source, target.as_mut_ptr().cast(), target.len()) };
     }
 
     /// Appends bytes to `target`, into its spare capacity if it suffices, without clearing it
@@ -254,12 +260,13 @@ impl<'a> SpanMut<'a> {
         store_u64: u64, AtomicU64;
     }
 
-    /// Copies `N` bytes in, without a loop for an `N` up to 64. Panics past the end.
-    #[inline]
-    pub fn store_array<const N: usize>(self, offset: usize, source: &[u8; N]) {
-        let target = self.range(offset, N);
+    /// Copies as many bytes in as a constant of the caller's says: moves alone up to 256. Panics
+    /// past the end.
+    #[inline(always)]
+    pub fn copy_in_fixed(self, offset: usize, source: &[u8]) {
+        let target = self.range(offset, source.len());
         // SAFETY: S1 live: checked by `range`. S2 apart: private memory is never in a segment.
-        unsafe { copy::array_in::<N>(source.as_ptr(), target) };
+        unsafe { copy::fixed_in(source.as_ptr(), target, source.len()) };
     }
 
     /// Copies bytes in. Panics past the end.
@@ -355,6 +362,13 @@ mod tests {
         *payload.downcast::<String>().unwrap()
     }
 
+    fn fixed<const N: usize>(span: SpanMut<'_>, offset: usize) -> [u8; N] {
+        let mut target = [MaybeUninit::new(0xee); N];
+        span.copy_out_fixed(offset, &mut target);
+        // SAFETY: all of them are initialized from the beginning.
+        target.map(|byte| unsafe { byte.assume_init() })
+    }
+
     #[test]
     fn every_width_comes_back_as_it_was_stored() {
         let segment = segment(64);
@@ -379,8 +393,8 @@ mod tests {
         panic_of(|| span.copy_in(1, &[0; 64]));
         panic_of(|| span.copy_out(65, &mut []));
         panic_of(|| span.append_to(60, usize::MAX, &mut Vec::new()));
-        panic_of(|| _ = span.load_array::<8>(60));
-        panic_of(|| span.store_array(57, &[0; 8]));
+        panic_of(|| span.copy_out_fixed(60, &mut [MaybeUninit::uninit(); 8]));
+        panic_of(|| span.copy_in_fixed(57, &[0; 8]));
         panic_of(|| span.clear(0..65));
     }
 
@@ -425,8 +439,8 @@ mod tests {
         let mut appended = vec![255];
         span.append_to(3, 200, &mut appended);
         assert_eq!((appended[0], &appended[1..]), (255, &bytes[..]));
-        assert_eq!(span.load_array::<5>(103), [100, 101, 102, 103, 104]);
-        span.store_array(0, &[7; 33]);
+        assert_eq!(fixed::<5>(span, 103), [100, 101, 102, 103, 104]);
+        span.copy_in_fixed(0, &[7; 33]);
         assert_eq!((span.load_u8(32), span.load_u8(33)), (7, 30));
     }
 
@@ -498,7 +512,7 @@ mod tests {
         span.copy_in(0, b"hello, world");
         assert_eq!(span.write_at(7..12, file.as_fd(), 1000).unwrap(), 5);
         assert_eq!(span.read_at(33..40, file.as_fd(), 1000).unwrap(), 5);
-        assert_eq!(span.load_array::<6>(32), *b"\0world");
+        assert_eq!(fixed::<6>(span, 32), *b"\0world");
         assert_eq!(span.read_at(0..8, file.as_fd(), 2000).unwrap(), 0);
     }
 

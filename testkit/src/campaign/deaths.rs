@@ -14,7 +14,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::effects;
 use super::hand;
-use super::oracle::{CallName, Effects, Told, judge};
+use super::oracle::{CallName, Effects, Entry, Told, judge};
 use super::player::{Held, Player, Role, bind_in, died_of_plant, heard};
 use super::report::Stopped;
 use super::t03_system_calls::starter;
@@ -38,7 +38,7 @@ pub struct Life {
 #[derive(Debug)]
 pub struct Answers {
     /// Of each call.
-    pub history: Vec<(CallName, Told)>,
+    pub history: Vec<Entry>,
     /// When of the last one.
     pub at: Instant,
     /// Replies that stand in the A-stacks and were not delivered.
@@ -74,7 +74,7 @@ pub struct Host {
 const NAME: &str = "mortal";
 
 /// In which either side lets go of the other that has gone.
-const SETTLED: Duration = Duration::from_millis(200);
+pub const SETTLED: Duration = Duration::from_millis(200);
 
 /// Number of the client that outlives servers, in the effects.
 const SURVIVOR: u64 = 0;
@@ -134,7 +134,7 @@ impl Survivor {
             let outcome = client.effect(SURVIVOR, self.calls);
             told.at = Instant::now();
             let call = CallName { client: SURVIVOR, number: self.calls };
-            told.history.push((call, Told::of(&outcome)));
+            told.history.push(Entry::of(call, client.binding(), &outcome));
             if outcome.is_err() {
                 break;
             }
@@ -207,7 +207,7 @@ impl Survivor {
 }
 
 /// What this process holds more than it did, after a while.
-fn left_behind(held: Held) -> Option<String> {
+pub fn left_behind(held: Held) -> Option<String> {
     let still = held.again(std::process::id(), Duration::from_secs(2)).err()?;
     Some(format!("{still:?} is held after the deaths, {held:?} before"))
 }
@@ -215,7 +215,7 @@ fn left_behind(held: Held) -> Option<String> {
 impl Answers {
     /// Every call returned.
     fn are_all(&self) -> bool {
-        let returned = self.history.iter().filter(|(_, told)| *told == Told::Returned);
+        let returned = self.history.iter().filter(|entry| entry.told == Told::Returned);
         returned.count() as u64 == CALLS
     }
 }
@@ -228,7 +228,7 @@ fn own_panic(complaints: String) -> Option<String> {
 
 /// How many replies stand in the A-stacks of the bindings that this process has imported: each
 /// idle A-stack says how many calls on it were replied to, each other one had one more posted.
-fn published(pid: u32) -> u64 {
+pub fn published(pid: u32) -> u64 {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
     let Ok(memory) = File::open(format!("/proc/{pid}/mem")) else {
         return 0;
@@ -315,14 +315,19 @@ impl Host {
             life.violations.push(format!("a client ended with {status}: {complaints}"));
         }
         let history = heard(number, &said);
-        if !life.was_killed && history.iter().any(|(_, told)| *told != Told::Returned) {
+        if !life.was_killed && history.iter().any(|entry| entry.told != Told::Returned) {
             life.violations.push(format!("a client that was not killed said {said:?}"));
         }
-        life.violations.extend(judge(&history, &effects::written(self.directory.path())));
+        life.violations.extend(self.judge(&history));
         if let Err(error) = self.neighbour.add(2, 3) {
             life.violations.push(format!("a neighbour's call failed: {error}"));
         }
         Ok(life)
+    }
+
+    /// What is wrong with what a client was told.
+    pub fn judge(&self, history: &[Entry]) -> Vec<String> {
+        judge(history, &effects::written(self.directory.path()))
     }
 
     /// A client is started whose system calls are disturbed, and calls. `None`: it was disturbed
@@ -344,7 +349,7 @@ impl Host {
         }
         let (said, complaints) = client.said()?;
         violations.extend(own_panic(complaints));
-        violations.extend(judge(&heard(number, &said), &effects::written(path)));
+        violations.extend(self.judge(&heard(number, &said)));
         if let Err(error) = self.neighbour.add(2, 3) {
             violations.push(format!("a neighbour's call failed: {error}"));
         }

@@ -222,11 +222,14 @@ impl Caller {
         // SeqCst: by hand, nothing is to depend on a row of the table.
         line.generation.store(words.generation(), SeqCst);
         if words.how & script::COMPLETE != 0 {
-            line.progress.store(words.message_bytes, SeqCst);
+            line.progress.store(words.there, SeqCst);
         }
         let script::Words { selector, message_bytes, origin, .. } = *words;
         let turn = hand::turn(sequence, nearcall_core::Phase::Posted);
         self.client.post(astack, hand::Words { turn, selector, message_bytes, origin });
+        if words.how & script::UNAWAITED != 0 {
+            return true;
+        }
         let is_replied = self.await_reply(astack, sequence);
         if is_replied && let Some(opened) = lies::opened(&self.client, astack) {
             self.feeds = opened;

@@ -1,22 +1,42 @@
 //! The server of the campaign, and the file that its effects are written down in.
 //!
-//! A record is appended by one system call: after a death it is there or it is not.
+//! A record is appended by one system call: after a death it is there or it is not. It names the
+//! call and the life of the server that it ran in. A server that calls on writes down what it was
+//! told, too, in a file beside it.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use nearcall::name::Scope;
 use nearcall::{CallError, Clerk, Domain, ExportError, ExportOptions, Opaque, Policy};
 
-use super::oracle::{CallName, Effects};
+use super::oracle::{CallName, Effects, Entry, Told};
+use super::player::bind_in;
 use crate::effects::effects::{
     CrowdEntries, CrowdServer, EffectsClient, EffectsEntries, EffectsServer,
 };
 
 /// Name of the file, in the directory of the names.
 pub const FILE: &str = "effects";
+
+/// Name of the file of what servers were told by those behind them.
+pub const TOLD_FILE: &str = "told";
+
+/// In the number of a client: its calls are those that a server has made for that client.
+const RELAYED: u64 = 1 << 63;
+
+/// A life, in a record, that nobody knows.
+const UNKNOWN: u64 = 0;
+
+/// How long a server is in the middle of a call for every other client: as long as it takes that
+/// one's end to be noticed.
+const PAUSE: Duration = Duration::from_millis(3);
+
+/// Longest that a server waits for a binding to the one behind it.
+const BEHIND_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Bytes of a call, and of its results, that do not fit their A-stack.
 const LONG_BYTES: usize = 4096;
@@ -25,6 +45,18 @@ const LONG_BYTES: usize = 4096;
 #[derive(Debug)]
 pub struct Witness {
     file: File,
+    /// Which life of its name it serves: known once it is exported.
+    life: Arc<OnceLock<u64>>,
+    behind: Option<Behind>,
+}
+
+/// Who is behind a server that calls on.
+#[derive(Debug)]
+struct Behind {
+    domain: Domain,
+    directory: PathBuf,
+    name: String,
+    told: File,
 }
 
 /// Serves `Crowd`.
@@ -55,12 +87,49 @@ pub fn export_to(
     let mut options = ExportOptions::default();
     options.policy = policy;
     options.scope = Some(Scope::Directory(directory.to_owned()));
-    Clerk::export_with(domain, name, EffectsEntries::new(Witness { file }), options)
+    export_with(Witness { file, life: Arc::default(), behind: None }, domain, name, options)
+}
+
+fn export_with(
+    witness: Witness,
+    domain: &Domain,
+    name: &str,
+    options: ExportOptions,
+) -> Result<Clerk, ExportError> {
+    let life = Arc::clone(&witness.life);
+    let clerk = Clerk::export_with(domain, name, EffectsEntries::new(witness), options)?;
+    life.set(clerk.incarnation()).expect("nobody else sets it");
+    Ok(clerk)
+}
+
+/// Exports a witness that calls on what is exported as `behind` beside it.
+pub fn export_before(
+    behind: &str,
+    domain: &Domain,
+    directory: &Path,
+    name: &str,
+) -> Result<Clerk, ExportError> {
+    let lost = |reason| ExportError::System { doing: "open a file".to_owned(), reason };
+    let behind = Behind {
+        domain: domain.clone(),
+        directory: directory.to_owned(),
+        name: behind.to_owned(),
+        told: append_to(&directory.join(TOLD_FILE)).map_err(lost)?,
+    };
+    let file = open(directory).map_err(lost)?;
+    let witness = Witness { file, life: Arc::default(), behind: Some(behind) };
+    let mut options = ExportOptions::default();
+    options.scope = Some(Scope::Directory(directory.to_owned()));
+    export_with(witness, domain, name, options)
 }
 
 /// The file of effects of `directory`.
 pub fn open(directory: &Path) -> io::Result<File> {
-    OpenOptions::new().create(true).append(true).open(directory.join(FILE))
+    append_to(&directory.join(FILE))
+}
+
+fn append_to(file: &Path) -> io::Result<File> {
+    OpenOptions::new().create(true).append(true).open(file)
 }
 
 /// Exports what many calls are posted to.
@@ -82,15 +151,60 @@ pub fn call_long(client: &EffectsClient) -> Result<(), CallError> {
 
 /// What was written down in `directory`.
 pub fn written(directory: &Path) -> Effects {
-    let bytes = std::fs::read(directory.join(FILE)).unwrap_or_default();
     let mut effects = Effects::new();
-    for record in bytes.as_chunks::<16>().0 {
-        let word = |half: usize| {
-            u64::from_le_bytes(*record[half * 8..].first_chunk().expect("16 bytes are two words"))
-        };
-        *effects.entry(CallName { client: word(0), number: word(1) }).or_default() += 1;
+    for [client, number, life] in records(&directory.join(FILE)) {
+        effects.entry(CallName { client, number }).or_default().push(life);
     }
     effects
+}
+
+/// The call that a server makes for a call of a client.
+pub fn relayed(CallName { client, number }: CallName) -> CallName {
+    CallName { client: client | RELAYED, number }
+}
+
+/// What servers were told of the calls that they made for others, in `directory`.
+pub fn told(directory: &Path) -> Vec<Entry> {
+    let entry = |[client, number, word, life, blamed]: [u64; 5]| {
+        let told = Told::from_word(word as u32).expect("a server of ours wrote it");
+        let known = |life| (life != UNKNOWN).then_some(life);
+        let (life, blamed) = (known(life), known(blamed));
+        Entry { call: CallName { client, number }, told, life, blamed }
+    };
+    records(&directory.join(TOLD_FILE)).map(entry).collect()
+}
+
+/// The whole records of a file.
+fn records<const WORDS: usize>(file: &Path) -> impl Iterator<Item = [u64; WORDS]> {
+    let bytes = std::fs::read(file).unwrap_or_default();
+    let words: Vec<u64> =
+        bytes.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
+    words.as_chunks().0.to_vec().into_iter()
+}
+
+fn write_record<const WORDS: usize>(mut file: &File, record: [u64; WORDS]) {
+    let bytes: Vec<u8> = record.iter().flat_map(|word| word.to_le_bytes()).collect();
+    file.write_all(&bytes).expect("a file of records");
+}
+
+impl Behind {
+    /// Makes a call over a binding of its own, and writes down what it was told.
+    fn call(&self, call: CallName) -> Told {
+        let CallName { client, number } = call;
+        let entry = match bind_in(&self.domain, &self.directory, &self.name, BEHIND_TIMEOUT) {
+            Ok(bound) => {
+                if client % 2 == 1 {
+                    std::thread::sleep(PAUSE);
+                }
+                Entry::of(call, bound.binding(), &bound.effect(client, number))
+            }
+            Err(_) => Entry::told(call, Told::DidNotRun),
+        };
+        let [life, blamed] = [entry.life, entry.blamed].map(|life| life.unwrap_or(UNKNOWN));
+        let word = u64::from(entry.told.word());
+        write_record(&self.told, [client, number, word, life, blamed]);
+        entry.told
+    }
 }
 
 impl CrowdServer for Echo {
@@ -107,8 +221,14 @@ impl EffectsServer for Witness {
     }
 
     fn effect(&self, client: u64, number: u64) {
-        let record = [client.to_le_bytes(), number.to_le_bytes()].concat();
-        (&self.file).write_all(&record).expect("the file of effects");
+        write_record(&self.file, [client, number, *self.life.wait()]);
+    }
+
+    fn relay(&self, client: u64, number: u64) -> u32 {
+        let call = relayed(CallName { client, number });
+        let told = self.behind.as_ref().map_or(Told::Returned, |behind| behind.call(call));
+        self.effect(client, number);
+        told.word()
     }
 
     fn echo(&self, data: &[u8]) -> Vec<u8> {

@@ -1,11 +1,12 @@
 //! Oracle O: what may have become of a call, given what it left behind.
 //!
-//! A history has one entry a call, with what its client was told. The effects are what the
-//! procedure wrote down, which outlives every domain. Nothing else is believed.
+//! A history has one entry a call: over a binding to which life of the server it was made, and what
+//! its client was told. The effects are what the procedure wrote down, with the life that it ran
+//! in, which outlives every domain. Nothing else is believed.
 
 use std::collections::HashMap;
 
-use nearcall::{CallError, Ran};
+use nearcall::{Binding, CallError, Ran};
 
 /// One call, as its client knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,8 +30,39 @@ pub enum Told {
     Nothing,
 }
 
-/// How often each call ran.
-pub type Effects = HashMap<CallName, u64>;
+/// In which lives of its server each call ran; as often as it ran.
+pub type Effects = HashMap<CallName, Vec<u64>>;
+
+/// What became of one call, as its client says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Which call.
+    pub call: CallName,
+    /// What its client was told.
+    pub told: Told,
+    /// The life of the server that its binding was to; `None`: nobody is left who knows.
+    pub life: Option<u64>,
+    /// The life that its error names, if it names one.
+    pub blamed: Option<u64>,
+}
+
+impl Entry {
+    /// Of a call over this binding.
+    pub fn of<T>(call: CallName, binding: &Binding, outcome: &Result<T, CallError>) -> Entry {
+        let blamed = match outcome {
+            Err(CallError::CallFailed { incarnation, .. })
+            | Err(CallError::CallAborted { incarnation, .. }) => Some(*incarnation),
+            _ => None,
+        };
+        let life = Some(binding.incarnation());
+        Entry { call, told: Told::of(outcome), life, blamed }
+    }
+
+    /// Of a call of which this alone is known.
+    pub fn told(call: CallName, told: Told) -> Entry {
+        Entry { call, told, life: None, blamed: None }
+    }
+}
 
 impl Told {
     /// Of a call's outcome.
@@ -41,55 +73,104 @@ impl Told {
             Err(Ran::Maybe) => Told::MayHaveRun,
         }
     }
+
+    /// As a number, for those to whom it is passed on.
+    pub fn word(self) -> u32 {
+        match self {
+            Told::Returned => 0,
+            Told::DidNotRun => 1,
+            Told::MayHaveRun => 2,
+            Told::Nothing => 3,
+        }
+    }
+
+    /// What a number stands for.
+    pub fn from_word(word: u32) -> Option<Told> {
+        use Told::{DidNotRun, MayHaveRun, Nothing, Returned};
+        [Returned, DidNotRun, MayHaveRun, Nothing].into_iter().find(|told| told.word() == word)
+    }
 }
 
 /// What is wrong with a history.
-pub fn judge(history: &[(CallName, Told)], effects: &Effects) -> Vec<String> {
-    let mut wrong = Vec::new();
-    for (call, told) in history {
-        let runs = effects.get(call).copied().unwrap_or(0);
-        let fault = match (told, runs) {
-            (_, 2..) => "ran more than once",
-            (Told::Returned, 0) => "returned and has not run",
-            (Told::DidNotRun, 1) => "is said not to have run, and has",
-            _ => continue,
-        };
-        let CallName { client, number } = call;
-        wrong.push(format!("call {number} of client {client} {fault} ({runs} effects)"));
-    }
-    wrong
+pub fn judge(history: &[Entry], effects: &Effects) -> Vec<String> {
+    let faults = history.iter().flat_map(|entry| {
+        let lives = effects.get(&entry.call).map_or(&[][..], |lives| lives);
+        let CallName { client, number } = entry.call;
+        faults(entry, lives)
+            .map(move |fault| format!("call {number} of client {client} {fault} ({lives:?})"))
+    });
+    faults.collect()
+}
+
+/// What is wrong with a call that ran in these lives.
+fn faults(entry: &Entry, lives: &[u64]) -> impl Iterator<Item = String> {
+    let fault = match (entry.told, lives.len()) {
+        (_, 2..) => Some("ran more than once"),
+        (Told::Returned, 0) => Some("returned and has not run"),
+        (Told::DidNotRun, 1) => Some("is said not to have run, and has"),
+        _ => None,
+    };
+    let is_not = |life: &u64| entry.life.is_some_and(|expected| expected != *life);
+    let elsewhere = lives.iter().find(|life| is_not(life));
+    let blamed = entry.blamed.filter(is_not);
+    let expected = entry.life.unwrap_or(0);
+    let elsewhere = elsewhere.map(|life| format!("was made to life {expected}, and ran in {life}"));
+    let blamed =
+        blamed.map(|life| format!("was made to life {expected}, and its error says {life}"));
+    fault.map(str::to_owned).into_iter().chain(elsewhere).chain(blamed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(told: Told, runs: u64, is_right: bool) {
-        let call = CallName { client: 1, number: 2 };
-        let wrong = judge(&[(call, told)], &Effects::from([(call, runs)]));
-        assert_eq!(wrong.is_empty(), is_right, "{told:?} {runs}: {wrong:?}");
+    const CALL: CallName = CallName { client: 1, number: 2 };
+
+    /// A call over a binding to life 5.
+    fn check(told: Told, lives: &[u64], is_right: bool) {
+        let entry = Entry { life: Some(5), ..Entry::told(CALL, told) };
+        let wrong = judge(&[entry], &Effects::from([(CALL, lives.to_vec())]));
+        assert_eq!(wrong.is_empty(), is_right, "{told:?} {lives:?}: {wrong:?}");
     }
 
     #[test]
     fn a_call_runs_once_at_most_whatever_its_client_was_told() {
         for told in [Told::Returned, Told::DidNotRun, Told::MayHaveRun, Told::Nothing] {
-            check(told, 2, false);
+            check(told, &[5, 5], false);
         }
     }
 
     #[test]
     fn what_returned_has_run_and_what_did_not_run_has_no_effect() {
-        check(Told::Returned, 1, true);
-        check(Told::Returned, 0, false);
-        check(Told::DidNotRun, 0, true);
-        check(Told::DidNotRun, 1, false);
+        check(Told::Returned, &[5], true);
+        check(Told::Returned, &[], false);
+        check(Told::DidNotRun, &[], true);
+        check(Told::DidNotRun, &[5], false);
     }
 
     #[test]
     fn who_cannot_tell_is_right_either_way() {
         for told in [Told::MayHaveRun, Told::Nothing] {
-            check(told, 0, true);
-            check(told, 1, true);
+            check(told, &[], true);
+            check(told, &[5], true);
+        }
+    }
+
+    #[test]
+    fn a_call_runs_in_the_life_that_its_binding_was_to() {
+        for told in [Told::Returned, Told::MayHaveRun, Told::Nothing] {
+            check(told, &[6], false);
+        }
+        // Of one whose client has died nobody knows which that was.
+        let entry = Entry::told(CALL, Told::Nothing);
+        assert!(judge(&[entry], &Effects::from([(CALL, vec![6])])).is_empty());
+    }
+
+    #[test]
+    fn an_error_names_the_life_that_the_binding_was_to() {
+        for (blamed, is_right) in [(None, true), (Some(5), true), (Some(6), false)] {
+            let entry = Entry { life: Some(5), blamed, ..Entry::told(CALL, Told::MayHaveRun) };
+            assert_eq!(judge(&[entry], &Effects::new()).is_empty(), is_right, "{blamed:?}");
         }
     }
 }

@@ -20,9 +20,9 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 
 use super::memory::HEAP;
-use super::oracle::{CallName, Told};
+use super::oracle::{CallName, Entry, Told};
 use super::t29_policy::Part;
-use super::{effects, hand};
+use super::{effects, hand, looked_at};
 use super::{t17_races, t31_reused};
 use crate::effects::effects::{EFFECTS, EffectsClient};
 use crate::server::{self, import_options};
@@ -37,7 +37,8 @@ const BREAKPOINT: [u8; 1] = [0xcc];
 #[derive(Debug)]
 pub struct Player {
     child: Child,
-    output: BufReader<ChildStdout>,
+    /// What it says, unless somebody else reads it.
+    output: Option<BufReader<ChildStdout>>,
     /// Somebody else has waited for it.
     is_gone: bool,
 }
@@ -59,14 +60,19 @@ const END_TIMEOUT: Duration = Duration::from_secs(10);
 pub enum Role {
     /// Exports `Effects` until its input ends.
     Serve,
+    /// The same, of a server that calls on the one whose name it is given.
+    Relay,
     /// Exports `Faults` from one processor until its input ends.
     Test,
+    /// Calls `Faults`, one call for each line of its input, and says what came of it.
+    Ask,
     /// Exports `Crowd` until its input ends.
     Echo,
     /// Told to go, binds, calls, and ends; says what it was told of each call. Makes a long one,
-    /// too, if there is a `+` behind its number.
+    /// too, if there is a `+` behind its number; has its server call on, if there is a `>`.
     Call,
-    /// Binds before it says that it is ready, and holds the binding until its input ends.
+    /// Binds and makes one call before it says that it is ready, and holds the binding until its
+    /// input ends. The call is an effect if it is given a number as a client.
     Hold,
     /// Whatever row T29 needs.
     Policy(Part),
@@ -83,11 +89,16 @@ pub enum Role {
 /// Calls that a caller makes, beside a `null`.
 pub const EFFECTS_OF_A_CALLER: u64 = 2;
 
+/// The call of one that holds a binding, if it is an effect.
+pub const HOLDERS_CALL: u64 = 1;
+
 impl Role {
     fn word(self) -> &'static str {
         match self {
             Role::Serve => "serve",
+            Role::Relay => "relay",
             Role::Test => "test",
+            Role::Ask => "ask",
             Role::Echo => "echo",
             Role::Call => "call",
             Role::Hold => "hold",
@@ -149,7 +160,7 @@ impl Player {
         command.arg(MARK).arg(role.word()).arg(directory).arg(name).arg(rest);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
-        let output = BufReader::new(child.stdout.take().expect("piped"));
+        let output = Some(BufReader::new(child.stdout.take().expect("piped")));
         let mut player = Player { child, output, is_gone: false };
         player.await_words()?;
         let line = player.line()?;
@@ -169,7 +180,8 @@ impl Player {
     /// Waits until it says something, or ends.
     fn await_words(&mut self) -> io::Result<()> {
         let longest = rustix::time::Timespec { tv_sec: END_TIMEOUT.as_secs() as i64, tv_nsec: 0 };
-        let said = poll(&mut [PollFd::new(self.output.get_ref(), PollFlags::IN)], Some(&longest))?;
+        let output = self.output.as_ref().expect("not taken").get_ref();
+        let said = poll(&mut [PollFd::new(output, PollFlags::IN)], Some(&longest))?;
         if said == 0 {
             self.kill()?;
             return Err(io::Error::new(io::ErrorKind::TimedOut, "a player says nothing"));
@@ -180,7 +192,7 @@ impl Player {
     /// The next line that it says; empty if there is none.
     pub fn line(&mut self) -> io::Result<String> {
         let mut line = String::new();
-        self.output.read_line(&mut line)?;
+        self.output.as_mut().expect("not taken").read_line(&mut line)?;
         Ok(line.trim_end().to_owned())
     }
 
@@ -264,10 +276,15 @@ impl Player {
         self.child.stdin.take().expect("piped, and taken once")
     }
 
+    /// Its input, and what it says from here on.
+    pub fn take_talk(&mut self) -> (ChildStdin, BufReader<ChildStdout>) {
+        (self.take_input(), self.output.take().expect("taken once"))
+    }
+
     /// What it said, once it has ended: its lines, and what it complained of.
     pub fn said(mut self) -> io::Result<(String, String)> {
         let (mut said, mut complaints) = (String::new(), String::new());
-        self.output.read_to_string(&mut said)?;
+        self.output.take().expect("not taken").read_to_string(&mut said)?;
         if let Some(mut errors) = self.child.stderr.take() {
             errors.read_to_string(&mut complaints)?;
         }
@@ -316,14 +333,16 @@ pub fn play_if_told() -> Option<ExitCode> {
     let directory = Path::new(directory);
     match role.as_str() {
         "serve" => serve(|domain| effects::export(domain, directory, name)),
+        "relay" => serve(|domain| effects::export_before(rest, domain, directory, name)),
         "test" => {
             let mut alone = DomainOptions::default();
             alone.processors_max = 1;
             serve_with(alone, |domain| server::export(domain, directory, name));
         }
+        "ask" => looked_at::ask(directory, name),
         "echo" => serve(|domain| effects::export_crowd(domain, directory, name)),
         "call" => call(directory, name, rest),
-        "hold" => hold(directory, name),
+        "hold" => hold(directory, name, rest),
         "suffer" => suffer(directory, name, rest),
         "twins" => t17_races::twins(directory, name, rest.parse().expect("a number of calls")),
         "knock" => knock(directory, name),
@@ -360,7 +379,7 @@ fn serve_with<Clerks>(
 }
 
 fn call(directory: &Path, name: &str, rest: &str) {
-    let client = rest.trim_end_matches('+').parse().expect("the number of a client");
+    let client = rest.trim_end_matches(['+', '>']).parse().expect("the number of a client");
     println!("ready");
     io::stdin().read_line(&mut String::new()).expect("standard input");
     match bind(directory, name, Duration::from_secs(5)) {
@@ -370,16 +389,23 @@ fn call(directory: &Path, name: &str, rest: &str) {
                 let _ = effects::call_long(&bound);
             }
             for number in 1..=EFFECTS_OF_A_CALLER {
-                say(number, &bound.effect(client, number));
+                let outcome = match rest.ends_with('>') {
+                    true => bound.relay(client, number).map(drop),
+                    false => bound.effect(client, number),
+                };
+                say(&Entry::of(CallName { client, number }, bound.binding(), &outcome));
             }
         }
         Err(error) => println!("no binding: {error}"),
     }
 }
 
-fn hold(directory: &Path, name: &str) {
+fn hold(directory: &Path, name: &str, client: &str) {
     let bound = bind(directory, name, Duration::from_secs(60)).expect("a binding");
-    bound.null().expect("a call");
+    match client.parse() {
+        Ok(client) => bound.effect(client, HOLDERS_CALL).expect("a call"),
+        Err(_) => bound.null().expect("a call"),
+    }
     println!("ready");
     io::stdin().read_to_end(&mut Vec::new()).expect("standard input");
 }
@@ -395,29 +421,34 @@ pub fn allow_descriptors() {
     setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).expect("up to the maximum");
 }
 
-fn say(number: u64, outcome: &Result<(), CallError>) {
-    let word = match Told::of(outcome) {
+fn say(entry: &Entry) {
+    let word = match entry.told {
         Told::Returned => "returned",
         Told::DidNotRun => "did-not-run",
         Told::MayHaveRun => "may-have-run",
         Told::Nothing => unreachable!("whoever says something was told something"),
     };
-    println!("{number} {word}");
+    let lives = [entry.life, entry.blamed].into_iter().flatten();
+    let lives: String = lives.map(|life| format!(" {life}")).collect();
+    println!("{} {word}{lives}", entry.call.number);
 }
 
 /// What a caller's lines say that its calls were told.
-pub fn heard(client: u64, lines: &str) -> Vec<(CallName, Told)> {
-    let told = |number: u64| {
-        let of_call = |line: &&str| line.split(' ').next() == Some(&number.to_string());
-        match lines.lines().find(of_call).and_then(|line| line.split(' ').nth(1)) {
+pub fn heard(client: u64, lines: &str) -> Vec<Entry> {
+    let entry = |number: u64| {
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let mut lines = lines.lines().map(words);
+        let words = lines.find(|words| words[0] == number.to_string()).unwrap_or_default();
+        let told = match words.get(1).map(String::as_str) {
             Some("returned") => Told::Returned,
             Some("did-not-run") => Told::DidNotRun,
             Some("may-have-run") => Told::MayHaveRun,
             _ => Told::Nothing,
-        }
+        };
+        let life = |at: usize| words.get(at)?.parse().ok();
+        Entry { call: CallName { client, number }, told, life: life(2), blamed: life(3) }
     };
-    let call = |number| (CallName { client, number }, told(number));
-    (1..=EFFECTS_OF_A_CALLER).map(call).collect()
+    (1..=EFFECTS_OF_A_CALLER).map(entry).collect()
 }
 
 fn suffer(directory: &Path, name: &str, honest: &str) {
@@ -547,8 +578,11 @@ mod tests {
 
     #[test]
     fn what_a_caller_says_is_what_it_was_told() {
-        let heard = heard(7, "1 returned\n");
         let call = |number| CallName { client: 7, number };
-        assert_eq!(heard, [(call(1), Told::Returned), (call(2), Told::Nothing)]);
+        let returned = Entry { life: Some(50), ..Entry::told(call(1), Told::Returned) };
+        let nothing = Entry::told(call(2), Told::Nothing);
+        assert_eq!(heard(7, "1 returned 50\n"), [returned, nothing]);
+        let failed = Entry { life: Some(50), blamed: Some(51), told: Told::MayHaveRun, ..nothing };
+        assert_eq!(heard(7, "1 returned 50\n2 may-have-run 50 51\n"), [returned, failed]);
     }
 }

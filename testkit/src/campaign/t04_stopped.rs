@@ -12,7 +12,7 @@ use nearcall::CallError;
 use super::Setup;
 use super::effects;
 use super::latency::Times;
-use super::oracle::{CallName, Told, judge};
+use super::oracle::{CallName, Entry, judge};
 use super::player::{Player, Role, bind};
 use super::report::{Report, Stopped};
 use crate::effects::effects::EffectsClient;
@@ -91,7 +91,7 @@ impl<'f> Means<'f> {
 struct Scene<'s> {
     client: &'s EffectsClient,
     number: u64,
-    history: Vec<(CallName, Told)>,
+    history: Vec<Entry>,
     aborted: u64,
     late: Times,
 }
@@ -222,7 +222,7 @@ impl Scene<'_> {
         let outcome = self.client.effect(CLIENT, self.number);
         let took = begin.elapsed();
         let call = CallName { client: CLIENT, number: self.number };
-        self.history.push((call, Told::of(&outcome)));
+        self.history.push(Entry::of(call, self.client.binding(), &outcome));
         if outcome.is_ok() {
             return true;
         }

@@ -11,7 +11,7 @@ use nearcall::Domain;
 use super::Setup;
 use super::effects;
 use super::latency::Times;
-use super::oracle::{CallName, Told, judge};
+use super::oracle::{CallName, Entry, judge};
 use super::player::{Player, Role, bind_in};
 use super::report::{Report, Stopped};
 
@@ -42,7 +42,7 @@ struct Stage<'s> {
 /// What one client has to tell.
 #[derive(Default)]
 struct Memory {
-    history: Vec<(CallName, Told)>,
+    history: Vec<Entry>,
     rebinds: Times,
     violations: Vec<String>,
 }
@@ -138,7 +138,7 @@ fn live(stage: &Stage<'_>, client: u64) -> Memory {
         loop {
             number += 1;
             let outcome = bound.effect(client, number);
-            told.history.push((CallName { client, number }, Told::of(&outcome)));
+            told.history.push(Entry::of(CallName { client, number }, bound.binding(), &outcome));
             // SeqCst: as above.
             if outcome.is_err() || stage.is_over.load(SeqCst) {
                 break;

@@ -1,5 +1,6 @@
 //! T7: hostile peers. Each script does one thing that no honest library does, and says what must
-//! come of it; meanwhile an honest neighbour calls, whose calls may not fail and not slow down.
+//! come of it; meanwhile an honest neighbour calls, whose calls may not fail and not slow down,
+//! and are judged by the oracle.
 //!
 //! A peer that burns processor time burns its own, and wakes whoever serves it (G5): the neighbour
 //! of such a script is compared with the neighbour of one that does the same to another server.
@@ -17,10 +18,10 @@ use std::time::Duration;
 
 use super::Setup;
 use super::hand;
+use super::honest::{Honest, SELDOM};
 use super::latency::{Times, call_until};
 use super::player::{Held, Player, Role, bind};
 use super::report::{Report, Stopped};
-use crate::effects::effects::EffectsClient;
 
 /// How long the neighbour is watched for comparison.
 const ALONE: Duration = Duration::from_millis(400);
@@ -86,7 +87,8 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     let target = |name, pid| Target { directory: directory.path().to_owned(), name, pid };
     let (target, elsewhere) = (target(NAME, server.pid()), target(OTHER, other.pid()));
     let neighbour = bind(directory.path(), NAME, Duration::from_secs(5))?;
-    neighbour.add(2, 3)?;
+    let neighbour = Honest::new(neighbour, 0, SELDOM);
+    neighbour.client.add(2, 3)?;
     let held = Held::by(target.pid);
 
     let mut scripts: Vec<_> = [binds::SCRIPTS, messages::SCRIPTS, words::SCRIPTS].concat();
@@ -103,6 +105,7 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     if let Err(still) = held.again(target.pid, SETTLED) {
         report.violation(format!("the server holds {still:?} after the attacks, {held:?} before"));
     }
+    neighbour.judge(&mut report, directory.path());
     drop(neighbour);
     check_end(&mut report, server)?;
     servers::run(&mut report, directory.path())?;
@@ -122,7 +125,7 @@ fn check_end(report: &mut Report, mut server: Player) -> Result<(), Stopped> {
 /// Scripts that do one thing each.
 fn attack(
     report: &mut Report,
-    neighbour: &EffectsClient,
+    neighbour: &Honest,
     server: &mut Player,
     target: &Target,
     scripts: &[&Script],
@@ -172,7 +175,7 @@ fn played(script: &Script, target: &Target) -> Result<Duration, String> {
 /// to ring twice; everybody else may not even be slowed down.
 fn burn(
     report: &mut Report,
-    neighbour: &EffectsClient,
+    neighbour: &Honest,
     server: &mut Player,
     targets: [&Target; 2],
 ) -> Result<(), Stopped> {
@@ -210,7 +213,7 @@ fn burn(
 }
 
 /// The p99 of the neighbour's calls while a script is played against `target`, microseconds.
-fn burnt(report: &mut Report, neighbour: &EffectsClient, target: &Target, script: &Script) -> f64 {
+fn burnt(report: &mut Report, neighbour: &Honest, target: &Target, script: &Script) -> f64 {
     let (mut times, failures) = beside(neighbour, || {
         if let Err(fault) = (script.run)(target) {
             report.violation(format!("{}: {fault}", script.name));
@@ -229,11 +232,10 @@ fn median(figures: &mut [f64]) -> f64 {
 }
 
 /// What the neighbour's calls take while something is done, and how many of them fail.
-fn beside(neighbour: &EffectsClient, work: impl FnOnce()) -> (Times, u64) {
+fn beside(neighbour: &Honest, work: impl FnOnce()) -> (Times, u64) {
     let is_over = AtomicBool::new(false);
-    let call = || matches!(neighbour.add(2, 3), Ok(5));
     std::thread::scope(|threads| {
-        let calls = threads.spawn(|| call_until(&is_over, call));
+        let calls = threads.spawn(|| call_until(&is_over, || neighbour.call()));
         work();
         // Relaxed: a flag that orders nothing.
         is_over.store(true, Ordering::Relaxed);

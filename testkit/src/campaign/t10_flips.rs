@@ -1,12 +1,13 @@
 //! T10: a word changes between two looks at it, whenever that is. A server is stopped behind its
-//! first load of each word of a call, the word is changed as its client could, and it goes on: the
-//! call comes to what it would have come to, before or after the change, and to nothing between.
+//! first load of each word of a call, or a client behind its first load of each word of a reply.
+//! The word is changed as its peer could, and it goes on: the call comes to what it would have come
+//! to, before or after the change, and to nothing between.
 //!
 //! What is loaded once comes to what it was. What a copy loads twice (see T9) may come to either:
-//! the other outcome is had by changing the word before the server loads it at all.
+//! the other outcome is had by changing the word before it is loaded at all.
 
 use super::Setup;
-use super::looked_at::{CALLS, Call, LookedAt, Word};
+use super::looked_at::{CALLS, Call, LookedAt, Side, Word};
 use super::report::{Report, Stopped};
 
 /// Bits of each word that are changed, one at a time, unless it is night: of its low byte, where
@@ -14,36 +15,64 @@ use super::report::{Report, Stopped};
 const LOW_BITS: usize = 3;
 const HIGH_BITS: usize = 1;
 
+/// How many must be changed on either side.
+const BITS_MIN: f64 = 150.0;
+
 /// What a call came to one of whose bits was changed.
 enum CameTo {
-    /// The server does not look at it.
+    /// Nobody looks at it.
     Unseen,
     WhatItWas,
     WhatItHadBecome,
     Wrong(String),
 }
 
-/// Changes bits of every word of a call of each kind.
+/// What became of the bits that were changed.
+#[derive(Default)]
+struct Counts {
+    what_it_was: u64,
+    what_it_had_become: u64,
+}
+
+/// Changes bits of every word of a call of each kind, and of its reply.
 pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     let mut report = Report::of("changed bits");
     let mut chances = setup.chances("T10");
-    let mut looked_at = LookedAt::new()?;
-    let (mut old_count, mut new_count) = (0, 0);
+    for side in [Side::Server, Side::Client] {
+        let before = report.count;
+        let counts = change(setup, &mut report, &mut chances, side)?;
+        let Counts { what_it_was, what_it_had_become } = counts;
+        report.figure(format!(
+            "{side:?}: {what_it_was} came to what they were, {what_it_had_become} to what they \
+             had become"
+        ));
+        report.at_least("bits there", (report.count - before) as f64, BITS_MIN, "");
+    }
+    Ok(report)
+}
+
+/// Changes bits before the eyes of one side.
+fn change(
+    setup: &Setup,
+    report: &mut Report,
+    chances: &mut fastrand::Rng,
+    side: Side,
+) -> Result<Counts, Stopped> {
+    let (mut looked_at, mut counts) = (LookedAt::new(side)?, Counts::default());
     'calls: for call in CALLS {
         let before = looked_at.call(*call, &[], |_, _| Ok(()))?;
-        let (turn, words) = looked_at.words_of(*call)?;
-        for word in words {
-            for bit in bits(setup, &mut chances) {
-                match try_one(&mut looked_at, *call, [turn, word], bit, &before)? {
+        let mut words = looked_at.words_of(*call)?;
+        for at in 0..words.len() {
+            for bit in bits(setup, chances) {
+                let bit_of = format!("{side:?} of {}, bit {bit} of {}", call.procedure, words[at]);
+                match try_one(&mut looked_at, *call, &mut words, (at, bit), &before)? {
                     CameTo::Unseen => break,
-                    CameTo::WhatItWas => old_count += 1,
-                    CameTo::WhatItHadBecome => new_count += 1,
+                    CameTo::WhatItWas => counts.what_it_was += 1,
+                    CameTo::WhatItHadBecome => counts.what_it_had_become += 1,
                     CameTo::Wrong(wrong) => {
-                        let of = format!("{}, bit {bit} of {word}", call.procedure);
-                        report.violation(format!("{of}: {wrong}"));
-                        // The binding, or the server, may be over. One is watched at a time.
-                        drop(looked_at);
-                        looked_at = LookedAt::new()?;
+                        report.violation(format!("{bit_of}: {wrong}"));
+                        // The binding, or who is watched, may be over.
+                        looked_at.renew()?;
                         continue 'calls;
                     }
                 }
@@ -55,9 +84,7 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     if sound != "Ok(())" {
         report.violation(format!("at the end a null came to {sound}"));
     }
-    report.figure(format!("{old_count} came to what they were"));
-    report.figure(format!("{new_count} to what they had become"));
-    Ok(report)
+    Ok(counts)
 }
 
 /// Changes a bit of a word behind its first load, and holds what comes of it against what comes of
@@ -65,11 +92,11 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
 fn try_one(
     looked_at: &mut LookedAt,
     call: Call,
-    [turn, word]: [Word; 2],
-    bit: u32,
+    words: &mut Vec<Word>,
+    (at, bit): (usize, u32),
     before: &str,
 ) -> Result<CameTo, Stopped> {
-    let (loads, outcome) = match changed(looked_at, call, word, word, bit) {
+    let (loads, outcome) = match changed(looked_at, call, words[at], words[at], bit) {
         Err(Stopped::Failed(error)) => {
             return Ok(CameTo::Wrong(format!("came to an end: {error}")));
         }
@@ -81,11 +108,24 @@ fn try_one(
     if outcome == before {
         return Ok(CameTo::WhatItWas);
     }
-    let (_, after) = changed(looked_at, call, turn, word, bit)?;
+    // A reply that is none has revoked the binding; a call that is none has not.
+    renew(looked_at, call, words)?;
+    let turn = looked_at.turn_of(words);
+    let (_, after) = changed(looked_at, call, turn, words[at], bit)?;
+    renew(looked_at, call, words)?;
     match loads > 1 && outcome == after {
         true => Ok(CameTo::WhatItHadBecome),
         false => Ok(CameTo::Wrong(format!("came to {outcome}, not to {before} or {after}"))),
     }
+}
+
+/// Starts anew where a client is watched, and finds its words.
+fn renew(looked_at: &mut LookedAt, call: Call, words: &mut Vec<Word>) -> Result<(), Stopped> {
+    if looked_at.side == Side::Client {
+        looked_at.renew()?;
+        *words = looked_at.words_of(call)?;
+    }
+    Ok(())
 }
 
 /// Which bits of a word are changed.

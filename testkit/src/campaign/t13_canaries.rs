@@ -1,6 +1,9 @@
 //! T13: bytes that one client has sent are nowhere where another can read. A client fills its calls
 //! with a pattern, which goes through the server's heap and stacks; another one looks for it in
 //! every byte that the server shares with it, between calls of its own whose messages have padding.
+//! And bytes of a client are nowhere where a server can read to whom they were not sent.
+
+mod servers;
 
 use std::path::Path;
 use std::sync::atomic::Ordering::SeqCst;
@@ -65,6 +68,7 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     report.figure(format!("{looks} looks"));
     drop((writer, reader));
     server.end()?;
+    servers::run(setup, &mut report)?;
     Ok(report)
 }
 

@@ -7,8 +7,10 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use super::Setup;
+use super::effects;
 use super::memory::{MemoryGroup, outside_heaps_kb};
-use super::player::{Held, Player, Role, allow_descriptors, bind, resident_kb};
+use super::oracle::{CallName, Entry, Told, judge};
+use super::player::{HOLDERS_CALL, Held, Player, Role, allow_descriptors, bind, resident_kb};
 use super::report::{Report, Stopped};
 
 const NAME: &str = "crowded";
@@ -56,9 +58,14 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     neighbour.null()?;
     let before = Held::by(pid);
     let (memory_before, kernel_before) = (Memory::of(&mut server)?, kernel_kb());
-    let start = |_| Player::start(Role::Hold, directory.path(), NAME, "");
+    let start =
+        |which: usize| Player::start(Role::Hold, directory.path(), NAME, &which.to_string());
     let mut clients = (0..wanted).map(start).collect::<Result<Vec<_>, _>>()?;
     report.count = clients.len() as u64;
+    // None is ready before its call has returned.
+    let call = |which| CallName { client: which as u64, number: HOLDERS_CALL };
+    let history: Vec<_> =
+        (0..wanted).map(|which| Entry::told(call(which), Told::Returned)).collect();
     let full = Held::by(pid);
     // Less what was made ready for the next client, perhaps.
     let each = |more: usize, less: usize| (more - less - 1) as f64 / wanted as f64;
@@ -83,6 +90,8 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     report.at_most("clean after", begin.elapsed().as_secs_f64(), CLEAN_S_MAX, " s");
     drop(clients);
     neighbour.null()?;
+    // Once each, and not again by those who have died.
+    report.violations.extend(judge(&history, &effects::written(directory.path())));
     Memory::of(&mut server)?.judge(&mut report, &memory_before);
     drop(neighbour);
     let status = server.end()?;

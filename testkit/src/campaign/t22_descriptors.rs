@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::io::{FdFlags, fcntl_setfd};
 
 use super::Setup;
+use super::honest::Honest;
 use super::player::{Player, Role, bind, run_ns};
 use super::report::{Report, Stopped};
 
@@ -48,7 +49,7 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
     let directory = tempfile::tempdir()?;
     let path = directory.path();
     let mut server = start_narrow(path)?;
-    let neighbour = bind(path, NAME, Duration::from_secs(5))?;
+    let neighbour = Honest::new(bind(path, NAME, Duration::from_secs(5))?, 0, 1);
     let (mut bound, mut refused) = (Vec::new(), 0);
     for _ in 0..IMPORTERS {
         match bind(path, NAME, PATIENCE) {
@@ -79,10 +80,11 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
         percent
     });
     report.at_most("busy with those outside", percent, BUSY_PERCENT_MAX, " % of a processor");
-    let failed = (0..1_000).filter(|_| !matches!(neighbour.add(2, 3), Ok(5))).count();
+    let failed = (0..1_000).filter(|_| !neighbour.call()).count();
     if failed > 0 {
         report.violation(format!("{failed} calls of a neighbour failed"));
     }
+    neighbour.judge(&mut report, path);
     drop(bound);
     let begin = Instant::now();
     while bind(path, NAME, PATIENCE).is_err() {

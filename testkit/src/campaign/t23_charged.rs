@@ -8,6 +8,7 @@ use nearcall_abi::message::Message;
 
 use super::Setup;
 use super::hand::{self, HandClient, SINGLE};
+use super::honest::Honest;
 use super::memory::MemoryGroup;
 use super::player::{Player, Role, bind};
 use super::report::{Report, Stopped};
@@ -32,6 +33,7 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
     let mut server = Player::start(Role::Serve, directory.path(), NAME, "")?;
     group.take(server.pid())?;
     let neighbour = bind(directory.path(), NAME, Duration::from_secs(5))?;
+    let neighbour = Honest::new(neighbour, 0, 1);
     let astack = hand::astack_of("echo");
     for _ in 0..CLIENTS {
         let client = HandClient::bind(&hand::path_of(directory.path(), NAME))?;
@@ -42,13 +44,14 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
             report.violation("a segment that nobody has paid for is taken");
         }
         report.count += 1;
-        if !matches!(neighbour.add(2, 3), Ok(5)) {
+        if !neighbour.call() {
             report.violation("a neighbour's call failed");
             break;
         }
     }
     let most = group.read("memory.max_usage_in_bytes")? >> 20;
     report.figure(format!("{most} MiB at most of {}", ALLOWED >> 20));
+    neighbour.judge(&mut report, directory.path());
     drop(neighbour);
     let status = server.end()?;
     if !status.success() {

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use super::Setup;
 use super::hand::{self, HandClient};
+use super::honest::{Honest, SELDOM, judge_all};
 use super::latency::Times;
 use super::player::{Player, Role, bind};
 use super::report::{Report, Stopped};
-use crate::effects::effects::EffectsClient;
 
 const NAME: &str = "fair";
 
-const POLITE: usize = 9;
+const POLITE: u64 = 9;
 
 /// How long both are watched, and how long a polite client pauses between two calls.
 const WATCHED: Duration = Duration::from_millis(1_500);
@@ -56,7 +56,10 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
     let mut report = Report::of("calls");
     let directory = tempfile::tempdir()?;
     let mut server = Player::start(Role::Serve, directory.path(), NAME, "")?;
-    let bind = |_| bind(directory.path(), NAME, Duration::from_secs(5));
+    let bind = |which| {
+        let client = bind(directory.path(), NAME, Duration::from_secs(5))?;
+        std::io::Result::Ok(Honest::new(client, which, SELDOM))
+    };
     let polite = (0..POLITE).map(bind).collect::<Result<Vec<_>, _>>()?;
     let mut best = Tried { share: 0.0, even: 0.0, ratio: f64::MAX };
     for _ in 0..TRIES {
@@ -85,16 +88,14 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
     report.at_least("least share", best.share, SHARE_MIN, " %");
     report.at_least("evenness", best.even, JAIN_MIN, "");
     report.at_most("p99", best.ratio, SLOWED_MAX, " of that beside a hog");
+    judge_all(&mut report, &polite, directory.path());
     drop(polite);
     server.end()?;
     Ok(report)
 }
 
 /// What the polite clients have while something else goes on.
-fn beside(
-    polite: &[EffectsClient],
-    work: impl FnOnce() -> Result<(), Stopped>,
-) -> Result<Had, Stopped> {
+fn beside(polite: &[Honest], work: impl FnOnce() -> Result<(), Stopped>) -> Result<Had, Stopped> {
     let is_over = &AtomicBool::new(false);
     std::thread::scope(|threads| {
         let start = |client| threads.spawn(move || call(client, is_over));
@@ -113,12 +114,12 @@ fn beside(
     })
 }
 
-fn call(client: &EffectsClient, is_over: &AtomicBool) -> (Times, u64) {
+fn call(client: &Honest, is_over: &AtomicBool) -> (Times, u64) {
     let (mut times, mut failures) = (Times::default(), 0);
     // Relaxed: as above.
     while !is_over.load(Ordering::Relaxed) {
         let begin = Instant::now();
-        failures += u64::from(!matches!(client.add(2, 3), Ok(5)));
+        failures += u64::from(!client.call());
         times.push(begin.elapsed());
         std::thread::sleep(PAUSE);
     }

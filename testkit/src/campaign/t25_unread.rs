@@ -9,6 +9,7 @@ use nearcall_abi::message::Message;
 
 use super::Setup;
 use super::hand::{self, HandClient, SINGLE, Words};
+use super::honest::Honest;
 use super::player::{Held, Player, Role, bind, shared_kb};
 use super::report::{Report, Stopped};
 
@@ -35,8 +36,8 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     let directory = tempfile::tempdir()?;
     let path = directory.path();
     let mut server = Player::start(Role::Serve, path, NAME, "")?;
-    let neighbour = bind(path, NAME, ANSWERED)?;
-    neighbour.null()?;
+    let neighbour = Honest::new(bind(path, NAME, ANSWERED)?, 0, 1);
+    neighbour.client.null()?;
     let (before, held) = (shared_kb(server.pid()), Held::by(server.pid()));
     let start = |_| begin(path);
     let clients = (0..CLIENTS).map(start).collect::<Result<Vec<_>, _>>()?;
@@ -53,7 +54,7 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
                 }
             }
         }
-        if !matches!(neighbour.add(2, 3), Ok(5)) {
+        if !neighbour.call() {
             report.violation("a neighbour's call failed");
         }
     }
@@ -65,6 +66,7 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     if let Err(still) = held.again(server.pid(), ANSWERED) {
         report.violation(format!("the server holds {still:?} afterwards, {held:?} before"));
     }
+    neighbour.judge(&mut report, path);
     drop(neighbour);
     server.end()?;
     Ok(report)

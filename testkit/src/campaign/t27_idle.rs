@@ -16,6 +16,7 @@ use nearcall_os::{futex, processor};
 
 use super::Setup;
 use super::hand::{self, HandClient};
+use super::honest::{Honest, SELDOM};
 use super::latency::Times;
 use super::player::{Player, Role, bind_in, run_ns};
 use super::report::{Report, Stopped};
@@ -72,6 +73,7 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
     let domain = Domain::new()?;
     let bind = |_| bind_in(&domain, directory.path(), NAME, Duration::from_secs(5));
     let bound = (0..BINDINGS).map(bind).collect::<Result<Vec<_>, _>>()?;
+    let honest = Honest::new(bind(BINDINGS)?, 0, SELDOM);
     let called = bound.iter().filter(|client| client.null().is_ok());
     report.count = called.count() as u64;
     // What binds leave to be done is no idling.
@@ -83,7 +85,9 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
     let percent = used(server.pid(), idle)?;
     report.at_most("idle", percent, IDLE_PERCENT_MAX, " % of a processor");
     wake(&mut report, &bound[0]);
-    ring_in_vain(&mut report, &server, directory.path(), &bound[1])?;
+    ring_in_vain(&mut report, &server, directory.path(), &honest)?;
+    honest.judge(&mut report, directory.path());
+    drop(honest);
     let look = hand::packet(&Message::Look);
     let ask = |client: &HandClient| {
         // What it has no room for is not sent.
@@ -145,7 +149,7 @@ fn ring_in_vain(
     report: &mut Report,
     server: &Player,
     directory: &Path,
-    client: &EffectsClient,
+    client: &Honest,
 ) -> Result<(), Stopped> {
     for (name, act) in FLOODS {
         let percent = used(server.pid(), || flood(directory, act))?;
@@ -174,7 +178,7 @@ fn ring_in_vain(
 
 /// What a client's calls take while something is done, and how many fail.
 fn beside(
-    client: &EffectsClient,
+    client: &Honest,
     work: &(dyn Fn() -> Result<(), Stopped> + Sync),
     pause: Duration,
 ) -> Result<(Times, u64), Stopped> {
@@ -185,7 +189,7 @@ fn beside(
             // Relaxed: a flag that orders nothing.
             while !is_over.load(Relaxed) {
                 let begin = Instant::now();
-                had.1 += u64::from(!matches!(client.add(2, 3), Ok(5)));
+                had.1 += u64::from(!client.call());
                 had.0.push(begin.elapsed());
                 if pause > Duration::ZERO {
                     std::thread::sleep(pause);

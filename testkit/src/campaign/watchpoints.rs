@@ -151,6 +151,14 @@ impl Watched {
         Ok(true)
     }
 
+    /// Kills it, if it has not ended. One is watched at a time.
+    pub fn finish(&mut self) {
+        if !self.is_gone {
+            self.end();
+            self.is_gone = true;
+        }
+    }
+
     /// Kills it and waits for it: its threads are ours to wait for, and it does not go before them.
     fn end(&self) {
         // It may be ending by itself.
@@ -166,9 +174,7 @@ impl Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        if !self.is_gone {
-            self.end();
-        }
+        self.finish();
         if let Some(player) = self.player.take() {
             player.forget();
         }

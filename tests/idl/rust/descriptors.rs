@@ -371,7 +371,8 @@ pub mod descriptors {
             let [log] = arguments.descriptors([::nearcall::raw::DescriptorKind::Socket])?;
             let path_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let path = incoming.text(path_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut path_room = ::nearcall::raw::Room::new();
+            let path = incoming.text(path_length, ::nearcall::raw::UNBOUNDED, &mut path_room)?;
             match <S as VaultServer>::open(server, &path, log) {
                 ::core::result::Result::Ok((returned, lock)) => {
                     let mut results = arguments.results();
@@ -484,7 +485,7 @@ pub mod descriptors {
             let [log] = arguments.descriptors([::nearcall::raw::DescriptorKind::Socket])?;
             let path_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let path = incoming.text(path_length, ::nearcall::raw::UNBOUNDED)?;
+            let path = incoming.string(path_length, ::nearcall::raw::UNBOUNDED)?;
             let server = ::std::sync::Arc::clone(server);
             arguments.run_awaited(async move {
                 let outcome = <S as VaultAsyncServer>::open(&server, &path, log).await;

@@ -1105,7 +1105,8 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let table_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let table = incoming.text(table_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut table_room = ::nearcall::raw::Room::new();
+            let table = incoming.text(table_length, ::nearcall::raw::UNBOUNDED, &mut table_room)?;
             match <S as LedgerServer>::rows(server, &table) {
                 ::core::result::Result::Ok(returned) => {
                     let returned = arguments.open_source(returned)?;
@@ -1184,7 +1185,8 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let table_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let table = incoming.text(table_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut table_room = ::nearcall::raw::Room::new();
+            let table = incoming.text(table_length, ::nearcall::raw::UNBOUNDED, &mut table_room)?;
             match <S as LedgerServer>::load(server, &table) {
                 ::core::result::Result::Ok(returned) => {
                     let returned = arguments.open_taker(returned)?;
@@ -1394,7 +1396,8 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let table_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let table = incoming.text(table_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut table_room = ::nearcall::raw::Room::new();
+            let table = incoming.text(table_length, ::nearcall::raw::UNBOUNDED, &mut table_room)?;
             match <S as LedgerAsyncServer>::rows(server, &table) {
                 ::core::result::Result::Ok(returned) => {
                     let returned = arguments.open_source(returned)?;
@@ -1473,7 +1476,8 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let table_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let table = incoming.text(table_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut table_room = ::nearcall::raw::Room::new();
+            let table = incoming.text(table_length, ::nearcall::raw::UNBOUNDED, &mut table_room)?;
             match <S as LedgerAsyncServer>::load(server, &table) {
                 ::core::result::Result::Ok(returned) => {
                     let returned = arguments.open_taker(returned)?;
@@ -2819,7 +2823,8 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let table_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let table = incoming.text(table_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut table_room = ::nearcall::raw::Room::new();
+            let table = incoming.text(table_length, ::nearcall::raw::UNBOUNDED, &mut table_room)?;
             match <S as ArchiveServer>::rows(server, &table) {
                 ::core::result::Result::Ok(returned) => {
                     let returned = arguments.open_source(returned)?;
@@ -2898,7 +2903,8 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let table_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let table = incoming.text(table_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut table_room = ::nearcall::raw::Room::new();
+            let table = incoming.text(table_length, ::nearcall::raw::UNBOUNDED, &mut table_room)?;
             match <S as ArchiveServer>::load(server, &table) {
                 ::core::result::Result::Ok(returned) => {
                     let returned = arguments.open_taker(returned)?;
@@ -3119,7 +3125,8 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let table_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let table = incoming.text(table_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut table_room = ::nearcall::raw::Room::new();
+            let table = incoming.text(table_length, ::nearcall::raw::UNBOUNDED, &mut table_room)?;
             match <S as ArchiveAsyncServer>::rows(server, &table) {
                 ::core::result::Result::Ok(returned) => {
                     let returned = arguments.open_source(returned)?;
@@ -3198,7 +3205,8 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let table_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let table = incoming.text(table_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut table_room = ::nearcall::raw::Room::new();
+            let table = incoming.text(table_length, ::nearcall::raw::UNBOUNDED, &mut table_room)?;
             match <S as ArchiveAsyncServer>::load(server, &table) {
                 ::core::result::Result::Ok(returned) => {
                     let returned = arguments.open_taker(returned)?;

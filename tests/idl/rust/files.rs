@@ -796,7 +796,8 @@ impl<S: FilesServer> FilesEntries<S> {
         let path_length = arguments.get_u32::<0>();
         let mode = Mode::from_wire(arguments.get_u32::<4>())?;
         let mut incoming = arguments.variable::<8>()?;
-        let path = incoming.text(path_length, 4096)?;
+        let mut path_room = ::nearcall::raw::Room::new();
+        let path = incoming.text(path_length, 4096, &mut path_room)?;
         match <S as FilesServer>::open(server, &path, mode) {
             ::core::result::Result::Ok(returned) => {
                 let mut results = arguments.results();
@@ -909,7 +910,8 @@ impl<S: FilesServer> FilesEntries<S> {
     ) -> ::nearcall::raw::Outcome {
         let value_length = arguments.get_u32::<0>();
         let mut incoming = arguments.variable::<8>()?;
-        let value = incoming.text(value_length, 10)?;
+        let mut value_room = ::nearcall::raw::Room::new();
+        let value = incoming.text(value_length, 10, &mut value_room)?;
         <S as FilesServer>::set_label(server, &value);
         let results = arguments.results();
         results.reply(0)
@@ -1003,7 +1005,7 @@ impl<S: FilesAsyncServer> FilesAsyncEntries<S> {
         let path_length = arguments.get_u32::<0>();
         let mode = Mode::from_wire(arguments.get_u32::<4>())?;
         let mut incoming = arguments.variable::<8>()?;
-        let path = incoming.text(path_length, 4096)?;
+        let path = incoming.string(path_length, 4096)?;
         let server = ::std::sync::Arc::clone(server);
         arguments.run_awaited(async move {
             let outcome = <S as FilesAsyncServer>::open(&server, &path, mode).await;
@@ -1173,7 +1175,7 @@ impl<S: FilesAsyncServer> FilesAsyncEntries<S> {
     ) -> ::nearcall::raw::Outcome {
         let value_length = arguments.get_u32::<0>();
         let mut incoming = arguments.variable::<8>()?;
-        let value = incoming.text(value_length, 10)?;
+        let value = incoming.string(value_length, 10)?;
         let server = ::std::sync::Arc::clone(server);
         arguments.run_awaited(async move {
             <S as FilesAsyncServer>::set_label(&server, &value).await;

@@ -179,7 +179,8 @@ impl<S_: FilesServer_> FilesEntries_<S_> {
     ) -> ::nearcall::raw::Outcome {
         let path_length = arguments.get_u32::<0>();
         let mut incoming = arguments.variable::<8>()?;
-        let path = incoming.text(path_length, ::nearcall::raw::UNBOUNDED)?;
+        let mut path_room = ::nearcall::raw::Room::new();
+        let path = incoming.text(path_length, ::nearcall::raw::UNBOUNDED, &mut path_room)?;
         match <S_ as FilesServer_>::remove(server, &path) {
             ::core::result::Result::Ok(()) => {
                 let results = arguments.results();
@@ -238,7 +239,7 @@ impl<S_: FilesAsyncServer> FilesAsyncEntries<S_> {
     ) -> ::nearcall::raw::Outcome {
         let path_length = arguments.get_u32::<0>();
         let mut incoming = arguments.variable::<8>()?;
-        let path = incoming.text(path_length, ::nearcall::raw::UNBOUNDED)?;
+        let path = incoming.string(path_length, ::nearcall::raw::UNBOUNDED)?;
         let server = ::std::sync::Arc::clone(server);
         arguments.run_awaited(async move {
             let outcome = <S_ as FilesAsyncServer>::remove(&server, &path).await;
@@ -2682,9 +2683,11 @@ pub mod nearcall {
             let writer_length = arguments.get_u32::<8>();
             let reply_length = arguments.get_u32::<12>();
             let mut incoming = arguments.variable::<16>()?;
-            let call = incoming.text(call_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut call_room = ::nearcall::raw::Room::new();
+            let call = incoming.text(call_length, ::nearcall::raw::UNBOUNDED, &mut call_room)?;
             let writer = incoming.unmarshal::<super::core::Vec>(writer_length)?;
-            let reply = incoming.text(reply_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut reply_room = ::nearcall::raw::Room::new();
+            let reply = incoming.text(reply_length, ::nearcall::raw::UNBOUNDED, &mut reply_room)?;
             let mut item = incoming.unmarshal::<super::core::Vec>(item_length)?;
             let returned = <S as ClientServer>::import_(server, &call, &writer, &reply, &mut item);
             let item_bytes = {
@@ -2728,8 +2731,11 @@ pub mod nearcall {
             let server_length = arguments.get_u32::<0>();
             let lent_length = arguments.get_u32::<4>();
             let mut incoming = arguments.variable::<8>()?;
-            let server = incoming.text(server_length, ::nearcall::raw::UNBOUNDED)?;
-            let lent = incoming.bytes(lent_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut server_room = ::nearcall::raw::Room::new();
+            let server =
+                incoming.text(server_length, ::nearcall::raw::UNBOUNDED, &mut server_room)?;
+            let mut lent_room = ::nearcall::raw::Room::new();
+            let lent = incoming.bytes(lent_length, ::nearcall::raw::UNBOUNDED, &mut lent_room)?;
             let returned = <S as ClientServer>::from_it(server_, &server, &lent);
             let mut results = arguments.results();
             results.put_u32::<0>(returned as u32);
@@ -3116,9 +3122,9 @@ pub mod nearcall {
             let writer_length = arguments.get_u32::<8>();
             let reply_length = arguments.get_u32::<12>();
             let mut incoming = arguments.variable::<16>()?;
-            let call = incoming.text(call_length, ::nearcall::raw::UNBOUNDED)?;
+            let call = incoming.string(call_length, ::nearcall::raw::UNBOUNDED)?;
             let writer = incoming.unmarshal::<super::core::Vec>(writer_length)?;
-            let reply = incoming.text(reply_length, ::nearcall::raw::UNBOUNDED)?;
+            let reply = incoming.string(reply_length, ::nearcall::raw::UNBOUNDED)?;
             let mut item = incoming.unmarshal::<super::core::Vec>(item_length)?;
             let server = ::std::sync::Arc::clone(server);
             arguments.run_awaited(async move {
@@ -3196,8 +3202,8 @@ pub mod nearcall {
             let server_length = arguments.get_u32::<0>();
             let lent_length = arguments.get_u32::<4>();
             let mut incoming = arguments.variable::<8>()?;
-            let server = incoming.text(server_length, ::nearcall::raw::UNBOUNDED)?;
-            let lent = incoming.bytes(lent_length, ::nearcall::raw::UNBOUNDED)?;
+            let server = incoming.string(server_length, ::nearcall::raw::UNBOUNDED)?;
+            let lent = incoming.vec(lent_length, ::nearcall::raw::UNBOUNDED)?;
             let server_ = ::std::sync::Arc::clone(server_);
             arguments.run_awaited(async move {
                 let outcome = <S as ClientAsyncServer>::from_it(&server_, &server, &lent).await;

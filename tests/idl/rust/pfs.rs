@@ -647,7 +647,9 @@ impl<S: PfsServer> PfsEntries<S> {
         let len = arguments.get_u32::<8>() as i32;
         let data_length = arguments.get_u32::<12>();
         let mut incoming = arguments.variable::<16>()?;
-        let data = incoming.elements::<i32>(data_length, ::nearcall::raw::UNBOUNDED)?;
+        let mut data_room = ::nearcall::raw::Room::new();
+        let data =
+            incoming.elements::<i32>(data_length, ::nearcall::raw::UNBOUNDED, &mut data_room)?;
         let returned = <S as PfsServer>::pfs_write(server, handle, &mut pos, len, &data);
         let mut results = arguments.results();
         results.put_u32::<0>(pos as u32);
@@ -677,8 +679,10 @@ impl<S: PfsServer> PfsEntries<S> {
         let name_length = arguments.get_u32::<0>();
         let mode_length = arguments.get_u32::<4>();
         let mut incoming = arguments.variable::<8>()?;
-        let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED)?;
-        let mode = incoming.elements::<i32>(mode_length, 1)?;
+        let mut name_room = ::nearcall::raw::Room::new();
+        let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED, &mut name_room)?;
+        let mut mode_room = ::nearcall::raw::Room::new();
+        let mode = incoming.elements::<i32>(mode_length, 1, &mut mode_room)?;
         let (returned, handle) = <S as PfsServer>::pfs_open(server, &name, &mode);
         let mut results = arguments.results();
         results.put_u32::<0>(returned as u32);
@@ -822,7 +826,7 @@ impl<S: PfsAsyncServer> PfsAsyncEntries<S> {
         let len = arguments.get_u32::<8>() as i32;
         let data_length = arguments.get_u32::<12>();
         let mut incoming = arguments.variable::<16>()?;
-        let data = incoming.elements::<i32>(data_length, ::nearcall::raw::UNBOUNDED)?;
+        let data = incoming.vec_of::<i32>(data_length, ::nearcall::raw::UNBOUNDED)?;
         let server = ::std::sync::Arc::clone(server);
         arguments.run_awaited(async move {
             let outcome =
@@ -872,8 +876,8 @@ impl<S: PfsAsyncServer> PfsAsyncEntries<S> {
         let name_length = arguments.get_u32::<0>();
         let mode_length = arguments.get_u32::<4>();
         let mut incoming = arguments.variable::<8>()?;
-        let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED)?;
-        let mode = incoming.elements::<i32>(mode_length, 1)?;
+        let name = incoming.string(name_length, ::nearcall::raw::UNBOUNDED)?;
+        let mode = incoming.vec_of::<i32>(mode_length, 1)?;
         let server = ::std::sync::Arc::clone(server);
         arguments.run_awaited(async move {
             let outcome = <S as PfsAsyncServer>::pfs_open(&server, &name, &mode).await;

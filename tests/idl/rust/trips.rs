@@ -1047,7 +1047,8 @@ pub mod trips {
         ) -> ::nearcall::raw::Outcome {
             let who_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let who = incoming.text(who_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut who_room = ::nearcall::raw::Room::new();
+            let who = incoming.text(who_length, ::nearcall::raw::UNBOUNDED, &mut who_room)?;
             let returned = <S as BaseServer>::greet(server, &who);
             let mut results = arguments.results();
             results.put_u32::<0>(returned.len() as u32);
@@ -1165,7 +1166,7 @@ pub mod trips {
         ) -> ::nearcall::raw::Outcome {
             let who_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let who = incoming.text(who_length, ::nearcall::raw::UNBOUNDED)?;
+            let who = incoming.string(who_length, ::nearcall::raw::UNBOUNDED)?;
             let server = ::std::sync::Arc::clone(server);
             arguments.run_awaited(async move {
                 let outcome = <S as BaseAsyncServer>::greet(&server, &who).await;
@@ -3348,7 +3349,8 @@ pub mod trips {
         ) -> ::nearcall::raw::Outcome {
             let who_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let who = incoming.text(who_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut who_room = ::nearcall::raw::Room::new();
+            let who = incoming.text(who_length, ::nearcall::raw::UNBOUNDED, &mut who_room)?;
             let returned = <S as TripsServer>::greet(server, &who);
             let mut results = arguments.results();
             results.put_u32::<0>(returned.len() as u32);
@@ -3367,11 +3369,15 @@ pub mod trips {
             let person_length = arguments.get_u32::<16>();
             let shorts_length = arguments.get_u32::<20>();
             let mut incoming = arguments.variable::<24>()?;
-            let name = incoming.text(name_length, 4)?;
-            let wide = incoming.text(wide_length, 12)?;
+            let mut name_room = ::nearcall::raw::Room::new();
+            let name = incoming.text(name_length, 4, &mut name_room)?;
+            let mut wide_room = ::nearcall::raw::Room::new();
+            let wide = incoming.text(wide_length, 12, &mut wide_room)?;
             ::nearcall::raw::check_received(wide.chars().count(), 3)?;
-            let numbers = incoming.elements::<i32>(numbers_length, 2)?;
-            let few = incoming.bytes(few_length, 16)?;
+            let mut numbers_room = ::nearcall::raw::Room::new();
+            let numbers = incoming.elements::<i32>(numbers_length, 2, &mut numbers_room)?;
+            let mut few_room = ::nearcall::raw::Room::new();
+            let few = incoming.bytes(few_length, 16, &mut few_room)?;
             let person = incoming.unmarshal::<Person>(person_length)?;
             let shorts = incoming.unmarshal::<::std::vec::Vec<Tag>>(shorts_length)?;
             ::nearcall::raw::check_received(shorts.len(), 2)?;
@@ -3539,7 +3545,8 @@ pub mod trips {
             let readings_length = arguments.get_u32::<16>();
             let part_length = arguments.get_u32::<20>();
             let ratio = f32::from_bits(arguments.get_u32::<24>());
-            let pair = arguments.get_element::<32, Pair>();
+            let mut pair = ::core::mem::MaybeUninit::uninit();
+            let pair = arguments.get_element_in::<32, Pair>(&mut pair);
             for item in pair.iter() {
                 {
                     let ranged = item;
@@ -3551,7 +3558,12 @@ pub mod trips {
                 }
             }
             let mut incoming = arguments.variable::<40>()?;
-            let all = incoming.elements::<Percent>(all_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut all_room = ::nearcall::raw::Room::new();
+            let all = incoming.elements::<Percent>(
+                all_length,
+                ::nearcall::raw::UNBOUNDED,
+                &mut all_room,
+            )?;
             for item in all.iter() {
                 {
                     let ranged = item;
@@ -3572,7 +3584,7 @@ pub mod trips {
                 &all,
                 &reading,
                 &readings,
-                &pair,
+                pair,
                 &part,
                 ratio,
             );
@@ -3932,7 +3944,7 @@ pub mod trips {
         ) -> ::nearcall::raw::Outcome {
             let who_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let who = incoming.text(who_length, ::nearcall::raw::UNBOUNDED)?;
+            let who = incoming.string(who_length, ::nearcall::raw::UNBOUNDED)?;
             let server = ::std::sync::Arc::clone(server);
             arguments.run_awaited(async move {
                 let outcome = <S as TripsAsyncServer>::greet(&server, &who).await;
@@ -3961,11 +3973,11 @@ pub mod trips {
             let person_length = arguments.get_u32::<16>();
             let shorts_length = arguments.get_u32::<20>();
             let mut incoming = arguments.variable::<24>()?;
-            let name = incoming.text(name_length, 4)?;
-            let wide = incoming.text(wide_length, 12)?;
+            let name = incoming.string(name_length, 4)?;
+            let wide = incoming.string(wide_length, 12)?;
             ::nearcall::raw::check_received(wide.chars().count(), 3)?;
-            let numbers = incoming.elements::<i32>(numbers_length, 2)?;
-            let few = incoming.bytes(few_length, 16)?;
+            let numbers = incoming.vec_of::<i32>(numbers_length, 2)?;
+            let few = incoming.vec(few_length, 16)?;
             let person = incoming.unmarshal::<Person>(person_length)?;
             let shorts = incoming.unmarshal::<::std::vec::Vec<Tag>>(shorts_length)?;
             ::nearcall::raw::check_received(shorts.len(), 2)?;
@@ -4220,7 +4232,7 @@ pub mod trips {
                 }
             }
             let mut incoming = arguments.variable::<40>()?;
-            let all = incoming.elements::<Percent>(all_length, ::nearcall::raw::UNBOUNDED)?;
+            let all = incoming.vec_of::<Percent>(all_length, ::nearcall::raw::UNBOUNDED)?;
             for item in all.iter() {
                 {
                     let ranged = item;

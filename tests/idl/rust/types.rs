@@ -1381,7 +1381,6 @@ pub mod types {
                 .map_err(|malformed| reply.malformed(malformed))?;
             let returned = ::nearcall::raw::character(reply.get_u32::<60>())
                 .map_err(|malformed| reply.malformed(malformed))?;
-            let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
             *b = b_;
             *o = o_;
             *c = c_;
@@ -1396,7 +1395,7 @@ pub mod types {
             *ull = ull_;
             *f = f_;
             *d = d_;
-            *ld = ld_;
+            reply.get_element_to::<64, ::nearcall::LongDouble>(ld);
             *k = k_;
             *sm = sm_;
             *fl = fl_;
@@ -3830,28 +3829,10 @@ pub mod types {
             let i8 = arguments.get_u8::<57>() as i8;
             let u8 = arguments.get_u8::<58>();
             let sm = Small::from_wire(arguments.get_u8::<59>())?;
-            let ld = arguments.get_element::<64, ::nearcall::LongDouble>();
+            let mut ld = ::core::mem::MaybeUninit::uninit();
+            let ld = arguments.get_element_in::<64, ::nearcall::LongDouble>(&mut ld);
             let returned = <S as AllServer>::scalars(
-                server,
-                b,
-                o,
-                c,
-                w,
-                i8,
-                u8,
-                s,
-                us,
-                l,
-                ul,
-                ll,
-                ull,
-                f,
-                d,
-                &ld,
-                k,
-                sm,
-                fl,
-                bi,
+                server, b, o, c, w, i8, u8, s, us, l, ul, ll, ull, f, d, ld, k, sm, fl, bi,
             );
             let mut results = arguments.results();
             results.put_u8::<0>(u8::from(returned));
@@ -3879,7 +3860,8 @@ pub mod types {
             let mut i8 = arguments.get_u8::<57>() as i8;
             let mut u8 = arguments.get_u8::<58>();
             let mut sm = Small::from_wire(arguments.get_u8::<59>())?;
-            let mut ld = arguments.get_element::<64, ::nearcall::LongDouble>();
+            let mut ld = ::core::mem::MaybeUninit::uninit();
+            let ld = arguments.get_element_in::<64, ::nearcall::LongDouble>(&mut ld);
             let returned = <S as AllServer>::scalars_inout(
                 server,
                 &mut b,
@@ -3896,7 +3878,7 @@ pub mod types {
                 &mut ull,
                 &mut f,
                 &mut d,
-                &mut ld,
+                ld,
                 &mut k,
                 &mut sm,
                 &mut fl,
@@ -3922,7 +3904,7 @@ pub mod types {
             results.put_u8::<58>(u8);
             results.put_u8::<59>(sm.to_wire());
             results.put_u32::<60>(u32::from(returned));
-            results.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(&ld)));
+            results.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
             results.reply(80)
         }
         fn stub_scalars_out(
@@ -4037,9 +4019,10 @@ pub mod types {
             let mut m = arguments.get_image::<0, 260, Many>()?;
             let b_a = arguments.get_element::<264, [i32; 40]>();
             let b_p = arguments.get_image::<424, 480, [Point; 30]>()?;
-            let y = arguments.get_element::<904, Matrix>();
+            let mut y = ::core::mem::MaybeUninit::uninit();
+            let y = arguments.get_element_in::<904, Matrix>(&mut y);
             let b = Big { a: b_a, p: b_p };
-            let (returned, x) = <S as AllServer>::images(server, &b, &mut m, &y);
+            let (returned, x) = <S as AllServer>::images(server, &b, &mut m, y);
             let mut results = arguments.results();
             results.put_image::<0, _>(&m);
             results.put_bytes::<264>(::nearcall::raw::element_bytes(&returned.a));
@@ -4056,9 +4039,11 @@ pub mod types {
             let a_length = arguments.get_u32::<8>();
             let d_length = arguments.get_u32::<12>();
             let mut incoming = arguments.variable::<16>()?;
-            let a = incoming.text(a_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut a_room = ::nearcall::raw::Room::new();
+            let a = incoming.text(a_length, ::nearcall::raw::UNBOUNDED, &mut a_room)?;
             let mut b = incoming.string(b_length, 20)?;
-            let d = incoming.text(d_length, 20)?;
+            let mut d_room = ::nearcall::raw::Room::new();
+            let d = incoming.text(d_length, 20, &mut d_room)?;
             ::nearcall::raw::check_received(d.chars().count(), 5)?;
             let mut e = incoming.string(e_length, ::nearcall::raw::UNBOUNDED)?;
             let (returned, c) = <S as AllServer>::texts(server, &a, &mut b, &d, &mut e);
@@ -4091,11 +4076,18 @@ pub mod types {
             let c_length = arguments.get_u32::<12>();
             let e_length = arguments.get_u32::<16>();
             let mut incoming = arguments.variable::<24>()?;
-            let a = incoming.bytes(a_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut a_room = ::nearcall::raw::Room::new();
+            let a = incoming.bytes(a_length, ::nearcall::raw::UNBOUNDED, &mut a_room)?;
             let mut b = incoming.vec(b_length, 9)?;
-            let c = incoming.elements::<f64>(c_length, 4)?;
+            let mut c_room = ::nearcall::raw::Room::new();
+            let c = incoming.elements::<f64>(c_length, 4, &mut c_room)?;
             let mut d = incoming.vec_of::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
-            let e = incoming.elements::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut e_room = ::nearcall::raw::Room::new();
+            let e = incoming.elements::<::nearcall::Char>(
+                e_length,
+                ::nearcall::raw::UNBOUNDED,
+                &mut e_room,
+            )?;
             let (returned, f) = <S as AllServer>::seqs(server, &a, &mut b, &c, &mut d, &e);
             ::nearcall::raw::check_result("b", b.len(), 9)?;
             let f_bytes = {
@@ -4781,9 +4773,9 @@ pub mod types {
             let a_length = arguments.get_u32::<8>();
             let d_length = arguments.get_u32::<12>();
             let mut incoming = arguments.variable::<16>()?;
-            let a = incoming.text(a_length, ::nearcall::raw::UNBOUNDED)?;
+            let a = incoming.string(a_length, ::nearcall::raw::UNBOUNDED)?;
             let mut b = incoming.string(b_length, 20)?;
-            let d = incoming.text(d_length, 20)?;
+            let d = incoming.string(d_length, 20)?;
             ::nearcall::raw::check_received(d.chars().count(), 5)?;
             let mut e = incoming.string(e_length, ::nearcall::raw::UNBOUNDED)?;
             let server = ::std::sync::Arc::clone(server);
@@ -4825,11 +4817,11 @@ pub mod types {
             let c_length = arguments.get_u32::<12>();
             let e_length = arguments.get_u32::<16>();
             let mut incoming = arguments.variable::<24>()?;
-            let a = incoming.bytes(a_length, ::nearcall::raw::UNBOUNDED)?;
+            let a = incoming.vec(a_length, ::nearcall::raw::UNBOUNDED)?;
             let mut b = incoming.vec(b_length, 9)?;
-            let c = incoming.elements::<f64>(c_length, 4)?;
+            let c = incoming.vec_of::<f64>(c_length, 4)?;
             let mut d = incoming.vec_of::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
-            let e = incoming.elements::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
+            let e = incoming.vec_of::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
             let server = ::std::sync::Arc::clone(server);
             arguments.run_awaited(async move {
                 let outcome =
@@ -5948,7 +5940,8 @@ pub mod types {
             let more_length = arguments.get_u32::<8>();
             let mut incoming = arguments.variable::<48>()?;
             let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?;
-            let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut name_room = ::nearcall::raw::Room::new();
+            let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED, &mut name_room)?;
             let more = incoming.lend(more_length, 100)?;
             let returned = <S as LentServer>::into(server, data, &name, more);
             let mut results = arguments.results();
@@ -6134,7 +6127,8 @@ pub mod types {
             let more_length = arguments.get_u32::<8>();
             let mut incoming = arguments.variable::<48>()?;
             let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?;
-            let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut name_room = ::nearcall::raw::Room::new();
+            let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED, &mut name_room)?;
             let more = incoming.lend(more_length, 100)?;
             let returned = <S as LentAsyncServer>::into(server, data, &name, more);
             let mut results = arguments.results();
@@ -6502,7 +6496,6 @@ pub mod types {
                 .map_err(|malformed| reply.malformed(malformed))?;
             let returned = ::nearcall::raw::character(reply.get_u32::<60>())
                 .map_err(|malformed| reply.malformed(malformed))?;
-            let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
             *b = b_;
             *o = o_;
             *c = c_;
@@ -6517,7 +6510,7 @@ pub mod types {
             *ull = ull_;
             *f = f_;
             *d = d_;
-            *ld = ld_;
+            reply.get_element_to::<64, ::nearcall::LongDouble>(ld);
             *k = k_;
             *sm = sm_;
             *fl = fl_;
@@ -9691,28 +9684,10 @@ pub mod types {
             let i8 = arguments.get_u8::<57>() as i8;
             let u8 = arguments.get_u8::<58>();
             let sm = Small::from_wire(arguments.get_u8::<59>())?;
-            let ld = arguments.get_element::<64, ::nearcall::LongDouble>();
+            let mut ld = ::core::mem::MaybeUninit::uninit();
+            let ld = arguments.get_element_in::<64, ::nearcall::LongDouble>(&mut ld);
             let returned = <S as DerivedServer>::scalars(
-                server,
-                b,
-                o,
-                c,
-                w,
-                i8,
-                u8,
-                s,
-                us,
-                l,
-                ul,
-                ll,
-                ull,
-                f,
-                d,
-                &ld,
-                k,
-                sm,
-                fl,
-                bi,
+                server, b, o, c, w, i8, u8, s, us, l, ul, ll, ull, f, d, ld, k, sm, fl, bi,
             );
             let mut results = arguments.results();
             results.put_u8::<0>(u8::from(returned));
@@ -9740,7 +9715,8 @@ pub mod types {
             let mut i8 = arguments.get_u8::<57>() as i8;
             let mut u8 = arguments.get_u8::<58>();
             let mut sm = Small::from_wire(arguments.get_u8::<59>())?;
-            let mut ld = arguments.get_element::<64, ::nearcall::LongDouble>();
+            let mut ld = ::core::mem::MaybeUninit::uninit();
+            let ld = arguments.get_element_in::<64, ::nearcall::LongDouble>(&mut ld);
             let returned = <S as DerivedServer>::scalars_inout(
                 server,
                 &mut b,
@@ -9757,7 +9733,7 @@ pub mod types {
                 &mut ull,
                 &mut f,
                 &mut d,
-                &mut ld,
+                ld,
                 &mut k,
                 &mut sm,
                 &mut fl,
@@ -9783,7 +9759,7 @@ pub mod types {
             results.put_u8::<58>(u8);
             results.put_u8::<59>(sm.to_wire());
             results.put_u32::<60>(u32::from(returned));
-            results.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(&ld)));
+            results.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
             results.reply(80)
         }
         fn stub_scalars_out(
@@ -9898,9 +9874,10 @@ pub mod types {
             let mut m = arguments.get_image::<0, 260, Many>()?;
             let b_a = arguments.get_element::<264, [i32; 40]>();
             let b_p = arguments.get_image::<424, 480, [Point; 30]>()?;
-            let y = arguments.get_element::<904, Matrix>();
+            let mut y = ::core::mem::MaybeUninit::uninit();
+            let y = arguments.get_element_in::<904, Matrix>(&mut y);
             let b = Big { a: b_a, p: b_p };
-            let (returned, x) = <S as DerivedServer>::images(server, &b, &mut m, &y);
+            let (returned, x) = <S as DerivedServer>::images(server, &b, &mut m, y);
             let mut results = arguments.results();
             results.put_image::<0, _>(&m);
             results.put_bytes::<264>(::nearcall::raw::element_bytes(&returned.a));
@@ -9917,9 +9894,11 @@ pub mod types {
             let a_length = arguments.get_u32::<8>();
             let d_length = arguments.get_u32::<12>();
             let mut incoming = arguments.variable::<16>()?;
-            let a = incoming.text(a_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut a_room = ::nearcall::raw::Room::new();
+            let a = incoming.text(a_length, ::nearcall::raw::UNBOUNDED, &mut a_room)?;
             let mut b = incoming.string(b_length, 20)?;
-            let d = incoming.text(d_length, 20)?;
+            let mut d_room = ::nearcall::raw::Room::new();
+            let d = incoming.text(d_length, 20, &mut d_room)?;
             ::nearcall::raw::check_received(d.chars().count(), 5)?;
             let mut e = incoming.string(e_length, ::nearcall::raw::UNBOUNDED)?;
             let (returned, c) = <S as DerivedServer>::texts(server, &a, &mut b, &d, &mut e);
@@ -9952,11 +9931,18 @@ pub mod types {
             let c_length = arguments.get_u32::<12>();
             let e_length = arguments.get_u32::<16>();
             let mut incoming = arguments.variable::<24>()?;
-            let a = incoming.bytes(a_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut a_room = ::nearcall::raw::Room::new();
+            let a = incoming.bytes(a_length, ::nearcall::raw::UNBOUNDED, &mut a_room)?;
             let mut b = incoming.vec(b_length, 9)?;
-            let c = incoming.elements::<f64>(c_length, 4)?;
+            let mut c_room = ::nearcall::raw::Room::new();
+            let c = incoming.elements::<f64>(c_length, 4, &mut c_room)?;
             let mut d = incoming.vec_of::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
-            let e = incoming.elements::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut e_room = ::nearcall::raw::Room::new();
+            let e = incoming.elements::<::nearcall::Char>(
+                e_length,
+                ::nearcall::raw::UNBOUNDED,
+                &mut e_room,
+            )?;
             let (returned, f) = <S as DerivedServer>::seqs(server, &a, &mut b, &c, &mut d, &e);
             ::nearcall::raw::check_result("b", b.len(), 9)?;
             let f_bytes = {
@@ -10160,7 +10146,8 @@ pub mod types {
             let more_length = arguments.get_u32::<8>();
             let mut incoming = arguments.variable::<48>()?;
             let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?;
-            let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut name_room = ::nearcall::raw::Room::new();
+            let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED, &mut name_room)?;
             let more = incoming.lend(more_length, 100)?;
             let returned = <S as DerivedServer>::into(server, data, &name, more);
             let mut results = arguments.results();
@@ -10838,9 +10825,9 @@ pub mod types {
             let a_length = arguments.get_u32::<8>();
             let d_length = arguments.get_u32::<12>();
             let mut incoming = arguments.variable::<16>()?;
-            let a = incoming.text(a_length, ::nearcall::raw::UNBOUNDED)?;
+            let a = incoming.string(a_length, ::nearcall::raw::UNBOUNDED)?;
             let mut b = incoming.string(b_length, 20)?;
-            let d = incoming.text(d_length, 20)?;
+            let d = incoming.string(d_length, 20)?;
             ::nearcall::raw::check_received(d.chars().count(), 5)?;
             let mut e = incoming.string(e_length, ::nearcall::raw::UNBOUNDED)?;
             let server = ::std::sync::Arc::clone(server);
@@ -10883,11 +10870,11 @@ pub mod types {
             let c_length = arguments.get_u32::<12>();
             let e_length = arguments.get_u32::<16>();
             let mut incoming = arguments.variable::<24>()?;
-            let a = incoming.bytes(a_length, ::nearcall::raw::UNBOUNDED)?;
+            let a = incoming.vec(a_length, ::nearcall::raw::UNBOUNDED)?;
             let mut b = incoming.vec(b_length, 9)?;
-            let c = incoming.elements::<f64>(c_length, 4)?;
+            let c = incoming.vec_of::<f64>(c_length, 4)?;
             let mut d = incoming.vec_of::<Matrix>(d_length, ::nearcall::raw::UNBOUNDED)?;
-            let e = incoming.elements::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
+            let e = incoming.vec_of::<::nearcall::Char>(e_length, ::nearcall::raw::UNBOUNDED)?;
             let server = ::std::sync::Arc::clone(server);
             arguments.run_awaited(async move {
                 let outcome =
@@ -11151,7 +11138,8 @@ pub mod types {
             let more_length = arguments.get_u32::<8>();
             let mut incoming = arguments.variable::<48>()?;
             let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?;
-            let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut name_room = ::nearcall::raw::Room::new();
+            let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED, &mut name_room)?;
             let more = incoming.lend(more_length, 100)?;
             let returned = <S as DerivedAsyncServer>::into(server, data, &name, more);
             let mut results = arguments.results();

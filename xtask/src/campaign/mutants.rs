@@ -26,6 +26,10 @@ use crate::step::{self, Failed};
 /// Seconds that a row or a test may take over a bug.
 const CHECK_S_MAX: u32 = 60;
 
+/// Rows that take long, and how long they may take over a bug.
+const LONG: &[&str] = &["T1"];
+const LONG_S_MAX: u32 = 180;
+
 /// Rows that build what they run, with another toolchain, and how long they may take.
 const BUILDING: &[&str] = &["T16", "T17"];
 const BUILDING_S_MAX: u32 = 1_800;
@@ -154,6 +158,7 @@ impl Check {
     fn longest_s(&self) -> u32 {
         match self {
             Check::Row(row) if BUILDING.contains(&row.as_str()) => BUILDING_S_MAX,
+            Check::Row(row) if LONG.contains(&row.as_str()) => LONG_S_MAX,
             _ => CHECK_S_MAX,
         }
     }

@@ -2,6 +2,8 @@
 //! there on. Offsets of the fixed part are constants of the stubs, so that the choice costs
 //! nothing at run time; it is a straight-line store or load (L31).
 
+use std::mem::MaybeUninit;
+
 use nearcall_os::span::{Span, SpanMut};
 
 use super::element::Element;
@@ -60,9 +62,9 @@ scalars!(
 );
 
 impl Outgoing<'_> {
-    /// Copies a fixed block of the message, part of which may lie inline: that part last, because
-    /// the peer polls the line that it lies in, and takes it away again meanwhile.
-    #[inline(always)]
+    /// Copies a block of the message, part of which may lie inline: that part last, because the
+    /// peer polls the line that it lies in, and takes it away again meanwhile.
+    #[inline]
     pub fn put_bytes(&self, at: usize, bytes: &[u8]) {
         if at >= INLINE {
             return self.block.copy_in(at - INLINE, bytes);
@@ -74,6 +76,19 @@ impl Outgoing<'_> {
         self.inline.copy_in(at, inline);
     }
 
+    /// The same of a block whose length is a constant of the stub's.
+    #[inline(always)]
+    pub fn put_block<const AT: usize>(&self, bytes: &[u8]) {
+        if AT >= INLINE {
+            return self.block.copy_in_fixed(AT - INLINE, bytes);
+        }
+        let (inline, rest) = bytes.split_at(bytes.len().min(INLINE - AT));
+        if !rest.is_empty() {
+            self.block.copy_in_fixed(0, rest);
+        }
+        self.inline.copy_in_fixed(AT, inline);
+    }
+
     /// Marshals a fixed value, which cannot breach a bound.
     pub fn put_image<T: Marshal>(&self, at: usize, value: &T) {
         let mut writer = Writer::new();
@@ -83,8 +98,8 @@ impl Outgoing<'_> {
 }
 
 impl Inbound<'_> {
-    /// Copies a fixed block of the message out, part of which may lie inline.
-    #[inline(always)]
+    /// Copies a block of the message out, part of which may lie inline.
+    #[inline]
     pub fn copy_out(&self, at: usize, target: &mut [u8]) {
         if at >= INLINE {
             return self.block.copy_out(at - INLINE, target);
@@ -100,18 +115,49 @@ impl Inbound<'_> {
     /// A fixed array of elements, in one copy.
     #[inline(always)]
     pub fn get_element<const AT: usize, T: Element>(&self) -> T {
-        let mut value = T::zeroed();
-        self.copy_out(AT, bytemuck::bytes_of_mut(&mut value));
-        value
+        *self.get_element_in::<AT, T>(&mut MaybeUninit::uninit())
+    }
+
+    /// A fixed array of elements, in one copy to where it stays.
+    #[inline(always)]
+    pub fn get_element_in<'v, const AT: usize, T: Element>(
+        &self,
+        room: &'v mut MaybeUninit<T>,
+    ) -> &'v mut T {
+        let base = room.as_mut_ptr().cast::<MaybeUninit<u8>>();
+        // SAFETY: the bytes of `room`, borrowed as it is, and they may be anything.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(base, size_of::<T>()) };
+        self.copy_block::<AT>(bytes);
+        // SAFETY: all of its bytes were written, and any bytes are an `Element`.
+        unsafe { room.assume_init_mut() }
+    }
+
+    /// A fixed array of elements, in one copy over the one before.
+    #[inline(always)]
+    pub fn get_element_to<const AT: usize, T: Element>(&self, target: &mut T) {
+        // SAFETY: of the same layout; only values are written to it, by `get_element_in`.
+        let room = unsafe { &mut *std::ptr::from_mut(target).cast::<MaybeUninit<T>>() };
+        self.get_element_in::<AT, T>(room);
+    }
+
+    #[inline(always)]
+    fn copy_block<const AT: usize>(&self, target: &mut [MaybeUninit<u8>]) {
+        if AT >= INLINE {
+            return self.block.copy_out_fixed(AT - INLINE, target);
+        }
+        let (inline, rest) = target.split_at_mut(target.len().min(INLINE - AT));
+        self.inline.copy_out_fixed(AT, inline);
+        if !rest.is_empty() {
+            self.block.copy_out_fixed(0, rest);
+        }
     }
 
     /// A fixed value of `BYTES` bytes that was marshalled.
     pub fn get_image<const AT: usize, const BYTES: usize, T: Marshal>(
         &self,
     ) -> Result<T, Malformed> {
-        let mut image = [0; BYTES];
-        self.copy_out(AT, &mut image);
-        let mut reader = Reader::new(&image);
+        let mut image = MaybeUninit::<[u8; BYTES]>::uninit();
+        let mut reader = Reader::new(self.get_element_in::<AT, _>(&mut image));
         let value = T::unmarshal(&mut reader)?;
         reader.finish().map(|()| value)
     }

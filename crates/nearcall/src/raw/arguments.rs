@@ -1,10 +1,13 @@
 //! The server's half of a stub: arguments in, the procedure, results out.
 
 use std::fmt;
+use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use nearcall_abi::{InterfaceDescriptor, MESSAGE_BYTES_MAX, ProcedureDescriptor, Status};
+use nearcall_abi::{
+    INLINE_BYTES, InterfaceDescriptor, MESSAGE_BYTES_MAX, ProcedureDescriptor, Status,
+};
 use nearcall_os::descriptor::{DescriptorKind, WrongDescriptor};
 use nearcall_os::segment::Segment;
 
@@ -124,6 +127,15 @@ impl<'a> Arguments<'a> {
     #[inline(always)]
     pub fn get_element<const AT: usize, T: Element>(&self) -> T {
         self.call.inbound().get_element::<AT, T>()
+    }
+
+    /// The same, in one copy to where it stays.
+    #[inline(always)]
+    pub fn get_element_in<'v, const AT: usize, T: Element>(
+        &self,
+        room: &'v mut MaybeUninit<T>,
+    ) -> &'v mut T {
+        self.call.inbound().get_element_in::<AT, T>(room)
     }
 
     /// A fixed value of `BYTES` bytes at byte `AT` of the fixed part, copied and then judged.
@@ -246,7 +258,7 @@ impl<'a> Arguments<'a> {
     /// results' variable part, which begins at byte `AT`, in the block.
     #[inline]
     pub fn lent_results<const AT: usize>(&mut self, bound: u32) -> OpaqueOut<'a> {
-        const { assert!(AT.is_multiple_of(8) && AT >= nearcall_abi::INLINE_BYTES as usize) };
+        const { assert!(AT.is_multiple_of(8) && AT >= INLINE_BYTES as usize) };
         self.lent_results_at(AT, bound)
     }
 
@@ -257,7 +269,7 @@ impl<'a> Arguments<'a> {
     /// If `at` lies in the head line, or past the A-stack's end.
     #[inline]
     pub fn lent_results_at(&mut self, at: usize, bound: u32) -> OpaqueOut<'a> {
-        let offset = at.checked_sub(nearcall_abi::INLINE_BYTES as usize);
+        let offset = at.checked_sub(INLINE_BYTES as usize);
         let offset = offset.expect("lent results lie in the block");
         let block = self.call.outgoing().block;
         let room = block.bytes().checked_sub(offset).and_then(|rest| block.slice(offset, rest));
@@ -286,7 +298,7 @@ impl<'a> Results<'a> {
     /// Copies a fixed block to byte `AT` of the fixed part.
     #[inline(always)]
     pub fn put_bytes<const AT: usize>(&mut self, value: &[u8]) {
-        self.call.outgoing().put_bytes(AT, value);
+        self.call.outgoing().put_block::<AT>(value);
     }
 
     /// Marshals a fixed value to byte `AT` of the fixed part.
@@ -358,8 +370,11 @@ impl<'a> Results<'a> {
     /// The procedure returned.
     #[inline(always)]
     pub fn reply(self, fixed_bytes: u32) -> Outcome {
-        let lent_end = self.call.lent_end();
-        let message_bytes = fixed_bytes.max(self.variable_end).max(lent_end);
+        let own_bytes = fixed_bytes.max(self.variable_end);
+        let message_bytes = own_bytes.max(self.call.lent_end());
+        if own_bytes > INLINE_BYTES {
+            self.call.note_reply(own_bytes);
+        }
         Ok(Replied::new(Status::Returned, message_bytes))
     }
 

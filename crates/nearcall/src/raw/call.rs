@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use nearcall_abi::head::flag;
-use nearcall_abi::{AStackHead, MESSAGE_BYTES_MAX, RequestLine, deadline};
+use nearcall_abi::{AStackHead, INLINE_BYTES, MESSAGE_BYTES_MAX, RequestLine, deadline};
 use nearcall_core::turn::{self, Poll};
 use nearcall_core::{Sequence, TurnWord};
 use nearcall_os::HeadWords;
@@ -109,7 +109,7 @@ impl<'b, 'd> Call<'b, 'd> {
     /// Copies a fixed block to byte `AT` of the fixed part.
     #[inline(always)]
     pub fn put_bytes<const AT: usize>(&mut self, value: &[u8]) {
-        self.outgoing().put_bytes(AT, value);
+        self.outgoing().put_block::<AT>(value);
     }
 
     /// Marshals a fixed value to byte `AT` of the fixed part.
@@ -200,6 +200,7 @@ impl<'b, 'd> Call<'b, 'd> {
     #[inline(always)]
     pub fn post(self, fixed_bytes: u32) -> Result<Reply<'b>, Box<CallError>> {
         let deadline = self.deadline;
+        let message_bytes = fixed_bytes.max(self.variable_end);
         let (grip, procedure, processor, unfinished) = self.write_words(fixed_bytes);
         let sequence = grip.linkage().count();
         let head = grip.astack.head();
@@ -223,6 +224,10 @@ impl<'b, 'd> Call<'b, 'd> {
                 None => HeadWords::load(head),
             },
         };
+        if message_bytes > INLINE_BYTES {
+            // Until the next call the lines that the server has read come back.
+            grip.astack.ask_for_own_block(message_bytes);
+        }
         Reply::new(grip, procedure, words)
     }
 

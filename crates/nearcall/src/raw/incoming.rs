@@ -1,5 +1,6 @@
 //! Reading the variable part of a message, payload by payload.
 
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use nearcall_abi::LENGTH_LENT;
@@ -11,7 +12,7 @@ use super::element::Element;
 use super::malformed::Malformed;
 use super::marshal::{Marshal, Reader};
 use super::opaque::Opaque;
-use super::scratch::{Bytes, Elements, Text};
+use super::scratch::{Bytes, Elements, Room, Text};
 use super::served::ServedCall;
 use crate::client::lent::LENT_PAYLOAD_BYTES;
 
@@ -69,16 +70,26 @@ impl<'a> Incoming<'a> {
         Incoming { call: Some(call), ..self }
     }
 
-    /// Text, copied and checked to be UTF-8.
+    /// Text, copied and checked to be UTF-8. If it is small the copy lies in `room`.
     #[inline]
-    pub fn text(&mut self, bytes: u32, bound: u32) -> Result<Text, Malformed> {
-        Text::copy_of(self.take(bytes, bound)?)
+    pub fn text<'r>(
+        &mut self,
+        bytes: u32,
+        bound: u32,
+        room: &'r mut Room,
+    ) -> Result<Text<'r>, Malformed> {
+        Text::copy_of(self.take(bytes, bound)?, room)
     }
 
-    /// Bytes, copied.
+    /// Bytes, copied. If there are few the copy lies in `room`.
     #[inline]
-    pub fn bytes(&mut self, bytes: u32, bound: u32) -> Result<Bytes, Malformed> {
-        Bytes::copy_of(self.take(bytes, bound)?)
+    pub fn bytes<'r>(
+        &mut self,
+        bytes: u32,
+        bound: u32,
+        room: &'r mut Room,
+    ) -> Result<Bytes<'r>, Malformed> {
+        Bytes::copy_of(self.take(bytes, bound)?, room)
     }
 
     /// Text for keeps: copied once, to where it stays.
@@ -112,14 +123,15 @@ impl<'a> Incoming<'a> {
         self.take(bytes, bound)
     }
 
-    /// `count` elements, copied.
+    /// `count` elements, copied. If there are few the copy lies in `room`.
     #[inline]
-    pub fn elements<T: Element>(
+    pub fn elements<'r, T: Element>(
         &mut self,
         count: u32,
         bound: u32,
-    ) -> Result<Elements<T>, Malformed> {
-        Elements::copy_of(self.take_elements::<T>(count, bound)?)
+        room: &'r mut Room,
+    ) -> Result<Elements<'r, T>, Malformed> {
+        Elements::copy_of(self.take_elements::<T>(count, bound)?, room)
     }
 
     /// `count` elements for keeps: copied once, to where they stay.
@@ -172,7 +184,8 @@ impl<'a> Incoming<'a> {
 
     /// A value that was marshalled the conventional way; it must use all its bytes.
     pub fn unmarshal<T: Marshal>(&mut self, bytes: u32) -> Result<T, Malformed> {
-        let copy = self.bytes(bytes, u32::MAX)?;
+        let mut room = Room::new();
+        let copy = self.bytes(bytes, u32::MAX, &mut room)?;
         let mut reader = Reader::new(&copy);
         let value = T::unmarshal(&mut reader)?;
         reader.finish().map(|()| value)
@@ -243,6 +256,28 @@ impl<'a> Payload<'a> {
             self.second.copy_out(0, second);
         }
         Ok(())
+    }
+
+    /// Copies all of it over what may be no bytes yet.
+    ///
+    /// # Errors, panics: as [`Payload::copy_out`].
+    #[inline]
+    pub(super) fn copy_to<'t>(
+        &self,
+        target: &'t mut [MaybeUninit<u8>],
+    ) -> Result<&'t mut [u8], Malformed> {
+        if self.behind.is_some() {
+            self.pieces(|range| self.first.copy_to(range.start, &mut target[range]))?;
+        } else {
+            let (first, second) = target.split_at_mut(self.first.bytes());
+            self.first.copy_to(0, first);
+            if !second.is_empty() {
+                self.second.copy_to(0, second);
+            }
+        }
+        // SAFETY: all of them were written, piece by piece or by two copies; `MaybeUninit<u8>` has
+        // the layout of `u8`.
+        Ok(unsafe { &mut *(std::ptr::from_mut(target) as *mut [u8]) })
     }
 
     pub(super) fn append_to(&self, target: &mut Vec<u8>) -> Result<(), Malformed> {

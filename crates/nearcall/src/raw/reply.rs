@@ -124,6 +124,12 @@ impl<'b> Reply<'b> {
         self.inbound().get_element::<AT, T>()
     }
 
+    /// The same, in one copy over what the caller has there.
+    #[inline(always)]
+    pub fn get_element_to<const AT: usize, T: Element>(&self, target: &mut T) {
+        self.inbound().get_element_to::<AT, T>(target);
+    }
+
     /// A fixed value of `BYTES` bytes at byte `AT` of the fixed part, copied and then judged.
     pub fn get_image<const AT: usize, const BYTES: usize, T: Marshal>(
         &self,

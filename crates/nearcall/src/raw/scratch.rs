@@ -1,8 +1,10 @@
 //! Private copies of interpreted arguments (L41), made without allocating where that is possible:
-//! small ones on the stack, large ones in memory that the thread keeps for the next call.
+//! small ones in a room on the entry stub's stack, which they do not leave, large ones in memory
+//! that the thread keeps for the next call.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::ops::Deref;
 
 use super::element::Element;
@@ -15,7 +17,7 @@ type Block = u64;
 const BLOCK_BYTES: usize = size_of::<Block>();
 
 /// Copies up to this many bytes live on the server's own stack.
-const STACK_BYTES: usize = 256;
+const ROOM_BYTES: usize = 256;
 
 /// A thread keeps this many buffers for later calls, none larger than [`KEPT_BYTES_MAX`].
 const KEPT_COUNT_MAX: usize = 8;
@@ -27,60 +29,83 @@ thread_local! {
     static KEPT: RefCell<Vec<Vec<Block>>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Memory on the stack of an entry stub for the copy of one small argument. A copy lies in it from
+/// its making to its end: what it takes to be moved is three words.
+#[derive(Debug)]
+pub struct Room(MaybeUninit<[Block; ROOM_BYTES / BLOCK_BYTES]>);
+
+impl Room {
+    /// Empty, and not cleared.
+    #[inline(always)]
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> Room {
+        Room(MaybeUninit::uninit())
+    }
+
+    #[inline(always)]
+    fn bytes_mut(&mut self) -> &mut [MaybeUninit<u8>; ROOM_BYTES] {
+        // SAFETY: of the same size, less aligned, and any bytes may be uninitialized in both.
+        unsafe { &mut *self.0.as_mut_ptr().cast() }
+    }
+}
+
 /// A private copy of bytes that a peer wrote. Derefs to `[u8]`.
 #[derive(Debug)]
-pub struct Bytes {
-    place: Place,
-    /// How many of those in its place.
-    count: usize,
+pub struct Bytes<'r> {
+    place: Place<'r>,
 }
 
 /// A private copy of text that a peer wrote, checked once. Derefs to `str`.
 #[derive(Debug)]
-pub struct Text {
-    bytes: Bytes,
+pub struct Text<'r> {
+    bytes: Bytes<'r>,
 }
 
 /// A private copy of elements that a peer wrote, of which every bit pattern is one. Derefs to
 /// `[T]`.
 #[derive(Debug)]
-pub struct Elements<T> {
-    bytes: Bytes,
+pub struct Elements<'r, T> {
+    bytes: Bytes<'r>,
     elements: PhantomData<T>,
 }
 
-// Large on purpose: that is the memory on the stack.
-#[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
-enum Place {
-    Stack([Block; STACK_BYTES / BLOCK_BYTES]),
-    Heap(Vec<Block>),
+enum Place<'r> {
+    /// At the beginning of a room.
+    Room(&'r [u8]),
+    /// The first of those blocks, so many bytes.
+    Heap(Vec<Block>, usize),
 }
 
-impl Bytes {
-    /// Copies all of `source`.
+impl<'r> Bytes<'r> {
+    /// Copies all of `source`, into `room` if it fits.
     #[inline]
-    pub(super) fn copy_of(source: Payload<'_>) -> Result<Bytes, Malformed> {
+    pub(super) fn copy_of(source: Payload<'_>, room: &'r mut Room) -> Result<Self, Malformed> {
         let count = source.len();
-        let place = match count > STACK_BYTES {
-            true => Place::Heap(taken(count)),
-            false => Place::Stack([0; STACK_BYTES / BLOCK_BYTES]),
+        let Some(target) = room.bytes_mut().get_mut(..count) else {
+            return Bytes::large_copy_of(source);
         };
-        let mut copy = Bytes { place, count };
-        let blocks = match &mut copy.place {
-            Place::Stack(blocks) => &mut blocks[..],
-            Place::Heap(blocks) => blocks,
-        };
-        source.copy_out(&mut bytemuck::cast_slice_mut(blocks)[..count])?;
+        let place = Place::Room(source.copy_to(target)?);
+        Ok(Bytes { place })
+    }
+
+    #[inline(never)]
+    fn large_copy_of(source: Payload<'_>) -> Result<Self, Malformed> {
+        let count = source.len();
+        // Made first, so that the memory is kept whatever happens.
+        let mut copy = Bytes { place: Place::Heap(taken(count), count) };
+        if let Place::Heap(blocks, _) = &mut copy.place {
+            source.copy_out(&mut bytemuck::cast_slice_mut(blocks)[..count])?;
+        }
         Ok(copy)
     }
 }
 
-impl Text {
-    /// Copies all of `source` and checks the copy.
+impl<'r> Text<'r> {
+    /// Copies all of `source`, into `room` if it fits, and checks the copy.
     #[inline]
-    pub(super) fn copy_of(source: Payload<'_>) -> Result<Text, Malformed> {
-        let bytes = Bytes::copy_of(source)?;
+    pub(super) fn copy_of(source: Payload<'_>, room: &'r mut Room) -> Result<Self, Malformed> {
+        let bytes = Bytes::copy_of(source, room)?;
         match std::str::from_utf8(&bytes) {
             Ok(_) => Ok(Text { bytes }),
             Err(bad) => Err(Malformed::Text { at: bad.valid_up_to() }),
@@ -88,29 +113,28 @@ impl Text {
     }
 }
 
-impl<T: Element> Elements<T> {
-    /// Copies all of `source`, which is a whole number of them.
+impl<'r, T: Element> Elements<'r, T> {
+    /// Copies all of `source`, which is a whole number of them, into `room` if it fits.
     #[inline]
-    pub(super) fn copy_of(source: Payload<'_>) -> Result<Elements<T>, Malformed> {
+    pub(super) fn copy_of(source: Payload<'_>, room: &'r mut Room) -> Result<Self, Malformed> {
         const { assert!(align_of::<T>() <= align_of::<Block>()) };
-        Ok(Elements { bytes: Bytes::copy_of(source)?, elements: PhantomData })
+        Ok(Elements { bytes: Bytes::copy_of(source, room)?, elements: PhantomData })
     }
 }
 
-impl Deref for Bytes {
+impl Deref for Bytes<'_> {
     type Target = [u8];
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        let blocks = match &self.place {
-            Place::Stack(blocks) => &blocks[..],
-            Place::Heap(blocks) => blocks,
-        };
-        &bytemuck::cast_slice(blocks)[..self.count]
+        match &self.place {
+            Place::Room(bytes) => bytes,
+            Place::Heap(blocks, count) => &bytemuck::cast_slice(blocks)[..*count],
+        }
     }
 }
 
-impl Deref for Text {
+impl Deref for Text<'_> {
     type Target = str;
 
     #[inline]
@@ -121,7 +145,7 @@ impl Deref for Text {
     }
 }
 
-impl<T: Element> Deref for Elements<T> {
+impl<T: Element> Deref for Elements<'_, T> {
     type Target = [T];
 
     #[inline]
@@ -130,9 +154,9 @@ impl<T: Element> Deref for Elements<T> {
     }
 }
 
-impl Drop for Bytes {
+impl Drop for Bytes<'_> {
     fn drop(&mut self) {
-        if let Place::Heap(blocks) = &mut self.place {
+        if let Place::Heap(blocks, _) = &mut self.place {
             keep(std::mem::take(blocks));
         }
     }

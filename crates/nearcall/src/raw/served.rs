@@ -3,6 +3,7 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use nearcall_abi::MESSAGE_BYTES_MAX;
 use nearcall_os::HeadWords;
@@ -132,6 +133,13 @@ impl<'f> ServedCall<'f> {
     #[inline(always)]
     pub(super) fn outgoing(&self) -> Outgoing<'f> {
         Outgoing { inline: self.astack.inline(), block: self.astack.own() }
+    }
+
+    /// Notes how long its reply is, for the next call on its A-stack.
+    #[inline(always)]
+    pub fn note_reply(&self, bytes: u32) {
+        // Relaxed: only what is asked for ahead depends on it.
+        self.astack.record().replied_bytes.store(bytes, Relaxed);
     }
 
     /// The segment that the client has lent as `number`, if it has.

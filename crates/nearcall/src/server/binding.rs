@@ -117,6 +117,8 @@ pub(crate) struct ServerAStack {
     pub index: u32,
     /// Class of the A-stack: only procedures of that class may come in it.
     pub class: u32,
+    /// Bytes of its last reply that had lines of its own: the next one is likely as long.
+    pub replied_bytes: AtomicU32,
     /// Out-of-line segment that the client sent for arguments.
     pub request: Mutex<Option<OutOfLine>>,
     /// Out-of-line segment for results.
@@ -128,7 +130,8 @@ pub(crate) struct ServerAStack {
 // What a call in place needs lies in the line of the A-stack's addresses.
 const _: () = assert!(offset_of!(ServerAStack, index) == 0);
 const _: () = assert!(offset_of!(ServerAStack, class) == 4);
-const _: () = assert!(offset_of!(ServerAStack, class) < NEAR_RECORD_BYTES);
+const _: () = assert!(offset_of!(ServerAStack, replied_bytes) == 8);
+const _: () = assert!(offset_of!(ServerAStack, replied_bytes) < NEAR_RECORD_BYTES);
 
 /// Who stands for an importer that the policy was not asked about.
 #[derive(Clone)]
@@ -545,6 +548,7 @@ impl ServerAStack {
         ServerAStack {
             index,
             class,
+            replied_bytes: AtomicU32::new(0),
             request: Mutex::default(),
             reply: Mutex::default(),
             replies: AtomicU32::new(0),

@@ -176,6 +176,19 @@ impl Clerk {
         &self.core.name
     }
 
+    /// Which life of the name it is, as its clients are told: see [`Binding::incarnation`].
+    ///
+    /// [`Binding::incarnation`]: crate::Binding::incarnation
+    ///
+    /// ```
+    /// # fn note(clerk: &nearcall::Clerk) {
+    /// println!("{} is in its life {}", clerk.name(), clerk.incarnation());
+    /// # }
+    /// ```
+    pub fn incarnation(&self) -> u64 {
+        self.core.incarnation
+    }
+
     /// The socket file that stands for the name.
     pub fn path(&self) -> &Path {
         &self.core.socket.path

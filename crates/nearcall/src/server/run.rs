@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use nearcall_abi::head::flag;
-use nearcall_abi::{AStackHead, ReplyLine, RequestLine, Status, deadline};
+use nearcall_abi::{AStackHead, INLINE_BYTES, ReplyLine, RequestLine, Status, deadline};
 use nearcall_core::claim::Taken;
 use nearcall_core::turn::{self, Reply};
 use nearcall_core::{ClaimedIndex, Mode, PeerFault, Sequence, claim};
@@ -57,6 +57,11 @@ pub(crate) fn run_and(
 ) -> Option<Served> {
     let line: &ReplyLine = astack.own_line();
     let head = astack.head();
+    if words.message_bytes() > INLINE_BYTES {
+        // They travel while the call is claimed and judged.
+        astack.ask_for_peer_block(words.message_bytes());
+        astack.ask_for_own_block(astack.record().replied_bytes.load(Relaxed));
+    }
     match claim::take(&line.claim, sequence, || binding.state.is_open()) {
         Taken::Run => {}
         Taken::Refuse => {

@@ -107,7 +107,7 @@ pub(super) unsafe fn lines(source: *const u8, target: *mut u8, bytes: usize) {
 /// # Safety
 ///
 /// - S1 live, S2 apart, S3 large: as [`lines`].
-#[inline]
+#[inline(never)]
 pub(super) unsafe fn large_in(source: *const u8, target: *mut u8, bytes: usize) {
     // SAFETY: S1 to S3: ours.
     unsafe { lines(source, target, bytes) }
@@ -118,7 +118,7 @@ pub(super) unsafe fn large_in(source: *const u8, target: *mut u8, bytes: usize) 
 /// # Safety
 ///
 /// - S1 live, S2 apart, S3 large: as [`lines`].
-#[inline]
+#[inline(never)]
 pub(super) unsafe fn large_out(source: *const u8, target: *mut u8, bytes: usize) {
     // SAFETY: S1 to S3: ours.
     unsafe { lines(source, target, bytes) }

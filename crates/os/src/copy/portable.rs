@@ -77,24 +77,24 @@ fn takes_word(shared: *mut u8, bytes_left: usize) -> bool {
     bytes_left >= WORD && shared.cast::<u64>().is_aligned()
 }
 
-/// [`copy_out`] of `N` bytes.
+/// [`copy_out`], of a length that may be known when this is compiled.
 ///
 /// # Safety
 ///
 /// - S1 live, S2 apart: as [`copy_out`].
 #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-pub(crate) unsafe fn array_out<const N: usize>(source: *mut u8, target: *mut u8) {
+pub(crate) unsafe fn fixed_out(source: *mut u8, target: *mut u8, bytes: usize) {
     // SAFETY: S1, S2: ours.
-    unsafe { copy_out(source, target, N) }
+    unsafe { copy_out(source, target, bytes) }
 }
 
-/// [`copy_in`] of `N` bytes.
+/// [`copy_in`], of a length that may be known when this is compiled.
 ///
 /// # Safety
 ///
 /// - S1 live, S2 apart: as [`copy_in`].
 #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-pub(crate) unsafe fn array_in<const N: usize>(source: *const u8, target: *mut u8) {
+pub(crate) unsafe fn fixed_in(source: *const u8, target: *mut u8, bytes: usize) {
     // SAFETY: S1, S2: ours.
-    unsafe { copy_in(source, target, N) }
+    unsafe { copy_in(source, target, bytes) }
 }

@@ -9,6 +9,8 @@ use core::arch::asm;
 /// From here on `rep movsb` costs no more than the loop.
 const STRING_BYTES_MIN: usize = 1280;
 
+const PAGE_BYTES: usize = 4096;
+
 /// From here on registers of 32 bytes gain something.
 const WIDE_BYTES_MIN: usize = 512;
 
@@ -71,15 +73,23 @@ pub(super) unsafe fn move_32(source: *const u8, target: *mut u8) {
 /// - S1 live: `bytes` bytes are readable at `source` and writable at `target`.
 /// - S2 apart: the ranges do not overlap.
 /// - S3 large: `bytes` is at least 64.
-#[inline]
+#[inline(never)]
 pub(super) unsafe fn large_in(source: *const u8, target: *mut u8, bytes: usize) {
-    if bytes >= STRING_BYTES_MIN && std::arch::is_x86_feature_detected!("ermsb") {
+    let is_fast = bytes >= STRING_BYTES_MIN && !is_trapped(source, target);
+    if is_fast && std::arch::is_x86_feature_detected!("ermsb") {
         // SAFETY: S1 to S3: ours.
         unsafe { string(source, target, bytes) }
     } else {
         // SAFETY: S1 to S3: ours.
-        unsafe { lines(source, target, bytes) }
+        unsafe { large_out(source, target, bytes) }
     }
+}
+
+/// Is this where `rep movsb` is slow? See the note on its trap (`copy.rs`).
+#[inline]
+fn is_trapped(source: *const u8, target: *mut u8) -> bool {
+    let further = (target as usize).wrapping_sub(source as usize) % PAGE_BYTES;
+    (1..32).contains(&further)
 }
 
 /// # Safety
@@ -87,7 +97,7 @@ pub(super) unsafe fn large_in(source: *const u8, target: *mut u8, bytes: usize) 
 /// - S1 live: `bytes` bytes are readable at `source` and writable at `target`.
 /// - S2 apart: the ranges do not overlap.
 /// - S3 large: `bytes` is at least 64.
-#[inline]
+#[inline(never)]
 pub(super) unsafe fn large_out(source: *const u8, target: *mut u8, bytes: usize) {
     if bytes >= WIDE_BYTES_MIN && std::arch::is_x86_feature_detected!("avx") {
         // SAFETY: S1 to S3: ours; S4: just asked.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use nearcall::name::Scope;
@@ -20,11 +21,22 @@ const FED_MAX: u32 = 200;
 pub fn export(domain: &Domain, directory: &Path, name: &str) -> Result<Clerk, ExportError> {
     let mut options = ExportOptions::default();
     options.scope = Some(Scope::Directory(directory.to_owned()));
-    Clerk::export_with(domain, name, FormsEntries::new(Mirror), options)
+    Clerk::export_with(domain, name, FormsEntries::new(Mirror::default()), options)
 }
 
-/// Gives back what it is given, and raises what it is asked to.
-struct Mirror;
+/// Gives back what it is given, and raises what it is asked to, or now and then what nobody asks.
+#[derive(Default)]
+struct Mirror {
+    asked: AtomicU32,
+}
+
+impl Mirror {
+    /// True for each fourth that asks.
+    fn raises(&self) -> bool {
+        // Relaxed: a number for each, which orders nothing.
+        self.asked.fetch_add(1, Ordering::Relaxed) % 4 == 3
+    }
+}
 
 /// Counts.
 struct Counter(u32);
@@ -108,7 +120,7 @@ impl FormsServer for Mirror {
     }
 
     fn back(&self, given: OwnedFd) -> Result<OwnedFd, FormsBackException> {
-        Ok(given)
+        if self.raises() { Err(PLAIN.into()) } else { Ok(given) }
     }
 
     fn sum(&self, data: Opaque<'_>) -> u32 {
@@ -145,7 +157,7 @@ impl FormsServer for Mirror {
     }
 
     fn taker(&self) -> Result<Taker<Choice, u32, FormsTakerException>, FormsTakerException> {
-        Ok(Box::new(Counter(0)))
+        if self.raises() { Err(PLAIN.into()) } else { Ok(Box::new(Counter(0))) }
     }
 
     fn both(
@@ -153,6 +165,9 @@ impl FormsServer for Mirror {
         inlet: Inlet<Words>,
         mut outlet: Outlet<Words, FormsBothException>,
     ) -> Result<(), FormsBothException> {
+        if self.raises() {
+            return Err(PLAIN.into());
+        }
         std::thread::spawn(move || {
             for word in inlet {
                 match word {
@@ -326,6 +341,17 @@ pub const ASKS: &[Ask] = &[
     },
     |client| drop(client.binding().introduce()),
     |client| drop(client.awaiting().null()),
+    // What is copied by both sides at once, to each of the places that a server copies it to.
+    |client| drop(client.bytes(&vec![9; 300_000], &mut Vec::new())),
+    |client| drop(client.numbers(&vec![-1; 80_000], &mut Vec::new(), &mut [3; 16])),
+    |client| {
+        let _ = client.texts(&"x".repeat(100_000), &mut String::new(), &"\u{20ac}".repeat(50_000));
+    },
+    |client| drop(client.points(&vec![point(); 10_000], &mut Vec::new())),
+    |client| {
+        let named = |name: String| BTreeMap::from([(name, vec![Choice::Points(vec![point()])])]);
+        let _ = client.books(&(0..4_000).flat_map(|n| named(n.to_string())).collect());
+    },
 ];
 
 /// The first of those that wait for packets of the server.

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use nearcall_abi::message::{Message, PACKET_BYTES_MAX};
-use nearcall_abi::{AStackHead, Extent, INLINE_BYTES, LINE_BYTES, ReplyLine, bell, head::flag};
+use nearcall_abi::{AStackHead, Extent, INLINE_BYTES, LINE_BYTES, bell, head::flag};
+use nearcall_abi::{ReplyLine, RequestLine};
 use nearcall_core::{Phase, TurnWord};
 use nearcall_os::futex;
 use nearcall_os::segment::{Sealing, Segment};
@@ -52,6 +53,9 @@ const COMES: Duration = Duration::from_millis(500);
 /// How long whoever follows a script waits for a call, and for its end.
 const PATIENCE: Duration = Duration::from_millis(12);
 
+/// Where a step that was noted says how it is done.
+const HOW_AT: usize = 1;
+
 /// Most of a message that is noted.
 const NOTED_BYTES_MAX: usize = 2048;
 
@@ -89,7 +93,7 @@ impl Liar {
         for step in Script(script) {
             match step {
                 Step::Packet { how, bytes } => self.send(how, bytes, std::mem::take(&mut made)),
-                Step::Words(words) => match self.await_post(is_over, PATIENCE) {
+                Step::Words(words) => match self.await_post(words.astack, is_over) {
                     Some(posted) => self.reply(posted, &words),
                     None => break,
                 },
@@ -127,19 +131,23 @@ impl Liar {
         }))
     }
 
-    /// A call that was posted and not answered, if there is one before `is_over`.
-    fn await_post(&self, is_over: &AtomicBool, longest: Duration) -> Option<Posted> {
+    /// A call that was posted and not answered, if there is one before `is_over`; that on `astack`
+    /// if there are several.
+    fn await_post(&self, astack: u8, is_over: &AtomicBool) -> Option<Posted> {
         let begin = Instant::now();
-        while !is_over.load(SeqCst) && begin.elapsed() < longest {
-            if let Some(posted) = self.posted() {
-                return Some(posted);
+        while !is_over.load(SeqCst) && begin.elapsed() < PATIENCE {
+            let all = self.posted();
+            let wanted = all.iter().find(|posted| posted.astack == u32::from(astack));
+            if let Some(posted) = wanted.or(all.first()) {
+                return Some(*posted);
             }
             std::thread::yield_now();
         }
         None
     }
 
-    fn posted(&self) -> Option<Posted> {
+    /// The calls that were posted and not answered.
+    fn posted(&self) -> Vec<Posted> {
         let is_due = |posted: &Posted| {
             let is_posted =
                 matches!(posted.turn.phase(), Some(Phase::Posted | Phase::PostedAsleep));
@@ -149,7 +157,7 @@ impl Liar {
         // SeqCst: by hand, nothing is to depend on a row of the table.
         let turn = |astack| TurnWord(self.head(astack).turn.load(SeqCst));
         let all = 0..self.answered.len() as u32;
-        all.map(|astack| Posted { astack, turn: turn(astack) }).find(is_due)
+        all.map(|astack| Posted { astack, turn: turn(astack) }).filter(is_due).collect()
     }
 
     /// Writes the words of a reply and its message, and wakes the client.
@@ -186,11 +194,14 @@ impl Liar {
         heads.line(offset as usize).expect("a line of the segment")
     }
 
-    /// Passes everything on to an honest server that `server` is bound to, until `is_over`.
+    /// Passes everything on to an honest server that `server` is bound to, until `is_over` and
+    /// what was posted until then has been passed on.
     pub fn pass_on(&mut self, server: &HandClient, is_over: &AtomicBool) -> Passed {
         let (mut passed, mut feeds) = (Passed::default(), [0; 2]);
-        let mut waits: Option<Posted> = None;
-        while !is_over.load(SeqCst) {
+        // Those that wait for their replies, and where they were noted.
+        let mut waits: Vec<(Posted, usize)> = Vec::new();
+        loop {
+            let was_over = is_over.load(SeqCst);
             if let Ok(Some((packet, received))) = self.received() {
                 note_packet(&mut passed.requests, &packet);
                 pass(&server.stream, &packet, received);
@@ -201,23 +212,27 @@ impl Liar {
                 note_packet(&mut passed.replies, &packet);
                 pass(&self.stream, &packet, received);
             }
-            match waits {
-                None => {
-                    waits = self.posted();
-                    if let Some(posted) = waits {
-                        self.pass_call(server, posted, feeds, &mut passed.requests);
-                    }
+            let is_new =
+                |posted: &Posted| waits.iter().all(|(wait, _)| wait.astack != posted.astack);
+            if let Some(posted) = self.posted().into_iter().find(is_new) {
+                // Whoever follows the script does not wait for what has no reply so far.
+                for (_, noted_at) in &waits {
+                    passed.requests[noted_at + HOW_AT] |= script::UNAWAITED;
                 }
-                Some(posted) => {
-                    if let Some(opened) = self.pass_reply(server, posted, &mut passed.replies) {
-                        feeds = if opened == [0; 2] { feeds } else { opened };
-                        waits = None;
-                    }
-                }
+                waits.push((posted, passed.requests.len()));
+                self.pass_call(server, posted, feeds, &mut passed.requests);
+            } else if was_over {
+                return passed;
             }
+            let mut replied = None;
+            waits.retain(|(posted, _)| {
+                let opened = self.pass_reply(server, *posted, &mut passed.replies);
+                replied = replied.or(opened.filter(|opened| *opened != [0; 2]));
+                opened.is_none()
+            });
+            feeds = replied.unwrap_or(feeds);
             std::thread::yield_now();
         }
-        passed
     }
 
     /// Posts a call to the server as it was posted here.
@@ -236,8 +251,7 @@ impl Liar {
         let extent = extent(posted.astack);
         let message = message_of(self.heads.span(), self.requests.span(), extent, message_bytes);
         let line = self.requests.span().load_u32(extent.line_offset_bytes as usize);
-        // Whatever was still copied is there by now, or soon.
-        std::thread::sleep(Duration::from_millis(u64::from(origin & flag::PARTIAL != 0)));
+        let there = self.there(extent, origin & flag::PARTIAL != 0);
         let named = message.first_chunk().map_or(0, |first| u64::from_le_bytes(*first));
         let mut how = (line as u8) << 3 & script::GENERATION | script::COMPLETE;
         how |= match feeds {
@@ -246,14 +260,29 @@ impl Liar {
             _ => 0,
         };
         let astack = posted.astack as u8;
-        let words = Words { how, astack, selector, message_bytes, origin, message: &message };
+        let message = &message[..];
+        let words = Words { how, astack, selector, message_bytes, origin, there, message };
         noted.extend(script::written(&[Step::Words(words)]));
-        server.write_message(posted.astack, &message);
+        server.write_message(posted.astack, message);
         let line = server.request_line(posted.astack);
         line.generation.store(words.generation(), SeqCst);
-        line.progress.store(message_bytes, SeqCst);
+        line.progress.store(there, SeqCst);
         let turn = posted.turn.0;
         server.post(posted.astack, hand::Words { turn, selector, message_bytes, origin });
+    }
+
+    /// How much of a call's variable part its client has copied, when it has copied all.
+    fn there(&self, extent: Extent, is_partial: bool) -> u32 {
+        let at = extent.line_offset_bytes as usize + offset_of!(RequestLine, progress);
+        let look = || self.requests.span().load_u32(at);
+        let mut there = look();
+        loop {
+            std::thread::sleep(Duration::from_millis(u64::from(is_partial)));
+            let now = look();
+            if std::mem::replace(&mut there, now) == now {
+                return there;
+            }
+        }
     }
 
     /// Replies as the server has, if it has. The numbers of the feeds that were opened.
@@ -274,7 +303,7 @@ impl Liar {
         let at = extent.line_offset_bytes as usize + offset_of!(ReplyLine, generation);
         let how = (replies.load_u32(at) as u8) << 3 & script::GENERATION;
         let (astack, message) = (posted.astack as u8, &message[..]);
-        let words = Words { how, astack, selector, message_bytes, origin, message };
+        let words = Words { how, astack, selector, message_bytes, origin, there: 0, message };
         noted.extend(script::written(&[Step::Words(words)]));
         self.reply(posted, &words);
         Some(opened(server, posted.astack).unwrap_or_default())

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! 0 │ how │ length u16 │ packet
-//! 1 │ how │ A-stack │ selector u32 │ message bytes u32 │ origin u32 │ length u16 │ message
+//! 1 │ how │ A-stack │ selector, message bytes, origin, there u32 │ length u16 │ message
 //! 2 │ kind │ pages │ length u16 │ what stands first in it       goes with the next packet
 //! ```
 //!
@@ -45,6 +45,8 @@ pub struct Words<'s> {
     pub message_bytes: u32,
     /// Processor and flags.
     pub origin: u32,
+    /// Bytes of its variable part that are there, out of line.
+    pub there: u32,
     /// What the message begins with.
     pub message: &'s [u8],
 }
@@ -84,8 +86,10 @@ pub const FIRST_FEED: u8 = 2;
 pub const SECOND_FEED: u8 = 4;
 /// The message says that it lies in the first segment of this A-stack, the second, the third.
 pub const GENERATION: u8 = 0b1_1000;
-/// All of an out-of-line message is there.
+/// It says how much of an out-of-line message is there.
 pub const COMPLETE: u8 = 0b10_0000;
+/// Its reply is not waited for: it comes after that to a later call, if at all.
+pub const UNAWAITED: u8 = 0b100_0000;
 
 const PAGE_BYTES: usize = 4096;
 
@@ -101,9 +105,10 @@ impl<'s> Iterator for Script<'s> {
             0 => Some(Step::Packet { how: self.u8()?, bytes: self.bytes()? }),
             1 => {
                 let (how, astack) = (self.u8()?, self.u8()?);
-                let (selector, message_bytes, origin) = (self.u32()?, self.u32()?, self.u32()?);
-                let message = self.bytes()?;
-                Some(Step::Words(Words { how, astack, selector, message_bytes, origin, message }))
+                let (selector, message_bytes) = (self.u32()?, self.u32()?);
+                let (origin, there, message) = (self.u32()?, self.u32()?, self.bytes()?);
+                let words = Words { how, astack, selector, message_bytes, origin, there, message };
+                Some(Step::Words(words))
             }
             _ => {
                 let (kind, pages) = (self.u8()?, self.u8()?);
@@ -146,9 +151,10 @@ pub fn written(steps: &[Step<'_>]) -> Vec<u8> {
                 script.extend([0, how]);
                 bytes
             }
-            Step::Words(Words { how, astack, selector, message_bytes, origin, message }) => {
+            Step::Words(words) => {
+                let Words { how, astack, selector, message_bytes, origin, there, message } = words;
                 script.extend([1, how, astack]);
-                let words = [selector, message_bytes, origin];
+                let words = [selector, message_bytes, origin, there];
                 script.extend(words.map(u32::to_le_bytes).as_flattened());
                 message
             }
@@ -220,6 +226,7 @@ mod tests {
             selector: 1,
             message_bytes: 2,
             origin: 3,
+            there: 4,
             message: b"message",
         };
         let steps = [

@@ -222,7 +222,7 @@ pub fn recorded_replies() -> Vec<Vec<u8>> {
 
 /// A reply that lies in place.
 fn lie(selector: u32, message: &[u8; 64]) -> Words<'_> {
-    Words { how: 0, astack: 0, selector, message_bytes: 64, origin: 0, message }
+    Words { how: 0, astack: 0, selector, message_bytes: 64, origin: 0, there: 0, message }
 }
 
 /// What a server says when there is no room for what its client has asked for.

@@ -175,14 +175,8 @@ impl Rust<'_> {
         let mut body = TokenStream::new();
         for step in steps {
             body.extend(match step {
-                Step::Store { root } => {
-                    let local = printer.local(&Place::whole(*root), "");
-                    let Root::Parameter(index) = root else {
-                        continue;
-                    };
-                    let parameter = ident(&printer.parameters[*index as usize]);
-                    quote!(*#parameter = #local;)
-                }
+                Step::GetBlock { place, .. } if is_stored_as_it_is(place, steps) => continue,
+                Step::Store { root } => store(printer, *root, steps),
                 Step::Return { results } => returned(printer, results),
                 step => printer.read(step),
             });
@@ -267,6 +261,36 @@ pub fn nothing_raised(printer: &mut Printer<'_, '_>) -> TokenStream {
     quote! {
         if #reply.raised() != 0 {
             return ::core::result::Result::Err(#reply.unknown_exception());
+        }
+    }
+}
+
+/// Is what comes out of the reply at this place the caller's, whatever it is?
+fn is_stored_as_it_is(place: &Place, steps: &[Step]) -> bool {
+    let is_judged =
+        |step: &Step| matches!(step, Step::CheckInside { place: one, .. } if one == place);
+    let is_stored = |step: &Step| matches!(step, Step::Store { root } if *root == place.root);
+    place.path.is_empty() && steps.iter().any(is_stored) && !steps.iter().any(is_judged)
+}
+
+/// Gives a result to the caller, all results having been judged: from its local, or by its one
+/// copy if there was nothing to judge.
+fn store(printer: &mut Printer<'_, '_>, root: Root, steps: &[Step]) -> TokenStream {
+    let Root::Parameter(index) = root else {
+        return TokenStream::new();
+    };
+    let (place, parameter) = (Place::whole(root), ident(&printer.parameters[index as usize]));
+    let blocks = steps.iter().find_map(|step| match step {
+        Step::GetBlock { place: one, at, .. } if *one == place => Some(*at),
+        _ => None,
+    });
+    match blocks {
+        Some(at) if is_stored_as_it_is(&place, steps) => {
+            printer.store_block(&place, at, &parameter)
+        }
+        _ => {
+            let local = printer.local(&place, "");
+            quote!(*#parameter = #local;)
         }
     }
 }

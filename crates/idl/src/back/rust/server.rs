@@ -300,6 +300,7 @@ pub fn run_arguments(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan) -> Vec
         let place = Place::whole(Root::Parameter(argument.parameter));
         let local = printer.local(&place, "");
         arguments.push(match argument.passing {
+            _ if printer.is_in_room(place.root) => quote!(#local),
             Passing::Value | Passing::Lent | Passing::Descriptor => quote!(#local),
             Passing::Shared => quote!(&#local),
             Passing::Exclusive => quote!(&mut #local),

@@ -37,6 +37,10 @@ pub struct Printer<'p, 'm> {
     pub exception: Option<DeclarationId>,
     /// Names of parameters, in the signature of this stub or of the procedure.
     pub parameters: Vec<String>,
+    /// Do arguments live on after the stub, so that they have to be values of their own?
+    pub is_outlived: bool,
+    /// Arguments whose local is a reference to where they were copied to.
+    in_rooms: Vec<Root>,
     taken: NameSet,
     locals: BTreeMap<(Place, &'static str), Ident>,
     fixed: BTreeMap<&'static str, Ident>,
@@ -71,6 +75,8 @@ impl<'p, 'm> Printer<'p, 'm> {
             side,
             exception: None,
             parameters,
+            is_outlived: false,
+            in_rooms: Vec::new(),
             taken,
             locals: BTreeMap::new(),
             fixed: BTreeMap::new(),
@@ -191,7 +197,15 @@ impl<'p, 'm> Printer<'p, 'm> {
     /// Is the root's name, where its value is written, a reference?
     fn is_reference(&self, root: Root) -> bool {
         let passing = self.passing(root);
-        self.side == Side::Client && passing.is_some() && passing != Some(Passing::Value)
+        match self.side {
+            Side::Client => passing.is_some() && passing != Some(Passing::Value),
+            Side::Server => self.in_rooms.contains(&root),
+        }
+    }
+
+    /// Is the argument's local a reference to where it was copied to?
+    pub fn is_in_room(&self, root: Root) -> bool {
+        self.in_rooms.contains(&root)
     }
 
     /// The place as what a method is called on.

@@ -120,6 +120,7 @@ impl Rust<'_> {
         let generic = ident(&names.generic);
         let Form { server: server_trait, held } = form;
         let mut printer = Printer::new(self, scope, operation, plan, Side::Server);
+        printer.is_outlived = true;
         let (server, arguments) = (printer.fixed("server"), printer.fixed("arguments"));
         let mut body = TokenStream::new();
         for step in plan.server.request.iter().filter(|step| !matches!(step, Step::Run)) {

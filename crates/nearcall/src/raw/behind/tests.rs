@@ -16,7 +16,7 @@ use nearcall_core::{Sequence, progress};
 use crate::client::binding::Held;
 use crate::client::deadline::{Deadline, NEVER_NS};
 use crate::name::Scope;
-use crate::raw::{Arguments, Client, Entries, Outcome, UNBOUNDED};
+use crate::raw::{Arguments, Client, Entries, Outcome, Room, UNBOUNDED};
 use crate::region::origin_word;
 use crate::{Binding, Clerk, Domain, ExportOptions, ImportOptions};
 
@@ -59,7 +59,8 @@ impl Entries for Summer {
             return arguments.results().reply(0);
         }
         let length = arguments.get_u32::<0>();
-        let bytes = arguments.variable::<8>()?.bytes(length, UNBOUNDED)?;
+        let mut room = Room::new();
+        let bytes = arguments.variable::<8>()?.bytes(length, UNBOUNDED, &mut room)?;
         // SeqCst: the tests compare what two threads counted.
         self.runs.fetch_add(1, SeqCst);
         let mut results = arguments.results();

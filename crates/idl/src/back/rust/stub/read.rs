@@ -3,7 +3,7 @@
 
 use crate::back::rust::limits::{Judgement, Subject};
 use crate::back::rust::stub::{Printer, Side, descriptor_kind, literal, number};
-use crate::back::rust::tokens::{TokenStream, format_ident, quote};
+use crate::back::rust::tokens::{Ident, TokenStream, format_ident, quote};
 use crate::back::rust::types::primitive_type;
 use crate::layout::{Form, Place, Scalar, Shape, shape};
 use crate::model::{Primitive, Type};
@@ -27,10 +27,7 @@ impl Printer<'_, '_> {
                 let value = self.value(quote!(#source.#get::<#at>()), *scalar, *check);
                 self.bind(place, value)
             }
-            Step::GetBlock { place, at, .. } => {
-                let (at, declared) = (number(*at), self.owned(place));
-                self.bind(place, quote!(#source.get_element::<#at, #declared>()))
-            }
+            Step::GetBlock { place, at, .. } => self.get_block(place, *at),
             Step::GetImage { place, at, bytes } => {
                 let (at, bytes, declared) = (number(*at), number(*bytes), self.owned(place));
                 let value = self.judged(quote!(#source.get_image::<#at, #bytes, #declared>()));
@@ -53,6 +50,32 @@ impl Printer<'_, '_> {
             }
             _ => TokenStream::new(),
         }
+    }
+
+    /// An argument is copied once, to where the procedure finds it; what else is copied becomes
+    /// part of a value, or is moved on.
+    fn get_block(&mut self, place: &Place, at: u32) -> TokenStream {
+        let source = self.source();
+        let (at, declared) = (number(at), self.owned(place));
+        let is_lent =
+            matches!(self.passing(place.root), Some(Passing::Shared | Passing::Exclusive));
+        let is_whole = self.side == Side::Server && place.path.is_empty();
+        if is_whole && is_lent && !self.is_outlived {
+            self.in_rooms.push(place.root);
+            let local = self.local(place, "");
+            return quote! {
+                let mut #local = ::core::mem::MaybeUninit::uninit();
+                let #local = #source.get_element_in::<#at, #declared>(&mut #local);
+            };
+        }
+        self.bind(place, quote!(#source.get_element::<#at, #declared>()))
+    }
+
+    /// A result is copied once, to where the caller wants it.
+    pub fn store_block(&mut self, place: &Place, at: u32, parameter: &Ident) -> TokenStream {
+        let source = self.source();
+        let (at, declared) = (number(at), self.owned(place));
+        quote!(#source.get_element_to::<#at, #declared>(#parameter);)
     }
 
     fn bind(&mut self, place: &Place, value: TokenStream) -> TokenStream {
@@ -97,8 +120,14 @@ impl Printer<'_, '_> {
             Some(limit) => number(limit),
             None => quote!(::nearcall::raw::UNBOUNDED),
         };
+        // What outlives the stub is for keeps.
+        let copy = if self.is_outlived && copy == Copy::Private { Copy::Owned } else { copy };
+        let has_room = copy == Copy::Private && form != Form::Marshalled;
+        let room = has_room.then(|| self.local(place, "_room"));
         let taken = match (form, copy) {
-            (Form::Text | Form::WideText, Copy::Private) => quote!(text(#length, #limit)),
+            (Form::Text | Form::WideText, Copy::Private) => {
+                quote!(text(#length, #limit, &mut #room))
+            }
             (Form::Text | Form::WideText, _) => quote!(string(#length, #limit)),
             (_, Copy::None) => quote!(lend(#length, #limit)),
             (_, Copy::Into) => {
@@ -107,7 +136,7 @@ impl Printer<'_, '_> {
                 let taken = self.judged(taken);
                 return quote!(#taken;);
             }
-            (Form::Octets, Copy::Private) => quote!(bytes(#length, #limit)),
+            (Form::Octets, Copy::Private) => quote!(bytes(#length, #limit, &mut #room)),
             (Form::Octets | Form::Lent, _) => quote!(vec(#length, #limit)),
             (Form::Elements { .. }, _) => {
                 let element = match self.rust.model.resolved(self.place_type(place)) {
@@ -115,7 +144,7 @@ impl Printer<'_, '_> {
                     _ => quote!(_),
                 };
                 match copy {
-                    Copy::Private => quote!(elements::<#element>(#length, #limit)),
+                    Copy::Private => quote!(elements::<#element>(#length, #limit, &mut #room)),
                     _ => quote!(vec_of::<#element>(#length, #limit)),
                 }
             }
@@ -125,7 +154,9 @@ impl Printer<'_, '_> {
             }
         };
         let value = self.judged(quote!(#incoming.#taken));
-        self.bind(place, value)
+        let room = room.map(|room| quote!(let mut #room = ::nearcall::raw::Room::new();));
+        let bound = self.bind(place, value);
+        quote!(#room #bound)
     }
 
     fn check_inside(&mut self, place: &Place, checks: &[LimitCheck]) -> TokenStream {
