@@ -18,7 +18,6 @@ pub mod freezer;
 pub mod hosting;
 pub mod introducing;
 pub mod passing;
-pub mod random_interface;
 pub mod records;
 pub mod server;
 pub mod signal;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use nearcall_idl::build::Builder;
-use testkit::random_interface::batch;
+use random_interface::batch;
 
 /// What is lied to besides: each type in each form of call that the others have few of.
 const FORMS: [&str; 3] =

@@ -11,7 +11,7 @@ use nearcall_idl::front::preprocessor::files::InMemory;
 use nearcall_idl::layout::{ItemKind, MessageLayout, OperationLayout, Place, interface};
 use nearcall_idl::model::{Direction, Model, Operation};
 use nearcall_idl::source::SourceMap;
-use testkit::random_interface::{RandomInterface, interfaces};
+use random_interface::{RandomInterface, interfaces};
 
 use proptest::prelude::*;
 

@@ -9,6 +9,8 @@
 //! chosen only when text is written. Knows the language and its Rust mapping, but neither the
 //! compiler nor the runtime. IDL4's `-dtest` is the model.
 
+#![forbid(unsafe_code)]
+
 mod idl;
 mod program;
 mod values;

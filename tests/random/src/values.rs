@@ -93,7 +93,7 @@ impl<'i> Values<'i> {
             1 => self.below(longest + 1),
             _ => self.below(longest.min(60) + 1),
         };
-        format!("testkit::random_interface::octets({}, {count})", self.rng.next_u64())
+        format!("random_interface::octets({}, {count})", self.rng.next_u64())
     }
 
     fn defined(&mut self, index: usize, depth: u32) -> String {
