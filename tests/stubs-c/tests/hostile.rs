@@ -11,6 +11,8 @@ use std::process::Command;
 use lies::{Attacker, Kind, Message, Prey, Tally, Verdict, hunted};
 use nearcall::name::Scope;
 use nearcall::{Domain, ImportOptions};
+use nearcall_idl::model::Model;
+use nearcall_idl::selftest::Selftest;
 use stubs_c_tests::cross::CROSS;
 use support::{SANITIZED_QUICKLY, Server, Workshop, prey, sanitizing, tests_directory};
 
@@ -26,39 +28,49 @@ const HUNTED: &[&str] = &[
 ];
 
 #[test]
-fn programs_in_c_and_cpp_outlive_hostile_peers() {
+fn programs_in_c_outlive_hostile_peers() {
+    outlive("c", prey::c, Tally::new("C"));
+}
+
+#[test]
+fn programs_in_cpp_outlive_hostile_peers() {
+    outlive("cpp", prey::cpp, Tally::new("C++"));
+}
+
+/// Lies to a server and a client of each interface file that a language has stubs for.
+fn outlive(
+    language: &'static str,
+    print: fn(&Model, &str, &Selftest) -> Option<prey::Program>,
+    tally: Tally,
+) {
     let Some(compiler) = sanitizing() else {
         return support::lacking("a compiler of C with sanitizers");
     };
     // To C a map is a sequence of pairs.
-    let [mut of_c, mut of_cpp] = ["C", "C++"].map(|name| Tally::new(name).taking(Kind::Key));
+    let mut tally = tally.taking(Kind::Key);
     let workshop = Workshop::with_cpp();
     for hunted in hunted(&tests_directory(), HUNTED) {
         let test = lies::trimmed(&hunted.model).expect("it has operations");
-        for (language, tally) in [("c", &mut of_c), ("cpp", &mut of_cpp)] {
-            let print = if language == "c" { prey::c } else { prey::cpp };
-            let Some(program) = print(&hunted.model, &hunted.stem, &test) else {
-                println!("{}: {language} has no stubs for it", hunted.stem);
-                continue;
-            };
-            let program = workshop.prey(compiler, (&hunted.stem, language), &program);
-            let run = |side| {
-                let mut command = Command::new(&program);
-                Prey::start(command.args([side, &*hunted.stem]), workshop.path())
-            };
-            let mut server = run("server");
-            assert!(server.is_ready(), "the server of {} does not start", hunted.stem);
-            let runs = hunted.attack(workshop.path(), tally);
-            server.end_after(runs, &format!("the {language} server of {}", hunted.stem), tally);
-            let mut client = run("client");
-            let call = |interface, operation| client.call(&format!("{interface} {operation}"));
-            hunted.answer(call, workshop.path(), tally);
-            client.end(&format!("the {language} client of {}", hunted.stem));
-        }
+        let Some(program) = print(&hunted.model, &hunted.stem, &test) else {
+            println!("{}: {language} has no stubs for it", hunted.stem);
+            continue;
+        };
+        let program = workshop.prey(compiler, (&hunted.stem, language), &program);
+        let run = |side| {
+            let mut command = Command::new(&program);
+            Prey::start(command.args([side, &*hunted.stem]), workshop.path())
+        };
+        let mut server = run("server");
+        assert!(server.is_ready(), "the server of {} does not start", hunted.stem);
+        let runs = hunted.attack(workshop.path(), &mut tally);
+        server.end_after(runs, &format!("the {language} server of {}", hunted.stem), &mut tally);
+        let mut client = run("client");
+        let call = |interface, operation| client.call(&format!("{interface} {operation}"));
+        hunted.answer(call, workshop.path(), &mut tally);
+        client.end(&format!("the {language} client of {}", hunted.stem));
     }
-    println!("{compiler}:\n{}{}", of_c.report(), of_cpp.report());
-    of_c.judge();
-    of_cpp.judge();
+    println!("{compiler}:\n{}", tally.report());
+    tally.judge();
 }
 
 /// A request of a tree of so many, in four bytes each: eight more are their defaults.
