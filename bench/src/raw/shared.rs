@@ -75,7 +75,7 @@ impl Bell for Spin {
 
     #[inline]
     fn sleep(&self, _: &AStackHead, _: u32) -> Result<(), Failure> {
-        processor::relax();
+        processor::relax_briefly();
         Ok(())
     }
 }
