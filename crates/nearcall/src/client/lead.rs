@@ -9,14 +9,29 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::binding::ClientBinding;
 use crate::raw::Client;
+use crate::server::current;
 
 /// One batch may be ahead for as long as it lives.
 #[derive(Debug)]
-pub(crate) struct Lead<'b>(&'b ClientBinding);
+pub struct Lead<'b>(&'b ClientBinding);
 
 impl<'b> Lead<'b> {
-    /// One more, of a class with so many A-stacks; `None`: the others are to be left free.
-    pub fn take(client: &'b Client, astack_count: u32) -> Option<Lead<'b>> {
+    /// One more, for a call of `procedure`; `None`: the other A-stacks are to be left free, or this
+    /// thread serves a call, whose time is not that of who will ask for the batch.
+    pub fn of_procedure(client: &'b Client, procedure: u32) -> Option<Lead<'b>> {
+        if current::until_ns().is_some() {
+            return None;
+        }
+        let binding = client.binding().inner();
+        let class = match &binding.agreement {
+            None => binding.interface.procedures[procedure as usize].class.into(),
+            Some(agreement) => agreement.class(procedure)?,
+        };
+        Lead::take(client, binding.classes[class as usize].count)
+    }
+
+    /// The same, of a class with so many A-stacks.
+    pub(crate) fn take(client: &'b Client, astack_count: u32) -> Option<Lead<'b>> {
         let binding: &'b ClientBinding = client.binding().inner();
         let one_more = |leads| (leads + 1 < astack_count).then_some(leads + 1);
         binding.leads.fetch_update(Relaxed, Relaxed, one_more).ok().map(|_| Lead(binding))
