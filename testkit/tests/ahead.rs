@@ -55,6 +55,26 @@ fn another_thread_collects_what_one_has_posted() {
 }
 
 #[test]
+fn what_another_thread_has_collected_has_one_owner() {
+    check(|raw, client| {
+        let (procedure, class) = open();
+        // Kept for this thread from here on.
+        assert_eq!(client.open().unwrap(), 0);
+        let ahead = post(raw, None);
+        std::thread::scope(|scope| scope.spawn(|| collect(ahead)).join().unwrap());
+        let own = raw.claim_of_class(class, procedure).unwrap();
+        // Whoever finds the list empty takes what is kept for others.
+        let claim = || in_haste(|| raw.claim_of_class(class, procedure)).ok();
+        let others = std::thread::scope(|scope| {
+            let all = || std::iter::from_fn(claim).take(1_000).collect::<Vec<_>>().len();
+            scope.spawn(all).join().unwrap()
+        });
+        assert_eq!(others as u32 + 1, FEEDING.classes[class].count);
+        drop(own);
+    });
+}
+
+#[test]
 fn what_is_dropped_gives_its_astack_back_on_whichever_thread() {
     check(|raw, client| {
         for _ in 0..ROUNDS {
