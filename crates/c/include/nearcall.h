@@ -221,6 +221,17 @@ typedef struct nearcall_reply {
     uint64_t held[8];
 } nearcall_reply;
 
+#define NEARCALL_POST_NOW 0u    /* somebody waits for it */
+#define NEARCALL_POST_SPARE 1u  /* only if there is an A-stack to spare; else false, and no error */
+#define NEARCALL_POST_EITHER 2u /* ahead if there is one to spare; else now */
+
+/* A call for a batch while it is under way. Any thread may go on with it. */
+typedef struct nearcall_posted {
+    bool is_posted;
+    bool is_ahead; /* nobody has to wait for it yet */
+    uint64_t held[6];
+} nearcall_posted;
+
 /* What makes the items of a feed, and what takes them: generated, one for each feed. `made` is the
  * record that the procedure returned. */
 typedef struct nearcall_source {
@@ -346,6 +357,14 @@ bool nearcall_call_twice(const nearcall_client *client, uint32_t procedure,
                          nearcall_environment *environment);
 bool nearcall_post_oneway(const nearcall_client *client, uint32_t procedure,
                           const nearcall_message *request, nearcall_environment *environment);
+/* The same in two halves, between which nothing is the caller's but `client` and `posted`. */
+bool nearcall_post(const nearcall_client *client, uint32_t procedure,
+                   const nearcall_message *request, uint32_t when, nearcall_posted *posted,
+                   nearcall_environment *environment);
+bool nearcall_collect(nearcall_posted *posted, nearcall_reply *reply,
+                      nearcall_environment *environment);
+/* Of one that is posted or not; waits for nothing. */
+void nearcall_posted_drop(nearcall_posted *posted);
 /* Of a kept reply; after an error it is not kept any more. */
 bool nearcall_reply_take(nearcall_reply *reply, uint32_t variable_at, nearcall_take *takes,
                          uint32_t take_count, nearcall_environment *environment);

@@ -1,7 +1,12 @@
 /*
- * The client's end of a feed, or of one side of an exchange, as generated functions hold it. It asks
- * for a batch when the one before is used up, and sends one when it is full: whoever is slower
- * keeps the other waiting.
+ * The client's end of a feed, or of one side of an exchange, as generated functions hold it. While
+ * the program is at one batch the server is at the next: the call for it is posted ahead, where
+ * there is an A-stack to spare for that (docs/design/0020-streams.md).
+ *
+ *      asked for          came, not the last          asked for
+ *   ───────────────▶ NOW ────────────────────▶ AHEAD ──────────▶ collected, and so on
+ *                         none to spare ──────▶ nothing ───────▶ NOW
+ *
  * Included by nearcall.h alone.
  */
 #ifndef NEARCALL_FEED_H
@@ -13,6 +18,7 @@ typedef struct nearcall_feed {
     uint64_t feed;
     uint32_t number; /* of the next batch */
     bool is_over;
+    nearcall_posted ahead; /* the batch that the server is at */
 } nearcall_feed;
 
 /* A feed of `bytes` bytes for what a call has opened; null after an error. */
@@ -31,6 +37,12 @@ NEARCALL_INLINE void *nearcall_feed_made(const nearcall_client *client, uint64_t
     feed->client = nearcall_client_shared(client);
     feed->feed = number;
     return feed;
+}
+
+/* A call for a batch was posted, or was not: the next one has another number then. */
+NEARCALL_INLINE bool nearcall_feed_counted(nearcall_feed *feed, bool is_posted) {
+    feed->number += is_posted ? 1 : 0;
+    return is_posted;
 }
 
 /* Tells the server, once. */
@@ -72,9 +84,10 @@ NEARCALL_INLINE void nearcall_feed_ended(nearcall_feed *feed, nearcall_environme
     }
 }
 
-/* Gives it up if it is not over, and then all of it back. */
+/* Gives it up if it is not over, and then all of it back. Waits for nothing. */
 NEARCALL_INLINE void nearcall_feed_end(nearcall_feed *feed) {
     nearcall_feed_cancel(feed);
+    nearcall_posted_drop(&feed->ahead);
     nearcall_client_release(feed->client);
     nearcall_free(feed);
 }

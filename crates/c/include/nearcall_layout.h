@@ -82,6 +82,11 @@ NEARCALL_ASSERT(offsetof(nearcall_reply, has_descriptors) == 17);
 NEARCALL_ASSERT(offsetof(nearcall_reply, raised) == 20);
 NEARCALL_ASSERT(offsetof(nearcall_reply, held) == 24);
 
+NEARCALL_ASSERT(sizeof(nearcall_posted) == 56);
+NEARCALL_ASSERT(offsetof(nearcall_posted, is_posted) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_posted, is_ahead) == 1);
+NEARCALL_ASSERT(offsetof(nearcall_posted, held) == 8);
+
 NEARCALL_ASSERT(sizeof(nearcall_source) == 24);
 NEARCALL_ASSERT(offsetof(nearcall_source, next) == 0);
 NEARCALL_ASSERT(offsetof(nearcall_source, free) == 8);
@@ -167,6 +172,9 @@ NEARCALL_ASSERT(NEARCALL_FORM_TEXT == 1);
 NEARCALL_ASSERT(NEARCALL_FORM_LENT == 2);
 NEARCALL_ASSERT(NEARCALL_FORM_SCRATCH == 4);
 NEARCALL_ASSERT(NEARCALL_FORM_PREALLOC == 8);
+NEARCALL_ASSERT(NEARCALL_POST_NOW == 0);
+NEARCALL_ASSERT(NEARCALL_POST_SPARE == 1);
+NEARCALL_ASSERT(NEARCALL_POST_EITHER == 2);
 NEARCALL_ASSERT(NEARCALL_DESCRIPTOR_ANY == 0);
 NEARCALL_ASSERT(NEARCALL_DESCRIPTOR_FILE == 1);
 NEARCALL_ASSERT(NEARCALL_DESCRIPTOR_SEGMENT == 2);

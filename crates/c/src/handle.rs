@@ -14,6 +14,7 @@
 //! - B1 held: as `nearcall::raw` has it, of a class of the client that C calls by itself.
 //! - D1 open: the number of a descriptor is below 0, or that of one that is open during the call.
 
+mod ahead;
 mod brief;
 mod client;
 mod descriptors;

@@ -15,6 +15,7 @@ pub(crate) mod herald;
 pub(crate) mod import;
 pub(crate) mod interrupt;
 pub(crate) mod introductions;
+pub(crate) mod lead;
 pub(crate) mod lent;
 pub(crate) mod linkage;
 pub(crate) mod rebind;

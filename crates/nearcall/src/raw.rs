@@ -2,6 +2,7 @@
 //! peer could lie; but it is the stubs' business to call it in the order of the plan, so write
 //! against the generated clients and server traits instead.
 
+mod ahead;
 mod area;
 mod arguments;
 mod awaiting;
@@ -29,7 +30,10 @@ pub use nearcall_abi::MESSAGE_BYTES_MAX;
 pub use nearcall_os::DescriptorKind;
 
 pub use crate::client::awaited_feed::{FeedNumbers, Opening, PostingBatch};
+pub use crate::client::hasty::in_haste;
 pub use crate::client::interrupt::Interruptible;
+pub use crate::client::lead::Lead;
+pub use ahead::Ahead;
 pub use arguments::{Arguments, Entries, Finish, Outcome, Refusal, Replied, Results};
 pub use awaiting::Awaiting;
 pub use brief::{BRIEF_BATCH_CALLS, BRIEF_LAYOUT, Brief, processor_offset};

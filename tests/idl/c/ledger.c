@@ -130,26 +130,35 @@ nc_done:
     return nc_returned;
 }
 
-static nearcall_sequence_Row Ledger_next_rows(const Ledger *nc_client, uint64_t feed, uint32_t number, bool *is_last, nearcall_environment *nc_env) {
+static bool nearcall_post_Ledger_next_rows(const Ledger *nc_client,
+    uint64_t feed, uint32_t number, uint32_t nc_when,
+    nearcall_posted *nc_posted, nearcall_environment *nc_env) {
     uint8_t nc_fixed[12] = {0};
     nearcall_message nc_request;
+    bool nc_is_posted = false;
+    nearcall_put_u64(nc_fixed, 0, (uint64_t)feed);
+    nearcall_put_u32(nc_fixed, 8, (uint32_t)number);
+    nc_request = (nearcall_message){nc_fixed, NULL, 12, 0, 0, 0, NULL};
+    nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
+        1, &nc_request, nc_when, nc_posted, nc_env);
+    return nc_is_posted;
+}
+
+static nearcall_sequence_Row nearcall_collect_Ledger_next_rows(nearcall_posted *nc_posted,
+    bool *is_last, nearcall_environment *nc_env) {
     nearcall_sequence_Row nc_returned = {0};
     uint8_t nc_results[5];
     nearcall_reply nc_reply;
     bool nc_is_good = false;
     Refused nc_raised1 = {0};
     nearcall_take nc_takes[1] = {{NULL, 0, 0, 0, 0}};
-    nearcall_begin(nc_env);
     memset(is_last, 0, sizeof *is_last);
-    nearcall_put_u64(nc_fixed, 0, (uint64_t)feed);
-    nearcall_put_u32(nc_fixed, 8, (uint32_t)number);
-    nc_request = (nearcall_message){nc_fixed, NULL, 12, 0, 0, 0, NULL};
     nc_reply.fixed = nc_results;
     nc_reply.fixed_bytes = 5;
     nc_reply.exception_count = 1;
     nc_reply.is_kept = true;
     nc_reply.has_descriptors = false;
-    if (!nearcall_call((const nearcall_client *)nc_client, 1, &nc_request, &nc_reply, nc_env)) {
+    if (!nearcall_collect(nc_posted, &nc_reply, nc_env)) {
         goto nc_done;
     }
     switch (nc_reply.raised) {
@@ -238,16 +247,14 @@ nc_done:
     return nc_returned;
 }
 
-static void Ledger_put_load(const Ledger *nc_client, uint64_t feed, uint32_t number, const nearcall_sequence_Row *items, nearcall_environment *nc_env) {
+static bool nearcall_post_Ledger_put_load(const Ledger *nc_client,
+    uint64_t feed, uint32_t number, const nearcall_sequence_Row *items, uint32_t nc_when,
+    nearcall_posted *nc_posted, nearcall_environment *nc_env) {
     uint8_t nc_fixed[16] = {0};
     nearcall_message nc_request;
-    uint8_t nc_results[4];
-    nearcall_reply nc_reply;
-    bool nc_is_good = false;
-    Refused nc_raised1 = {0};
+    bool nc_is_posted = false;
     nearcall_put nc_puts[1];
     nearcall_writer nc_writers[1] = {{0}};
-    nearcall_begin(nc_env);
     if ((*items)._length > 31u) {
         nearcall_refuse_argument(nc_env, nearcall_over("items", NEARCALL_BREACH_BOUND, (uint64_t)(*items)._length, 31u));
         goto nc_done;
@@ -262,12 +269,25 @@ static void Ledger_put_load(const Ledger *nc_client, uint64_t feed, uint32_t num
     nearcall_put_u32(nc_fixed, 12, (uint32_t)nc_writers[0].count);
     nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "items", false};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 16, 16, 1, 0, NULL};
+    nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
+        3, &nc_request, nc_when, nc_posted, nc_env);
+nc_done:
+    nearcall_free_writers(nc_writers, 1);
+    return nc_is_posted;
+}
+
+static void nearcall_collect_Ledger_put_load(nearcall_posted *nc_posted,
+    nearcall_environment *nc_env) {
+    uint8_t nc_results[4];
+    nearcall_reply nc_reply;
+    bool nc_is_good = false;
+    Refused nc_raised1 = {0};
     nc_reply.fixed = nc_results;
     nc_reply.fixed_bytes = 4;
     nc_reply.exception_count = 1;
     nc_reply.is_kept = false;
     nc_reply.has_descriptors = false;
-    if (!nearcall_call((const nearcall_client *)nc_client, 3, &nc_request, &nc_reply, nc_env)) {
+    if (!nearcall_collect(nc_posted, &nc_reply, nc_env)) {
         goto nc_done;
     }
     switch (nc_reply.raised) {
@@ -284,7 +304,6 @@ static void Ledger_put_load(const Ledger *nc_client, uint64_t feed, uint32_t num
 nc_done:
     (void)nc_is_good;
     nearcall_free_Refused(&nc_raised1);
-    nearcall_free_writers(nc_writers, 1);
     return;
 }
 
@@ -376,6 +395,14 @@ nearcall_feed_Ledger_rows *Ledger_rows(const Ledger *nc_client, const char *tabl
     return nc_feed;
 }
 
+static bool nearcall_ask_Ledger_rows(nearcall_feed_Ledger_rows *nc_feed, uint32_t nc_when,
+    nearcall_environment *nc_env) {
+    nearcall_feed *nc_own = &nc_feed->own;
+    return nearcall_feed_counted(nc_own, nearcall_post_Ledger_next_rows(
+        (const Ledger *)nc_own->client, nc_own->feed, nc_own->number,
+        nc_when, &nc_own->ahead, nc_env));
+}
+
 bool nearcall_next_Ledger_rows(nearcall_feed_Ledger_rows *nc_feed, Row *nc_item, nearcall_environment *nc_env) {
     bool nc_is_last = false;
     nearcall_begin(nc_env);
@@ -388,11 +415,15 @@ bool nearcall_next_Ledger_rows(nearcall_feed_Ledger_rows *nc_feed, Row *nc_item,
         if (nc_feed->own.is_over) {
             return false;
         }
-        nc_feed->batch = Ledger_next_rows((const Ledger *)nc_feed->own.client, nc_feed->own.feed,
-            nc_feed->own.number++, &nc_is_last, nc_env);
+        if (nc_feed->own.ahead.is_posted || nearcall_ask_Ledger_rows(nc_feed, NEARCALL_POST_NOW, nc_env)) {
+            nc_feed->batch = nearcall_collect_Ledger_next_rows(&nc_feed->own.ahead, &nc_is_last, nc_env);
+        }
         if (!nearcall_feed_came(&nc_feed->own, 1, nc_feed->batch._length, nc_is_last,
                 nc_env)) {
             return false;
+        }
+        if (!nc_is_last) {
+            (void)nearcall_ask_Ledger_rows(nc_feed, NEARCALL_POST_SPARE, nc_env);
         }
     }
     *nc_item = nc_feed->batch._buffer[nc_feed->at++];
@@ -450,27 +481,45 @@ bool nearcall_put_Ledger_load(nearcall_feed_Ledger_load *nc_feed, Row nc_item, n
     return nc_feed->batch._length < 31u || nearcall_flush_Ledger_load(nc_feed, nc_env);
 }
 
+/* What became of the batch that the server is at. */
+static bool nearcall_settle_Ledger_load(nearcall_feed_Ledger_load *nc_feed,
+    nearcall_environment *nc_env) {
+    if (nc_feed->own.ahead.is_posted) {
+        nearcall_collect_Ledger_put_load(&nc_feed->own.ahead, nc_env);
+    }
+    return nearcall_feed_went(&nc_feed->own, nc_env);
+}
+
 bool nearcall_flush_Ledger_load(nearcall_feed_Ledger_load *nc_feed, nearcall_environment *nc_env) {
+    bool nc_is_posted;
     nearcall_begin(nc_env);
     if (nc_feed->own.is_over) {
         return nearcall_feed_over(nc_feed->own.client, 3, nc_env);
     }
+    if (!nearcall_settle_Ledger_load(nc_feed, nc_env)) {
+        return false;
+    }
     if (nc_feed->batch._length == 0) {
         return true;
     }
-    Ledger_put_load((const Ledger *)nc_feed->own.client, nc_feed->own.feed,
-        nc_feed->own.number++, &nc_feed->batch, nc_env);
+    nc_is_posted = nearcall_post_Ledger_put_load((const Ledger *)nc_feed->own.client,
+        nc_feed->own.feed, nc_feed->own.number, &nc_feed->batch,
+        NEARCALL_POST_EITHER, &nc_feed->own.ahead, nc_env);
     for (uint32_t nc_i = 0; nc_i < nc_feed->batch._length; nc_i++) {
         nearcall_free_Row(&nc_feed->batch._buffer[nc_i]);
     }
     nc_feed->batch._length = 0;
+    if (nearcall_feed_counted(&nc_feed->own, nc_is_posted) &&
+        !nc_feed->own.ahead.is_ahead) {
+        nearcall_collect_Ledger_put_load(&nc_feed->own.ahead, nc_env);
+    }
     return nearcall_feed_went(&nc_feed->own, nc_env);
 }
 
 uint32_t nearcall_end_Ledger_load(nearcall_feed_Ledger_load *nc_feed, nearcall_environment *nc_env) {
     uint32_t nc_returned;
     memset(&nc_returned, 0, sizeof nc_returned);
-    if (nearcall_flush_Ledger_load(nc_feed, nc_env)) {
+    if (nearcall_flush_Ledger_load(nc_feed, nc_env) && nearcall_settle_Ledger_load(nc_feed, nc_env)) {
         nc_returned = Ledger_end_load((const Ledger *)nc_feed->own.client, nc_feed->own.feed, nc_env);
         nearcall_feed_ended(&nc_feed->own, nc_env);
     }

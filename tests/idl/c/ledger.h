@@ -142,7 +142,7 @@ typedef struct nearcall_feed_Ledger_load nearcall_feed_Ledger_load;
 nearcall_feed_Ledger_load *Ledger_load(const Ledger *nc_client, nearcall_environment *nc_env);
 /* Sends an item, with others; it is the feed's, whatever happens. */
 bool nearcall_put_Ledger_load(nearcall_feed_Ledger_load *nc_feed, Row nc_item, nearcall_environment *nc_env);
-/* Sends what there is. */
+/* Sends what there is. What becomes of it is told after it. */
 bool nearcall_flush_Ledger_load(nearcall_feed_Ledger_load *nc_feed, nearcall_environment *nc_env);
 /* There are no more: what the server makes of them. */
 uint32_t nearcall_end_Ledger_load(nearcall_feed_Ledger_load *nc_feed, nearcall_environment *nc_env);

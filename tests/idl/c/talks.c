@@ -202,26 +202,35 @@ nc_done:
     return nc_returned;
 }
 
-static nearcall_sequence_talks_Line talks_Talks_next_talk(const talks_Talks *nc_client, uint64_t feed, uint32_t number, bool *is_last, nearcall_environment *nc_env) {
+static bool nearcall_post_talks_Talks_next_talk(const talks_Talks *nc_client,
+    uint64_t feed, uint32_t number, uint32_t nc_when,
+    nearcall_posted *nc_posted, nearcall_environment *nc_env) {
     uint8_t nc_fixed[12] = {0};
     nearcall_message nc_request;
+    bool nc_is_posted = false;
+    nearcall_put_u64(nc_fixed, 0, (uint64_t)feed);
+    nearcall_put_u32(nc_fixed, 8, (uint32_t)number);
+    nc_request = (nearcall_message){nc_fixed, NULL, 12, 0, 0, 0, NULL};
+    nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
+        1, &nc_request, nc_when, nc_posted, nc_env);
+    return nc_is_posted;
+}
+
+static nearcall_sequence_talks_Line nearcall_collect_talks_Talks_next_talk(nearcall_posted *nc_posted,
+    bool *is_last, nearcall_environment *nc_env) {
     nearcall_sequence_talks_Line nc_returned = {0};
     uint8_t nc_results[5];
     nearcall_reply nc_reply;
     bool nc_is_good = false;
     talks_Refused nc_raised1 = {0};
     nearcall_take nc_takes[1] = {{NULL, 0, 0, 0, 0}};
-    nearcall_begin(nc_env);
     memset(is_last, 0, sizeof *is_last);
-    nearcall_put_u64(nc_fixed, 0, (uint64_t)feed);
-    nearcall_put_u32(nc_fixed, 8, (uint32_t)number);
-    nc_request = (nearcall_message){nc_fixed, NULL, 12, 0, 0, 0, NULL};
     nc_reply.fixed = nc_results;
     nc_reply.fixed_bytes = 5;
     nc_reply.exception_count = 1;
     nc_reply.is_kept = true;
     nc_reply.has_descriptors = false;
-    if (!nearcall_call((const nearcall_client *)nc_client, 1, &nc_request, &nc_reply, nc_env)) {
+    if (!nearcall_collect(nc_posted, &nc_reply, nc_env)) {
         goto nc_done;
     }
     switch (nc_reply.raised) {
@@ -273,14 +282,14 @@ nc_done:
     return nc_returned;
 }
 
-static void talks_Talks_put_talk(const talks_Talks *nc_client, uint64_t feed, uint32_t number, const nearcall_sequence_text *items, nearcall_environment *nc_env) {
+static bool nearcall_post_talks_Talks_put_talk(const talks_Talks *nc_client,
+    uint64_t feed, uint32_t number, const nearcall_sequence_text *items, uint32_t nc_when,
+    nearcall_posted *nc_posted, nearcall_environment *nc_env) {
     uint8_t nc_fixed[16] = {0};
     nearcall_message nc_request;
-    nearcall_reply nc_reply;
-    bool nc_is_good = false;
+    bool nc_is_posted = false;
     nearcall_put nc_puts[1];
     nearcall_writer nc_writers[1] = {{0}};
-    nearcall_begin(nc_env);
     if ((*items)._length > 31u) {
         nearcall_refuse_argument(nc_env, nearcall_over("items", NEARCALL_BREACH_BOUND, (uint64_t)(*items)._length, 31u));
         goto nc_done;
@@ -295,18 +304,28 @@ static void talks_Talks_put_talk(const talks_Talks *nc_client, uint64_t feed, ui
     nearcall_put_u32(nc_fixed, 12, (uint32_t)nc_writers[0].count);
     nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "items", false};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 16, 16, 1, 0, NULL};
+    nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
+        2, &nc_request, nc_when, nc_posted, nc_env);
+nc_done:
+    nearcall_free_writers(nc_writers, 1);
+    return nc_is_posted;
+}
+
+static void nearcall_collect_talks_Talks_put_talk(nearcall_posted *nc_posted,
+    nearcall_environment *nc_env) {
+    nearcall_reply nc_reply;
+    bool nc_is_good = false;
     nc_reply.fixed = NULL;
     nc_reply.fixed_bytes = 0;
     nc_reply.exception_count = 0;
     nc_reply.is_kept = false;
     nc_reply.has_descriptors = false;
-    if (!nearcall_call((const nearcall_client *)nc_client, 2, &nc_request, &nc_reply, nc_env)) {
+    if (!nearcall_collect(nc_posted, &nc_reply, nc_env)) {
         goto nc_done;
     }
     nc_is_good = true;
 nc_done:
     (void)nc_is_good;
-    nearcall_free_writers(nc_writers, 1);
     return;
 }
 
@@ -360,25 +379,34 @@ nc_done:
     return nc_returned;
 }
 
-static nearcall_sequence_double talks_Talks_next_pass(const talks_Talks *nc_client, uint64_t feed, uint32_t number, bool *is_last, nearcall_environment *nc_env) {
+static bool nearcall_post_talks_Talks_next_pass(const talks_Talks *nc_client,
+    uint64_t feed, uint32_t number, uint32_t nc_when,
+    nearcall_posted *nc_posted, nearcall_environment *nc_env) {
     uint8_t nc_fixed[12] = {0};
     nearcall_message nc_request;
+    bool nc_is_posted = false;
+    nearcall_put_u64(nc_fixed, 0, (uint64_t)feed);
+    nearcall_put_u32(nc_fixed, 8, (uint32_t)number);
+    nc_request = (nearcall_message){nc_fixed, NULL, 12, 0, 0, 0, NULL};
+    nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
+        5, &nc_request, nc_when, nc_posted, nc_env);
+    return nc_is_posted;
+}
+
+static nearcall_sequence_double nearcall_collect_talks_Talks_next_pass(nearcall_posted *nc_posted,
+    bool *is_last, nearcall_environment *nc_env) {
     nearcall_sequence_double nc_returned = {0};
     uint8_t nc_results[5];
     nearcall_reply nc_reply;
     bool nc_is_good = false;
     nearcall_take nc_takes[1] = {{NULL, 0, 0, 0, 0}};
-    nearcall_begin(nc_env);
     memset(is_last, 0, sizeof *is_last);
-    nearcall_put_u64(nc_fixed, 0, (uint64_t)feed);
-    nearcall_put_u32(nc_fixed, 8, (uint32_t)number);
-    nc_request = (nearcall_message){nc_fixed, NULL, 12, 0, 0, 0, NULL};
     nc_reply.fixed = nc_results;
     nc_reply.fixed_bytes = 5;
     nc_reply.exception_count = 0;
     nc_reply.is_kept = true;
     nc_reply.has_descriptors = false;
-    if (!nearcall_call((const nearcall_client *)nc_client, 5, &nc_request, &nc_reply, nc_env)) {
+    if (!nearcall_collect(nc_posted, &nc_reply, nc_env)) {
         goto nc_done;
     }
     {
@@ -407,13 +435,13 @@ nc_done:
     return nc_returned;
 }
 
-static void talks_Talks_put_pass(const talks_Talks *nc_client, uint64_t feed, uint32_t number, const nearcall_sequence_octet *items, nearcall_environment *nc_env) {
+static bool nearcall_post_talks_Talks_put_pass(const talks_Talks *nc_client,
+    uint64_t feed, uint32_t number, const nearcall_sequence_octet *items, uint32_t nc_when,
+    nearcall_posted *nc_posted, nearcall_environment *nc_env) {
     uint8_t nc_fixed[16] = {0};
     nearcall_message nc_request;
-    nearcall_reply nc_reply;
-    bool nc_is_good = false;
+    bool nc_is_posted = false;
     nearcall_put nc_puts[1];
-    nearcall_begin(nc_env);
     if ((*items)._length > 1024u) {
         nearcall_refuse_argument(nc_env, nearcall_over("items", NEARCALL_BREACH_BOUND, (uint64_t)(*items)._length, 1024u));
         goto nc_done;
@@ -423,12 +451,22 @@ static void talks_Talks_put_pass(const talks_Talks *nc_client, uint64_t feed, ui
     nearcall_put_u32(nc_fixed, 12, (uint32_t)(*items)._length);
     nc_puts[0] = (nearcall_put){(*items)._buffer, (uint64_t)(*items)._length, "items", false};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 16, 16, 1, 0, NULL};
+    nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
+        6, &nc_request, nc_when, nc_posted, nc_env);
+nc_done:
+    return nc_is_posted;
+}
+
+static void nearcall_collect_talks_Talks_put_pass(nearcall_posted *nc_posted,
+    nearcall_environment *nc_env) {
+    nearcall_reply nc_reply;
+    bool nc_is_good = false;
     nc_reply.fixed = NULL;
     nc_reply.fixed_bytes = 0;
     nc_reply.exception_count = 0;
     nc_reply.is_kept = false;
     nc_reply.has_descriptors = false;
-    if (!nearcall_call((const nearcall_client *)nc_client, 6, &nc_request, &nc_reply, nc_env)) {
+    if (!nearcall_collect(nc_posted, &nc_reply, nc_env)) {
         goto nc_done;
     }
     nc_is_good = true;
@@ -497,25 +535,43 @@ bool nearcall_put_talks_Talks_talk(nearcall_sink_talks_Talks_talk *nc_feed, char
     return nc_feed->batch._length < 31u || nearcall_flush_talks_Talks_talk(nc_feed, nc_env);
 }
 
+/* What became of the batch that the server is at. */
+static bool nearcall_settle_talks_Talks_talk(nearcall_sink_talks_Talks_talk *nc_feed,
+    nearcall_environment *nc_env) {
+    if (nc_feed->own.ahead.is_posted) {
+        nearcall_collect_talks_Talks_put_talk(&nc_feed->own.ahead, nc_env);
+    }
+    return nearcall_feed_went(&nc_feed->own, nc_env);
+}
+
 bool nearcall_flush_talks_Talks_talk(nearcall_sink_talks_Talks_talk *nc_feed, nearcall_environment *nc_env) {
+    bool nc_is_posted;
     nearcall_begin(nc_env);
     if (nc_feed->own.is_over) {
         return nearcall_feed_over(nc_feed->own.client, 2, nc_env);
     }
+    if (!nearcall_settle_talks_Talks_talk(nc_feed, nc_env)) {
+        return false;
+    }
     if (nc_feed->batch._length == 0) {
         return true;
     }
-    talks_Talks_put_talk((const talks_Talks *)nc_feed->own.client, nc_feed->own.feed,
-        nc_feed->own.number++, &nc_feed->batch, nc_env);
+    nc_is_posted = nearcall_post_talks_Talks_put_talk((const talks_Talks *)nc_feed->own.client,
+        nc_feed->own.feed, nc_feed->own.number, &nc_feed->batch,
+        NEARCALL_POST_EITHER, &nc_feed->own.ahead, nc_env);
     for (uint32_t nc_i = 0; nc_i < nc_feed->batch._length; nc_i++) {
         nearcall_free(nc_feed->batch._buffer[nc_i]);
     }
     nc_feed->batch._length = 0;
+    if (nearcall_feed_counted(&nc_feed->own, nc_is_posted) &&
+        !nc_feed->own.ahead.is_ahead) {
+        nearcall_collect_talks_Talks_put_talk(&nc_feed->own.ahead, nc_env);
+    }
     return nearcall_feed_went(&nc_feed->own, nc_env);
 }
 
 void nearcall_end_talks_Talks_talk(nearcall_sink_talks_Talks_talk *nc_feed, nearcall_environment *nc_env) {
-    if (nearcall_flush_talks_Talks_talk(nc_feed, nc_env)) {
+    if (nearcall_flush_talks_Talks_talk(nc_feed, nc_env) && nearcall_settle_talks_Talks_talk(nc_feed, nc_env)) {
         talks_Talks_end_talk((const talks_Talks *)nc_feed->own.client, nc_feed->own.feed, nc_env);
         nearcall_feed_ended(&nc_feed->own, nc_env);
     }
@@ -531,6 +587,14 @@ void nearcall_release_sink_talks_Talks_talk(nearcall_sink_talks_Talks_talk *nc_f
     nearcall_feed_end(&nc_feed->own);
 }
 
+static bool nearcall_ask_talks_Talks_talk(nearcall_feed_talks_Talks_talk *nc_feed, uint32_t nc_when,
+    nearcall_environment *nc_env) {
+    nearcall_feed *nc_own = &nc_feed->own;
+    return nearcall_feed_counted(nc_own, nearcall_post_talks_Talks_next_talk(
+        (const talks_Talks *)nc_own->client, nc_own->feed, nc_own->number,
+        nc_when, &nc_own->ahead, nc_env));
+}
+
 bool nearcall_next_talks_Talks_talk(nearcall_feed_talks_Talks_talk *nc_feed, talks_Line *nc_item, nearcall_environment *nc_env) {
     bool nc_is_last = false;
     nearcall_begin(nc_env);
@@ -543,11 +607,15 @@ bool nearcall_next_talks_Talks_talk(nearcall_feed_talks_Talks_talk *nc_feed, tal
         if (nc_feed->own.is_over) {
             return false;
         }
-        nc_feed->batch = talks_Talks_next_talk((const talks_Talks *)nc_feed->own.client, nc_feed->own.feed,
-            nc_feed->own.number++, &nc_is_last, nc_env);
+        if (nc_feed->own.ahead.is_posted || nearcall_ask_talks_Talks_talk(nc_feed, NEARCALL_POST_NOW, nc_env)) {
+            nc_feed->batch = nearcall_collect_talks_Talks_next_talk(&nc_feed->own.ahead, &nc_is_last, nc_env);
+        }
         if (!nearcall_feed_came(&nc_feed->own, 1, nc_feed->batch._length, nc_is_last,
                 nc_env)) {
             return false;
+        }
+        if (!nc_is_last) {
+            (void)nearcall_ask_talks_Talks_talk(nc_feed, NEARCALL_POST_SPARE, nc_env);
         }
     }
     *nc_item = nc_feed->batch._buffer[nc_feed->at++];
@@ -634,22 +702,40 @@ bool nearcall_put_talks_Talks_pass(nearcall_sink_talks_Talks_pass *nc_feed, uint
     return nc_feed->batch._length < 1024u || nearcall_flush_talks_Talks_pass(nc_feed, nc_env);
 }
 
+/* What became of the batch that the server is at. */
+static bool nearcall_settle_talks_Talks_pass(nearcall_sink_talks_Talks_pass *nc_feed,
+    nearcall_environment *nc_env) {
+    if (nc_feed->own.ahead.is_posted) {
+        nearcall_collect_talks_Talks_put_pass(&nc_feed->own.ahead, nc_env);
+    }
+    return nearcall_feed_went(&nc_feed->own, nc_env);
+}
+
 bool nearcall_flush_talks_Talks_pass(nearcall_sink_talks_Talks_pass *nc_feed, nearcall_environment *nc_env) {
+    bool nc_is_posted;
     nearcall_begin(nc_env);
     if (nc_feed->own.is_over) {
         return nearcall_feed_over(nc_feed->own.client, 6, nc_env);
     }
+    if (!nearcall_settle_talks_Talks_pass(nc_feed, nc_env)) {
+        return false;
+    }
     if (nc_feed->batch._length == 0) {
         return true;
     }
-    talks_Talks_put_pass((const talks_Talks *)nc_feed->own.client, nc_feed->own.feed,
-        nc_feed->own.number++, &nc_feed->batch, nc_env);
+    nc_is_posted = nearcall_post_talks_Talks_put_pass((const talks_Talks *)nc_feed->own.client,
+        nc_feed->own.feed, nc_feed->own.number, &nc_feed->batch,
+        NEARCALL_POST_EITHER, &nc_feed->own.ahead, nc_env);
     nc_feed->batch._length = 0;
+    if (nearcall_feed_counted(&nc_feed->own, nc_is_posted) &&
+        !nc_feed->own.ahead.is_ahead) {
+        nearcall_collect_talks_Talks_put_pass(&nc_feed->own.ahead, nc_env);
+    }
     return nearcall_feed_went(&nc_feed->own, nc_env);
 }
 
 void nearcall_end_talks_Talks_pass(nearcall_sink_talks_Talks_pass *nc_feed, nearcall_environment *nc_env) {
-    if (nearcall_flush_talks_Talks_pass(nc_feed, nc_env)) {
+    if (nearcall_flush_talks_Talks_pass(nc_feed, nc_env) && nearcall_settle_talks_Talks_pass(nc_feed, nc_env)) {
         talks_Talks_end_pass((const talks_Talks *)nc_feed->own.client, nc_feed->own.feed, nc_env);
         nearcall_feed_ended(&nc_feed->own, nc_env);
     }
@@ -660,6 +746,14 @@ void nearcall_release_sink_talks_Talks_pass(nearcall_sink_talks_Talks_pass *nc_f
         return;
     }
     nearcall_feed_end(&nc_feed->own);
+}
+
+static bool nearcall_ask_talks_Talks_pass(nearcall_feed_talks_Talks_pass *nc_feed, uint32_t nc_when,
+    nearcall_environment *nc_env) {
+    nearcall_feed *nc_own = &nc_feed->own;
+    return nearcall_feed_counted(nc_own, nearcall_post_talks_Talks_next_pass(
+        (const talks_Talks *)nc_own->client, nc_own->feed, nc_own->number,
+        nc_when, &nc_own->ahead, nc_env));
 }
 
 bool nearcall_next_talks_Talks_pass(nearcall_feed_talks_Talks_pass *nc_feed, double *nc_item, nearcall_environment *nc_env) {
@@ -674,11 +768,15 @@ bool nearcall_next_talks_Talks_pass(nearcall_feed_talks_Talks_pass *nc_feed, dou
         if (nc_feed->own.is_over) {
             return false;
         }
-        nc_feed->batch = talks_Talks_next_pass((const talks_Talks *)nc_feed->own.client, nc_feed->own.feed,
-            nc_feed->own.number++, &nc_is_last, nc_env);
+        if (nc_feed->own.ahead.is_posted || nearcall_ask_talks_Talks_pass(nc_feed, NEARCALL_POST_NOW, nc_env)) {
+            nc_feed->batch = nearcall_collect_talks_Talks_next_pass(&nc_feed->own.ahead, &nc_is_last, nc_env);
+        }
         if (!nearcall_feed_came(&nc_feed->own, 5, nc_feed->batch._length, nc_is_last,
                 nc_env)) {
             return false;
+        }
+        if (!nc_is_last) {
+            (void)nearcall_ask_talks_Talks_pass(nc_feed, NEARCALL_POST_SPARE, nc_env);
         }
     }
     *nc_item = nc_feed->batch._buffer[nc_feed->at++];

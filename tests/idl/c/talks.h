@@ -193,7 +193,7 @@ typedef struct nearcall_sides_talks_Talks_talk {
 nearcall_sides_talks_Talks_talk talks_Talks_talk(const talks_Talks *nc_client, const char *room, nearcall_environment *nc_env);
 /* Sends an item, with others; it is the sink's, whatever happens. */
 bool nearcall_put_talks_Talks_talk(nearcall_sink_talks_Talks_talk *nc_feed, char *nc_item, nearcall_environment *nc_env);
-/* Sends what there is. */
+/* Sends what there is. What becomes of it is told after it. */
 bool nearcall_flush_talks_Talks_talk(nearcall_sink_talks_Talks_talk *nc_feed, nearcall_environment *nc_env);
 /* There are no more. */
 void nearcall_end_talks_Talks_talk(nearcall_sink_talks_Talks_talk *nc_feed, nearcall_environment *nc_env);
@@ -227,7 +227,7 @@ typedef struct nearcall_sides_talks_Talks_pass {
 nearcall_sides_talks_Talks_pass talks_Talks_pass(const talks_Talks *nc_client, nearcall_environment *nc_env);
 /* Sends an item, with others; it is the sink's, whatever happens. */
 bool nearcall_put_talks_Talks_pass(nearcall_sink_talks_Talks_pass *nc_feed, uint8_t nc_item, nearcall_environment *nc_env);
-/* Sends what there is. */
+/* Sends what there is. What becomes of it is told after it. */
 bool nearcall_flush_talks_Talks_pass(nearcall_sink_talks_Talks_pass *nc_feed, nearcall_environment *nc_env);
 /* There are no more. */
 void nearcall_end_talks_Talks_pass(nearcall_sink_talks_Talks_pass *nc_feed, nearcall_environment *nc_env);

@@ -1,6 +1,7 @@
 /* A client of feeding.idl: `eater NAME` has feeds come and go in every way; `eater NAME dies` has
  * the server end in the middle of one; `eater NAME lies` expects batches of nothing. */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -123,6 +124,8 @@ static void rows_go(const feeding_Feeding *feeding) {
     for (uint32_t key = 0; key < 5; key++) {
         CHECK(nearcall_put_feeding_Feeding_load(feed, row_of(key), &env));
     }
+    /* What the server makes of a batch is told by what comes after it. */
+    CHECK(nearcall_flush_feeding_Feeding_load(feed, &env));
     CHECK(!nearcall_flush_feeding_Feeding_load(feed, &env));
     expect(NEARCALL_RAISED);
     CHECK(nearcall_raised_feeding_Refused(&env)->code == 3);
@@ -206,6 +209,145 @@ static void none_alive(const feeding_Feeding *feeding) {
     CHECK(alive == 0);
 }
 
+/* Whether the server comes to the end of a feed whose reader has asked for its first item alone. A
+ * server that is held up at the wrong time sends one batch more. */
+static bool ends_by_itself(const feeding_Feeding *feeding) {
+    nearcall_feed_feeding_Feeding_numbers *feed =
+        feeding_Feeding_numbers(feeding, 2, 1, NEVER, &env);
+    uint32_t number;
+    bool has_ended = false;
+    CHECK(nearcall_next_feeding_Feeding_numbers(feed, &number, &env) && number == 0);
+    for (int round = 0; round < 50 && !has_ended; round++) {
+        usleep(1000);
+        has_ended = feeding_Feeding_alive(feeding, &env) == 0;
+    }
+    CHECK(nearcall_next_feeding_Feeding_numbers(feed, &number, &env) && number == 1);
+    CHECK(!nearcall_next_feeding_Feeding_numbers(feed, &number, &env));
+    expect(NEARCALL_RETURNED);
+    nearcall_release_feeding_Feeding_numbers(feed);
+    none_alive(feeding);
+    return has_ended;
+}
+
+/* While the program is at one batch the server is at the next. */
+static void ahead_of_its_reader(const feeding_Feeding *feeding) {
+    int rounds = 1;
+    while (!ends_by_itself(feeding)) {
+        CHECK(rounds++ < 50);
+    }
+}
+
+#define MANY 12
+
+/* More feeds of one thread than a binding has A-stacks, which comes to one after the other. */
+static void more_than_astacks(const feeding_Feeding *feeding) {
+    nearcall_feed_feeding_Feeding_numbers *feeds[MANY];
+    nearcall_feed_feeding_Feeding_sum *sums[MANY];
+    uint32_t number;
+    for (int i = 0; i < MANY; i++) {
+        feeds[i] = feeding_Feeding_numbers(feeding, 1000, 0, NEVER, &env);
+        sums[i] = feeding_Feeding_sum(feeding, &env);
+    }
+    for (uint32_t came = 0; came < 1000; came++) {
+        for (int i = 0; i < MANY; i++) {
+            CHECK(nearcall_next_feeding_Feeding_numbers(feeds[i], &number, &env));
+            CHECK(number == came);
+            CHECK(nearcall_put_feeding_Feeding_sum(sums[i], number, &env));
+        }
+    }
+    for (int i = 0; i < MANY; i++) {
+        CHECK(!nearcall_next_feeding_Feeding_numbers(feeds[i], &number, &env));
+        CHECK(nearcall_end_feeding_Feeding_sum(sums[i], &env) == 499500);
+        expect(NEARCALL_RETURNED);
+        nearcall_release_feeding_Feeding_numbers(feeds[i]);
+        nearcall_release_feeding_Feeding_sum(sums[i]);
+    }
+}
+
+/* Given up while the server is at a batch, more often than there are A-stacks. */
+static void given_up_ahead(const feeding_Feeding *feeding) {
+    uint32_t number;
+    for (int i = 0; i < 20; i++) {
+        nearcall_feed_feeding_Feeding_numbers *feed =
+            feeding_Feeding_numbers(feeding, 1000, 1, NEVER, &env);
+        nearcall_feed_feeding_Feeding_load *load =
+            feeding_Feeding_load(feeding, "x", NEVER, &env);
+        expect(NEARCALL_RETURNED);
+        CHECK(nearcall_next_feeding_Feeding_numbers(feed, &number, &env));
+        CHECK(nearcall_put_feeding_Feeding_load(load, row_of(1), &env));
+        CHECK(nearcall_flush_feeding_Feeding_load(load, &env));
+        nearcall_release_feeding_Feeding_numbers(feed);
+        nearcall_release_feeding_Feeding_load(load);
+    }
+}
+
+/* Both ends of what another thread goes on with. */
+typedef struct errand {
+    nearcall_feed_feeding_Feeding_numbers *feed;
+    nearcall_feed_feeding_Feeding_sum *sum;
+    uint32_t next;
+} errand;
+
+static void *go_on(void *given) {
+    errand *own = given;
+    nearcall_environment told;
+    uint32_t number;
+    for (int i = 0; i < 700; i++) {
+        CHECK(nearcall_next_feeding_Feeding_numbers(own->feed, &number, &told));
+        CHECK(number == own->next++);
+        CHECK(nearcall_put_feeding_Feeding_sum(own->sum, number, &told));
+    }
+    return NULL;
+}
+
+/* A feed whose next batch one thread has posted, and another one asks for. */
+static void from_thread_to_thread(const feeding_Feeding *feeding) {
+    errand own = {feeding_Feeding_numbers(feeding, 7000, 0, NEVER, &env),
+                  feeding_Feeding_sum(feeding, &env), 0};
+    uint32_t number;
+    for (int i = 0; i < 5; i++) {
+        pthread_t thread;
+        go_on(&own);
+        CHECK(pthread_create(&thread, NULL, go_on, &own) == 0);
+        CHECK(pthread_join(thread, NULL) == 0);
+        /* This thread's own calls go on meanwhile, and after it. */
+        CHECK(feeding_Feeding_alive(feeding, &env) >= 1);
+    }
+    CHECK(!nearcall_next_feeding_Feeding_numbers(own.feed, &number, &env));
+    CHECK(nearcall_end_feeding_Feeding_sum(own.sum, &env) == 24496500u);
+    expect(NEARCALL_RETURNED);
+    nearcall_release_feeding_Feeding_numbers(own.feed);
+    nearcall_release_feeding_Feeding_sum(own.sum);
+}
+
+/* The deadline of a batch counts from its post; one that is there is taken, however late. */
+static void read_late(const feeding_Feeding *feeding) {
+    feeding_Feeding *hasty = nearcall_with_deadline_feeding_Feeding(feeding, 2000000000u);
+    nearcall_feed_feeding_Feeding_numbers *feed =
+        feeding_Feeding_numbers(hasty, 497, 0, NEVER, &env);
+    uint32_t number, came = 0;
+    CHECK(nearcall_next_feeding_Feeding_numbers(feed, &number, &env));
+    usleep(2100000);
+    while (nearcall_next_feeding_Feeding_numbers(feed, &number, &env)) {
+        came++;
+    }
+    expect(NEARCALL_RETURNED);
+    CHECK(came == 496);
+    nearcall_release_feeding_Feeding_numbers(feed);
+    nearcall_release_feeding_Feeding(hasty);
+}
+
+/* What is posted ahead of whoever will ask for it. */
+static void ahead(const feeding_Feeding *feeding) {
+    ahead_of_its_reader(feeding);
+    more_than_astacks(feeding);
+    given_up_ahead(feeding);
+    none_alive(feeding);
+    from_thread_to_thread(feeding);
+    read_late(feeding);
+    none_alive(feeding);
+}
+
 static void feeds(const feeding_Feeding *feeding) {
     static const uint32_t counts[] = {0, 1, 2, 495, 496, 497, 992, 993, 20000};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
@@ -222,6 +364,7 @@ static void feeds(const feeding_Feeding *feeding) {
     none_alive(feeding);
     late(feeding);
     none_alive(feeding);
+    ahead(feeding);
 }
 
 static void dies(const feeding_Feeding *feeding) {

@@ -84,6 +84,7 @@ void go(const feeding::Feeding &client) {
     for (row.key = 0; row.key < 5; row.key++) {
         refused.put(row);
     }
+    refused.flush();
     CHECK(code_of([&] { refused.flush(); }) == 3);
     CHECK(outcome_of([&] { refused.end(); }) == NEARCALL_NOT_EXECUTED);
     auto joined = client.joined();

@@ -180,7 +180,7 @@ fn claimed<'b, 'm>(client: &'b Client, procedure: u32) -> Result<Call<'b, 'm>, B
 ///
 /// - H2 bytes: the message's. D1 open: its descriptors.
 #[inline]
-unsafe fn filled<'b, 'm>(
+pub(super) unsafe fn filled<'b, 'm>(
     client: &'b Client,
     procedure: u32,
     request: &Outgoing<'m>,

@@ -4,7 +4,7 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::size_of;
 
-use nearcall::raw::{Client, Reply};
+use nearcall::raw::{Ahead, Client, Reply};
 use nearcall::{CallError, Ran};
 
 /// Bytes of an environment's message, with the NUL.
@@ -208,6 +208,26 @@ pub struct ReplyRecord {
     pub held: [u64; 8],
 }
 
+/// A call for a batch while it is under way. `nearcall_posted` in C.
+#[repr(C)]
+pub struct PostedRecord {
+    pub is_posted: bool,
+    /// Nobody has to wait for it yet.
+    pub is_ahead: bool,
+    /// The [`Ahead`], while there is one.
+    pub held: [u64; 6],
+}
+
+/// When a call for a batch is posted. `NEARCALL_POST_` in C.
+pub mod when {
+    /// Somebody waits for it.
+    pub const NOW: u32 = 0;
+    /// Only if there is an A-stack to spare, and no error is told.
+    pub const SPARE: u32 = 1;
+    /// Ahead if there is one to spare; else now.
+    pub const EITHER: u32 = 2;
+}
+
 /// A reply that is kept. Dropped in this order.
 pub struct Kept<'b> {
     pub reply: Reply<'b>,
@@ -291,6 +311,8 @@ pub struct BreachRecord {
 
 const _: () = assert!(size_of::<Kept<'_>>() <= size_of::<[u64; 8]>());
 const _: () = assert!(align_of::<Kept<'_>>() <= align_of::<u64>());
+const _: () = assert!(size_of::<Ahead<'_>>() <= size_of::<[u64; 6]>());
+const _: () = assert!(align_of::<Ahead<'_>>() <= align_of::<u64>());
 const _: () = assert!(size_of::<nearcall::Opaque<'_>>() <= size_of::<OpaqueRecord>());
 const _: () = assert!(align_of::<nearcall::Opaque<'_>>() <= align_of::<OpaqueRecord>());
 
@@ -455,6 +477,7 @@ fn assert_messages(text: &mut String) {
         raised,
         held
     );
+    record!(text, PostedRecord, "nearcall_posted", is_posted, is_ahead, held);
     record!(text, SourceRecord, "nearcall_source", next, free, item_bytes, batch_count);
     record!(text, IntakeRecord, "nearcall_intake", take, end, free, item_bytes, result_bytes);
     record!(
@@ -536,6 +559,9 @@ fn numbers() -> Vec<(&'static str, u32)> {
         ("NEARCALL_FORM_LENT", form::LENT),
         ("NEARCALL_FORM_SCRATCH", form::SCRATCH),
         ("NEARCALL_FORM_PREALLOC", form::PREALLOC),
+        ("NEARCALL_POST_NOW", when::NOW),
+        ("NEARCALL_POST_SPARE", when::SPARE),
+        ("NEARCALL_POST_EITHER", when::EITHER),
         ("NEARCALL_DESCRIPTOR_ANY", kind::ANY),
         ("NEARCALL_DESCRIPTOR_FILE", kind::FILE),
         ("NEARCALL_DESCRIPTOR_SEGMENT", kind::SEGMENT),

@@ -9,6 +9,7 @@
 //! Prints the plan's steps; decides only what is C's own: names, and that values lie in private
 //! memory, so that what a stub judges cannot change any more. docs/design/0011 has the mapping.
 
+mod ahead;
 mod apart;
 mod brief;
 mod checks;
@@ -133,7 +134,10 @@ impl C<'_> {
         for plan in self.own_interfaces() {
             self.print_descriptor(plan, &mut text);
             for procedure in self.procedures(plan) {
-                self.print_call_stub(procedure, &mut text);
+                match ahead::is_ahead(procedure.operation) {
+                    true => self.print_halves(procedure, &mut text),
+                    false => self.print_call_stub(procedure, &mut text),
+                }
             }
             for feed in self.feeds(plan).iter().filter(|feed| !feed.is_exchange()) {
                 self.print_feed(feed, &mut text);

@@ -8,19 +8,16 @@
 //!   Sink   items ──▶ posting ──▶ under way ──▶ settled            one batch ahead of the server
 //! ```
 //!
-//! A batch that is ahead of its task keeps an A-stack for as long as the task pleases. One A-stack
-//! of each class is left to batches that somebody waits for: so a task that has more feeds than
-//! there are A-stacks, and comes to one after the other, never waits for one of its own.
+//! A batch that is ahead of its task keeps an A-stack for as long as the task pleases, but never
+//! the last one of its class: see `lead.rs`.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-// Relaxed: a count of what may be kept; nothing is read through it.
-use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll, ready};
 
-use super::binding::ClientBinding;
 use super::feed::Open;
+use super::lead::Lead;
 use crate::error::{CallError, NotExecuted};
 use crate::raw::{Awaiting, Client};
 
@@ -69,24 +66,6 @@ pub struct AwaitedSink<'b, T, R, E = CallError> {
     /// The name of what `post` calls, once it was called, and how many A-stacks there are for it.
     procedure: &'static str,
     astack_count: u32,
-}
-
-/// The right to keep an A-stack for a batch that nobody waits for.
-struct Lead<'b>(&'b ClientBinding);
-
-impl<'b> Lead<'b> {
-    /// One more, of a class with so many A-stacks; `None`: the others are to be left free.
-    fn take(client: &'b Client, astack_count: u32) -> Option<Lead<'b>> {
-        let binding: &'b ClientBinding = client.binding().inner();
-        let one_more = |leads| (leads + 1 < astack_count).then_some(leads + 1);
-        binding.leads.fetch_update(Relaxed, Relaxed, one_more).ok().map(|_| Lead(binding))
-    }
-}
-
-impl Drop for Lead<'_> {
-    fn drop(&mut self) {
-        self.0.leads.fetch_sub(1, Relaxed);
-    }
 }
 
 /// The call for a batch.

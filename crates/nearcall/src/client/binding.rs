@@ -78,7 +78,7 @@ pub(crate) struct ClientBinding {
     pub lane: u32,
     captured: Mutex<Captured>,
     captured_count: AtomicU32,
-    /// Batches of awaited feeds that are ahead of whom they are for.
+    /// Batches that are ahead of whom they are for, of feeds that are no thread's.
     pub leads: AtomicU32,
     pub renewal: Renewal,
     /// Keeps the housekeeping that watches the server.

@@ -40,6 +40,12 @@ impl Drop for Haste {
     }
 }
 
+/// Claims without waiting for an A-stack.
+pub fn in_haste<T>(claim: impl FnOnce() -> T) -> T {
+    let _haste = Haste::begin(true);
+    claim()
+}
+
 /// Whether this thread does not wait.
 pub(crate) fn is_hasty() -> bool {
     with(Cell::get)

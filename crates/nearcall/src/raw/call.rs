@@ -14,6 +14,7 @@ use nearcall_os::segment::Segment;
 // Relaxed: every word stored here is made visible by the swap that posts (row O1).
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::ahead::Ahead;
 use super::area::Outgoing;
 use super::awaiting::Awaiting;
 use super::marshal::Marshal;
@@ -22,6 +23,7 @@ use super::reply::{Read, Reply, reader};
 use super::variable::{PIECE_BYTES, Rest, Variable};
 use crate::client::binding::{ClientBinding, Grip, Held};
 use crate::client::deadline::{Deadline, NEVER_NS, Unposted, left_ns};
+use crate::client::lead::Lead;
 use crate::client::linkage::NO_PROCESSOR;
 use crate::client::switching;
 use crate::client::wait::{NoReply, Wait};
@@ -269,6 +271,17 @@ impl<'b, 'd> Call<'b, 'd> {
         let deadline = self.deadline;
         let (grip, procedure) = self.post_outstanding(fixed_bytes)?;
         Ok(Awaiting::new(binding, (grip, procedure, deadline), read))
+    }
+
+    /// Posts the call and does not wait: any thread collects it (design note 0020).
+    pub fn post_ahead(
+        self,
+        fixed_bytes: u32,
+        lead: Option<Lead<'b>>,
+    ) -> Result<Ahead<'b>, Box<CallError>> {
+        let deadline = self.deadline;
+        let (grip, procedure) = self.post_outstanding(fixed_bytes)?;
+        Ok(Ahead::new((grip, procedure, deadline), lead))
     }
 
     /// Posts the call, which is this thread's to collect.

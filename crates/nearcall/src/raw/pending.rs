@@ -127,7 +127,11 @@ impl Drop for Posted<'_> {
 /// The reply was not there at the first look: waits for it. Its words.
 #[cold]
 #[inline(never)]
-fn wait(grip: Grip<'_>, procedure: u32, deadline: Deadline) -> Result<HeadWords, Box<CallError>> {
+pub(super) fn wait(
+    grip: Grip<'_>,
+    procedure: u32,
+    deadline: Deadline,
+) -> Result<HeadWords, Box<CallError>> {
     let (head, sequence) = (grip.astack.head(), grip.linkage().sequence());
     let same_processor = processor::current() == grip.linkage().server_processor();
     if !same_processor && !switching::is_here() {
@@ -175,7 +179,7 @@ pub(super) fn abandon_unless_replied(grip: Grip<'_>) -> bool {
 /// oneway call.
 #[cold]
 #[inline(never)]
-fn let_come_back(grip: Grip<'_>) {
+pub(super) fn let_come_back(grip: Grip<'_>) {
     grip.settle_here();
     let sequence = grip.linkage().sequence();
     match turn::is_idle(&grip.astack.head().turn, sequence) {

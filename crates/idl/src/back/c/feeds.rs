@@ -101,7 +101,7 @@ impl C<'_> {
                     "/* Sends an item, with others; it is the {kind}'s, whatever happens. */"
                 ));
                 text.line(format!("{};", self.put_signature(feed)));
-                text.line("/* Sends what there is. */");
+                text.line("/* Sends what there is. What becomes of it is told after it. */");
                 text.line(format!("{};", self.flush_signature(feed)));
                 text.line(match feed.is_exchange() {
                     false => "/* There are no more: what the server makes of them. */",
@@ -267,8 +267,8 @@ impl C<'_> {
 
     /// The client's functions of a feed that comes.
     fn print_next(&self, feed: &FeedOf<'_>, text: &mut Text) {
-        let own = self.names.declaration(feed.open.interface);
-        let (stub, index) = (self.stub_name(feed.carrier), feed.carrier.plan.index);
+        let index = feed.carrier.plan.index;
+        self.print_ask(feed, text);
         text.open(format!("{} {{", self.next_signature(feed)));
         text.line("bool nc_is_last = false;");
         text.line("nearcall_begin(nc_env);");
@@ -279,14 +279,19 @@ impl C<'_> {
         text.line("memset(&nc_feed->batch, 0, sizeof nc_feed->batch);");
         text.line("nc_feed->at = 0;");
         text.lines(["if (nc_feed->own.is_over) {", "    return false;", "}"].map(String::from));
-        text.line(format!(
-            "nc_feed->batch = {stub}((const {own} *)nc_feed->own.client, nc_feed->own.feed,"
-        ));
-        text.line("    nc_feed->own.number++, &nc_is_last, nc_env);");
+        let ask = format!("nearcall_ask_{}(nc_feed, NEARCALL_POST_", self.feed_name(feed));
+        text.open(format!("if (nc_feed->own.ahead.is_posted || {ask}NOW, nc_env)) {{"));
+        let collect = self.collect_name(feed.carrier);
+        let posted = "&nc_feed->own.ahead";
+        text.line(format!("nc_feed->batch = {collect}({posted}, &nc_is_last, nc_env);"));
+        text.close("}");
         text.line(format!(
             "if (!nearcall_feed_came(&nc_feed->own, {index}, nc_feed->batch._length, nc_is_last,"
         ));
         text.lines(["        nc_env)) {", "    return false;", "}"].map(String::from));
+        text.open("if (!nc_is_last) {");
+        text.line(format!("(void){ask}SPARE, nc_env);"));
+        text.close("}");
         text.close("}");
         text.line("*nc_item = nc_feed->batch._buffer[nc_feed->at++];");
         text.line("return true;");
@@ -342,7 +347,10 @@ impl C<'_> {
             self.stub_name(end),
             self.names.declaration(feed.open.interface)
         );
-        let flushed = format!("if (nearcall_flush_{name}(nc_feed, nc_env)) {{");
+        let flushed = format!(
+            "if (nearcall_flush_{name}(nc_feed, nc_env) && \
+             nearcall_settle_{name}(nc_feed, nc_env)) {{"
+        );
         let ended = "nearcall_feed_ended(&nc_feed->own, nc_env);";
         match &end.operation.returns {
             Some(declared) => {
@@ -368,19 +376,39 @@ impl C<'_> {
 
     fn print_flush(&self, feed: &FeedOf<'_>, over: &str, text: &mut Text) {
         let own = self.names.declaration(feed.open.interface);
+        let (record, name) = (self.feed_record(feed), self.feed_name(feed));
+        let (post, collect) = (self.post_name(feed.carrier), self.collect_name(feed.carrier));
+        let collected = format!("{collect}(&nc_feed->own.ahead, nc_env);");
+        text.line("/* What became of the batch that the server is at. */");
+        text.line(format!("static bool nearcall_settle_{name}({record} *nc_feed,"));
+        text.open("    nearcall_environment *nc_env) {");
+        text.open("if (nc_feed->own.ahead.is_posted) {");
+        text.line(&collected);
+        text.close("}");
+        text.line("return nearcall_feed_went(&nc_feed->own, nc_env);");
+        text.close("}");
+        text.line("");
         text.open(format!("{} {{", self.flush_signature(feed)));
+        text.line("bool nc_is_posted;");
         text.line("nearcall_begin(nc_env);");
         text.open("if (nc_feed->own.is_over) {");
         text.line(over);
         text.close("}");
+        text.open(format!("if (!nearcall_settle_{name}(nc_feed, nc_env)) {{"));
+        text.line("return false;");
+        text.close("}");
         text.lines(
             ["if (nc_feed->batch._length == 0) {", "    return true;", "}"].map(String::from),
         );
-        let stub = self.stub_name(feed.carrier);
-        text.line(format!("{stub}((const {own} *)nc_feed->own.client, nc_feed->own.feed,"));
-        text.line("    nc_feed->own.number++, &nc_feed->batch, nc_env);");
+        text.line(format!("nc_is_posted = {post}((const {own} *)nc_feed->own.client,"));
+        text.line("    nc_feed->own.feed, nc_feed->own.number, &nc_feed->batch,");
+        text.line("    NEARCALL_POST_EITHER, &nc_feed->own.ahead, nc_env);");
         self.print_item_frees(feed, "0", text);
         text.line("nc_feed->batch._length = 0;");
+        text.line("if (nearcall_feed_counted(&nc_feed->own, nc_is_posted) &&");
+        text.open("    !nc_feed->own.ahead.is_ahead) {");
+        text.line(collected);
+        text.close("}");
         text.line("return nearcall_feed_went(&nc_feed->own, nc_env);");
         text.close("}");
         text.line("");

@@ -1,0 +1,106 @@
+//! Calls for batches, posted ahead of whoever will ask for what they bring
+//! (docs/design/0020-streams.md). What a feed is in C calls these.
+
+use nearcall::raw::{Ahead, Lead, in_haste};
+
+use super::Outgoing;
+use super::client::{failed, filled, told};
+use super::domain::ClientRecord;
+use super::records::{Environment, Message, PostedRecord, ReplyRecord, when};
+
+/// Posts the call for a batch. False if it is not posted: after an error, and where it is not
+/// wanted at any price.
+///
+/// # Safety
+///
+/// - H1 live: all of them; `client` also until it is collected or dropped. H2 bytes: the message's.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_post(
+    client: *const ClientRecord,
+    procedure: u32,
+    request: *const Message,
+    when: u32,
+    posted: *mut PostedRecord,
+    environment: *mut Environment,
+) -> bool {
+    // SAFETY: H1.
+    let client = &unsafe { &*client }.client;
+    // SAFETY: H1.
+    let request = unsafe { Outgoing::new(request) };
+    let lead = match when {
+        when::NOW => None,
+        when::SPARE | when::EITHER => Lead::of_procedure(client, procedure),
+        other => unreachable!("generated code says when: {other}"),
+    };
+    let is_ahead = lead.is_some();
+    // SAFETY: passed on.
+    let fill = || unsafe { filled(client, procedure, &request, false) };
+    let filled = match when {
+        when::SPARE if !is_ahead => return false,
+        when::SPARE => in_haste(fill),
+        _ => fill(),
+    };
+    let ahead = match filled.and_then(|call| call.post_ahead(request.fixed.len() as u32, lead)) {
+        Ok(ahead) => ahead,
+        // Whoever asks for it learns of that, or that it is over.
+        Err(_) if when == when::SPARE => return false,
+        // SAFETY: H1.
+        Err(error) => return unsafe { failed(environment, &error) },
+    };
+    // SAFETY: H1.
+    let posted = unsafe { &mut *posted };
+    // SAFETY: the record is large enough, which is asserted beside it, and holds nothing: it is
+    // posted once at a time.
+    unsafe { posted.held.as_mut_ptr().cast::<Ahead<'_>>().write(ahead) };
+    (posted.is_posted, posted.is_ahead) = (true, is_ahead);
+    true
+}
+
+/// Waits for the reply of a posted call, and copies its fixed part out. False after an error; in
+/// any case it is not posted any more. Any thread may.
+///
+/// # Safety
+///
+/// - H1 live: all of them, the client of the post, too, and it is posted. H2 bytes: the reply's.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_collect(
+    posted: *mut PostedRecord,
+    reply: *mut ReplyRecord,
+    environment: *mut Environment,
+) -> bool {
+    // SAFETY: passed on.
+    let ahead = unsafe { taken(posted) };
+    // SAFETY: passed on.
+    unsafe { told(ahead.collect(), reply, environment) }
+}
+
+/// Drops what a posted call will bring, if there is one. Does not wait: its A-stack comes back when
+/// the server is done with it.
+///
+/// # Safety
+///
+/// - H1 live: `posted`, and the client of the post.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_posted_drop(posted: *mut PostedRecord) {
+    // SAFETY: H1.
+    if unsafe { &*posted }.is_posted {
+        // SAFETY: H1, and it is posted.
+        drop(unsafe { taken(posted) });
+    }
+}
+
+/// The call of a record, which does not hold it any more.
+///
+/// # Safety
+///
+/// - H1 live: the record, and it is posted.
+unsafe fn taken<'b>(posted: *mut PostedRecord) -> Ahead<'b> {
+    // SAFETY: H1.
+    let record = unsafe { &mut *posted };
+    record.is_posted = false;
+    // SAFETY: H1: it was posted, so that one was written there; it is read once.
+    unsafe { record.held.as_ptr().cast::<Ahead<'_>>().read() }
+}

@@ -1,0 +1,75 @@
+//! A call that was posted ahead of whoever will ask what came of it: any thread, and not always the
+//! one that has posted it (design note 0020).
+//!
+//! ```text
+//!   Call ──post_ahead──▶ Ahead ──collect──▶ Reply
+//!                          │
+//!                          └──drop──▶ the A-stack comes back when the server is done with it
+//! ```
+//!
+//! As [`super::pending::Pending`], which stays with its thread and so knows at once that what is
+//! kept for a thread is its own; and as [`super::awaiting::Awaiting`], whose caller does not wait.
+//! Here a thread waits, and an A-stack that was kept for another one goes to the list after it.
+
+use std::mem::ManuallyDrop;
+
+use nearcall_os::HeadWords;
+
+use super::call::is_replied;
+use super::pending::{let_come_back, wait};
+use super::reply::Reply;
+use crate::client::binding::Grip;
+use crate::client::deadline::Deadline;
+use crate::client::lead::Lead;
+use crate::error::CallError;
+
+/// A call that is under way. Any thread may collect it. Dropping it collects nothing, and waits for
+/// nothing. A deadline counts from the post.
+///
+/// ```
+/// fn send(ahead: nearcall::raw::Ahead<'static>) {
+///     std::thread::spawn(move || ahead.collect().map(drop));
+/// }
+/// ```
+#[derive(Debug)]
+#[must_use = "collect it: its results are what the call was made for"]
+pub struct Ahead<'b> {
+    grip: Grip<'b>,
+    procedure: u32,
+    deadline: Deadline,
+    /// The right to be so for as long as it likes; none: somebody is about to collect it.
+    lead: Option<Lead<'b>>,
+}
+
+impl<'b> Ahead<'b> {
+    /// The call on this A-stack was posted, and a deadline has begun.
+    pub(super) fn new(
+        (grip, procedure, deadline): (Grip<'b>, u32, Deadline),
+        lead: Option<Lead<'b>>,
+    ) -> Ahead<'b> {
+        Ahead { grip, procedure, deadline, lead }
+    }
+
+    /// Waits for the reply.
+    ///
+    /// # Errors: those of the plain call. `CallAborted` without a reply at the deadline; a reply
+    /// that is there already is returned, however late.
+    pub fn collect(self) -> Result<Reply<'b>, Box<CallError>> {
+        let mut ahead = ManuallyDrop::new(self);
+        drop(ahead.lead.take());
+        let Ahead { grip, procedure, deadline, .. } = *ahead;
+        grip.settle_here();
+        let words = HeadWords::load(grip.astack.head());
+        let words = match is_replied(words, grip.linkage().sequence()) {
+            true => words,
+            false => wait(grip, procedure, deadline)?,
+        };
+        Reply::new(grip, procedure, words)
+    }
+}
+
+impl Drop for Ahead<'_> {
+    fn drop(&mut self) {
+        let_come_back(self.grip);
+    }
+}
