@@ -171,7 +171,7 @@ impl LookedAt {
                 (server, std::process::id(), calls, None)
             }
             Side::Client => {
-                let mut client = Player::start(Role::Ask, path, NAME, "")?;
+                let mut client = Player::start(Role::Prompted, path, NAME, "")?;
                 let (mut input, mut output) = client.take_talk();
                 let calls = make(move |call| {
                     let is_it = |each: &Call| each.procedure == call.procedure;

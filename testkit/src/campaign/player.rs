@@ -65,7 +65,7 @@ pub enum Role {
     /// Exports `Faults` from one processor until its input ends.
     Test,
     /// Calls `Faults`, one call for each line of its input, and says what came of it.
-    Ask,
+    Prompted,
     /// Exports `Crowd` until its input ends.
     Echo,
     /// Told to go, binds, calls, and ends; says what it was told of each call. Makes a long one,
@@ -93,12 +93,13 @@ pub const EFFECTS_OF_A_CALLER: u64 = 2;
 pub const HOLDERS_CALL: u64 = 1;
 
 impl Role {
-    fn word(self) -> &'static str {
+    /// How one is told it.
+    pub fn word(self) -> &'static str {
         match self {
             Role::Serve => "serve",
             Role::Relay => "relay",
             Role::Test => "test",
-            Role::Ask => "ask",
+            Role::Prompted => "prompted",
             Role::Echo => "echo",
             Role::Call => "call",
             Role::Hold => "hold",
@@ -339,7 +340,7 @@ pub fn play_if_told() -> Option<ExitCode> {
             alone.processors_max = 1;
             serve_with(alone, |domain| server::export(domain, directory, name));
         }
-        "ask" => looked_at::ask(directory, name),
+        "prompted" => looked_at::ask(directory, name),
         "echo" => serve(|domain| effects::export_crowd(domain, directory, name)),
         "call" => call(directory, name, rest),
         "hold" => hold(directory, name, rest),

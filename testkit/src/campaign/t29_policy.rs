@@ -165,3 +165,32 @@ fn ask(report: &mut Report, place: &Place, importer: Importer) -> Result<u64, St
     }
     Ok(wanted.iter().filter(|record| record.event != "revoked").count() as u64)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::player::Role;
+    use super::*;
+
+    #[test]
+    fn no_two_roles_are_told_by_one_word() {
+        let own = [
+            Role::Serve,
+            Role::Relay,
+            Role::Test,
+            Role::Prompted,
+            Role::Echo,
+            Role::Call,
+            Role::Hold,
+            Role::Suffer,
+            Role::Twins,
+            Role::Knock,
+            Role::Reuse,
+        ];
+        let of_policies = Part::ALL.map(|(part, _)| Role::Policy(part));
+        let words = own.iter().chain(&of_policies).map(|role| role.word());
+        let different: BTreeSet<_> = words.collect();
+        assert_eq!(different.len(), own.len() + of_policies.len());
+    }
+}
