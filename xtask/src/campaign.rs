@@ -8,6 +8,9 @@ use std::process::Command;
 
 use crate::step::{self, Failed};
 
+/// What its program is built with; below `target` its folder is called so, too.
+const PROFILE: &str = "campaign";
+
 /// What to run of it.
 #[derive(Debug, Default)]
 pub struct Selection {
@@ -21,12 +24,13 @@ pub struct Selection {
 
 /// Builds the program, then runs it.
 pub fn run(root: &Path, selection: &Selection) -> Result<(), Failed> {
-    let built = step::cargo(root, &["build", "--package", "testkit", "--bins"]).status();
+    let build = ["build", "--profile", PROFILE, "--package", "testkit", "--bins"];
+    let built = step::cargo(root, &build).status();
     if !built.is_ok_and(|status| status.success()) {
         return Err(Failed("testkit was not built".to_owned()));
     }
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);
-    let mut command = Command::new(target.join("debug/campaign"));
+    let mut command = Command::new(target.join(PROFILE).join("campaign"));
     command.current_dir(root).arg("--root").arg(root);
     command.args(["--seed", &selection.seed.to_string()]);
     if selection.is_nightly {

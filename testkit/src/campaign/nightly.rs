@@ -9,6 +9,9 @@ use super::report::Stopped;
 /// What the sanitizers are built for.
 pub const TARGET: &str = "x86_64-unknown-linux-gnu";
 
+/// What `cargo xtask campaign` builds its program with, too.
+const PROFILE: &str = "campaign";
+
 /// `cargo` of the nightly toolchain, with a target directory of its own for `purpose`.
 ///
 /// # Errors: a component of that toolchain is not installed; the row is skipped.
@@ -41,12 +44,13 @@ pub fn campaign(
     more: &[&str],
 ) -> Result<PathBuf, Stopped> {
     let mut command = cargo(setup, sanitizer, component)?;
-    command.args(["build", "--quiet", "--package", "testkit", "--bin", "campaign"]);
+    command.args(["build", "--quiet", "--profile", PROFILE]);
+    command.args(["--package", "testkit", "--bin", "campaign"]);
     command.args(["--target", TARGET]).args(more);
     command.env("RUSTFLAGS", format!("-Zsanitizer={sanitizer}"));
     let output = command.output()?;
     match output.status.success() {
-        true => Ok(target(setup, sanitizer).join(TARGET).join("debug/campaign")),
+        true => Ok(target(setup, sanitizer).join(TARGET).join(PROFILE).join("campaign")),
         false => {
             let said = String::from_utf8_lossy(&output.stderr);
             Err(format!("not built with the {sanitizer} sanitizer: {said}").into())

@@ -129,8 +129,11 @@ impl Reader {
 }
 
 fn has_pattern(segment: &Segment) -> bool {
-    let bytes: Vec<u8> = (0..segment.bytes() / 8)
-        .flat_map(|word| segment.span().load_u64(word * 8).to_le_bytes())
-        .collect();
-    bytes.windows(8).any(|window| window == PATTERN.to_le_bytes())
+    let mut bytes = vec![0; segment.bytes()];
+    segment.span().copy_out(0, &mut bytes);
+    holds_pattern(&bytes)
+}
+
+fn holds_pattern(bytes: &[u8]) -> bool {
+    memchr::memmem::find(bytes, &PATTERN.to_le_bytes()).is_some()
 }

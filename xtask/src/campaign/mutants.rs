@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use super::PROFILE;
 use crate::step::{self, Failed};
 
 /// Seconds that a row or a test may take over a bug.
@@ -233,7 +234,8 @@ impl Copy {
     fn run(&self, check: &Check) -> Result<Ran, Failed> {
         let built = match check {
             Check::Row(_) => {
-                self.cargo(&["build", "--quiet", "-p", "testkit", "--bin", "campaign"]).output()
+                let build = ["build", "--quiet", "--profile", PROFILE, "-p", "testkit"];
+                self.cargo(&build).args(["--bin", "campaign"]).output()
             }
             Check::Test(arguments) => {
                 self.cargo(&["test", "--quiet", "--no-run"]).args(arguments).output()
@@ -250,7 +252,8 @@ impl Copy {
         command.env("CARGO_TARGET_DIR", &self.target).stdin(Stdio::null());
         match check {
             Check::Row(row) => {
-                command.arg(self.target.join("debug/campaign")).args(["--only", row]);
+                let program = self.target.join(PROFILE).join("campaign");
+                command.arg(program).args(["--only", row]);
             }
             Check::Test(arguments) => {
                 command.arg(cargo_program()).arg("test").args(arguments);

@@ -15,7 +15,7 @@ use nearcall::{Binding, Domain};
 use super::super::Setup;
 use super::super::player::{Player, Role};
 use super::super::report::{Report, Stopped};
-use super::{BETWEEN, PATTERN};
+use super::{BETWEEN, PATTERN, holds_pattern};
 use crate::faults::faults::{FAULTS, FaultsClient, Point, Shape};
 use crate::server::import_options;
 
@@ -168,7 +168,7 @@ impl Scene<'_> {
             }
             bytes.truncate(there);
             read += there as u64;
-            if bytes.windows(8).any(|window| window == PATTERN.to_le_bytes()) {
+            if holds_pattern(&bytes) {
                 return Ok((Some(line.to_owned()), read));
             }
         }
