@@ -22,7 +22,7 @@ use super::super::latency::Times;
 use super::super::oracle::{CallName, Entry, Told, judge};
 use super::super::player::{Held, Player, Role, bind_in, died_of_plant, heard};
 use super::super::report::{Report, Stopped};
-use super::{choose, die};
+use super::{Notices, choose, die};
 
 /// Deaths at each step, in the shorter version and at night.
 const DEATHS: usize = 4;
@@ -84,7 +84,7 @@ pub fn run(setup: &Setup, report: &mut Report, known: &[u64]) -> Result<Times, S
     let of_c = choose(setup, "T1 chain C", code::lines_of(&chain.met_by_server(C, known)?)?);
     let of_a = choose(setup, "T1 chain A", code::lines_of(&chain.met_by_client(known)?)?);
     let deaths = if setup.is_nightly { DEATHS_AT_NIGHT } else { DEATHS };
-    let mut told = Times::default();
+    let mut told = Notices::default();
     chain.keeping(&[B], report, |chain, report| {
         of_c.iter().try_for_each(|(name, at)| {
             let live = || chain.outlive([None, Some(*at)]);
@@ -110,7 +110,7 @@ pub fn run(setup: &Setup, report: &mut Report, known: &[u64]) -> Result<Times, S
     report.figure(format!("{} steps of chains", of_a.len() + of_b.len() + of_c.len()));
     report.at_least("deaths there", (report.count - before) as f64, DEATHS_MIN, "");
     report.violations.extend(chain.end()?);
-    Ok(told)
+    Ok(told.after)
 }
 
 impl Chain {
