@@ -41,6 +41,7 @@ impl Drop for Haste {
 }
 
 /// Claims without waiting for an A-stack.
+#[inline(always)]
 pub fn in_haste<T>(claim: impl FnOnce() -> T) -> T {
     let _haste = Haste::begin(true);
     claim()

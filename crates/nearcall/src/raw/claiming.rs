@@ -13,7 +13,7 @@ use super::client::Client;
 use crate::client::call_all::is_full;
 use crate::client::claimants::Place;
 use crate::client::deadline::{NEVER_NS, left_ns};
-use crate::client::hasty::Haste;
+use crate::client::hasty::in_haste;
 use crate::client::herald::{self, Ticket};
 use crate::error::CallError;
 
@@ -48,9 +48,7 @@ impl<'b, 'd> Claiming<'b, 'd> {
     /// Claims if there is one.
     #[inline(always)]
     fn claim(&mut self) -> Result<Call<'b, 'd>, Box<CallError>> {
-        let haste = Haste::begin(true);
-        let mut call = self.client.claim_of_class(self.class, self.procedure)?;
-        drop(haste);
+        let mut call = in_haste(|| self.client.claim_of_class(self.class, self.procedure))?;
         if let Some(waiting) = self.waiting.take() {
             call.note_wait(waiting.until_ns);
             waiting.leave(self.client);
