@@ -57,11 +57,15 @@ pub mod flag {
     pub const PARTIAL: u32 = 1 << 17;
     /// The bits that say how long the client still waits: see [`crate::deadline`].
     pub const DEADLINE: u32 = 0x1fff << 18;
+    /// The client notes in the tally of the class that it posts on this A-stack, if the reply says
+    /// that the server looks there.
+    pub const TALLIES: u32 = 1 << 31;
     /// The bits that hold the writer's processor number.
     pub const PROCESSOR: u32 = 0xffff;
 }
 
-/// First line of a request block. Written by the client, and only when a flag says so.
+/// First line of a request block. Written by the client, and only when a flag says so or the server
+/// has asked for it.
 #[repr(C, align(64))]
 #[derive(Debug, Default)]
 pub struct RequestLine {
@@ -70,11 +74,15 @@ pub struct RequestLine {
     /// Bytes of the variable part that are there, if [`flag::PARTIAL`] says that the client is
     /// still copying it. See `nearcall_core::progress`.
     pub progress: AtomicU32,
+    /// In the first A-stack of a class alone: which of its A-stacks a thread has posted calls on.
+    /// See `nearcall_core::tally`.
+    pub tally: AtomicU64,
 }
 
 const _: () = assert!(size_of::<RequestLine>() == 64);
 const _: () = assert!(offset_of!(RequestLine, generation) == 0);
 const _: () = assert!(offset_of!(RequestLine, progress) == 4);
+const _: () = assert!(offset_of!(RequestLine, tally) == 8);
 
 /// First line of a reply block. Written by the server. The client reads it only after a death or
 /// for an out-of-line result, so that writing it costs the server no transfer.

@@ -18,6 +18,8 @@ pub mod claim;
 
 pub mod progress;
 
+pub mod tally;
+
 pub mod bell;
 
 pub mod fault;

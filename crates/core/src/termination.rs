@@ -35,7 +35,7 @@ pub enum Outcome {
 /// `turn` is the turn word, and `was_claimed` what [`crate::claim::was_claimed`] said, both read
 /// after `proof` was had. Dead, aborted and unknown phases count as no reply.
 pub fn classify(turn: TurnWord, sequence: Sequence, was_claimed: bool, proof: Proof) -> Outcome {
-    let is_idle = matches!(turn.phase(), Some(Phase::IdleBell | Phase::IdleHot));
+    let is_idle = matches!(turn.phase(), Some(Phase::IdleBell | Phase::IdleHot | Phase::IdleTally));
     if is_idle && turn.sequence() == sequence {
         return Outcome::Delivered;
     }
@@ -62,6 +62,7 @@ mod tests {
         for proof in [Proof::Died, Proof::HungUp, Proof::Revoked] {
             check(Phase::IdleBell, true, proof, Outcome::Delivered);
             check(Phase::IdleHot, true, proof, Outcome::Delivered);
+            check(Phase::IdleTally, true, proof, Outcome::Delivered);
         }
     }
 

@@ -5,4 +5,5 @@ mod bell;
 mod bias;
 mod claim;
 mod progress;
+mod tally;
 mod turn;

@@ -5,7 +5,8 @@
 //! ```text
 //!                     O1 post (swap)              O3 take (load, then claim)
 //!  IDLE_HOT ─┬──────────────────────▶ POSTED ──────────────────────┐
-//!  IDLE_BELL ┘                         │  ▲                        │ procedure runs
+//!  IDLE_TALLY┤                         │  ▲                        │ procedure runs
+//!  IDLE_BELL ┘                         │  │                        │
 //!     ▲  ▲                    O2 doze  ▼  │ O7 rouse               │
 //!     │  │                         POSTED_ASLEEP                   │
 //!     │  │ O4 reply (swap)                                         │
@@ -28,7 +29,7 @@
 //! | O6 | POSTED* or ABORTED to DEAD | housekeeping | Relaxed | nothing | - |
 //! | O7 | POSTED_ASLEEP to POSTED | client | Relaxed, Acquire on failure | nothing | O4 |
 //! | O8 | load sees IDLE_x(n) | client | Acquire | the results | O4 |
-//! | O9 | IDLE_HOT to IDLE_BELL | server | Relaxed | nothing | - |
+//! | O9 | IDLE_HOT or IDLE_TALLY to IDLE_BELL | server | Relaxed | nothing | - |
 //!
 //! O2, O5, O6, O7 and O9 are compare-and-swaps. Where O2, O5 and O7 fail they acquire, because
 //! they find the results there. O9 acquires nothing: a server whose demotion fails looks (O3).
@@ -52,7 +53,7 @@ const BURY_TRIES: u32 = 8;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Sequence(u32);
 
-/// What an A-stack is in. The two idle phases differ in one bit, and so do the two posted ones.
+/// What an A-stack is in. The two posted phases differ in one bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Phase {
@@ -68,6 +69,8 @@ pub enum Phase {
     Aborted = 4,
     /// The client knows that no reply will come.
     Dead = 5,
+    /// No call; a server processor polls the tally of the A-stack's class (`crate::tally`).
+    IdleTally = 6,
 }
 
 /// How the server watches an idle A-stack.
@@ -77,18 +80,13 @@ pub enum Mode {
     Bell,
     /// It polls the word.
     Hot,
+    /// It polls the tally.
+    Tally,
 }
 
 /// A turn word as it was seen. Any value is possible: a peer may have written it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TurnWord(pub u32);
-
-/// A call was posted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Posted {
-    /// The server does not poll this A-stack: ring its bell.
-    pub rings: bool,
-}
 
 /// What a waiting client saw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,14 +144,15 @@ pub enum Bury {
     Ended(TurnWord),
 }
 
-/// Posts call `sequence`: gives the A-stack and the arguments in it to the server (L20).
+/// Posts call `sequence`: gives the A-stack and the arguments in it to the server (L20), and says
+/// how that one watches it: unless it polls the word, it is to be told.
 ///
 /// # Errors: a [`PeerFault`] if the word was not idle at the call before; it has then been
 /// overwritten, and the binding is to be revoked.
 ///
 /// # Cost: one swap.
 #[inline(always)]
-pub fn post(turn: &AtomicU32, sequence: Sequence) -> Result<Posted, PeerFault> {
+pub fn post(turn: &AtomicU32, sequence: Sequence) -> Result<Mode, PeerFault> {
     let posted = TurnWord::new(sequence, Phase::Posted).0;
     judge_posted(turn.swap(posted, ord!("O1", Release)), sequence)
 }
@@ -162,14 +161,13 @@ pub fn post(turn: &AtomicU32, sequence: Sequence) -> Result<Posted, PeerFault> {
 ///
 /// # Errors: as [`post`].
 #[inline(always)]
-pub fn judge_posted(seen: u32, sequence: Sequence) -> Result<Posted, PeerFault> {
+pub fn judge_posted(seen: u32, sequence: Sequence) -> Result<Mode, PeerFault> {
     // Most are polled: one comparison.
-    if seen == TurnWord::new(sequence.previous(), Phase::IdleHot).0 {
-        Ok(Posted { rings: false })
-    } else if seen == TurnWord::new(sequence.previous(), Phase::IdleBell).0 {
-        Ok(Posted { rings: true })
-    } else {
-        Err(TurnWord(seen).fault(sequence.previous(), "idle"))
+    let idle = |mode: Mode| TurnWord::new(sequence.previous(), mode.phase()).0;
+    let modes = [Mode::Hot, Mode::Tally, Mode::Bell];
+    match modes.into_iter().find(|mode| seen == idle(*mode)) {
+        Some(mode) => Ok(mode),
+        None => Err(TurnWord(seen).fault(sequence.previous(), "idle")),
     }
 }
 
@@ -346,11 +344,11 @@ fn replied_otherwise(seen: TurnWord, sequence: Sequence) -> Reply {
     }
 }
 
-/// Stops polling an A-stack that is idle after call `sequence`: from here on its client rings.
-/// False if the word was anything else: then look, for a call may have come.
+/// Stops watching an A-stack by `mode` that is idle after call `sequence`: from here on its client
+/// rings. False if the word was anything else: then look, for a call may have come.
 #[inline]
-pub fn demote(turn: &AtomicU32, sequence: Sequence) -> bool {
-    let from = TurnWord::new(sequence, Phase::IdleHot).0;
+pub fn demote(turn: &AtomicU32, sequence: Sequence, mode: Mode) -> bool {
+    let from = TurnWord::new(sequence, mode.phase()).0;
     let to = TurnWord::new(sequence, Phase::IdleBell).0;
     turn.compare_exchange(from, to, ord!("O9", Relaxed), ord!("O9", Relaxed)).is_ok()
 }
@@ -362,11 +360,13 @@ fn judge(seen: u32, sequence: Sequence) -> Poll {
     const POSTED: u32 = Phase::Posted as u32;
     const POSTED_ASLEEP: u32 = Phase::PostedAsleep as u32;
     const DEAD: u32 = Phase::Dead as u32;
+    const IDLE_TALLY: u32 = Phase::IdleTally as u32;
     // The phase if the word is about this call, and no phase if it is about another: one
     // subtraction for each poll.
     match seen.wrapping_sub(sequence.0 << PHASE_BITS) {
         IDLE_BELL => Poll::Replied { mode: Mode::Bell },
         IDLE_HOT => Poll::Replied { mode: Mode::Hot },
+        IDLE_TALLY => Poll::Replied { mode: Mode::Tally },
         POSTED | POSTED_ASLEEP => Poll::Pending,
         DEAD => Poll::Dead,
         _ => Poll::Wrong(TurnWord(seen)),
@@ -422,6 +422,7 @@ impl Mode {
         match self {
             Mode::Bell => Phase::IdleBell,
             Mode::Hot => Phase::IdleHot,
+            Mode::Tally => Phase::IdleTally,
         }
     }
 }
@@ -449,6 +450,7 @@ impl TurnWord {
             3 => Phase::PostedAsleep,
             4 => Phase::Aborted,
             5 => Phase::Dead,
+            6 => Phase::IdleTally,
             _ => return None,
         })
     }
@@ -482,6 +484,7 @@ impl fmt::Display for TurnWord {
         let phase = match self.phase() {
             Some(Phase::IdleBell) => "idle",
             Some(Phase::IdleHot) => "idle and polled",
+            Some(Phase::IdleTally) => "idle and tallied",
             Some(Phase::Posted) => "posted",
             Some(Phase::PostedAsleep) => "posted, client asleep",
             Some(Phase::Aborted) => "aborted",

@@ -29,7 +29,7 @@ fn is(word: u32, sequence: Sequence, phases: &[Phase]) -> bool {
     phases.iter().any(|&phase| word == TurnWord::new(sequence, phase).0)
 }
 
-const IDLE: &[Phase] = &[Phase::IdleBell, Phase::IdleHot];
+const IDLE: &[Phase] = &[Phase::IdleBell, Phase::IdleHot, Phase::IdleTally];
 const POSTED: &[Phase] = &[Phase::Posted, Phase::PostedAsleep];
 
 proptest! {

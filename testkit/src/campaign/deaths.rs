@@ -251,7 +251,7 @@ pub fn published(pid: u32) -> u64 {
 fn replied(turn: TurnWord) -> u64 {
     let calls = u64::from(turn.sequence().as_u32());
     match turn.phase() {
-        Some(Phase::IdleBell | Phase::IdleHot) => calls,
+        Some(Phase::IdleBell | Phase::IdleHot | Phase::IdleTally) => calls,
         _ => calls.saturating_sub(1),
     }
 }

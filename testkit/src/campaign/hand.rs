@@ -308,7 +308,8 @@ impl HandClient {
     /// Waits until a head says that call `sequence` has its reply. False if it does not.
     pub fn await_reply(&self, astack: u32, sequence: u32, longest: Duration) -> bool {
         let begin = Instant::now();
-        let replied = [turn(sequence, Phase::IdleBell), turn(sequence, Phase::IdleHot)];
+        let idle = [Phase::IdleBell, Phase::IdleHot, Phase::IdleTally];
+        let replied = idle.map(|phase| turn(sequence, phase));
         // SeqCst: as above.
         while !replied.contains(&self.head(astack).turn.load(SeqCst)) {
             if begin.elapsed() > longest {

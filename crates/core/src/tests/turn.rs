@@ -19,8 +19,8 @@ fn every_phase() -> impl Iterator<Item = Phase> {
 }
 
 #[test]
-fn there_are_six_phases() {
-    assert_eq!(every_phase().count(), 6);
+fn there_are_seven_phases() {
+    assert_eq!(every_phase().count(), 7);
 }
 
 #[test]
@@ -44,22 +44,23 @@ fn a_sequence_wraps_at_two_to_the_29() {
 }
 
 #[test]
-fn a_post_rings_only_where_nobody_polls() {
-    let rings = |phase| post(&at(phase), CALL.next()).map(|posted| posted.rings);
-    assert_eq!(rings(Phase::IdleBell), Ok(true));
-    assert_eq!(rings(Phase::IdleHot), Ok(false));
+fn a_post_says_how_the_server_watches() {
+    let posted = |phase| post(&at(phase), CALL.next());
+    assert_eq!(posted(Phase::IdleBell), Ok(Mode::Bell));
+    assert_eq!(posted(Phase::IdleHot), Ok(Mode::Hot));
+    assert_eq!(posted(Phase::IdleTally), Ok(Mode::Tally));
 }
 
 #[test]
 fn a_post_over_zeroed_memory_is_the_first_call() {
     let turn = AtomicU32::new(0);
-    assert_eq!(post(&turn, Sequence::ZERO.next()), Ok(Posted { rings: true }));
+    assert_eq!(post(&turn, Sequence::ZERO.next()), Ok(Mode::Bell));
     assert_eq!(word(turn), TurnWord::new(Sequence::from_u32(1), Phase::Posted));
 }
 
 #[test]
 fn a_post_over_anything_but_idle_is_a_fault_that_says_what_was_seen() {
-    for phase in every_phase().filter(|phase| *phase as u32 > Phase::IdleHot as u32) {
+    for phase in [Phase::Posted, Phase::PostedAsleep, Phase::Aborted, Phase::Dead] {
         let seen = TurnWord::new(CALL, phase);
         let fault = PeerFault::Turn { seen, sequence: CALL, wanted: "idle" };
         assert_eq!(post(&at(phase), CALL.next()), Err(fault));
@@ -75,6 +76,7 @@ fn a_client_sees_pending_until_the_reply() {
     assert_eq!(polled(Phase::PostedAsleep), Poll::Pending);
     assert_eq!(polled(Phase::IdleBell), Poll::Replied { mode: Mode::Bell });
     assert_eq!(polled(Phase::IdleHot), Poll::Replied { mode: Mode::Hot });
+    assert_eq!(polled(Phase::IdleTally), Poll::Replied { mode: Mode::Tally });
     assert_eq!(polled(Phase::Dead), Poll::Dead);
 }
 
@@ -88,7 +90,7 @@ fn a_reply_to_another_call_is_wrong() {
 
 #[test]
 fn a_phase_that_there_is_not_is_wrong_for_all() {
-    let seen = TurnWord(CALL.as_u32() << 3 | 6);
+    let seen = TurnWord(CALL.as_u32() << 3 | 7);
     let turn = || AtomicU32::new(seen.0);
     assert_eq!(poll(&turn(), CALL), Poll::Wrong(seen));
     assert_eq!(doze(&turn(), CALL), Err(Poll::Wrong(seen)));
@@ -215,16 +217,20 @@ fn a_reply_to_no_call_is_wrong() {
 }
 
 #[test]
-fn a_polled_astack_is_demoted() {
-    let turn = at(Phase::IdleHot);
-    assert!(demote(&turn, CALL));
-    assert_eq!(word(turn), TurnWord::new(CALL, Phase::IdleBell));
+fn a_watched_astack_is_demoted() {
+    for (phase, mode) in [(Phase::IdleHot, Mode::Hot), (Phase::IdleTally, Mode::Tally)] {
+        let turn = at(phase);
+        assert!(demote(&turn, CALL, mode));
+        assert_eq!(word(turn), TurnWord::new(CALL, Phase::IdleBell));
+    }
 }
 
 #[test]
 fn a_posted_astack_is_not_demoted() {
     let turn = at(Phase::Posted);
-    assert!(!demote(&turn, CALL));
-    assert!(!demote(&turn, CALL.previous()));
+    for mode in [Mode::Hot, Mode::Tally] {
+        assert!(!demote(&turn, CALL, mode));
+        assert!(!demote(&turn, CALL.previous(), mode));
+    }
     assert_eq!(word(turn), TurnWord::new(CALL, Phase::Posted));
 }

@@ -6,13 +6,15 @@ use loom::sync::Arc;
 use loom::thread;
 
 use crate::bell::{ASLEEP, fall_asleep, has_sleeper, open_gate, ring, ring_gate, take_lanes};
-use crate::sync::AtomicU32;
+use crate::sync::{AtomicU32, AtomicU64};
+use crate::tally::{Tallied, note};
 use crate::turn::{Mode, Phase, Poll, Sequence, TurnWord, demote, doze, poll, post};
 use crate::world::{AStack, Futex, call, explore};
 
 struct Server {
     gate: AtomicU32,
     lanes: AtomicU32,
+    tally: AtomicU64,
     parked: Futex,
     astacks: [Arc<AStack>; 2],
 }
@@ -22,6 +24,7 @@ impl Server {
         Arc::new(Server {
             gate: AtomicU32::new(0),
             lanes: AtomicU32::new(0),
+            tally: AtomicU64::new(0),
             parked: Futex::new(),
             astacks: [AStack::new(phase), AStack::new(phase)],
         })
@@ -31,10 +34,30 @@ impl Server {
     fn call(&self, lane: u32) {
         let astack = &self.astacks[lane as usize];
         astack.put_arguments(call(1));
-        let posted = post(&astack.turn, call(1)).unwrap();
-        if posted.rings && ring(&self.gate, &self.lanes, lane) {
-            self.parked.wake_all();
+        match post(&astack.turn, call(1)).unwrap() {
+            Mode::Hot => {}
+            Mode::Tally => note(&self.tally, 1 << lane, call(1)),
+            Mode::Bell => {
+                if ring(&self.gate, &self.lanes, lane) {
+                    self.parked.wake_all();
+                }
+            }
         }
+    }
+
+    /// Looks at the tally, and serves what it names. How many calls there were.
+    fn poll_tally(&self, tallied: &mut Tallied) -> u32 {
+        let posted = tallied.posted(&self.tally);
+        let mut served = 0;
+        for (lane, astack) in self.astacks.iter().enumerate() {
+            if posted & 1 << lane != 0
+                && let Some((call, _)) = astack.serve(Mode::Tally)
+            {
+                tallied.watch(1 << lane, call);
+                served += 1;
+            }
+        }
+        served
     }
 
     /// Opens the gate and serves the lanes that rang, and no other. How many calls there were.
@@ -56,12 +79,11 @@ impl Server {
     /// One processor, until it has served `wanted` calls.
     fn serve(&self, wanted: u32) {
         let mut served = 0;
-        loop {
+        while served < wanted {
             served += self.answer_bell();
-            if served == wanted {
-                return;
+            if served < wanted {
+                self.sleep();
             }
-            self.sleep();
         }
     }
 }
@@ -80,7 +102,7 @@ impl Inhabited {
         let (server, astack) = (&self.server, &self.server.astacks[0]);
         astack.put_arguments(call(1));
         let posted = post(&astack.turn, call(1)).unwrap();
-        if posted.rings && ring(&server.gate, &server.lanes, 0) {
+        if posted == Mode::Bell && ring(&server.gate, &server.lanes, 0) {
             if has_sleeper(&self.gate) && ring_gate(&self.gate) {
                 self.parked.wake_all();
             } else {
@@ -180,13 +202,40 @@ pub fn post_against_demote() {
             let server = Arc::clone(&server);
             thread::spawn(move || server.call(0))
         };
-        if demote(&server.astacks[0].turn, Sequence::ZERO) {
+        if demote(&server.astacks[0].turn, Sequence::ZERO, Mode::Hot) {
             server.serve(1);
         } else {
             // The look after a demotion that failed finds the call.
             assert!(server.astacks[0].serve(Mode::Bell).is_some());
         }
         client.join().unwrap();
+    });
+}
+
+/// A client's thread posts on two A-stacks that are watched by their tally, and the processor looks
+/// at that, stops looking, and goes to sleep meanwhile: each call is found by the tally, by the
+/// demotion that fails, or rings.
+pub fn tally_against_demote() {
+    explore(3, || {
+        let server = Server::new(Phase::IdleTally);
+        let client = {
+            let server = Arc::clone(&server);
+            thread::spawn(move || (0..2).for_each(|lane| server.call(lane)))
+        };
+        let mut tallied = Tallied::default();
+        (0..2).for_each(|lane| tallied.watch(1 << lane, Sequence::ZERO));
+        let mut served = server.poll_tally(&mut tallied);
+        for astack in &server.astacks {
+            let last = Sequence::from_u32(astack.claim.load(Relaxed));
+            if !demote(&astack.turn, last, Mode::Tally) {
+                // The look after a demotion that failed finds the call.
+                assert!(astack.serve(Mode::Bell).is_some());
+                served += 1;
+            }
+        }
+        server.serve(2 - served);
+        client.join().unwrap();
+        assert!(server.astacks.iter().all(|astack| astack.runs.load(Relaxed) == 1));
     });
 }
 

@@ -22,7 +22,7 @@ pub fn two_calls_in_a_row() {
         };
         for n in 1..=2 {
             astack.put_arguments(call(n));
-            assert!(!post(&astack.turn, call(n)).unwrap().rings);
+            assert_eq!(post(&astack.turn, call(n)), Ok(Mode::Hot));
             spin(&astack, n);
             astack.expect_results(call(n));
         }

@@ -21,6 +21,8 @@ mod claim;
 mod fault;
 #[path = "../../src/progress.rs"]
 mod progress;
+#[path = "../../src/tally.rs"]
+mod tally;
 #[path = "../../src/termination.rs"]
 mod termination;
 #[path = "../../src/turn.rs"]
@@ -50,6 +52,7 @@ const MODELS: &[(&str, fn())] = &[
     ("revoke_against_take", endings::revoke_against_take),
     ("ring_against_fall_asleep", bells::ring_against_fall_asleep),
     ("post_against_demote", bells::post_against_demote),
+    ("tally_against_demote", bells::tally_against_demote),
     ("two_lanes_one_gate", bells::two_lanes_one_gate),
     ("two_sleepers_one_gate", bells::two_sleepers_one_gate),
     ("forged_open_gate", bells::forged_open_gate),
@@ -97,6 +100,7 @@ holds! {
     revoke_against_take,
     ring_against_fall_asleep,
     post_against_demote,
+    tally_against_demote,
     two_lanes_one_gate,
     two_sleepers_one_gate,
     forged_open_gate,

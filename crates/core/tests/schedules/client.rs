@@ -8,7 +8,7 @@ use crate::bell::{has_sleeper, ring, ring_gate};
 use crate::claim::was_claimed;
 use crate::termination::{Outcome, Proof, classify};
 use crate::turn::{
-    Bury, Phase, Poll, Sequence, TurnWord, abort, bury, doze, is_idle, poll, post, rouse,
+    Bury, Mode, Phase, Poll, Sequence, TurnWord, abort, bury, doze, is_idle, poll, post, rouse,
 };
 use crate::world::{ASTACKS, AStack, Binding, Told, World};
 
@@ -90,7 +90,7 @@ impl Call<'_> {
         }
         astack.message.store(arguments(sequence), Relaxed);
         astack.sequence.store(sequence.as_u32(), Relaxed);
-        if post(&astack.turn, sequence).expect("the A-stack is free").rings {
+        if post(&astack.turn, sequence).expect("the A-stack is free") == Mode::Bell {
             self.ring();
         }
         Some(if gives_up { self.give_up() } else { self.wait() })

@@ -55,7 +55,9 @@ fn is_same(one: &AStack, other: &AStack) -> bool {
 /// Has everything that is hot ring from now on. False if a call has just come.
 fn cool_down(hot: &mut Vec<(&Binding, &AStack)>) -> bool {
     while let Some((binding, astack)) = hot.pop() {
-        if !demote(&astack.turn, claimed(&astack.claim)) && act(binding, astack, Mode::Bell) {
+        if !demote(&astack.turn, claimed(&astack.claim), Mode::Hot)
+            && act(binding, astack, Mode::Bell)
+        {
             return false;
         }
     }

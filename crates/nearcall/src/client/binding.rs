@@ -1,6 +1,7 @@
 //! A binding as its client holds it, and an A-stack of it while a thread has it.
 
 mod claiming;
+mod telling;
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -25,7 +26,6 @@ use nearcall_os::peer::Process;
 use nearcall_os::segment::Segment;
 use nearcall_os::thread_pointer::thread_pointer;
 
-use super::bell::Rung;
 use super::claimants::Claimants;
 use super::control::Control;
 use super::linkage::{Linkage, NOBODY};
@@ -446,29 +446,6 @@ impl<'b> Grip<'b> {
     #[inline(never)]
     pub fn lose_to_fault(self, procedure: u32, fault: PeerFault) -> Box<CallError> {
         Box::new(self.binding.fault(self.binding.procedure_name(procedure), fault))
-    }
-
-    /// The same as [`Grip::ring`], for a call that this thread is about to wait for.
-    #[cold]
-    #[inline(never)]
-    pub fn ring_in_time(self, processor: u32) {
-        if !switching::put_off(self, processor) {
-            self.ring(processor);
-        }
-    }
-
-    /// Rings for a call that was posted on it from `processor`.
-    #[cold]
-    #[inline(never)]
-    pub fn ring(self, processor: u32) {
-        let linkage = self.linkage();
-        match self.binding.ring() {
-            // Whoever waits for the reply gives the processor away at once.
-            Rung::Here => linkage.set_server_processor(processor),
-            // The bell is to get there, and the server to begin to look: polls of the reply would
-            // take the line away that it looks at.
-            Rung::Elsewhere => (0..2).for_each(|_| linkage.until_reply().pass()),
-        }
     }
 
     /// What this domain notes of it.

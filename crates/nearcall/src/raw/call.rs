@@ -6,7 +6,7 @@ use std::sync::Arc;
 use nearcall_abi::head::flag;
 use nearcall_abi::{AStackHead, INLINE_BYTES, MESSAGE_BYTES_MAX, RequestLine, deadline};
 use nearcall_core::turn::{self, Poll};
-use nearcall_core::{Sequence, TurnWord};
+use nearcall_core::{Mode, Sequence, TurnWord};
 use nearcall_os::HeadWords;
 use nearcall_os::descriptor::DescriptorKind;
 use nearcall_os::processor::{self, Linger};
@@ -207,8 +207,8 @@ impl<'b, 'd> Call<'b, 'd> {
         let sequence = grip.linkage().count();
         let head = grip.astack.head();
         match turn::post(&head.turn, sequence) {
-            Ok(posted) if posted.rings => grip.ring_in_time(processor),
-            Ok(_) => {}
+            Ok(Mode::Hot) => {}
+            Ok(mode) => grip.tell_in_time(mode, processor),
             Err(fault) => return Err(grip.lose_to_fault(procedure, fault)),
         }
         if let Some(unfinished) = unfinished {
@@ -316,8 +316,8 @@ impl<'b, 'd> Call<'b, 'd> {
         let (grip, procedure, processor, unfinished) = self.write_words(fixed_bytes);
         let sequence = grip.linkage().count();
         match turn::post(&grip.astack.head().turn, sequence) {
-            Ok(posted) if posted.rings => grip.ring(processor),
-            Ok(_) => {}
+            Ok(Mode::Hot) => {}
+            Ok(mode) => grip.tell(mode, processor),
             Err(fault) => return Err(grip.lose_to_fault(procedure, fault)),
         }
         if let Some(unfinished) = unfinished {
@@ -336,6 +336,9 @@ impl<'b, 'd> Call<'b, 'd> {
         let mut flags = deadline.word;
         if out_of_line.is_some() {
             flags = left_word(grip, deadline) | flag::OUT_OF_LINE;
+        }
+        if switching::is_here() && grip.linkage().kept() != 0 {
+            flags |= flag::TALLIES;
         }
         let unfinished = rest.zip(out_of_line);
         let unfinished = unfinished.map(|(rest, segment)| Unfinished { rest, segment });
@@ -429,16 +432,16 @@ pub(super) fn finish_posted(
 ) -> Result<Reply<'_>, Box<CallError>> {
     let (head, sequence) = (grip.astack.head(), grip.linkage().sequence());
     let processor = origin_word(0);
-    let rings = match turn::judge_posted(seen, sequence) {
-        Ok(posted) => posted.rings,
+    let mode = match turn::judge_posted(seen, sequence) {
+        Ok(mode) => mode,
         Err(fault) => return Err(grip.lose_to_fault(procedure, fault)),
     };
-    if rings {
-        grip.ring_in_time(processor);
+    if mode != Mode::Hot {
+        grip.tell_in_time(mode, processor);
     }
     let has_weighed = grip.linkage().weigh_if_last(sequence);
     // Otherwise C has left the line alone for as long.
-    let until_reply = match rings || has_weighed {
+    let until_reply = match mode != Mode::Hot || has_weighed {
         true => grip.linkage().until_reply(),
         false => Linger::of_cycles(0),
     };

@@ -359,6 +359,11 @@ impl ServerBinding {
         }
     }
 
+    /// Index of the first A-stack of `class`.
+    pub fn first_of_class(&self, class: u32) -> u32 {
+        self.classes.iter().take(class as usize).map(|class| class.count).sum()
+    }
+
     /// A-stack `index`, which is below the count. Most are of the first region: one comparison; the
     /// others take a second look-up (L49).
     #[inline(always)]
@@ -401,10 +406,11 @@ impl ServerBinding {
         })
     }
 
-    /// From here on the client rings for A-stack `index`. False: look, a call may have come.
-    pub fn demote(&self, index: u32) -> bool {
+    /// From here on the client rings for A-stack `index`, which was watched by `mode`. False: look,
+    /// a call may have come.
+    pub fn demote(&self, index: u32, mode: Mode) -> bool {
         let astack = self.astack(index);
-        turn::demote(&astack.head().turn, self.claimed(index))
+        turn::demote(&astack.head().turn, self.claimed(index), mode)
     }
 
     /// Refuses call `sequence` on A-stack `index`, unless somebody has claimed it.

@@ -9,13 +9,14 @@ use nearcall_core::fairness::{Passes, Rounds};
 use nearcall_core::linger::LingerSearch;
 use nearcall_core::quota::User;
 use nearcall_core::turn::Look;
-use nearcall_core::{Priority, Step, Waiter, YieldBan};
+use nearcall_core::{Mode, Priority, Step, Waiter, YieldBan};
 use nearcall_os::clock;
 use nearcall_os::futex::Woken;
 use nearcall_os::processor::{self, Linger};
 
 use self::hot::Hot;
 use self::shared::{Found, Owed};
+use self::tallies::Tally;
 use super::asked::{Asking, Next};
 use super::awake::Awake;
 use super::binding::ServerBinding;
@@ -28,6 +29,7 @@ use crate::spinning;
 
 pub(super) mod hot;
 mod shared;
+mod tallies;
 
 /// Polls before the waiting policy is asked: with as many moments of staying, about 10 us.
 const FIRST_POLLS: u32 = 16;
@@ -45,7 +47,13 @@ pub(crate) struct Watch<'c> {
     cache: DomainCache,
     /// What the cache's keys stand for, in no order.
     hot: Vec<Hot>,
-    /// They are of several bindings.
+    /// What is watched without being polled: its clients note in these what they post.
+    tallies: Vec<Tally>,
+    /// Something is watched by a tally that was hot, or no longer.
+    has_moved: bool,
+    /// Which tally the last call came by, and on which A-stack.
+    latest_tallied: (usize, u32),
+    /// All of it is not one binding's.
     is_shared: bool,
     /// Which group of them the next look begins with.
     group: usize,
@@ -92,6 +100,9 @@ impl<'c> Watch<'c> {
             snapshot: core.table.load(),
             cache: DomainCache::new(),
             hot: Vec::new(),
+            tallies: Vec::new(),
+            has_moved: false,
+            latest_tallied: (0, 0),
             is_shared: false,
             group: 0,
             owed: Vec::new(),
@@ -256,10 +267,12 @@ impl<'c> Watch<'c> {
 
     /// Has everything that is hot ring from now on. False if a call has just come.
     fn cool_down(&mut self) -> bool {
+        self.part_tallied();
         while let Some(hot) = self.hot.pop() {
             self.cache.remove(hot.key);
             self.note_sharing();
-            let is_demoted = !hot.binding().state.is_open() || hot.binding().demote(hot.index);
+            let is_demoted =
+                !hot.binding().state.is_open() || hot.binding().demote(hot.index, Mode::Hot);
             if !is_demoted && !self.holds(hot.binding()) {
                 let looked = hot.look();
                 if looked.0 != Look::Nothing && self.act(hot.binding(), hot.index, looked) {
@@ -267,7 +280,7 @@ impl<'c> Watch<'c> {
                 }
             }
         }
-        true
+        self.cool_tallies_down()
     }
 
     /// Nothing came for a while: spin, yield or sleep, as the policy says.
@@ -379,6 +392,7 @@ impl<'c> Watch<'c> {
                 self.cache.remove(gone.key);
             }
         }
+        self.tallies.retain(|tally| tally.binding().state.is_open());
         self.note_sharing();
     }
 }

@@ -16,7 +16,7 @@ pub unsafe trait SharedLine: Sized {}
 
 // SAFETY: S1, S2: four `AtomicU32` and six `AtomicU64`.
 unsafe impl SharedLine for AStackHead {}
-// SAFETY: S1, S2: an `AtomicU64`, two `AtomicU32`, padding.
+// SAFETY: S1, S2: two `AtomicU32`, an `AtomicU64`, padding.
 unsafe impl SharedLine for RequestLine {}
 // SAFETY: S1, S2: two `AtomicU32`, padding.
 unsafe impl SharedLine for ReplyLine {}
@@ -61,6 +61,13 @@ impl ReadLine<'_, RequestLine> {
         let progress = self.line.progress.load(Ordering::Relaxed);
         fence(Ordering::Acquire);
         progress
+    }
+
+    /// Which A-stacks of the class a thread has posted calls on (row Y2).
+    #[inline(always)]
+    pub fn tally(self) -> u64 {
+        // Relaxed: row Y2. A hint: what it stands for is looked at, and read through its own word.
+        self.line.tally.load(Ordering::Relaxed)
     }
 }
 

@@ -216,7 +216,7 @@ impl State {
         let client = &self.clients[number];
         let turn = AtomicU32::new(client.turn);
         let claimed = claim::claimed(&AtomicU32::new(client.claim));
-        let is_demoted = turn::demote(&turn, claimed);
+        let is_demoted = turn::demote(&turn, claimed, Mode::Hot);
         is_demoted.then(|| Ok(self.with_client(number, |client| client.turn = turn.into_inner())))
     }
 

@@ -11,7 +11,7 @@ use nearcall_abi::{
     AStackClass, InterfaceDescriptor, ProcedureDescriptor, RequestLine, Status, VARIABLE_BYTES,
 };
 use nearcall_core::turn::{self, Poll};
-use nearcall_core::{Sequence, progress};
+use nearcall_core::{Mode, Sequence, progress};
 
 use crate::client::binding::Held;
 use crate::client::deadline::{Deadline, NEVER_NS};
@@ -130,7 +130,7 @@ impl<'b> Half<'b> {
         head.message_bytes.store(8 + BYTES, Relaxed);
         head.origin.store(origin_word(flag::OUT_OF_LINE | flag::PARTIAL), Relaxed);
         let sequence = held.linkage().count();
-        if turn::post(&head.turn, sequence).unwrap().rings {
+        if turn::post(&head.turn, sequence).unwrap() == Mode::Bell {
             binding.inner().ring();
         }
         Half { held, sequence }

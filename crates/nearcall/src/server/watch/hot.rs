@@ -27,7 +27,7 @@ const STAY_POLLS: u32 = 24;
 const STAY_CALLS: u32 = BATCH_CALLS;
 
 /// Hot A-stacks whose heads are asked for at once.
-const TOGETHER: usize = 8;
+pub(super) const TOGETHER: usize = 8;
 
 /// After this time, nanoseconds, a pass over what one binding has posted ends, and whoever else has
 /// rung has a turn.
@@ -38,7 +38,7 @@ const UNTIMED_MAX: u32 = TOGETHER as u32;
 
 /// Looks at all hot A-stacks that find no call but on the one called last, before the watcher stays
 /// on that one again.
-const SPREAD_POLLS: u32 = 64;
+pub(super) const SPREAD_POLLS: u32 = 64;
 
 /// Bits of a hot key that are the A-stack's index.
 const INDEX_BITS: u32 = 20;
@@ -166,7 +166,7 @@ impl Watch<'_> {
 
     /// Runs a call that did not come while the watcher stayed.
     #[inline(never)]
-    fn run_apart(
+    pub(super) fn run_apart(
         &self,
         binding: &ServerBinding,
         index: u32,
@@ -231,11 +231,14 @@ impl Watch<'_> {
     #[inline]
     pub(super) fn poll(&mut self) -> bool {
         self.spread = self.spread.saturating_sub(1);
+        if self.has_moved {
+            self.part_tallied();
+        }
         let has_served = if self.has_to_share() {
             // Who has just rung is to have its turn in this pass.
             self.poll_bells() | self.pass()
         } else {
-            self.poll_hot() | self.poll_bells()
+            self.poll_hot() | self.poll_tallies() | self.poll_bells()
         };
         has_served | !self.owed.is_empty()
     }
@@ -324,7 +327,12 @@ impl Watch<'_> {
             self.cache.touch_at(at, hot.key);
             self.spread = SPREAD_POLLS;
         }
-        let served = self.run_apart(hot.binding(), hot.index, call, Mode::Hot);
+        let mode = self.mode_after(at, call.1);
+        let hot = &self.hot[at];
+        let served = self.run_apart(hot.binding(), hot.index, call, mode);
+        if mode == Mode::Tally && served.is_some() {
+            self.note_tallied(at, call.0);
+        }
         self.note(served)
     }
 
@@ -436,6 +444,7 @@ impl Watch<'_> {
             return false;
         }
         binding.set_latest(index);
+        self.forget_tallied(binding, index);
         let mode = if self.rings.note(binding.key) {
             self.make_hot(binding, index);
             Mode::Hot
@@ -450,7 +459,7 @@ impl Watch<'_> {
 
     /// Remembers where the last caller runs. True if a call was run.
     #[inline]
-    fn note(&mut self, served: Option<u32>) -> bool {
+    pub(super) fn note(&mut self, served: Option<u32>) -> bool {
         let Some(processor) = served else {
             return false;
         };
@@ -459,7 +468,7 @@ impl Watch<'_> {
     }
 
     /// From now on the A-stack is polled; another one may have to ring instead.
-    fn make_hot(&mut self, binding: &Arc<ServerBinding>, index: u32) {
+    pub(super) fn make_hot(&mut self, binding: &Arc<ServerBinding>, index: u32) {
         let key = hot_key(binding, index);
         let known = self.cache.contains(key);
         if let Some(evicted) = self.cache.touch(key) {
@@ -479,7 +488,7 @@ impl Watch<'_> {
         };
         let hot = self.hot.swap_remove(at);
         self.note_sharing();
-        if hot.binding().demote(hot.index) || !hot.binding().state.is_open() {
+        if hot.binding().demote(hot.index, Mode::Hot) || !hot.binding().state.is_open() {
             return;
         }
         match hot.look() {

@@ -10,7 +10,8 @@ use nearcall_core::{Priority, Sequence};
 use nearcall_os::{HeadWords, clock};
 
 use super::Watch;
-use super::hot::{PASS_NS_MAX, act_otherwise};
+use super::hot::{Hot, PASS_NS_MAX, act_otherwise};
+use super::tallies::Tally;
 use crate::server::binding::ServerBinding;
 
 /// Calls of one binding that a pass finds of what is owed: it would not serve more, and whoever has
@@ -41,6 +42,7 @@ pub(super) struct Found {
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Hot(usize),
+    Tallied(usize),
     Owed(usize),
 }
 
@@ -75,18 +77,18 @@ impl Watch<'_> {
 
     /// What is polled has changed.
     pub(super) fn note_sharing(&mut self) {
-        let [first, others @ ..] = self.hot.as_slice() else {
-            self.is_shared = false;
-            return;
-        };
-        self.is_shared = others.iter().any(|hot| !Arc::ptr_eq(hot.binding(), first.binding()));
+        let hot = self.hot.iter().map(Hot::binding);
+        let mut bindings = hot.chain(self.tallies.iter().map(Tally::binding));
+        let first = bindings.next();
+        self.is_shared = first.is_some_and(|first| bindings.any(|one| !Arc::ptr_eq(one, first)));
     }
 
-    /// One look at what is hot and at what is owed. True if a call was run.
+    /// One look at what is hot, at what tallies name and at what is owed. True if a call was run.
     #[inline(never)]
     pub(super) fn pass(&mut self) -> bool {
         let mut found = std::mem::take(&mut self.found);
         self.find_hot(&mut found);
+        self.find_tallied(&mut found);
         self.find_owed(&mut found);
         let first = self.turn % found.len().max(1);
         found.rotate_left(first);
@@ -115,7 +117,7 @@ impl Watch<'_> {
             has_served |= self.serve(each);
             if found.len() > 1 && clock::ns_since(begin) > PASS_NS_MAX {
                 // The next one goes on behind it. What is owed does so by itself.
-                if let Place::Hot(_) = each.place {
+                if let Place::Hot(_) | Place::Tallied(_) = each.place {
                     self.turn = first.wrapping_add(count);
                 }
                 break;
@@ -131,12 +133,25 @@ impl Watch<'_> {
                 (Look::Posted(sequence), words) => {
                     // Its line has to come again for the reply, with those of the others.
                     hot.ask_to_write();
-                    let (key, index) = (hot.binding().key, hot.index);
-                    let is_first = !found.iter().any(|before| before.key == key);
                     let call = (sequence, words);
-                    found.push(Found { place: Place::Hot(at), index, call, key, is_first });
+                    find(found, Place::Hot(at), (hot.binding(), hot.index), call);
                 }
                 (look, _) => act_otherwise(hot.binding(), hot.index, look),
+            }
+        }
+    }
+
+    fn find_tallied(&mut self, found: &mut Vec<Found>) {
+        for at in 0..self.tallies.len() {
+            let binding = Arc::clone(self.tallies[at].binding());
+            for index in self.tallies[at].posted_indices() {
+                match binding.look(index) {
+                    (Look::Posted(sequence), words) => {
+                        self.tallies[at].ask_to_write(index);
+                        find(found, Place::Tallied(at), (&binding, index), (sequence, words));
+                    }
+                    (look, _) => self.act_on_tallied(at, index, look),
+                }
             }
         }
     }
@@ -245,6 +260,11 @@ impl Watch<'_> {
                 let hot = self.hot.get(at)?;
                 (hot.binding().key == found.key && hot.index == found.index).then(|| hot.binding())
             }
+            Place::Tallied(at) => {
+                let tally = self.tallies.get(at)?;
+                let is_it = tally.binding().key == found.key && tally.watches(found.index);
+                is_it.then(|| tally.binding())
+            }
             Place::Owed(at) => self.owed.get(at).map(|owed| &owed.binding),
         }
     }
@@ -254,6 +274,7 @@ impl Watch<'_> {
         match (found.place, self.binding(found)) {
             (_, None) => false,
             (Place::Hot(at), Some(_)) => self.serve_hot(at, found.call),
+            (Place::Tallied(at), Some(_)) => self.serve_tallied(at, found.index, found.call),
             (Place::Owed(at), Some(binding)) => {
                 let binding = Arc::clone(binding);
                 self.owed[at].next = found.index + 1;
@@ -262,6 +283,18 @@ impl Watch<'_> {
             }
         }
     }
+}
+
+/// A call was found on an A-stack of a binding.
+fn find(
+    found: &mut Vec<Found>,
+    place: Place,
+    (binding, index): (&ServerBinding, u32),
+    call: (Sequence, HeadWords),
+) {
+    let key = binding.key;
+    let is_first = !found.iter().any(|before| before.key == key);
+    found.push(Found { place, index, call, key, is_first });
 }
 
 /// What a binding has a round, where as many bindings of each user want something.
