@@ -390,15 +390,16 @@ fn done(command: &mut Command) -> Result<(), Failed> {
     }
 }
 
-/// Builds what all languages need, and the programs of Rust.
+/// Builds what all languages need, and the programs of Rust. Of the whole workspace, so that
+/// nothing is compiled again of what its tests are made of.
 fn built(root: &Path, seed: u64) -> Result<(), Failed> {
-    let packages = ["nearcall-cli", "nearcall-c", "matrix-tests"];
-    let mut command = step::cargo(root, &["build"]);
-    command.args(packages.iter().flat_map(|package| ["--package", package]));
+    let programs = ["nearcall", "matrix-client", "matrix-server"];
+    let mut command = step::cargo(root, &["build", "--workspace"]);
+    command.args(programs.iter().flat_map(|program| ["--bin", program]));
     command.env("NEARCALL_SELFTEST_SEED", seed.to_string());
     match command.status() {
         Ok(status) if status.success() => Ok(()),
-        _ => Err(Failed(format!("{} could not be built", packages.join(", ")))),
+        _ => Err(Failed(format!("{} could not be built", programs.join(", ")))),
     }
 }
 

@@ -154,7 +154,7 @@ impl Workshop<'_> {
                 Ok(())
             }
             Language::C | Language::Cpp => {
-                let library = debug.join("libnearcall_c.so");
+                let library = debug.join("deps/libnearcall_c.so");
                 self.link(&library, "libnearcall.so")?;
                 self.link(&library, SONAME)
             }
