@@ -114,19 +114,15 @@ pub fn run(root: &Path, selection: &Selection) -> Result<(), Failed> {
     }
     let started = Instant::now();
     let names = tempfile::tempdir().map_err(|error| Failed(format!("no directory: {error}")))?;
-    let (mut table, mut failed) = (Vec::new(), Vec::new());
-    for (client, of_client) in &programs {
-        for (server, of_server) in &programs {
-            let is_wanted = selection.client.is_none_or(|one| one == *client)
-                && selection.server.is_none_or(|one| one == *server);
-            if is_wanted {
-                let cell = Cell { client: *client, server: *server, seed: selection.seed };
-                let row = cell.run((of_client, of_server), names.path(), &mut failed);
-                // Which language does not have the one file that is asked for is said already.
-                table.extend((selection.file.is_none() || row.files > 0).then_some(row));
-            }
-        }
-    }
+    let cells = cells(&programs, selection);
+    // In a cell one of two programs waits for the other.
+    let ran = step::side_by_side(&cells, |cell| {
+        cell.run((&programs[&cell.client], &programs[&cell.server]), names.path())
+    });
+    let (mut table, failed): (Vec<Row>, Vec<Vec<String>>) = ran.into_iter().unzip();
+    let failed = failed.concat();
+    // Which language does not have the one file that is asked for is said already.
+    table.retain(|row| selection.file.is_none() || row.files > 0);
     print_table(&table);
     let canaries = canaries(&programs, names.path(), selection.file.is_none())?;
     let (cells, seconds) = (table.len(), started.elapsed().as_secs_f64());
@@ -141,6 +137,20 @@ pub fn run(root: &Path, selection: &Selection) -> Result<(), Failed> {
         return Err(Failed(format!("not understood:\n  {}", failed.join("\n  "))));
     }
     judge(&table, selection.file.is_none())
+}
+
+/// The cells that are asked for, of languages that have programs.
+fn cells(programs: &BTreeMap<Language, Programs>, selection: &Selection) -> Vec<Cell> {
+    let wanted = |language: Language, only: Option<Language>| {
+        only.is_none_or(|one| one == language) && programs.contains_key(&language)
+    };
+    let all = Language::ALL;
+    let clients = all.into_iter().filter(|client| wanted(*client, selection.client));
+    let pairs = clients.flat_map(|client| all.map(|server| (client, server)));
+    pairs
+        .filter(|(_, server)| wanted(*server, selection.server))
+        .map(|(client, server)| Cell { client, server, seed: selection.seed })
+        .collect()
 }
 
 /// Each language's client calls a server that expects other values, and answers others: both have
@@ -218,13 +228,9 @@ struct Row {
 }
 
 impl Cell {
-    fn run(
-        &self,
-        (client, server): (&Programs, &Programs),
-        names: &Path,
-        failed: &mut Vec<String>,
-    ) -> Row {
-        let mut row = self.row();
+    /// What it has checked, and how to run again what was not understood.
+    fn run(&self, (client, server): (&Programs, &Programs), names: &Path) -> (Row, Vec<String>) {
+        let (mut row, mut failed) = (self.row(), Vec::new());
         for (stem, called) in &client.files {
             if !server.files.contains_key(stem) {
                 continue;
@@ -243,7 +249,7 @@ impl Cell {
                 failed.push(format!("cargo xtask matrix {part} --seed {seed}"));
             }
         }
-        row
+        (row, failed)
     }
 
     fn row(&self) -> Row {
@@ -384,15 +390,16 @@ fn done(command: &mut Command) -> Result<(), Failed> {
     }
 }
 
-/// Builds what all languages need, and the programs of Rust.
+/// Builds what all languages need, and the programs of Rust. Of the whole workspace, so that
+/// nothing is compiled again of what its tests are made of.
 fn built(root: &Path, seed: u64) -> Result<(), Failed> {
-    let packages = ["nearcall-cli", "nearcall-c", "matrix-tests"];
-    let mut command = step::cargo(root, &["build"]);
-    command.args(packages.iter().flat_map(|package| ["--package", package]));
+    let programs = ["nearcall", "matrix-client", "matrix-server"];
+    let mut command = step::cargo(root, &["build", "--workspace"]);
+    command.args(programs.iter().flat_map(|program| ["--bin", program]));
     command.env("NEARCALL_SELFTEST_SEED", seed.to_string());
     match command.status() {
         Ok(status) if status.success() => Ok(()),
-        _ => Err(Failed(format!("{} could not be built", packages.join(", ")))),
+        _ => Err(Failed(format!("{} could not be built", programs.join(", ")))),
     }
 }
 

@@ -4,6 +4,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use crate::check;
 use crate::step::{self, Failed};
@@ -13,6 +14,20 @@ const PLACE: &str = "bindings/python";
 
 /// What builds the package, as its `pyproject.toml` has it, what it needs, and what its tests do.
 const TOOLS: &[&str] = &["maturin>=1.9,<2", "mypy>=1.18", "numpy>=1.26", "pytest>=8"];
+
+/// The file of tests that takes half of the time.
+const LONGEST: &str = "test_lies.py";
+
+/// Programs of the workspace that its tests run.
+const PROGRAMS: &[&str] = &[
+    "nearcall",
+    "python-example",
+    "hostile-server",
+    "lies-to-python",
+    "passing-server",
+    "shapes-server",
+    "talking-server",
+];
 
 /// Where its environment is.
 const ENVIRONMENT: &str = "target/python/environment";
@@ -30,18 +45,61 @@ pub fn run(root: &Path) -> Result<(), Failed> {
         ["clippy", "--locked", "--message-format=json-render-diagnostics", "--", "-D", "warnings"];
     step::counted(step::cargo(&place, &clippy), "targets", step::targets_of(&place))?;
 
-    let packages = ["nearcall-cli", "python-example", "python-tests"];
-    let packages = packages.iter().flat_map(|package| ["--package", package]);
-    let programs: Vec<_> = std::iter::once("build").chain(packages).collect();
-    done(&mut step::cargo(root, &programs))?;
+    let mut programs = step::cargo(root, &["build", "--workspace"]);
+    programs.args(PROGRAMS.iter().flat_map(|program| ["--bin", program]));
+    done(&mut programs)?;
     make_environment(root)?;
     install_package(root)?;
-    let python = interpreter(root);
-    let mut tests = Command::new(&python);
-    // Not the sources beside the tests: what was installed.
-    tests.args(["-P", "-m", "pytest", "-q", "tests"]);
-    tests.current_dir(&place).env("NEARCALL_PROGRAMS", root.join("target/debug"));
-    step::counted(tests, "tests passed", step::summed(tests_passed))
+    test(root, &place)
+}
+
+/// Runs each file of tests by itself, side by side: tests wait for their servers.
+fn test(root: &Path, place: &Path) -> Result<(), Failed> {
+    let files = test_files(place)?;
+    eprintln!("==> pytest, {} files", files.len());
+    let started = Instant::now();
+    let ran = step::side_by_side(&files, |file| {
+        let mut tests = Command::new(interpreter(root));
+        // Not the sources beside the tests: what was installed.
+        tests.args(["-P", "-m", "pytest", "-q"]).arg(file);
+        tests.current_dir(place).env("NEARCALL_PROGRAMS", root.join("target/debug"));
+        tests.stdin(Stdio::null()).output()
+    });
+    let (mut passed, mut failed) = (0, Vec::new());
+    for (file, output) in files.iter().zip(ran) {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let output = output.map_err(|error| Failed(format!("no pytest of {name}: {error}")))?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        println!("{name}\n{said}{}", String::from_utf8_lossy(&output.stderr));
+        let count: usize = said.lines().map(tests_passed).sum();
+        if count == 0 || !output.status.success() {
+            failed.push(name);
+        }
+        passed += count;
+    }
+    if !failed.is_empty() {
+        return Err(Failed(format!("not passed: {}", failed.join(" "))));
+    }
+    eprintln!("    {passed} tests passed, {:.1} s", started.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// What pytest would find, of which there has to be something.
+fn test_files(place: &Path) -> Result<Vec<PathBuf>, Failed> {
+    let folder = place.join("tests");
+    let entries = std::fs::read_dir(&folder);
+    let entries = entries.map_err(|error| Failed(format!("{}: {error}", folder.display())))?;
+    let mut files: Vec<_> = entries.filter_map(Result::ok).map(|entry| entry.path()).collect();
+    files.retain(|file| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("test_") && name.ends_with(".py")
+    });
+    // The longest first: the others are done by its end.
+    files.sort_by_key(|file| (!file.ends_with(LONGEST), file.clone()));
+    match files.is_empty() {
+        true => Err(Failed(format!("{} has no tests", folder.display()))),
+        false => Ok(files),
+    }
 }
 
 /// The interpreter of the environment.

@@ -78,7 +78,8 @@ impl Builder {
         self
     }
 
-    /// Compiles `x.idl` to `$OUT_DIR/x.rs`, and has cargo watch every file that was read.
+    /// Compiles `x.idl` to `$OUT_DIR/x.rs`, and has cargo watch every file that was read, but for
+    /// those in `OUT_DIR`.
     ///
     /// Ends the process with code 1 if the file has a mistake, which is shown, or if the output
     /// cannot be written.
@@ -93,9 +94,11 @@ impl Builder {
         let mut sources = SourceMap::default();
         let compilation = front::compile(path, &self.options, &mut sources);
         // A file that could not be read is watched too: it may appear.
-        println!("cargo::rerun-if-changed={}", path.display());
-        for read in sources.paths().into_iter().filter(|read| *read != path) {
-            println!("cargo::rerun-if-changed={}", read.display());
+        let others = sources.paths().into_iter().filter(|read| *read != path);
+        let read = std::iter::once(path).chain(others);
+        let written = env::var_os("OUT_DIR").map(PathBuf::from);
+        for watched in read.filter(|read| is_watched(read, written.as_deref())) {
+            println!("cargo::rerun-if-changed={}", watched.display());
         }
         let findings = render::texts(&compilation.diagnostics, &sources, false);
         let Some(model) = compilation.model else {
@@ -112,6 +115,12 @@ impl Builder {
         write_if_changed(&output, &compile_rust(&model))
             .map_err(|error| Failed::Output(output, error))
     }
+}
+
+/// Not what the build script itself has written, below `OUT_DIR`: that is newer than the script's
+/// start, for which cargo would run it again each time.
+fn is_watched(path: &Path, written: Option<&Path>) -> bool {
+    !written.is_some_and(|written| path.starts_with(written))
 }
 
 /// What is the same stays untouched, so that nothing is compiled again for it.
@@ -137,6 +146,14 @@ impl std::fmt::Display for Failed {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_watched_that_the_build_script_has_not_written() {
+        let written = Some(Path::new("/target/out"));
+        assert!(is_watched(Path::new("files.idl"), written));
+        assert!(!is_watched(Path::new("/target/out/files.idl"), written));
+        assert!(is_watched(Path::new("/target/out/files.idl"), None));
+    }
 
     #[test]
     fn a_file_becomes_rust_of_the_same_name() {

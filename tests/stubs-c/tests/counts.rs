@@ -83,7 +83,7 @@ fn a_brief_call_takes_so_many_instructions() {
     };
     let workshop = Workshop::of("c", "brief.idl");
     let program = workshop.program("gcc", "counts", &["-O2"]);
-    let _server = RustServer::start("counted", workshop.path());
+    let _server = RustServer::start(module_path!(), "counted", workshop.path());
     let said = run_client(&program, "counted", workshop.path());
     let counts: Vec<(&str, [u32; 2])> = said.lines().filter_map(counts_of).collect();
     println!("{compiler}, {percent} % allowed\n{counts:?}");

@@ -198,7 +198,7 @@ fn descriptors_go_between_languages() {
             c.program(compiler, "keeper_client", flags),
             cpp.program(compiler, "keeper_client_cpp", flags),
         ];
-        let rust = RustServer::start("rust", runtime);
+        let rust = RustServer::start(module_path!(), "rust", runtime);
         for client in &clients {
             print!("{} calls Rust: {}", client.display(), run_client(client, "rust", runtime));
         }

@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::install::SONAME;
 use crate::matrix::{CANARIES, done, stem};
@@ -94,25 +92,12 @@ impl Language {
         std::fs::create_dir_all(&directory).map_err(failure)?;
         let workshop = Workshop { language: self, root, directory: &directory, seed };
         workshop.prepare()?;
-        let (next, found) = (AtomicUsize::new(0), Mutex::new(Ok(BTreeMap::new())));
         // A compiler keeps one processor busy.
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        std::thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| {
-                    while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let made = workshop.make_with_canary(file);
-                        let mut found = found.lock().unwrap_or_else(|broken| broken.into_inner());
-                        match (made, &mut *found) {
-                            (Ok(Some(called)), Ok(all)) => drop(all.insert(stem(file), called)),
-                            (Err(failed), Ok(_)) => *found = Err(failed),
-                            _ => {}
-                        }
-                    }
-                });
-            }
+        let made = step::side_by_side(files, |file| {
+            Ok(workshop.make_with_canary(file)?.map(|called| (stem(file), called)))
         });
-        let files = found.into_inner().unwrap_or_else(|broken| broken.into_inner())?;
+        let made = made.into_iter().collect::<Result<Vec<_>, Failed>>()?;
+        let files = made.into_iter().flatten().collect();
         let interpreter = python::interpreter(root);
         Ok(Some(Programs { language: self, directory, interpreter, files }))
     }
@@ -169,7 +154,7 @@ impl Workshop<'_> {
                 Ok(())
             }
             Language::C | Language::Cpp => {
-                let library = debug.join("libnearcall_c.so");
+                let library = debug.join("deps/libnearcall_c.so");
                 self.link(&library, "libnearcall.so")?;
                 self.link(&library, SONAME)
             }

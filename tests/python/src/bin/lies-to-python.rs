@@ -6,6 +6,8 @@
 
 #![forbid(unsafe_code)]
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -39,34 +41,72 @@ fn main() {
     let mut all = hunted(&tests, HUNTED);
     all.retain(|hunted| print(hunted, &directory));
     std::fs::write(directory.join("prey.py"), PREY).expect("it can be written");
-    let run = |side: &str, stems: &[&str]| {
-        let mut command = Command::new(&interpreter);
-        command.arg("-P").arg(directory.join("prey.py")).arg(side).args(stems);
-        Prey::start(&mut command, &directory)
-    };
-    let mut tally = Tally::new("Python");
+    let place = Place { interpreter: &interpreter, directory: &directory };
+    // Either side of what is said waits for the other.
+    let tallies = std::thread::scope(|threads| {
+        let server = threads.spawn(|| attack(&all, place));
+        let client = threads.spawn(|| {
+            let tally = Tally::new("Python").of(&[Side::Client], &Form::ALL);
+            answer(&all, place, ("client", ""), tally)
+        });
+        let awaited = threads.spawn(|| {
+            // Python has no procedures that are awaited.
+            let tally = Tally::new("Python, awaited").of(&[Side::Client], &Form::ALL);
+            answer(&all, place, ("awaited", AWAITED), tally)
+        });
+        [server, client, awaited].map(|part| part.join().expect("it panics with a reason"))
+    });
+    println!("{} interface files", all.len());
+    tallies.iter().for_each(|tally| print!("{}", tally.report()));
+    tallies.iter().for_each(Tally::judge);
+}
+
+/// Where the programs are, and what runs them.
+#[derive(Clone, Copy)]
+struct Place<'p> {
+    interpreter: &'p Path,
+    directory: &'p Path,
+}
+
+impl Place<'_> {
+    /// A directory for names that only this part exports.
+    fn names(self, part: &str) -> PathBuf {
+        let names = self.directory.join(part);
+        DirBuilder::new().mode(0o700).create(&names).expect("it can be made");
+        names
+    }
+
+    /// Starts one side of the programs.
+    fn run(self, side: &str, stems: &[&str], names: &Path) -> Prey {
+        let mut command = Command::new(self.interpreter);
+        command.arg("-P").arg(self.directory.join("prey.py")).arg(side).args(stems);
+        Prey::start(&mut command, names)
+    }
+}
+
+/// Lies to a server.
+fn attack(all: &[Hunted], place: Place) -> Tally {
+    let mut tally = Tally::new("Python").of(&[Side::Server], &Form::ALL);
+    let names = place.names("server");
     let stems: Vec<&str> = all.iter().map(|hunted| &*hunted.stem).collect();
-    let mut server = run("server", &stems);
+    let mut server = place.run("server", &stems, &names);
     assert!(server.is_ready(), "the server does not start");
-    let runs = all.iter().map(|hunted| hunted.attack(&directory, &mut tally)).sum();
+    let runs = all.iter().map(|hunted| hunted.attack(&names, &mut tally)).sum();
     server.end_after(runs, "the server", &mut tally);
-    answer(&all, (run("client", &[]), ""), &directory, &mut tally);
-    // Python has no procedures that are awaited.
-    let mut awaited = Tally::new("Python, awaited").of(&[Side::Client], &Form::ALL);
-    answer(&all, (run("client", &[]), AWAITED), &directory, &mut awaited);
-    println!("{} interface files\n{}{}", all.len(), tally.report(), awaited.report());
-    tally.judge();
-    awaited.judge();
+    tally
 }
 
 /// Lies to a client, whose programs have such an end to their names.
-fn answer(all: &[Hunted], (mut client, end): (Prey, &str), directory: &Path, tally: &mut Tally) {
+fn answer(all: &[Hunted], place: Place, (part, end): (&str, &str), mut tally: Tally) -> Tally {
+    let names = place.names(part);
+    let mut client = place.run("client", &[], &names);
     for hunted in all {
         let stem = format!("{}{end}", hunted.stem);
         let call = |interface, operation| client.call(&format!("{stem} {interface} {operation}"));
-        hunted.answer(call, directory, tally);
+        hunted.answer(call, &names, &mut tally);
     }
     client.end("the client");
+    tally
 }
 
 /// Writes the stubs of a file and its self-tests, less what runs those; nothing if Python has no

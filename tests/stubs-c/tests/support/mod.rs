@@ -323,16 +323,24 @@ pub fn client_output(program: &Path, name: &str, runtime: &Path) -> Output {
     Command::new(program).arg(name).env("XDG_RUNTIME_DIR", runtime).output().expect("it runs")
 }
 
-/// A server in Rust, in a process of its own: the test `serve` of this test program.
+/// What a test program calls the test of this name in a module, of which this is `module_path!()`.
+pub fn test_of(module: &str, name: &str) -> String {
+    match module.split_once("::") {
+        Some((_, module)) => format!("{module}::{name}"),
+        None => name.to_owned(),
+    }
+}
+
+/// A server in Rust, in a process of its own: the test `serve` of a module of this test program.
 pub struct RustServer(Child);
 
 impl RustServer {
-    pub fn start(name: &str, runtime: &Path) -> RustServer {
+    pub fn start(module: &str, name: &str, runtime: &Path) -> RustServer {
         let ready = runtime.join(format!("{name}.ready"));
         // Of the one before.
         let _ = std::fs::remove_file(&ready);
         let child = Command::new(std::env::current_exe().expect("this program"))
-            .args(["serve", "--exact"])
+            .args([&*test_of(module, "serve"), "--exact"])
             .env("RUST_SERVER_NAME", name)
             .env("RUST_SERVER_READY", &ready)
             .env("XDG_RUNTIME_DIR", runtime)

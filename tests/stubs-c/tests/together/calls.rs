@@ -1,16 +1,13 @@
 //! Calls between Rust, C and C++, each in a process of its own, in every pair.
 
-#![forbid(unsafe_code)]
-
-mod support;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use nearcall::{CallError, Char, Clerk, Domain, Error, Opaque, OpaqueOut, UsageError};
 use stubs_c_tests::cross::*;
-use support::{RustServer, Server, Workshop, run_client, serve_here, ways};
+
+use crate::support::{RustServer, Server, Workshop, run_client, serve_here, test_of, ways};
 
 #[derive(Default)]
 struct Tester {
@@ -184,13 +181,14 @@ fn values(cross: &CrossClient) {
 /// Runs the client in Rust as another process.
 fn run_rust_client(name: &str, runtime: &Path) {
     let output = std::process::Command::new(std::env::current_exe().expect("this program"))
-        .args(["call", "--exact"])
+        .args([&*test_of(module_path!(), "call"), "--exact"])
         .env("CROSS_CLIENT_NAME", name)
         .env("XDG_RUNTIME_DIR", runtime)
         .output()
         .expect("it runs");
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "the client ended with {}:\n{said}", output.status);
+    assert!(said.contains("1 passed"), "the client has not run:\n{said}");
 }
 
 #[test]
@@ -215,7 +213,7 @@ fn call_each(compiler: &str, flags: &[&str]) -> usize {
         print!("{} calls {server}: {}", client.display(), run_client(client, server, runtime));
         pairs += 1;
     };
-    let rust = RustServer::start("rust", runtime);
+    let rust = RustServer::start(module_path!(), "rust", runtime);
     call(&c, "rust");
     call(&cpp, "rust");
     drop(rust);

@@ -1,14 +1,11 @@
 //! What the C back end prints for every good interface file compiles without a warning, as C and
 //! where C++ includes it.
 
-#![forbid(unsafe_code)]
-
-mod support;
-
 use std::path::PathBuf;
 
 use nearcall_idl::back::cpp::compile_cpp;
-use support::{Workshop, compilers, cpp_of, interface_files, model, tests_directory};
+
+use crate::support::{Workshop, compilers, cpp_of, interface_files, model, tests_directory};
 
 /// Interface files of which everything can be compiled, those of .proto files with streams both
 /// ways and to one side among them.

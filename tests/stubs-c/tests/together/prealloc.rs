@@ -1,11 +1,7 @@
 //! Results that come to memory of the client's: how often its stubs have had memory of an
 //! allocator's, and what becomes of results that are longer than that memory.
 
-#![forbid(unsafe_code)]
-
-mod support;
-
-use support::{Counted, counted, having, lacking};
+use crate::support::{Counted, counted, having, lacking};
 
 /// Where the client has memory for the results, its stub has had none for a hundred calls.
 fn check(found: &[Counted]) {

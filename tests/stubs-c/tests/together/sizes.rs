@@ -10,15 +10,11 @@
 //! - Put aside: what the compiler puts into `.text.unlikely`, because it refuses, raises, or is no
 //!   way that most calls go: told, and without a limit.
 
-#![forbid(unsafe_code)]
-
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-use support::{Workshop, interface_files};
+use crate::support::{Workshop, interface_files};
 
 /// No side of an operation may have more text of its own, nor a function of a feed, nor one of a
 /// type.

@@ -1,11 +1,7 @@
 //! Programs in C that bring an allocator of their own: all memory that calls have is from it, and
 //! all of it is given back to it, on either side.
 
-#![forbid(unsafe_code)]
-
-mod support;
-
-use support::{Server, Workshop, lacking, run_client, ways};
+use crate::support::{Server, Workshop, lacking, run_client, ways};
 
 #[test]
 fn memory_is_from_the_allocator_that_is_set_and_goes_back_to_it() {

@@ -1,10 +1,6 @@
 //! Clients and servers of different versions of one interface, in Rust and C, each in a process of
 //! its own: what was only added at the end binds both ways, anything else is refused by name.
 
-#![forbid(unsafe_code)]
-
-mod support;
-
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -13,7 +9,8 @@ use std::sync::{Mutex, MutexGuard};
 
 use nearcall::{BindError, CallError, Clerk, Domain, Error, NotExecuted, Ran};
 use stubs_c_tests::{new, old, other};
-use support::{Workshop, ways};
+
+use crate::support::{Server, Workshop, test_of, ways};
 
 #[derive(Default)]
 struct Keeper(Mutex<BTreeMap<String, i32>>);
@@ -183,7 +180,7 @@ impl Drop for RustServer {
 
 fn this_program(test: &str, runtime: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
-    command.args([test, "--exact"]).env("XDG_RUNTIME_DIR", runtime);
+    command.args([&*test_of(module_path!(), test), "--exact"]).env("XDG_RUNTIME_DIR", runtime);
     command
 }
 
@@ -196,7 +193,9 @@ fn succeed(output: Output) {
 fn call_in_rust(version: &str, at: &str, runtime: &Path) {
     let mut command = this_program("call", runtime);
     command.env("CALL_VERSION", version).env("CALL_AT", at);
-    succeed(command.output().expect("it runs"));
+    let output = command.output().expect("it runs");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"), "{output:?}");
+    succeed(output);
 }
 
 fn call_in_c(program: &Path, at: &str, runtime: &Path) {
@@ -255,7 +254,7 @@ fn versions_in_c_and_rust_bind_alike() {
         let new_server = build("store_server", "new");
         let old_server = build("store_server", "old");
         for (server, client, at) in [(&new_server, "old", "newer"), (&old_server, "new", "older")] {
-            let served = support::Server::start(&server.1, "store", runtime);
+            let served = Server::start(&server.1, "store", runtime);
             let in_c = if client == "old" { &old_client } else { &new_client };
             call_in_c(&in_c.1, at, runtime);
             served.end();

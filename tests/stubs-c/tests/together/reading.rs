@@ -1,11 +1,7 @@
 //! What procedures only read lies in memory that the server keeps from call to call: how often it
 //! has had memory of its allocator's for calls that are made over and over.
 
-#![forbid(unsafe_code)]
-
-mod support;
-
-use support::{Counted, counted, having, lacking};
+use crate::support::{Counted, counted, having, lacking};
 
 /// How often the server `program` has had memory for a round of calls of each procedure, in the
 /// round where that was least: a processor that serves for the first time has some once.

@@ -1,17 +1,14 @@
 //! Brief calls from C, which the stubs make by themselves (design note 0026): that they take that
 //! way, and that everything unusual is as it is for all other calls.
 
-#![forbid(unsafe_code)]
-
-mod support;
-
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use nearcall::raw::{Arguments, Entries, Outcome};
 use nearcall::{Clerk, Domain, InterfaceDescriptor};
 use stubs_c_tests::short::brief::*;
-use support::tester::Tester;
-use support::{RustServer, Workshop, expect_success, serve_here, ways};
+
+use crate::support::tester::Tester;
+use crate::support::{RustServer, Workshop, expect_success, serve_here, ways};
 
 /// The server of a [`RustServer`].
 #[test]
@@ -23,7 +20,7 @@ fn run(what: &str) {
     for (compiler, flags) in ways() {
         let workshop = Workshop::of("c", "brief.idl");
         let program = workshop.program(compiler, "brief_client", flags);
-        let _server = RustServer::start("brief", workshop.path());
+        let _server = RustServer::start(module_path!(), "brief", workshop.path());
         expect_success(&program, &[what, "brief"], workshop.path());
     }
 }

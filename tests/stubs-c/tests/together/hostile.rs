@@ -2,10 +2,6 @@
 //! messages, mutations of them, and each lie at each place. Under the address and undefined
 //! behaviour sanitizers the programs accept, answer with errors, and live.
 
-#![forbid(unsafe_code)]
-
-mod support;
-
 use std::process::Command;
 
 use lies::{Attacker, Kind, Message, Prey, Tally, Verdict, hunted};
@@ -14,7 +10,10 @@ use nearcall::{Domain, ImportOptions};
 use nearcall_idl::model::Model;
 use nearcall_idl::selftest::Selftest;
 use stubs_c_tests::cross::CROSS;
-use support::{SANITIZED_QUICKLY, Server, Workshop, prey, sanitizing, tests_directory};
+
+use crate::support::{
+    SANITIZED_QUICKLY, Server, Workshop, lacking, prey, sanitizing, tests_directory,
+};
 
 /// Whose stubs are lied to: folders and files.
 const HUNTED: &[&str] = &[
@@ -44,7 +43,7 @@ fn outlive(
     tally: Tally,
 ) {
     let Some(compiler) = sanitizing() else {
-        return support::lacking("a compiler of C with sanitizers");
+        return lacking("a compiler of C with sanitizers");
     };
     // To C a map is a sequence of pairs.
     let mut tally = tally.taking(Kind::Key);
@@ -86,7 +85,7 @@ fn flood(procedure: u32, trees: u32) -> Message {
 #[test]
 fn a_server_in_c_makes_only_so_much_of_defaults() {
     let Some(compiler) = sanitizing() else {
-        return support::lacking("a compiler of C with sanitizers");
+        return lacking("a compiler of C with sanitizers");
     };
     let workshop = Workshop::new();
     let program = workshop.program(compiler, "server", SANITIZED_QUICKLY);

@@ -2,10 +2,6 @@
 //! sides that are given up, refused, late, and cut by the end of either process, and lies about
 //! their numbers.
 
-#![forbid(unsafe_code)]
-
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -17,7 +13,8 @@ use nearcall::{
 };
 use stubs_c_tests::said::talking::*;
 use stubs_c_tests::talker::Talker;
-use support::{RustServer, Server, Workshop, expect_success, run_client, serve_here, ways};
+
+use crate::support::{RustServer, Server, Workshop, expect_success, run_client, serve_here, ways};
 
 const NEVER: u32 = u32::MAX;
 
@@ -233,7 +230,7 @@ fn items_come_and_go_at_once_between_languages() {
             ("cpp", cpp.program(compiler, "talker_cpp", flags)),
         ];
         for client in &clients {
-            let rust = RustServer::start("rust", runtime);
+            let rust = RustServer::start(module_path!(), "rust", runtime);
             print!("{} calls Rust: {}", client.display(), run_client(client, "rust", runtime));
             outlive_client(client, "rust", runtime);
             expect_success(client, &["rust", "dies"], runtime);

@@ -1,10 +1,6 @@
 //! Feeds between Rust, C and C++, each in a process of its own: none, one and many items, batches
 //! that end and begin, refusals, deadlines and deaths, and that nothing is held that nobody reads.
 
-#![forbid(unsafe_code)]
-
-mod support;
-
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +14,8 @@ use nearcall::{
     InterfaceDescriptor, Items, NotExecuted, Taker,
 };
 use stubs_c_tests::fed::feeding::*;
-use support::{RustServer, Server, Workshop, expect_success, run_client, serve_here, ways};
+
+use crate::support::{RustServer, Server, Workshop, expect_success, run_client, serve_here, ways};
 
 const NEVER: u32 = u32::MAX;
 
@@ -347,7 +344,7 @@ fn items_come_and_go_between_languages() {
         let clients =
             [c.program(compiler, "eater", flags), cpp.program(compiler, "eater_cpp", flags)];
         for client in &clients {
-            let rust = RustServer::start("rust", runtime);
+            let rust = RustServer::start(module_path!(), "rust", runtime);
             print!("{} calls Rust: {}", client.display(), run_client(client, "rust", runtime));
             expect_success(client, &["rust", "dies"], runtime);
             drop(rust);

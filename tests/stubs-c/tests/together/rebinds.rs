@@ -1,15 +1,12 @@
 //! Servers end and others take their names: clients in C and C++ call again and bind again.
 
-#![forbid(unsafe_code)]
-
-mod support;
-
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use nearcall::Clerk;
 use stubs_c_tests::revived::again::*;
-use support::{RustServer, Workshop, serve_here, ways};
+
+use crate::support::{RustServer, Workshop, serve_here, ways};
 
 /// Servers that a client ends, of which the last has no next life.
 const LIVES: usize = 5;
@@ -64,7 +61,7 @@ fn serve() {
 
 /// Runs a client, and has a server follow each one that it ends.
 fn survive(program: &Path, runtime: &Path) {
-    let mut server = RustServer::start("mortal", runtime);
+    let mut server = RustServer::start(module_path!(), "mortal", runtime);
     let client = Command::new(program)
         .arg("mortal")
         .env("XDG_RUNTIME_DIR", runtime)
@@ -77,7 +74,7 @@ fn survive(program: &Path, runtime: &Path) {
         move || {
             for _ in 1..LIVES {
                 server.wait();
-                server = RustServer::start("mortal", &runtime);
+                server = RustServer::start(module_path!(), "mortal", &runtime);
             }
             server.wait();
         }

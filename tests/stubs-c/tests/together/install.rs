@@ -1,16 +1,13 @@
 //! Programs in C and C++ that know of libnearcall what is installed: found by pkg-config and by
 //! CMake, compiled, linked, and called through.
 
-#![forbid(unsafe_code)]
-
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use support::{Server, model, printed, run_client};
 use tempfile::TempDir;
+
+use crate::support::{Server, model, printed, run_client};
 
 const PROJECT: &str = "cmake_minimum_required(VERSION 3.13)
 project(installed C CXX)

@@ -3,16 +3,13 @@
 //! come, who has the old one leaves out what it does not know, or reads the default literal, and
 //! anything but what is at the end is refused by name.
 
-#![forbid(unsafe_code)]
-
-mod support;
-
 use std::path::PathBuf;
 use std::process::Command;
 
 use nearcall::{BindError, Clerk, Domain, ExportError};
 use stubs_c_tests::{early, late, moved};
-use support::{RustServer, Server, Workshop, expect_success, serve_here, ways};
+
+use crate::support::{RustServer, Server, Workshop, expect_success, serve_here, test_of, ways};
 
 /// A server of any version, called by it.
 struct Keeper;
@@ -205,9 +202,9 @@ fn call() {
 fn versions_in_rust_call_each_other() {
     let runtime = tempfile::TempDir::new().expect("a directory");
     for version in ["early", "late", "moved"] {
-        let served = RustServer::start(version, runtime.path());
+        let served = RustServer::start(module_path!(), version, runtime.path());
         let output = Command::new(std::env::current_exe().expect("this program"))
-            .args(["call", "--exact"])
+            .args([&*test_of(module_path!(), "call"), "--exact"])
             .env("XDG_RUNTIME_DIR", runtime.path())
             .env("SHELF_VERSION", version)
             .output()
@@ -243,14 +240,14 @@ fn versions_in_c_call_each_other_and_those_in_rust() {
                 let in_c = Server::start(&server.1, version, runtime);
                 expect_success(client, &[version, version], runtime);
                 in_c.end();
-                let in_rust = RustServer::start(version, runtime);
+                let in_rust = RustServer::start(module_path!(), version, runtime);
                 expect_success(client, &[version, version], runtime);
                 drop(in_rust);
                 pairs += 2;
             }
         }
         let runtime = clients[0].0.path();
-        let in_rust = RustServer::start("moved", runtime);
+        let in_rust = RustServer::start(module_path!(), "moved", runtime);
         for (_, client) in &clients {
             expect_success(client, &["moved", "moved"], runtime);
             pairs += 1;

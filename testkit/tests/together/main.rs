@@ -1,0 +1,24 @@
+//! Tests that can run beside each other in one process: one program, so that it is linked once and
+//! no processor waits for the longest test of each file. Whatever counts or changes something of
+//! its process has a program of its own beside this folder.
+
+mod activation;
+mod ahead;
+mod awaited_feeds;
+mod awaiting;
+mod binds;
+mod calls;
+mod closing;
+mod deadlines;
+mod endings;
+mod estacks;
+mod exchanges;
+mod fastthreads;
+mod feeds;
+mod large;
+mod nested;
+mod pending;
+mod policy_files;
+mod quotas;
+mod rebinds;
+mod suspended;

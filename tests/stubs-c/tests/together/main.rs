@@ -1,0 +1,23 @@
+//! Tests that can run beside each other in one process: one program, so that it is linked once and
+//! no processor waits for the longest test of each file. Whatever counts or changes something of
+//! its process has a program of its own beside this folder.
+
+#![forbid(unsafe_code)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod allocator;
+mod brief;
+mod calls;
+mod compiles;
+mod feeding;
+mod growing;
+mod hostile;
+mod install;
+mod prealloc;
+mod reading;
+mod rebinds;
+mod sizes;
+mod talking;
+mod versions;
