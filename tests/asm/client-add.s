@@ -1,4 +1,4 @@
-# rustc 1.95.0, x86_64, release profile; 158 instructions
+# rustc 1.95.0, x86_64, release profile; 161 instructions
 push %rbp
 push %r15
 push %r14
@@ -44,6 +44,7 @@ mov (%r15),%rax
 movl $0x2,0x10(%rax)
 mov (%r15),%rax
 movl $0x3,0x14(%rax)
+mov 0x2c(%r15),%ebx
 mov (%rip),%rdx
 test $0x1,%dl
 jne
@@ -51,37 +52,39 @@ mov %fs:(%rdx),%eax
 test %eax,%eax
 jns
 mov %r14,0x20(%rsp)
-movzwl %ax,%ebx
+movzwl %ax,%eax
 mov %r12,0x80(%rsp)
-or %r12d,%ebx
+or %r12d,%eax
+or %eax,%ebx
 mov (%r15),%rax
 movl $0x1,0x4(%rax)
 movl $0x8,0x8(%rax)
 mov %ebx,0xc(%rax)
-mov 0x20(%r15),%r14d
-lea 0x1(%r14),%eax
-mov %eax,%edx
-and $0x1fffffff,%edx
-mov %edx,0x20(%r15)
+mov 0x20(%r15),%r12d
+lea 0x1(%r12),%eax
+mov %eax,%r14d
+and $0x1fffffff,%r14d
+mov %r14d,0x20(%r15)
 test $0x3f,%al
 je
 mov (%r15),%rbp
-lea 0x2(,%rdx,8),%eax
+lea 0x2(,%r14,8),%eax
 xchg %eax,0x0(%rbp)
 movzwl %bx,%ebx
-lea 0x1(,%r14,8),%ecx
+lea -0x7(,%r14,8),%ecx
 cmp %ecx,%eax
-jne
+je
 mov 0x24(%r15),%r12d
 mov %ebx,0x1c(%rsp)
 cmp %r12d,%ebx
 je
 cmpq $0x0,%fs:
 jne
-lea 0x0(,%rdx,8),%ebx
+lea 0x0(,%r14,8),%ebx
 movzwl 0x38(%r15),%eax
 movzwl %ax,%esi
 mov %rbp,%rdi
+mov %r14d,%edx
 call nearcall::raw::call::poll_for_a_while
 mov %edx,%ecx
 test %esi,%esi
@@ -102,8 +105,8 @@ jne
 ret
 mov %rax,%r14
 sub %ebx,%eax
-cmp $0x2,%eax
-jae
+cmp $0x1,%eax
+ja
 mov %rdx,%r8
 mov %r8,%rax
 shr $0x20,%rax
@@ -127,7 +130,7 @@ mov 0x30(%r15),%rcx
 test %rcx,%rcx
 je
 add $0x140,%r13
-mov 0x2c(%r15),%edx
+movzwl 0x3a(%r15),%edx
 and $0xf,%edx
 shl $0x6,%edx
 mov %fs:,%rsi

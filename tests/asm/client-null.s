@@ -1,4 +1,4 @@
-# rustc 1.95.0, x86_64, release profile; 143 instructions
+# rustc 1.95.0, x86_64, release profile; 146 instructions
 push %rbp
 push %r15
 push %r14
@@ -33,51 +33,54 @@ mov 0x140(%r13),%rsi
 cmp %rax,%rsi
 jne
 mov %r15,0x28(%rsp)
+mov %rbx,(%rsp)
 jmp
 mov %ecx,%r15d
 cmp %r15,0x50(%r13)
 jbe
 shl $0x8,%r15
 add 0x48(%r13),%r15
+mov 0x2c(%r15),%ebx
 mov (%rip),%rdx
 test $0x1,%dl
 jne
 mov %fs:(%rdx),%eax
 test %eax,%eax
 jns
-mov %rbx,(%rsp)
 mov %r14,0x10(%rsp)
-movzwl %ax,%ebx
+movzwl %ax,%eax
 mov %r12,0x30(%rsp)
-or %r12d,%ebx
+or %r12d,%eax
+or %eax,%ebx
 mov (%r15),%rax
 movl $0x0,0x4(%rax)
 movl $0x0,0x8(%rax)
 mov %ebx,0xc(%rax)
-mov 0x20(%r15),%r14d
-lea 0x1(%r14),%eax
-mov %eax,%edx
-and $0x1fffffff,%edx
-mov %edx,0x20(%r15)
+mov 0x20(%r15),%r12d
+lea 0x1(%r12),%eax
+mov %eax,%r14d
+and $0x1fffffff,%r14d
+mov %r14d,0x20(%r15)
 test $0x3f,%al
 je
 mov (%r15),%rbp
-lea 0x2(,%rdx,8),%eax
+lea 0x2(,%r14,8),%eax
 xchg %eax,0x0(%rbp)
 movzwl %bx,%ebx
-lea 0x1(,%r14,8),%ecx
+lea -0x7(,%r14,8),%ecx
 cmp %ecx,%eax
-jne
+je
 mov 0x24(%r15),%r12d
 mov %ebx,0x8(%rsp)
 cmp %r12d,%ebx
 je
 cmpq $0x0,%fs:
 jne
-lea 0x0(,%rdx,8),%ebx
+lea 0x0(,%r14,8),%ebx
 movzwl 0x38(%r15),%eax
 movzwl %ax,%esi
 mov %rbp,%rdi
+mov %r14d,%edx
 call nearcall::raw::call::poll_for_a_while
 mov %edx,%ecx
 test %esi,%esi
@@ -98,10 +101,9 @@ jne
 ret
 mov %rax,%r14
 sub %ebx,%eax
-cmp $0x2,%eax
-jae
+cmp $0x1,%eax
+ja
 mov %rdx,%r8
-mov 0x10(%rsp),%rbx
 mov %r8,%rax
 shr $0x20,%rax
 movzwl %ax,%ecx
@@ -116,12 +118,13 @@ jne
 xor %eax,%eax
 shr $0x20,%r14
 jne
+mov 0x10(%rsp),%rbx
 movb $0x1e,(%rbx)
 mov 0x30(%r15),%rcx
 test %rcx,%rcx
 je
 add $0x140,%r13
-mov 0x2c(%r15),%esi
+movzwl 0x3a(%r15),%esi
 and $0xf,%esi
 shl $0x6,%esi
 mov %fs:,%rdx

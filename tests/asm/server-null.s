@@ -1,9 +1,9 @@
 # rustc 1.95.0, x86_64, release profile; 127 instructions
 lea 0x2(,%rbx,8),%eax
-cmp %eax,%edx
-mov 0x18(%rsp),%r14
+cmp %eax,%edi
+mov 0x18(%rsp),%rsi
 jne
-mov 0x20(%r14),%eax
+mov 0x20(%rsi),%eax
 test %eax,%eax
 jne
 mov (%rsp),%rax
@@ -124,5 +124,5 @@ jns
 movzwl %ax,%r15d
 or %r15d,%ebp
 mov %ebp,0xc(%r14)
-lea 0x1(,%rbx,8),%edx
-xchg %edx,(%r14)
+lea 0x1(,%rbx,8),%edi
+xchg %edi,(%r14)

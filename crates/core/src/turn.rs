@@ -183,6 +183,14 @@ pub fn poll_word(seen: TurnWord, sequence: Sequence) -> Poll {
     judge(seen.0, sequence)
 }
 
+/// Whether a word that was loaded already, with the order of row O8, is a reply to call `sequence`
+/// as most are: by one comparison. False: [`poll_word`] says more.
+#[inline(always)]
+pub fn is_usual_reply(seen: TurnWord, sequence: Sequence) -> bool {
+    const { assert!(Phase::IdleBell as u32 == 0 && Phase::IdleHot as u32 == 1) };
+    seen.0.wrapping_sub(sequence.0 << PHASE_BITS) <= Phase::IdleHot as u32
+}
+
 /// What the turn word says: for [`crate::termination::classify`], which is told all phases.
 #[inline(always)]
 pub fn read(turn: &AtomicU32) -> TurnWord {
@@ -366,8 +374,8 @@ fn judge(seen: u32, sequence: Sequence) -> Poll {
     match seen.wrapping_sub(sequence.0 << PHASE_BITS) {
         IDLE_BELL => Poll::Replied { mode: Mode::Bell },
         IDLE_HOT => Poll::Replied { mode: Mode::Hot },
-        IDLE_TALLY => Poll::Replied { mode: Mode::Tally },
         POSTED | POSTED_ASLEEP => Poll::Pending,
+        IDLE_TALLY => Poll::Replied { mode: Mode::Tally },
         DEAD => Poll::Dead,
         _ => Poll::Wrong(TurnWord(seen)),
     }

@@ -252,9 +252,9 @@ impl ClientBinding {
     fn release(&self, index: u32) {
         let linkage = self.linkage(index);
         linkage.set_kept(0);
-        if self.lists.push(linkage.class, index) {
-            futex::wake_own(self.lists.wakes(linkage.class));
-            self.claimants.told(&self.lists, linkage.class);
+        if self.lists.push(linkage.class(), index) {
+            futex::wake_own(self.lists.wakes(linkage.class()));
+            self.claimants.told(&self.lists, linkage.class());
         }
     }
 
@@ -268,7 +268,7 @@ impl ClientBinding {
     #[inline(always)]
     fn bias(&self, linkage: &Linkage) -> &Bias {
         // The class is always below: written so that it needs no comparison.
-        &self.biases[linkage.class as usize % CLASSES_MAX]
+        &self.biases[linkage.class() as usize % CLASSES_MAX]
     }
 
     /// Takes captured A-stacks back that the server has let go (L55).
@@ -307,7 +307,7 @@ impl ClientBinding {
 
     fn linkages_of_class(&self, class: u32) -> impl Iterator<Item = &Linkage> {
         let astacks = self.regions().flat_map(|region| region.region.astacks());
-        astacks.map(AStack::record).filter(move |linkage| linkage.class == class)
+        astacks.map(AStack::record).filter(move |linkage| linkage.class() == class)
     }
 
     /// How many A-stacks there are of `class`.

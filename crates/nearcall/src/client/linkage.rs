@@ -5,6 +5,7 @@ use std::mem::offset_of;
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use nearcall_abi::head::flag;
 use nearcall_core::Sequence;
 use nearcall_core::linger::{BATCH_CALLS, LingerSearch};
 use nearcall_os::astack::NEAR_RECORD_BYTES;
@@ -27,12 +28,13 @@ pub(crate) struct Linkage {
     server_processor: AtomicU32,
     /// Number of the A-stack in its binding.
     pub index: u32,
-    /// Its class.
-    pub class: u32,
+    /// Bits of the origin of every call on it: see `AStackHead::origin`.
+    flags: AtomicU32,
     /// Its bit in the bias of its class, if it is kept for a thread; 0: it is not.
     kept: AtomicU64,
     /// Cycles that a client leaves the line alone after a post.
     linger: AtomicU16,
+    class: u16,
     /// Number of the thread that has posted a call and will collect it later.
     outstanding: AtomicU32,
     /// Out-of-line segment for arguments.
@@ -69,9 +71,10 @@ struct Batch {
 const _: () = assert!(offset_of!(Linkage, sequence) == 0);
 const _: () = assert!(offset_of!(Linkage, server_processor) == 4);
 const _: () = assert!(offset_of!(Linkage, index) == 8);
-const _: () = assert!(offset_of!(Linkage, class) == 12);
+const _: () = assert!(offset_of!(Linkage, flags) == 12);
 const _: () = assert!(offset_of!(Linkage, kept) == 16);
 const _: () = assert!(offset_of!(Linkage, linger) == 24);
+const _: () = assert!(offset_of!(Linkage, class) == 26);
 const _: () = assert!(offset_of!(Linkage, linger) < NEAR_RECORD_BYTES);
 
 /// An out-of-line segment and which one it is (L50).
@@ -92,9 +95,10 @@ impl Linkage {
             sequence: AtomicU32::new(Sequence::ZERO.as_u32()),
             server_processor: AtomicU32::new(NO_PROCESSOR),
             index,
-            class,
+            flags: AtomicU32::new(0),
             kept: AtomicU64::new(0),
             linger: AtomicU16::new(0),
+            class: u16::try_from(class).expect("an interface has a few classes"),
             outstanding: AtomicU32::new(NOBODY),
             request: Mutex::new(None),
             requests: AtomicU32::new(0),
@@ -115,6 +119,31 @@ impl Linkage {
     pub fn set_kept(&self, bit: u64) {
         // Relaxed: as above.
         self.kept.store(bit, Ordering::Relaxed);
+        // Relaxed: as above.
+        self.flags.store(0, Ordering::Relaxed);
+    }
+
+    /// Its class.
+    #[inline(always)]
+    pub fn class(&self) -> u32 {
+        self.class.into()
+    }
+
+    /// Bits of the origin of every call on it.
+    #[inline(always)]
+    pub fn flags(&self) -> u32 {
+        // Relaxed: as above.
+        self.flags.load(Ordering::Relaxed)
+    }
+
+    /// Its caller is one of several that call in turn: from now on the server may watch it by its
+    /// tally, if it is kept, so that there is a bit for it.
+    #[inline]
+    pub fn allow_tally(&self) {
+        if self.kept() != 0 {
+            // Relaxed: as above.
+            self.flags.store(flag::TALLIES, Ordering::Relaxed);
+        }
     }
 
     /// The thread that will collect the call on it, by the low half of its number.

@@ -125,7 +125,7 @@ impl<T, E> Awaiting<'_, T, E> {
 
     /// How many A-stacks there are for procedures like this one; 0: the call has ended.
     pub(crate) fn astack_count(&self) -> u32 {
-        let class = self.call.grip.map(|grip| grip.linkage().class);
+        let class = self.call.grip.map(|grip| grip.linkage().class());
         class.map_or(0, |class| self.call.binding.count_of_class(class))
     }
 

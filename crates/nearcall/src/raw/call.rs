@@ -220,7 +220,7 @@ impl<'b, 'd> Call<'b, 'd> {
             false => Some(poll_for_a_while(head, grip.linkage().until_reply(), sequence)),
         };
         let words = match words {
-            Some(words) if is_replied(words, sequence) => words,
+            Some(words) if turn::is_usual_reply(TurnWord(words.turn()), sequence) => words,
             _ => match wait(grip, procedure, deadline, same_processor) {
                 Some(error) => return Err(error),
                 None => HeadWords::load(head),
@@ -333,12 +333,9 @@ impl<'b, 'd> Call<'b, 'd> {
     fn write_words(self, fixed_bytes: u32) -> (Grip<'b>, u32, u32, Option<Unfinished<'d>>) {
         let Call { held, procedure, deadline, variable_end, out_of_line, rest } = self;
         let grip = held.let_go();
-        let mut flags = deadline.word;
+        let mut flags = deadline.word | grip.linkage().flags();
         if out_of_line.is_some() {
-            flags = left_word(grip, deadline) | flag::OUT_OF_LINE;
-        }
-        if switching::is_here() && grip.linkage().kept() != 0 {
-            flags |= flag::TALLIES;
+            flags = left_word(grip, deadline) | grip.linkage().flags() | flag::OUT_OF_LINE;
         }
         let unfinished = rest.zip(out_of_line);
         let unfinished = unfinished.map(|(rest, segment)| Unfinished { rest, segment });

@@ -71,7 +71,7 @@ impl<'b, T, E> Pending<'b, T, E> {
     /// How many A-stacks there are for procedures like this one: as many calls may be under way.
     pub(crate) fn astack_count(&self) -> u32 {
         let grip = self.posted.grip;
-        grip.binding.count_of_class(grip.linkage().class)
+        grip.binding.count_of_class(grip.linkage().class())
     }
 }
 

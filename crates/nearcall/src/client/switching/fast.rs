@@ -73,6 +73,7 @@ pub(crate) fn finish(wait: &Wait<'_>) -> Option<Result<(), NoReply>> {
     if !is_here() {
         return None;
     }
+    wait.grip.linkage().allow_tally();
     let reply = Reply {
         wait,
         turn: &wait.grip.astack.head().turn,
