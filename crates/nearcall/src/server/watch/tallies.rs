@@ -18,7 +18,7 @@ use crate::server::binding::ServerBinding;
 
 /// A-stacks that calls come on in turn from which on their tally is looked at in place of their
 /// heads.
-const TALLIED_MIN: usize = 3;
+const TALLIED_MIN: usize = 2;
 
 /// Most tallies that one processor looks at: each costs a line. What more there is is polled.
 const TALLIES_MAX: usize = 8;
