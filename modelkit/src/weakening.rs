@@ -4,8 +4,9 @@
 use core::sync::atomic::Ordering;
 use std::collections::BTreeSet;
 use std::process::Command;
-use std::sync::atomic::AtomicUsize;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
+
+use rayon::prelude::*;
 
 /// One row of a table, and what stands there instead of its order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,27 +111,6 @@ pub fn weakenings(sources: &[&str]) -> Vec<Weakening> {
 
 /// What `look` finds of each, in their order. It waits for models, each a process of its own, so as
 /// many are looked at at once as there are processors.
-///
-/// # Panics
-///
-/// If `look` does.
-pub fn survey<T: Send>(all: &[Weakening], look: impl Fn(&Weakening) -> T + Sync) -> Vec<T> {
-    let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    // Relaxed: it only says which one is next.
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(weakening) = all.get(index) else { break };
-                    let one = look(weakening);
-                    found.lock().unwrap_or_else(PoisonError::into_inner).push((index, one));
-                }
-            });
-        }
-    });
-    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    found.sort_by_key(|(index, _)| *index);
-    found.into_iter().map(|(_, one)| one).collect()
+pub fn survey<T: Send>(all: &[Weakening], look: impl Fn(&Weakening) -> T + Sync + Send) -> Vec<T> {
+    all.par_iter().map(look).collect()
 }

@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
+use rayon::prelude::*;
+
 use crate::step::{self, Failed};
 
 pub use language::Language;
@@ -116,10 +118,9 @@ pub fn run(root: &Path, selection: &Selection) -> Result<(), Failed> {
     let names = tempfile::tempdir().map_err(|error| Failed(format!("no directory: {error}")))?;
     let cells = cells(&programs, selection);
     // In a cell one of two programs waits for the other.
-    let ran = step::side_by_side(&cells, |cell| {
-        cell.run((&programs[&cell.client], &programs[&cell.server]), names.path())
-    });
-    let (mut table, failed): (Vec<Row>, Vec<Vec<String>>) = ran.into_iter().unzip();
+    let run =
+        |cell: &Cell| cell.run((&programs[&cell.client], &programs[&cell.server]), names.path());
+    let (mut table, failed): (Vec<Row>, Vec<Vec<String>>) = cells.par_iter().map(run).unzip();
     let failed = failed.concat();
     // Which language does not have the one file that is asked for is said already.
     table.retain(|row| selection.file.is_none() || row.files > 0);

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use rayon::prelude::*;
+
 use crate::check;
 use crate::step::{self, Failed};
 
@@ -58,13 +60,14 @@ fn test(root: &Path, place: &Path) -> Result<(), Failed> {
     let files = test_files(place)?;
     eprintln!("==> pytest, {} files", files.len());
     let started = Instant::now();
-    let ran = step::side_by_side(&files, |file| {
+    let run = |file: &PathBuf| {
         let mut tests = Command::new(interpreter(root));
         // Not the sources beside the tests: what was installed.
         tests.args(["-P", "-m", "pytest", "-q"]).arg(file);
         tests.current_dir(place).env("NEARCALL_PROGRAMS", root.join("target/debug"));
         tests.stdin(Stdio::null()).output()
-    });
+    };
+    let ran: Vec<_> = files.par_iter().map(run).collect();
     let (mut passed, mut failed) = (0, Vec::new());
     for (file, output) in files.iter().zip(ran) {
         let name = file.file_name().unwrap_or_default().to_string_lossy();

@@ -5,8 +5,6 @@ use std::fmt;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use cargo_metadata::Message;
@@ -61,30 +59,6 @@ pub fn counted(
     }
     eprintln!("    {checked} {unit}, {:.1} s", started.elapsed().as_secs_f64());
     Ok(())
-}
-
-/// Does `work` with every item, with as many at once as there are processors; what came of each, in
-/// the order of the items.
-pub fn side_by_side<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..threads.min(items.len()) {
-            scope.spawn(|| {
-                loop {
-                    // Relaxed: it only says which item is next.
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(item) = items.get(index) else { break };
-                    let outcome = work(item);
-                    let mut done = done.lock().unwrap_or_else(|broken| broken.into_inner());
-                    done.push((index, outcome));
-                }
-            });
-        }
-    });
-    let mut done = done.into_inner().unwrap_or_else(|broken| broken.into_inner());
-    done.sort_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
 /// Says that a gate did nothing for want of something. CI has everything: there it fails.
@@ -167,14 +141,6 @@ mod tests {
     fn what_is_missing_fails_in_ci_alone() {
         assert_eq!(lacking_where(true, "cats").unwrap_err().0, "CI has to have cats");
         assert!(lacking_where(false, "cats").is_ok());
-    }
-
-    #[test]
-    fn every_item_is_worked_on_once_and_stays_in_its_place() {
-        let items: Vec<u32> = (0..100).collect();
-        let outcomes = side_by_side(&items, |item| item * 2);
-        assert_eq!(outcomes, items.iter().map(|item| item * 2).collect::<Vec<_>>());
-        assert!(side_by_side(&[], |item: &u32| *item).is_empty());
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use rayon::prelude::*;
+
 use crate::install::SONAME;
 use crate::matrix::{CANARIES, done, stem};
 use crate::python;
@@ -93,10 +95,10 @@ impl Language {
         let workshop = Workshop { language: self, root, directory: &directory, seed };
         workshop.prepare()?;
         // A compiler keeps one processor busy.
-        let made = step::side_by_side(files, |file| {
+        let make = |file: &PathBuf| {
             Ok(workshop.make_with_canary(file)?.map(|called| (stem(file), called)))
-        });
-        let made = made.into_iter().collect::<Result<Vec<_>, Failed>>()?;
+        };
+        let made = files.par_iter().map(make).collect::<Result<Vec<_>, Failed>>()?;
         let files = made.into_iter().flatten().collect();
         let interpreter = python::interpreter(root);
         Ok(Some(Programs { language: self, directory, interpreter, files }))

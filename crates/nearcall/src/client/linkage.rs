@@ -5,6 +5,7 @@ use std::mem::offset_of;
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+#[cfg(feature = "threads")]
 use nearcall_abi::head::flag;
 use nearcall_core::Sequence;
 use nearcall_core::linger::{BATCH_CALLS, LingerSearch};
@@ -138,6 +139,7 @@ impl Linkage {
 
     /// Its caller is one of several that call in turn: from now on the server may watch it by its
     /// tally, if it is kept, so that there is a bit for it.
+    #[cfg(feature = "threads")]
     #[inline]
     pub fn allow_tally(&self) {
         if self.kept() != 0 {
