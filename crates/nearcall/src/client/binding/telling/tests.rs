@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use std::time::{Duration, Instant};
 
 use nearcall_abi::{AStackClass, InterfaceDescriptor, ProcedureDescriptor, RequestLine};
 use nearcall_core::{Mode, Phase, TurnWord};
@@ -22,6 +23,9 @@ const CALLS: u32 = 201;
 
 /// Between two looks of a FastThread how the server watches, calls.
 const LOOK_AFTER: u32 = 10;
+
+/// Longest until a server that has nothing to do sleeps.
+const ASLEEP_MAX: Duration = Duration::from_secs(30);
 
 /// Rounds until a server that was let run has found many calls at once.
 const ROUNDS_MAX: u32 = 1_000;
@@ -152,6 +156,23 @@ fn calls_from_many_fastthreads_are_found_through_the_tally() {
     let twin = Twin::new("many");
     let calls = twin.call_until_tallied();
     assert_eq!(twin.runs(), calls);
+}
+
+#[test]
+fn a_server_that_sleeps_looks_at_no_tally() {
+    let twin = Twin::new("asleep");
+    // At the end of a round it has not slept yet, or already.
+    let is_left = (0..ROUNDS_MAX).any(|_| {
+        call_from_fastthreads(&twin.binding);
+        has_tallied(&twin.binding)
+    });
+    assert!(is_left, "after no round it watched by the tally");
+    let until = Instant::now() + ASLEEP_MAX;
+    while has_tallied(&twin.binding) {
+        assert!(Instant::now() < until, "still watched by the tally");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    null(&twin.binding);
 }
 
 #[test]
