@@ -34,6 +34,8 @@ mod region;
 mod server;
 mod spinning;
 pub mod system_calls;
+#[cfg(test)]
+mod testing;
 mod twin;
 mod types;
 mod wire;

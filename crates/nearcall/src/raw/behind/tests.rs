@@ -1,7 +1,5 @@
 //! Clients that post before they have copied, and then do not behave.
 
-use std::os::unix::fs::DirBuilderExt;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -13,12 +11,12 @@ use nearcall_abi::{
 use nearcall_core::turn::{self, Poll};
 use nearcall_core::{Mode, Sequence, progress};
 
+use crate::Binding;
 use crate::client::binding::Held;
 use crate::client::deadline::{Deadline, NEVER_NS};
-use crate::name::Scope;
 use crate::raw::{Arguments, Client, Entries, Outcome, Room, UNBOUNDED};
 use crate::region::origin_word;
-use crate::{Binding, Clerk, Domain, ExportOptions, ImportOptions};
+use crate::testing::TestServer;
 
 static INTERFACE: InterfaceDescriptor = InterfaceDescriptor {
     name: "Behind",
@@ -69,44 +67,26 @@ impl Entries for Summer {
     }
 }
 
-/// A server, and a domain to call from.
+/// A server, and what it counts.
 struct Twin {
-    clerk: Clerk,
-    client: Domain,
+    server: TestServer,
     runs: Arc<AtomicU32>,
-    directory: PathBuf,
 }
 
 impl Twin {
     fn new(name: &str) -> Twin {
-        let directory = std::env::temp_dir().join(format!("behind-{name}-{}", std::process::id()));
-        std::fs::DirBuilder::new().mode(0o700).create(&directory).unwrap();
-        let options = ExportOptions {
-            scope: Some(Scope::Directory(directory.clone())),
-            ..ExportOptions::default()
-        };
         let summer = Summer::default();
         let runs = Arc::clone(&summer.runs);
-        let server = Domain::new().unwrap();
-        let clerk = Clerk::export_with(&server, name, summer, options).unwrap();
-        Twin { clerk, client: Domain::new().unwrap(), runs, directory }
+        Twin { server: TestServer::new(&format!("behind-{name}"), summer), runs }
     }
 
     fn import(&self) -> Binding {
-        let options = ImportOptions::default();
-        Binding::import_twin(&self.client, &self.clerk, &INTERFACE, options).unwrap()
+        self.server.import()
     }
 
     fn runs(&self) -> u32 {
         // SeqCst: as in `enter`.
         self.runs.load(SeqCst)
-    }
-}
-
-impl Drop for Twin {
-    fn drop(&mut self) {
-        // It may hold the socket until the clerk is gone; a temporary directory is nobody's harm.
-        let _ = std::fs::remove_dir_all(&self.directory);
     }
 }
 

@@ -1,7 +1,5 @@
 //! Calls that a server finds through a tally, and through one that lies.
 
-use std::os::unix::fs::DirBuilderExt;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
@@ -11,9 +9,9 @@ use nearcall_abi::{AStackClass, InterfaceDescriptor, ProcedureDescriptor, Reques
 use nearcall_core::{Mode, Phase, TurnWord};
 use nearcall_threads::{fork, run};
 
-use crate::name::Scope;
+use crate::Binding;
 use crate::raw::{Arguments, Client, Entries, Outcome};
-use crate::{Binding, Clerk, Domain, ExportOptions, ImportOptions};
+use crate::testing::TestServer;
 
 /// A-stacks of the class, all of which one thread may keep.
 const ASTACKS: u32 = 16;
@@ -62,28 +60,17 @@ impl Entries for Counter {
 
 /// A server, and a binding to it.
 struct Twin {
-    clerk: Clerk,
-    client: Domain,
+    server: TestServer,
     binding: Binding,
     runs: Arc<AtomicU32>,
-    directory: PathBuf,
 }
 
 impl Twin {
     fn new(name: &str) -> Twin {
-        let directory = std::env::temp_dir().join(format!("tallied-{name}-{}", std::process::id()));
-        std::fs::DirBuilder::new().mode(0o700).create(&directory).unwrap();
-        let options = ExportOptions {
-            scope: Some(Scope::Directory(directory.clone())),
-            ..ExportOptions::default()
-        };
         let runs = Arc::new(AtomicU32::new(0));
-        let server = Domain::new().unwrap();
         let counter = Counter(Arc::clone(&runs));
-        let clerk = Clerk::export_with(&server, name, counter, options).unwrap();
-        let client = Domain::new().unwrap();
-        let binding = import(&client, &clerk);
-        Twin { clerk, client, binding, runs, directory }
+        let server = TestServer::new(&format!("tallied-{name}"), counter);
+        Twin { binding: server.import(), server, runs }
     }
 
     fn runs(&self) -> u32 {
@@ -106,17 +93,6 @@ impl Twin {
         }
         panic!("{ROUNDS_MAX} rounds, and no A-stack was watched by the tally");
     }
-}
-
-impl Drop for Twin {
-    fn drop(&mut self) {
-        // It may hold the socket until the clerk is gone; a temporary directory is nobody's harm.
-        let _ = std::fs::remove_dir_all(&self.directory);
-    }
-}
-
-fn import(client: &Domain, clerk: &Clerk) -> Binding {
-    Binding::import_twin(client, clerk, &INTERFACE, ImportOptions::default()).unwrap()
 }
 
 fn null(binding: &Binding) {
@@ -211,7 +187,7 @@ fn a_thread_that_an_astack_is_not_kept_for_rings() {
 #[test]
 fn a_tally_that_lies_costs_nobody_a_call() {
     let twin = Twin::new("lies");
-    let honest = import(&twin.client, &twin.clerk);
+    let honest = twin.server.import();
     let calls = twin.call_until_tallied();
     let is_over = AtomicBool::new(false);
     let lied = std::thread::scope(|scope| {

@@ -1,0 +1,47 @@
+//! A server for the tests beside the code, in a directory of its own, and a domain to call it from.
+
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
+
+use nearcall_abi::InterfaceDescriptor;
+
+use crate::name::Scope;
+use crate::raw::Entries;
+use crate::{Binding, Clerk, Domain, ExportOptions, ImportOptions};
+
+/// A server, and a domain to call from.
+pub(crate) struct TestServer {
+    clerk: Clerk,
+    client: Domain,
+    interface: &'static InterfaceDescriptor,
+    directory: PathBuf,
+}
+
+impl TestServer {
+    /// Exports `entries`; no other test has this name.
+    pub fn new(name: &str, entries: impl Entries) -> TestServer {
+        let directory = std::env::temp_dir().join(format!("test-{name}-{}", std::process::id()));
+        std::fs::DirBuilder::new().mode(0o700).create(&directory).unwrap();
+        let options = ExportOptions {
+            scope: Some(Scope::Directory(directory.clone())),
+            ..ExportOptions::default()
+        };
+        let interface = entries.interface();
+        let server = Domain::new().unwrap();
+        let clerk = Clerk::export_with(&server, name, entries, options).unwrap();
+        TestServer { clerk, client: Domain::new().unwrap(), interface, directory }
+    }
+
+    /// A binding whose two sides are in this process.
+    pub fn import(&self) -> Binding {
+        let options = ImportOptions::default();
+        Binding::import_twin(&self.client, &self.clerk, self.interface, options).unwrap()
+    }
+}
+
+impl Drop for TestServer {
+    fn drop(&mut self) {
+        // It may hold the socket until the clerk is gone; a temporary directory is nobody's harm.
+        let _ = std::fs::remove_dir_all(&self.directory);
+    }
+}
