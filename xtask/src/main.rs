@@ -45,7 +45,7 @@ enum Command {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
-    /// check, then test, then python, then matrix, then peers, then cost
+    /// check, then test, then python, then matrix, then campaign --quick, then peers, then cost
     Ci,
     /// Only the checks of the tree itself: floors, unsafe fence, lengths, names, paths
     Tidy,
@@ -65,6 +65,9 @@ enum Command {
         /// Take the time that the longer version takes
         #[arg(long)]
         nightly: bool,
+        /// The rows that CI runs: those that measure next to nothing, of the programs of the tests
+        #[arg(long, conflicts_with_all = ["only", "mutants", "nightly"])]
+        quick: bool,
     },
     /// Rewrite the goldens and show what changed. Review the difference
     Bless {
@@ -91,6 +94,7 @@ fn main() -> ExitCode {
             .and_then(|()| test::run(&root))
             .and_then(|()| python::run(&root))
             .and_then(|()| matrix::run(&root, &matrix::Selection::default()))
+            .and_then(|()| campaign::run(&root, &campaign::Selection::quick()))
             .and_then(|()| peers::run(&root))
             .and_then(|()| cost::run(&root, false)),
         Command::Cost => cost::run(&root, false),
@@ -102,8 +106,8 @@ fn main() -> ExitCode {
         Command::Tidy => tidy::run(&root),
         Command::Model => model::run(&root),
         Command::Campaign { only, mutants: true, .. } => campaign::mutants::run(&root, &only),
-        Command::Campaign { only, seed, nightly: is_nightly, .. } => {
-            campaign::run(&root, &campaign::Selection { only, seed, is_nightly })
+        Command::Campaign { only, seed, nightly: is_nightly, quick: is_quick, .. } => {
+            campaign::run(&root, &campaign::Selection { only, seed, is_nightly, is_quick })
         }
         Command::Bless { kind } => bless::run(&root, kind),
         Command::Install { prefix } => install::run(&root, &prefix),
