@@ -2,11 +2,11 @@
 //! question that there is work.
 
 use core::mem::{offset_of, size_of};
-use core::sync::atomic::AtomicU32;
+use core::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Lanes of one bell line: each binding of a trust class rings its own bit. More bindings than
 /// lanes share lanes.
-pub const LANES: u32 = 480;
+pub const LANES: u32 = 448;
 
 /// Byte offset, in a bell segment, of the line that the watching processor waits on.
 pub const WATCH_OFFSET_BYTES: usize = 0;
@@ -53,8 +53,10 @@ impl ResidentGate {
 pub struct BellLine {
     /// The word that a parked server processor waits on. See `nearcall_core::bell`.
     pub gate: AtomicU32,
+    /// 0.
+    pub reserved: AtomicU32,
     /// One bit a lane.
-    pub lanes: [AtomicU32; 15],
+    pub lanes: [AtomicU64; 7],
 }
 
 /// Gates of residents, of several processors. Written by the clients of the class and the server,
@@ -69,8 +71,8 @@ pub struct GateLine {
 const _: () = assert!(size_of::<GateLine>() == 64);
 const _: () = assert!(size_of::<BellLine>() == 64);
 const _: () = assert!(offset_of!(BellLine, gate) == 0);
-const _: () = assert!(offset_of!(BellLine, lanes) == 4);
-const _: () = assert!(LANES == 15 * 32);
+const _: () = assert!(offset_of!(BellLine, lanes) == 8);
+const _: () = assert!(LANES == 7 * u64::BITS);
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,8 @@
 //! A peer may write anything at any time: whatever the words, nothing panics, and an edge is taken
 //! from the word that it starts from and from no other.
 
-use core::sync::atomic::AtomicU32;
+use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicU32, AtomicU64};
 
 use nearcall_core::turn::{self, Bury, Look, Mode, Phase, Poll, Reply};
 use nearcall_core::{ClaimedIndex, Sequence, TurnWord, bell, claim};
@@ -112,11 +113,16 @@ proptest! {
     }
 
     #[test]
-    fn a_gate_of_any_value_is_opened_and_then_slept_at(word in any::<u32>()) {
-        let gate = AtomicU32::new(word);
-        prop_assert!(!bell::fall_asleep(&gate) || word <= bell::ASLEEP);
+    fn a_bell_of_any_value_is_opened_and_taken_and_then_slept_at(
+        word in any::<u32>(),
+        lanes in any::<[u64; 2]>(),
+    ) {
+        let (gate, lanes) = (AtomicU32::new(word), lanes.map(AtomicU64::new));
+        let is_quiet = word <= bell::ASLEEP && lanes.iter().all(|word| word.load(Relaxed) == 0);
+        prop_assert_eq!(bell::fall_asleep(&gate, &lanes), is_quiet);
         bell::open_gate(&gate);
-        prop_assert!(bell::fall_asleep(&gate));
+        lanes.iter().for_each(|lane_word| _ = bell::take_lanes(lane_word));
+        prop_assert!(bell::fall_asleep(&gate, &lanes));
     }
 
     #[test]

@@ -300,7 +300,7 @@ impl HandClient {
         let line = self.bell_line();
         let lane = self.lane % bell::LANES;
         // SeqCst: as above.
-        line.lanes[(lane / 32) as usize].fetch_or(1 << (lane % 32), SeqCst);
+        line.lanes[(lane / 64) as usize].fetch_or(1 << (lane % 64), SeqCst);
         line.gate.fetch_or(2, SeqCst);
         futex::wake_all(&line.gate);
     }

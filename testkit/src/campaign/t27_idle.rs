@@ -140,6 +140,7 @@ const FLOODS: &[Flood] = &[
     ("bells that wake nobody", |client| ring_gate(&client.bell_line().gate)),
     ("wakes without bells", |client| wake_gate(&client.bell_line().gate)),
     ("bells without lanes", |client| ring_and_wake(&client.bell_line().gate)),
+    ("lanes of everybody without bells", set_lanes),
     ("bells of everybody", ring_for_everybody),
     ("bells at every gate", ring_everywhere),
 ];
@@ -230,10 +231,14 @@ fn ring_and_wake(gate: &AtomicU32) {
 
 /// Has the server look at every binding of the user.
 fn ring_for_everybody(client: &HandClient) {
-    let line = client.bell_line();
+    set_lanes(client);
+    ring_and_wake(&client.bell_line().gate);
+}
+
+/// What is polled while the server is awake.
+fn set_lanes(client: &HandClient) {
     // SeqCst: as above.
-    line.lanes.iter().for_each(|lanes| lanes.store(u32::MAX, SeqCst));
-    ring_and_wake(&line.gate);
+    client.bell_line().lanes.iter().for_each(|lanes| lanes.store(u64::MAX, SeqCst));
 }
 
 /// Rings for the watcher, for reliefs and for the residents of all processors.

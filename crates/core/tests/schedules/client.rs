@@ -98,7 +98,7 @@ impl Call<'_> {
 
     fn ring(&self) {
         let World { lanes, watcher, resident, .. } = self.world;
-        if ring(&watcher.word, lanes, self.binding.lane) {
+        if ring(&watcher.word, &lanes[0], self.binding.lane) {
             if has_sleeper(&resident.word) && ring_gate(&resident.word) {
                 resident.parked.wake_all();
             } else {

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::bell::{ASLEEP, fall_asleep, is_rung, open_gate, ring_gate, take_lanes};
 use crate::claim::{Taken, claim, claimed, take};
 use crate::client::{REFUSED, arguments, results};
+use crate::sync::AtomicU64;
 use crate::turn::{Look, Mode, Reply, Sequence, demote, look, may_run, reply};
 use crate::world::{AStack, Binding, Gate, World};
 
@@ -18,7 +19,7 @@ pub fn watch(world: &World) {
         for (binding, astack) in &hot {
             act(binding, astack, Mode::Hot);
         }
-        if is_rung(&world.watcher.word) {
+        if is_rung(&world.watcher.word, &world.lanes) {
             answer(world, &mut hot);
             continue;
         }
@@ -28,14 +29,14 @@ pub fn watch(world: &World) {
         if is_over {
             return;
         }
-        sleep(&world.watcher);
+        sleep(&world.watcher, &world.lanes);
     }
 }
 
 /// Opens the gate, and looks at what rang.
 fn answer<'w>(world: &'w World, hot: &mut Vec<(&'w Binding, &'w AStack)>) {
     let opened = open_gate(&world.watcher.word);
-    let lanes = take_lanes(&world.lanes);
+    let lanes = take_lanes(&world.lanes[0]);
     let is_lost = opened.wants_lane() && lanes == 0;
     for binding in world.bindings.iter().filter(|each| is_lost || lanes & 1 << each.lane != 0) {
         for astack in &binding.astacks {
@@ -68,7 +69,7 @@ fn cool_down(hot: &mut Vec<(&Binding, &AStack)>) -> bool {
 pub fn reside(world: &World) {
     loop {
         open_gate(&world.resident.word);
-        let lanes = take_lanes(&world.lanes);
+        let lanes = take_lanes(&world.lanes[0]);
         for binding in world.bindings.iter().filter(|each| lanes & 1 << each.lane != 0) {
             for astack in &binding.astacks {
                 act(binding, astack, Mode::Bell);
@@ -77,12 +78,12 @@ pub fn reside(world: &World) {
         if world.is_over.load(Relaxed) == 1 {
             return;
         }
-        sleep(&world.resident);
+        sleep(&world.resident, &[]);
     }
 }
 
-fn sleep(gate: &Gate) {
-    if fall_asleep(&gate.word) {
+fn sleep(gate: &Gate, lanes: &[AtomicU64]) {
+    if fall_asleep(&gate.word, lanes) {
         gate.parked.wait(&gate.word, ASLEEP);
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use shuttle::sync::{Condvar, Mutex};
 use shuttle::thread;
 
-use crate::sync::AtomicU32;
+use crate::sync::{AtomicU32, AtomicU64};
 use crate::turn::{Phase, Sequence, TurnWord, is_idle};
 use crate::{client, server};
 
@@ -73,7 +73,7 @@ pub struct Gate {
 /// All there is.
 pub struct World {
     pub bindings: [Binding; BINDINGS],
-    pub lanes: AtomicU32,
+    pub lanes: [AtomicU64; 1],
     pub watcher: Gate,
     pub resident: Gate,
     pub is_over: AtomicU32,
@@ -141,7 +141,7 @@ impl World {
     fn new() -> World {
         World {
             bindings: [Binding::new(0), Binding::new(1)],
-            lanes: AtomicU32::new(0),
+            lanes: [AtomicU64::new(0)],
             watcher: Gate::new(),
             resident: Gate::new(),
             is_over: AtomicU32::new(0),

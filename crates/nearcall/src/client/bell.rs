@@ -76,12 +76,13 @@ impl ClientBinding {
     /// watches may be stuck, or a client of our class may have lost our bell.
     #[cold]
     pub fn ring_again(&self, times: u32) {
-        let lane = Lane::of(self.lane, LANES);
-        for offset in [WATCH_OFFSET_BYTES, RELIEF_OFFSET_BYTES] {
-            let line = self.bell_line(offset);
-            bell::ring(&line.gate, &line.lanes[lane.word as usize], lane.bit);
+        let (watch, relief) =
+            (self.bell_line(WATCH_OFFSET_BYTES), self.bell_line(RELIEF_OFFSET_BYTES));
+        self.ring_lane(watch);
+        for gate in [&watch.gate, &relief.gate] {
             // Whatever the gate said: another client of the class may have written it.
-            futex::wake_all(&line.gate);
+            bell::ring_gate(gate);
+            futex::wake_all(gate);
         }
         if times >= RINGS_MAX {
             self.control.ask_to_look();

@@ -270,8 +270,10 @@ impl Processors {
         // Who is held back now may not be when this sleep ends.
         let heard = role.gates(snapshot, awake).filter(|(class, _)| !self.holding.holds(class.uid));
         let heard: Vec<_> = heard.collect();
-        let asleep = |gate| bell::fall_asleep(gate).then(|| Watched::shared(gate, bell::ASLEEP));
-        let gates = heard.iter().map(|(_, gate)| asleep(*gate));
+        let gates = heard.iter().map(|(class, gate)| {
+            let is_asleep = bell::fall_asleep(gate, role.lanes(class));
+            is_asleep.then(|| Watched::shared(gate, bell::ASLEEP))
+        });
         let change = std::iter::once(Some(Watched::own(&self.changes, counts.changes)));
         let hail = (role == Role::Watch).then_some(Some(Watched::own(&self.hails, counts.hails)));
         let words = change.chain(hail).chain(gates).collect::<Option<Vec<_>>>()?;
@@ -487,6 +489,14 @@ impl Role {
             Role::Watch => &class.watch().gate,
             Role::Relief => &class.relief().gate,
             Role::Resident(processor) => class.resident(processor),
+        }
+    }
+
+    /// The lanes that whoever rings for it sets.
+    fn lanes(self, class: &TrustClass) -> &[AtomicU64] {
+        match self {
+            Role::Watch => &class.watch().lanes,
+            Role::Relief | Role::Resident(_) => &[],
         }
     }
 }

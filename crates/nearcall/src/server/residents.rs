@@ -229,7 +229,7 @@ impl Resident<'_> {
         if self.is_home.get() {
             let role = Role::Resident(self.processor);
             for (_, gate) in role.gates(&self.snapshot, &self.awake) {
-                bell::fall_asleep(gate);
+                bell::fall_asleep(gate, &[]);
             }
         }
     }

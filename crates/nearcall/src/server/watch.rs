@@ -1,6 +1,7 @@
 //! Watching: the loop of the server processor that polls the hottest A-stacks and the bells, and
 //! runs what is posted in place (L30, L35, L36; design note 0003).
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use nearcall_core::bell;
@@ -43,7 +44,9 @@ pub(crate) struct Watch<'c> {
     /// Those of `core`, found at once.
     processors: &'c Processors,
     number: u64,
-    snapshot: Arc<Snapshot>,
+    /// What looks at it holds it by a count of this processor's own, without a locked operation.
+    #[expect(clippy::redundant_allocation, reason = "the count that threads share is locked")]
+    snapshot: Rc<Arc<Snapshot>>,
     cache: DomainCache,
     /// What the cache's keys stand for, in no order.
     hot: Vec<Hot>,
@@ -97,7 +100,7 @@ impl<'c> Watch<'c> {
             core,
             processors: &core.processors,
             number,
-            snapshot: core.table.load(),
+            snapshot: Rc::new(core.table.load()),
             cache: DomainCache::new(),
             hot: Vec::new(),
             tallies: Vec::new(),
@@ -192,7 +195,8 @@ impl<'c> Watch<'c> {
         let mut at = 0;
         // Not a range: whoever answers may learn of classes that have gone.
         while let Some(class) = self.snapshot.classes.get(at) {
-            if self.awake.hears(class) && bell::is_rung(&class.watch().gate) {
+            let line = class.watch();
+            if self.awake.hears(class) && bell::is_rung(&line.gate, &line.lanes) {
                 has_served |= self.answer(at);
             }
             at += 1;
@@ -257,7 +261,7 @@ impl<'c> Watch<'c> {
     /// Looks at everything: bells may have been lost.
     fn look_at_all(&mut self) -> bool {
         self.looked = clock::ticks();
-        let snapshot = Arc::clone(&self.snapshot);
+        let snapshot = Rc::clone(&self.snapshot);
         let mut has_served = false;
         for binding in snapshot.bindings() {
             has_served |= !self.holds(binding) && self.look_at(binding);
@@ -381,7 +385,7 @@ impl<'c> Watch<'c> {
         if self.core.table.epoch() == self.snapshot.epoch {
             return;
         }
-        self.snapshot = self.core.table.load();
+        self.snapshot = Rc::new(self.core.table.load());
         current::serve_from(&self.snapshot);
         let mut at = 0;
         while at < self.hot.len() {

@@ -52,7 +52,7 @@ fn wake(client: &HandClient) {
 fn requeue(client: &HandClient) {
     let line = client.bell_line();
     // Refused if nobody waits.
-    let _ = system::requeue(&line.gate, system::Flags::empty(), 0, u32::MAX >> 1, &line.lanes[14]);
+    let _ = system::requeue(&line.gate, system::Flags::empty(), 0, u32::MAX >> 1, &line.reserved);
 }
 
 fn gate(client: &HandClient, word: u32) {
@@ -74,7 +74,7 @@ fn forge(client: &HandClient) {
 fn lanes(client: &HandClient, chances: &mut fastrand::Rng) {
     let line = client.bell_line();
     // SeqCst: as above.
-    line.lanes[chances.usize(..15)].store(chances.u32(..), SeqCst);
+    line.lanes[chances.usize(..line.lanes.len())].store(chances.u64(..), SeqCst);
     line.gate.fetch_or(2, SeqCst);
 }
 

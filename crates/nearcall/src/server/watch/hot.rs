@@ -1,6 +1,7 @@
 //! The A-stacks that a watching processor polls: which of them it looks at when, and what it does
 //! when one that it does not poll has rung (L35, L36; design notes 0003 and 0007).
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -287,15 +288,15 @@ impl Watch<'_> {
     fn poll_together(&mut self, load: impl Load, first: usize) -> u32 {
         let mut seen = [HeadWords::default(); TOGETHER];
         // A bit for each: what they were found to be is not kept beside them.
-        let (mut posted, mut other) = (0u32, 0u32);
+        let (mut posted, mut other) = (0u64, 0u64);
         for (at, (words, hot)) in seen.iter_mut().zip(&self.hot[first..]).enumerate() {
             let look;
             (look, *words) = hot.look_by(load);
             if look != Look::Nothing {
                 hot.ask_to_write();
                 let is_posted = matches!(look, Look::Posted(_));
-                posted |= u32::from(is_posted) << at;
-                other |= u32::from(!is_posted) << at;
+                posted |= u64::from(is_posted) << at;
+                other |= u64::from(!is_posted) << at;
             }
         }
         let mut served_count = 0;
@@ -312,7 +313,7 @@ impl Watch<'_> {
 
     #[cold]
     #[inline(never)]
-    fn act_otherwise(&self, first: usize, other: u32) {
+    fn act_otherwise(&self, first: usize, other: u64) {
         for at in bits_of(other) {
             let hot = &self.hot[first + at as usize];
             act_otherwise(hot.binding(), hot.index, hot.look().0);
@@ -348,12 +349,13 @@ impl Watch<'_> {
             // Its gate stays rung until it is heard again.
             return false;
         }
-        let (begin, found_before) = (clock::ticks(), self.awake.found_count());
-        let class = &Arc::clone(&self.snapshot.classes[at]);
+        let found_before = self.awake.found_count();
+        let known = Rc::clone(&self.snapshot);
+        let class = &known.classes[at];
         // A binding that rings may be newer than what we know: its bell would be lost. The class
         // may have gone meanwhile: then no binding is of it.
         self.refresh();
-        let snapshot = Arc::clone(&self.snapshot);
+        let snapshot = Rc::clone(&self.snapshot);
         let line = class.watch();
         // Relaxed: only what is fetched ahead depends on it. The lanes are taken below.
         let ahead = line.lanes.each_ref().map(|lanes| lanes.load(Relaxed));
@@ -362,6 +364,8 @@ impl Watch<'_> {
             processor::prefetch_write(astack.head());
             processor::prefetch_write(astack.own_line::<ReplyLine>());
         }
+        // While they travel.
+        let begin = clock::ticks();
         let opened = bell::open_gate(&line.gate);
         if opened.had_sleeper && !self.has_watch() {
             // It was taken over just now, and rings from here on would wake nobody.
@@ -380,13 +384,14 @@ impl Watch<'_> {
                 }
             }
         }
-        if opened.wants_lane() && rung.iter().all(|bits| *bits == 0) {
+        let has_lane = rung.iter().any(|bits| *bits != 0);
+        if opened.wants_lane() && !has_lane {
             let of_class = |binding: &&Arc<ServerBinding>| Arc::ptr_eq(&binding.class, class);
             for binding in snapshot.bindings().filter(of_class) {
                 has_served |= self.look_at(binding);
             }
         }
-        if opened.is_rung && self.awake.found_count() == found_before {
+        if (opened.is_rung || has_lane) && self.awake.found_count() == found_before {
             self.note_vain(class, begin);
         }
         has_served
@@ -500,15 +505,23 @@ impl Watch<'_> {
     }
 }
 
-/// The lanes whose bits are set.
+/// The lanes whose bits are set, the lowest first.
 pub(in crate::server) fn lanes_of<const WORDS: usize>(
-    words: [u32; WORDS],
+    mut words: [u64; WORDS],
 ) -> impl Iterator<Item = u32> {
-    (0..).zip(words).flat_map(|(word, bits)| bits_of(bits).map(move |bit| word * u32::BITS + bit))
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while *words.get(at)? == 0 {
+            at += 1;
+        }
+        let bit = words[at].trailing_zeros();
+        words[at] &= words[at] - 1;
+        Some(at as u32 * u64::BITS + bit)
+    })
 }
 
 /// The bits that are set, the lowest first.
-fn bits_of(mut bits: u32) -> impl Iterator<Item = u32> {
+fn bits_of(mut bits: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let bit = (bits != 0).then(|| bits.trailing_zeros())?;
         bits &= bits - 1;
