@@ -1,7 +1,15 @@
 //! Compiles the interfaces that Rust and C call each other through, for the Rust side.
 
 fn main() {
-    for file in ["brief.idl", "cross.idl", "vault.idl", "feeding.idl", "talking.idl", "again.idl"] {
+    for file in [
+        "brief.idl",
+        "cross.idl",
+        "vault.idl",
+        "feeding.idl",
+        "talking.idl",
+        "again.idl",
+        "witness.idl",
+    ] {
         nearcall_idl::build(file);
     }
     for version in ["old", "new", "other", "early", "late", "moved"] {

@@ -17,6 +17,7 @@
 
 mod call;
 mod cancellation;
+mod current;
 #[allow(unsafe_code)]
 mod descriptor;
 mod errors;
@@ -46,6 +47,8 @@ mod _native {
     use super::call::{Binding, shut_down};
     #[pymodule_export]
     use super::cancellation::Cancellation;
+    #[pymodule_export]
+    use super::current::{CurrentCall, Importer, current_call};
     #[pymodule_export]
     use super::descriptor::Descriptor;
     #[pymodule_export]

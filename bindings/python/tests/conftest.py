@@ -57,6 +57,12 @@ def again(tmp_path_factory: pytest.TempPathFactory) -> types.ModuleType:
     return generated(ROOT / "tests/stubs-c/again.idl", tmp_path_factory.mktemp("again"))
 
 
+@pytest.fixture(scope="session")
+def witness(tmp_path_factory: pytest.TempPathFactory) -> types.ModuleType:
+    """What the compiler makes of ``witness.idl``."""
+    return generated(ROOT / "tests/stubs-c/witness.idl", tmp_path_factory.mktemp("witness"))
+
+
 def generated(interface: pathlib.Path, directory: pathlib.Path) -> types.ModuleType:
     """Compiles an interface file and imports what became of it."""
     output = directory / f"{interface.stem}.py"

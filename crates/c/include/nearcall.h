@@ -137,6 +137,13 @@ typedef struct nearcall_interface {
     bool is_awaited; /* it has an exchange */
 } nearcall_interface;
 
+/* Who calls, as the system told when it bound. Below 0: it does not tell. */
+typedef struct nearcall_importer {
+    int64_t pid; /* for people: another process may have it by now */
+    int64_t uid;
+    int64_t gid;
+} nearcall_importer;
+
 /* How an interface is imported. */
 typedef struct nearcall_import_options {
     uint64_t rebind_timeout_ns; /* longest wait of a rebind for an export of the name; 0: none */
@@ -308,6 +315,7 @@ typedef struct nearcall_clerk nearcall_clerk;   /* an exported interface */
 typedef struct nearcall_served nearcall_served; /* a call while it is served */
 typedef struct nearcall_inlet nearcall_inlet;   /* an exchange's items for the server */
 typedef struct nearcall_outlet nearcall_outlet; /* an exchange's items for the client */
+typedef struct nearcall_current nearcall_current; /* a call, as its procedure sees its client */
 
 /* Runs procedure `procedure` of `server`; generated, one for each interface. */
 typedef void (*nearcall_enter)(void *server, uint32_t procedure, nearcall_served *call);
@@ -326,6 +334,20 @@ nearcall_domain *nearcall_domain_new(nearcall_environment *environment);
 /* Calls that run are finished, calls that were not taken are refused. */
 void nearcall_domain_shut_down(const nearcall_domain *domain);
 void nearcall_domain_release(nearcall_domain *domain);
+
+/* The call that this thread serves, which is released; null outside of a procedure. Other threads
+ * may ask it, too: once the procedure has returned it is cancelled. Costs a look-up: once a call. */
+nearcall_current *nearcall_current_call(void);
+void nearcall_current_release(nearcall_current *call);
+/* Its client has given it up, or has gone: nobody will see its results. A procedure that takes long
+ * asks now and then, two loads, and returns early; nothing forces it to. */
+bool nearcall_current_is_cancelled(const nearcall_current *call);
+/* How long its client still waits; UINT64_MAX: as long as it takes. */
+uint64_t nearcall_current_time_left_ns(const nearcall_current *call);
+nearcall_importer nearcall_current_importer(const nearcall_current *call);
+/* Who has introduced that one; false: nobody, it came by the name. A server that decides itself what
+ * a user may do decides by both. */
+bool nearcall_current_giver(const nearcall_current *call, nearcall_importer *giver);
 
 /* For generated code from here on. */
 

@@ -78,6 +78,37 @@ struct import_options {
     }
 };
 
+/* The call that a thread serves, as its procedure sees its client. Any thread may ask it: once the
+ * procedure has returned it is cancelled. */
+class current {
+  public:
+    explicit current(nearcall_current *own) : own_(own, nearcall_current_release) {}
+    /* Its client has given it up, or has gone: nobody will see its results. */
+    bool is_cancelled() const { return nearcall_current_is_cancelled(own_.get()); }
+    /* How long its client still waits; none: as long as it takes. */
+    std::optional<std::chrono::nanoseconds> time_left() const {
+        auto left_ns = nearcall_current_time_left_ns(own_.get());
+        return left_ns == UINT64_MAX ? std::nullopt
+                                     : std::optional(std::chrono::nanoseconds(left_ns));
+    }
+    nearcall_importer importer() const { return nearcall_current_importer(own_.get()); }
+    /* Who has introduced the importer. */
+    std::optional<nearcall_importer> giver() const {
+        nearcall_importer giver{};
+        bool is_any = nearcall_current_giver(own_.get(), &giver);
+        return is_any ? std::optional(giver) : std::nullopt;
+    }
+
+  private:
+    std::shared_ptr<nearcall_current> own_;
+};
+
+/* That of this thread; none outside of a procedure. */
+inline std::optional<current> current_call() {
+    nearcall_current *own = nearcall_current_call();
+    return own != nullptr ? std::optional<current>(own) : std::nullopt;
+}
+
 /* Octets that a client lent for the time of a call. */
 class opaque {
   public:

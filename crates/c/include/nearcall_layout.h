@@ -42,6 +42,11 @@ NEARCALL_ASSERT(offsetof(nearcall_interface, is_awaited) == 60);
 NEARCALL_ASSERT(sizeof(nearcall_import_options) == 8);
 NEARCALL_ASSERT(offsetof(nearcall_import_options, rebind_timeout_ns) == 0);
 
+NEARCALL_ASSERT(sizeof(nearcall_importer) == 24);
+NEARCALL_ASSERT(offsetof(nearcall_importer, pid) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_importer, uid) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_importer, gid) == 16);
+
 NEARCALL_ASSERT(sizeof(nearcall_put) == 32);
 NEARCALL_ASSERT(offsetof(nearcall_put, bytes) == 0);
 NEARCALL_ASSERT(offsetof(nearcall_put, byte_count) == 8);

@@ -17,6 +17,7 @@
 mod ahead;
 mod brief;
 mod client;
+mod current;
 mod descriptors;
 mod domain;
 mod exchanges;

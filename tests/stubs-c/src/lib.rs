@@ -26,6 +26,11 @@ pub mod revived {
     include!(concat!(env!("OUT_DIR"), "/again.rs"));
 }
 
+/// What procedures learn of their calls.
+pub mod witnessed {
+    include!(concat!(env!("OUT_DIR"), "/witness.rs"));
+}
+
 /// The first version of an interface.
 pub mod old {
     include!(concat!(env!("OUT_DIR"), "/old.rs"));

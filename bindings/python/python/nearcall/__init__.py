@@ -16,7 +16,18 @@ each interface::
 
 import atexit as _atexit
 
-from nearcall._native import Binding, Clerk, Descriptor, Inlet, Lent, Outlet, shut_down
+from nearcall._native import (
+    Binding,
+    Clerk,
+    CurrentCall,
+    Descriptor,
+    Importer,
+    Inlet,
+    Lent,
+    Outlet,
+    current_call,
+    shut_down,
+)
 from nearcall.errors import (
     BindError,
     CallAborted,
@@ -50,12 +61,14 @@ __all__ = [
     "CallFailed",
     "Clerk",
     "Client",
+    "CurrentCall",
     "Descriptor",
     "Error",
     "ExportError",
     "Exported",
     "Feed",
     "GivenUp",
+    "Importer",
     "Inlet",
     "Lent",
     "NoAStack",
@@ -72,6 +85,7 @@ __all__ = [
     "Sink",
     "Taker",
     "UsageError",
+    "current_call",
     "export",
     "shut_down",
 ]

@@ -444,6 +444,7 @@ fn assert_interfaces(text: &mut String) {
         is_awaited
     );
     record!(text, ImportOptionsRecord, "nearcall_import_options", rebind_timeout_ns);
+    record!(text, super::current::ImporterRecord, "nearcall_importer", pid, uid, gid);
 }
 
 /// Of messages, and what goes with them.

@@ -21,3 +21,4 @@ mod rebinds;
 mod sizes;
 mod talking;
 mod versions;
+mod witnessing;

@@ -1,0 +1,67 @@
+//! What a procedure in Python learns of the call that it serves.
+
+use nearcall::CurrentCall as Served;
+use pyo3::prelude::*;
+
+/// A call, as the procedure that serves it sees its client.
+#[pyclass(frozen, module = "nearcall._native")]
+pub struct CurrentCall {
+    served: Served,
+}
+
+/// Who calls, as the system told when it bound.
+#[pyclass(frozen, get_all, module = "nearcall._native")]
+pub struct Importer {
+    /// Its number, for people: another process may have it by now.
+    pid: Option<u32>,
+    uid: Option<u32>,
+    gid: Option<u32>,
+}
+
+/// The call that this thread serves; nothing outside of a procedure.
+#[pyfunction]
+pub fn current_call() -> Option<CurrentCall> {
+    nearcall::current_call().map(|served| CurrentCall { served })
+}
+
+#[pymethods]
+impl CurrentCall {
+    /// Its client has given it up, or has gone: nobody will see its results.
+    #[getter]
+    fn is_cancelled(&self) -> bool {
+        self.served.is_cancelled()
+    }
+
+    /// How long its client still waits, seconds; `None`: as long as it takes.
+    #[getter]
+    fn time_left(&self) -> Option<f64> {
+        self.served.time_left().map(|left| left.as_secs_f64())
+    }
+
+    /// Who made it.
+    #[getter]
+    fn importer(&self) -> Importer {
+        self.served.importer().as_ref().into()
+    }
+
+    /// Who has introduced the importer; `None`: it came by the name.
+    #[getter]
+    fn giver(&self) -> Option<Importer> {
+        self.served.giver().map(|giver| giver.as_ref().into())
+    }
+}
+
+#[pymethods]
+impl Importer {
+    fn __repr__(&self) -> String {
+        let number = |number: Option<u32>| number.map_or("None".to_owned(), |one| one.to_string());
+        let [pid, uid, gid] = [self.pid, self.uid, self.gid].map(number);
+        format!("Importer(pid={pid}, uid={uid}, gid={gid})")
+    }
+}
+
+impl From<&nearcall::Importer> for Importer {
+    fn from(importer: &nearcall::Importer) -> Importer {
+        Importer { pid: importer.pid(), uid: importer.uid(), gid: importer.gid() }
+    }
+}

@@ -1,0 +1,83 @@
+"""What a procedure learns of the call that it serves: who calls, and whether that one still waits."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import types
+import typing
+
+import pytest
+
+import nearcall
+
+Witness = types.ModuleType
+
+#: Longer than any call takes, and when calls are given up that would never return, seconds.
+LONG, SOON = 60.0, 0.05
+
+
+@pytest.fixture
+def client(witness: Witness) -> typing.Iterator[typing.Any]:
+    class Seeing(witness.WitnessServer):  # type: ignore[name-defined, misc]
+        count = 0
+
+        def who(self) -> tuple[int, int, int]:
+            call = current()
+            assert call.giver is None
+            caller = call.importer
+            assert None not in (caller.uid, caller.gid, caller.pid)
+            return caller.uid or 0, caller.gid or 0, caller.pid or 0
+
+        def left(self) -> int:
+            call = current()
+            assert not call.is_cancelled
+            left = call.time_left
+            return 2**64 - 1 if left is None else int(left * 1e9)
+
+        def linger(self) -> None:
+            call = current()
+            # Another thread may ask as well.
+            asking = threading.Thread(target=until_cancelled, args=[call])
+            asking.start()
+            asking.join()
+            self.count += 1
+
+        def seen(self) -> int:
+            return self.count
+
+    with nearcall.export("witness", Seeing()):
+        yield witness.WitnessClient.import_("witness")
+
+
+def current() -> nearcall.CurrentCall:
+    call = nearcall.current_call()
+    assert call is not None
+    return call
+
+
+def until_cancelled(call: nearcall.CurrentCall) -> None:
+    while not call.is_cancelled:
+        time.sleep(0.001)
+
+
+def test_who_calls(client: typing.Any) -> None:
+    assert client.who() == (os.getuid(), os.getgid(), os.getpid())
+
+
+def test_how_long_the_caller_still_waits(client: typing.Any) -> None:
+    assert client.left() == 2**64 - 1
+    assert LONG / 2 < client.with_deadline(LONG).left() / 1e9 <= LONG
+
+
+def test_a_call_that_its_caller_has_given_up_is_cancelled(client: typing.Any) -> None:
+    with pytest.raises(nearcall.CallAborted):
+        client.with_deadline(SOON).linger()
+    while client.seen() == 0:
+        time.sleep(0.001)
+    assert client.seen() == 1
+
+
+def test_outside_of_a_procedure_there_is_none() -> None:
+    assert nearcall.current_call() is None

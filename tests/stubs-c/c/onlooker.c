@@ -1,0 +1,59 @@
+/* A server of witness.idl: `onlooker NAME` exports it until its standard input ends. */
+#include <sched.h>
+#include <stdatomic.h>
+
+#include "check.h"
+#include "serve.h"
+#include "witness.h"
+
+static atomic_uint seen;
+
+static int64_t who(void *self, int64_t *gid, int64_t *pid, nearcall_environment *env) {
+    nearcall_current *call = nearcall_current_call();
+    nearcall_importer importer = nearcall_current_importer(call);
+    (void)self;
+    (void)env;
+    CHECK(!nearcall_current_giver(call, &importer));
+    nearcall_current_release(call);
+    *gid = importer.gid;
+    *pid = importer.pid;
+    return importer.uid;
+}
+
+static uint64_t left(void *self, nearcall_environment *env) {
+    nearcall_current *call = nearcall_current_call();
+    uint64_t left_ns = nearcall_current_time_left_ns(call);
+    (void)self;
+    (void)env;
+    CHECK(!nearcall_current_is_cancelled(call));
+    nearcall_current_release(call);
+    return left_ns;
+}
+
+static void linger(void *self, nearcall_environment *env) {
+    nearcall_current *call = nearcall_current_call();
+    (void)self;
+    (void)env;
+    while (!nearcall_current_is_cancelled(call)) {
+        sched_yield();
+    }
+    nearcall_current_release(call);
+    seen++;
+}
+
+static uint32_t count(void *self, nearcall_environment *env) {
+    (void)self;
+    (void)env;
+    return seen;
+}
+
+int main(int argc, char **argv) {
+    static const nearcall_server_witness_Witness server = {NULL, who, left, linger, count};
+    nearcall_environment env;
+    nearcall_domain *domain = nearcall_domain_new(&env);
+    CHECK(domain != NULL && argc == 2);
+    CHECK(nearcall_current_call() == NULL);
+    nearcall_current_release(NULL);
+    serve(domain, nearcall_export_witness_Witness(domain, argv[1], &server, &env));
+    return 0;
+}

@@ -1,0 +1,63 @@
+/* A server of witness.idl: `onlooker_cpp NAME` exports it until its standard input ends. */
+#include <atomic>
+#include <cstdio>
+#include <thread>
+#include <unistd.h>
+
+#include "check.h"
+#include "witness.hpp"
+
+namespace witness = nearcall::idl::witness;
+
+namespace {
+
+class Seeing : public witness::WitnessServer {
+  public:
+    std::int64_t who(std::int64_t &gid, std::int64_t &pid) override {
+        auto call = nearcall::current_call();
+        CHECK(call && !call->giver());
+        auto importer = call->importer();
+        gid = importer.gid;
+        pid = importer.pid;
+        return importer.uid;
+    }
+
+    std::uint64_t left() override {
+        auto call = nearcall::current_call();
+        CHECK(call && !call->is_cancelled());
+        auto left = call->time_left();
+        return left ? static_cast<std::uint64_t>(left->count()) : ~std::uint64_t{0};
+    }
+
+    void linger() override {
+        auto call = nearcall::current_call();
+        /* Another thread may ask as well. */
+        std::thread([call] {
+            while (!call->is_cancelled()) {
+                std::this_thread::yield();
+            }
+        }).join();
+        seen_++;
+    }
+
+    std::uint32_t seen() override { return seen_; }
+
+  private:
+    std::atomic<std::uint32_t> seen_{0};
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+    CHECK(argc == 2 && !nearcall::current_call());
+    nearcall::domain domain;
+    Seeing seeing;
+    witness::WitnessClerk clerk(domain, argv[1], seeing);
+    std::puts("ready");
+    std::fflush(stdout);
+    char byte;
+    while (read(0, &byte, 1) > 0) {
+    }
+    domain.shut_down();
+    return 0;
+}
