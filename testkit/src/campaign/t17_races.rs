@@ -26,7 +26,9 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     let path = nightly::campaign(setup, "thread", "rust-src", &more)?;
     let mut report = Report::of("calls");
     let directory = tempfile::tempdir()?;
-    let program = Program { path, environment: &[("TSAN_OPTIONS", "exitcode=66")] };
+    // It ends at the first race: nobody reads what it says before it has ended.
+    let environment = &[("TSAN_OPTIONS", "exitcode=66 halt_on_error=1")];
+    let program = Program { path, environment };
     let calls = if setup.is_nightly { CALLS_AT_NIGHT } else { CALLS };
     let rest = calls.to_string();
     let mut player = Player::start_program(&program, Role::Twins, directory.path(), NAME, &rest)?;
