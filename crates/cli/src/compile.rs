@@ -2,10 +2,12 @@
 //! step but one.
 
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use nearcall_idl::back::{LANGUAGES, Language, Output, Unsupported};
+use nearcall_idl::model::Model;
 use nearcall_idl::plan;
 use nearcall_idl::selftest::Selftest;
 
@@ -19,11 +21,18 @@ pub struct Compile {
     file: PathBuf,
     #[command(flatten)]
     reading: Reading,
-    /// What to compile it to
-    #[arg(short, long, default_value = LANGUAGES[0].name, value_parser = languages())]
-    language: String,
-    /// Write here and not to standard output: a file, or for a language of several files a
-    /// directory that is there
+    /// What to compile it to; several go by commas, or by several of these
+    #[arg(
+        short,
+        long = "language",
+        value_name = "LANGUAGE",
+        value_delimiter = ',',
+        default_value = LANGUAGES[0].name,
+        value_parser = names()
+    )]
+    languages: Vec<String>,
+    /// Write here and not to standard output: a file, or for a language of several files, and for
+    /// several languages, a directory that is there
     #[arg(short, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Write a client and a server beside the stubs, which call every operation with values of
@@ -49,12 +58,7 @@ impl Compile {
     pub fn run(&self) -> Result<(), Failure> {
         let model = self.reading.read_good(&self.file)?;
         let stem = self.file.file_stem().unwrap_or_default().to_string_lossy();
-        let mut files = (self.language()?.compile)(&model, &stem).map_err(unsupported)?;
-        if self.selftest {
-            let test = Selftest::new(&model, self.seed).map_err(unsupported)?;
-            let programs = self.language()?.selftest;
-            files.extend(programs(&model, &stem, &test).map_err(unsupported)?);
-        }
+        let files = self.printed(&model, &stem)?;
         match (&self.output, files.as_slice()) {
             (Some(output), [one]) => write(output, one),
             (None, [one]) => print(&one.text),
@@ -62,19 +66,53 @@ impl Compile {
                 write(&directory.join(format!("{stem}{}", file.suffix)), file)
             }),
             (None, several) => {
-                let (count, language) = (several.len(), &self.language);
-                Err(format!("{language} takes {count} files: name their directory, -o DIR").into())
+                let (count, languages) = (several.len(), self.languages.join(" and "));
+                let take = if self.languages.len() == 1 { "takes" } else { "take" };
+                Err(format!("{languages} {take} {count} files: name their directory, -o DIR")
+                    .into())
             }
         }
     }
 
-    fn language(&self) -> Result<&'static Language, Failure> {
-        let found = LANGUAGES.iter().find(|language| language.name == self.language);
-        found.ok_or_else(|| format!("no language is called {}", self.language).into())
+    /// The files of all languages, which are printed side by side. What two of them have in common,
+    /// as C++ has the stubs in C, is there once.
+    fn printed(&self, model: &Model, stem: &str) -> Result<Vec<Output>, Failure> {
+        let test = self.selftest.then(|| Selftest::new(model, self.seed)).transpose();
+        let test = test.map_err(unsupported)?;
+        let is_named = |one: &&Language| self.languages.iter().any(|name| name == one.name);
+        let (languages, test) = (LANGUAGES.iter().filter(is_named), test.as_ref());
+        let printed = thread::scope(|threads| {
+            let print = |language| threads.spawn(move || files(language, model, stem, test));
+            let printing: Vec<_> = languages.map(print).collect();
+            printing.into_iter().map(|one| one.join().expect("a printer ends")).collect::<Vec<_>>()
+        });
+        let mut all: Vec<Output> = Vec::new();
+        for files in printed {
+            for file in files.map_err(unsupported)? {
+                if !all.iter().any(|known| known.suffix == file.suffix) {
+                    all.push(file);
+                }
+            }
+        }
+        Ok(all)
     }
 }
 
-fn languages() -> PossibleValuesParser {
+/// What one language makes of a model, and of its self-test.
+fn files(
+    language: &Language,
+    model: &Model,
+    stem: &str,
+    test: Option<&Selftest>,
+) -> Result<Vec<Output>, Vec<Unsupported>> {
+    let mut files = (language.compile)(model, stem)?;
+    if let Some(test) = test {
+        files.extend((language.selftest)(model, stem, test)?);
+    }
+    Ok(files)
+}
+
+fn names() -> PossibleValuesParser {
     PossibleValuesParser::new(LANGUAGES.iter().map(|language| language.name))
 }
 

@@ -2,7 +2,9 @@
 
 mod program;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 use std::process::Stdio;
 
 use program::{nearcall, outcome};
@@ -61,6 +63,40 @@ fn a_language_of_several_files_wants_a_directory() {
     let (code, _, errors) = run(&directory, &["compile", "--language", "pascal", "good.idl"]);
     assert_eq!(code, 2);
     assert!(errors.contains("rust, c"), "{errors}");
+}
+
+/// What is in each file of a directory that was compiled to.
+fn compiled(languages: &str, more: &[&str]) -> BTreeMap<String, String> {
+    let directory = directory();
+    let arguments = ["compile", "-l", languages, "good.idl", "-o", "."];
+    let (code, said, errors) = run(&directory, &[&arguments[..], more].concat());
+    assert_eq!((code, said.as_str(), errors.as_str()), (0, "", ""), "{languages}");
+    let entries = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().path());
+    let made = entries.filter(|path| path.extension().is_none_or(|end| end != "idl"));
+    let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
+    made.map(|path| (name(&path), fs::read_to_string(&path).unwrap())).collect()
+}
+
+#[test]
+fn several_languages_at_once_are_what_each_of_them_is_alone() {
+    for (more, count) in [(&[][..], 6), (&["--selftest"], 18)] {
+        let at_once = compiled("rust,c,cpp,python", more);
+        let alone = ["c", "cpp"].map(|language| compiled(language, more));
+        for (name, text) in alone.iter().flatten() {
+            assert_eq!(at_once.get(name), Some(text), "{name}");
+        }
+        let others = at_once.keys().filter(|name| name.ends_with(".rs") || name.ends_with(".py"));
+        let in_c = alone.iter().flatten().map(|(name, _)| name).collect::<BTreeSet<_>>();
+        assert_eq!((in_c.len() + others.count(), at_once.len()), (count, count));
+    }
+}
+
+#[test]
+fn several_languages_want_a_directory() {
+    let arguments = ["compile", "-l", "python", "-l", "rust", "good.idl"];
+    let (code, said, errors) = run(&directory(), &arguments);
+    assert_eq!((code, said.as_str()), (1, ""));
+    assert!(errors.contains("python and rust take 2 files: name their directory"), "{errors}");
 }
 
 #[test]
