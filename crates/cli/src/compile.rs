@@ -74,16 +74,25 @@ impl Compile {
         }
     }
 
-    /// The files of all languages, which are printed side by side. What two of them have in common,
-    /// as C++ has the stubs in C, is there once.
+    /// The files of all languages, which are printed side by side; those that two of them have in
+    /// common once.
     fn printed(&self, model: &Model, stem: &str) -> Result<Vec<Output>, Failure> {
         let test = self.selftest.then(|| Selftest::new(model, self.seed)).transpose();
         let test = test.map_err(unsupported)?;
         let is_named = |one: &&Language| self.languages.iter().any(|name| name == one.name);
-        let (languages, test) = (LANGUAGES.iter().filter(is_named), test.as_ref());
+        let named: Vec<&'static Language> = LANGUAGES.iter().filter(is_named).collect();
         let printed = thread::scope(|threads| {
-            let print = |language| threads.spawn(move || files(language, model, stem, test));
-            let printing: Vec<_> = languages.map(print).collect();
+            let print = |language: &&'static Language| {
+                let (language, test) = (*language, test.as_ref());
+                let is_beside = named.iter().any(|other| other.beside == Some(language.name));
+                threads.spawn(move || {
+                    let stubs =
+                        if is_beside { Vec::new() } else { (language.compile)(model, stem)? };
+                    let programs = test.map(|test| (language.selftest)(model, stem, test));
+                    Ok([stubs, programs.transpose()?.unwrap_or_default()].concat())
+                })
+            };
+            let printing: Vec<_> = named.iter().map(print).collect();
             printing.into_iter().map(|one| one.join().expect("a printer ends")).collect::<Vec<_>>()
         });
         let mut all: Vec<Output> = Vec::new();
@@ -96,20 +105,6 @@ impl Compile {
         }
         Ok(all)
     }
-}
-
-/// What one language makes of a model, and of its self-test.
-fn files(
-    language: &Language,
-    model: &Model,
-    stem: &str,
-    test: Option<&Selftest>,
-) -> Result<Vec<Output>, Vec<Unsupported>> {
-    let mut files = (language.compile)(model, stem)?;
-    if let Some(test) = test {
-        files.extend((language.selftest)(model, stem, test)?);
-    }
-    Ok(files)
 }
 
 fn names() -> PossibleValuesParser {

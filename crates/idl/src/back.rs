@@ -16,6 +16,8 @@ pub struct Language {
     pub name: &'static str,
     /// Prints a model; the text is the interface file's name, without its end.
     pub compile: fn(&Model, &str) -> Printed,
+    /// Another one whose stubs are among its own, file by file.
+    pub beside: Option<&'static str>,
     /// Prints a client and a server that know which values must arrive.
     pub selftest: fn(&Model, &str, &Selftest) -> Printed,
 }
@@ -46,13 +48,20 @@ pub const LANGUAGES: &[Language] = &[
     Language {
         name: "rust",
         compile: |model, _| Ok(vec![Output { suffix: ".rs", text: rust::compile_rust(model) }]),
+        beside: None,
         selftest: rust::selftest::selftest_rust,
     },
-    Language { name: "c", compile: c::compile_c, selftest: c::selftest::selftest_c },
-    Language { name: "cpp", compile: cpp::compile_cpp, selftest: cpp::selftest::selftest_cpp },
+    Language { name: "c", compile: c::compile_c, beside: None, selftest: c::selftest::selftest_c },
+    Language {
+        name: "cpp",
+        compile: cpp::compile_cpp,
+        beside: Some("c"),
+        selftest: cpp::selftest::selftest_cpp,
+    },
     Language {
         name: "python",
         compile: |model, _| Ok(vec![Output { suffix: ".py", text: python::compile_python(model) }]),
+        beside: None,
         selftest: python::selftest::selftest_python,
     },
 ];
