@@ -24,11 +24,13 @@ def client(witness: Witness) -> typing.Iterator[typing.Any]:
         count = 0
 
         def who(self) -> tuple[int, int, int]:
-            call = current()
-            assert call.giver is None
-            caller = call.importer
+            caller = current().importer
             assert None not in (caller.uid, caller.gid, caller.pid)
             return caller.uid or 0, caller.gid or 0, caller.pid or 0
+
+        def giver(self) -> int:
+            giver = current().giver
+            return -1 if giver is None or giver.pid is None else giver.pid
 
         def left(self) -> int:
             call = current()
@@ -64,6 +66,12 @@ def until_cancelled(call: nearcall.CurrentCall) -> None:
 
 def test_who_calls(client: typing.Any) -> None:
     assert client.who() == (os.getuid(), os.getgid(), os.getpid())
+
+
+def test_who_has_introduced_the_caller(client: typing.Any) -> None:
+    assert client.giver() == -1
+    introduced = type(client).import_introduced(client.binding.introduce())
+    assert introduced.giver() == os.getpid()
 
 
 def test_how_long_the_caller_still_waits(client: typing.Any) -> None:

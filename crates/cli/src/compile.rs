@@ -74,8 +74,8 @@ impl Compile {
         }
     }
 
-    /// The files of all languages, which are printed side by side; those that two of them have in
-    /// common once.
+    /// The files of all languages, which are printed side by side; stubs that another one's are
+    /// beside once.
     fn printed(&self, model: &Model, stem: &str) -> Result<Vec<Output>, Failure> {
         let test = self.selftest.then(|| Selftest::new(model, self.seed)).transpose();
         let test = test.map_err(unsupported)?;
@@ -95,15 +95,8 @@ impl Compile {
             let printing: Vec<_> = named.iter().map(print).collect();
             printing.into_iter().map(|one| one.join().expect("a printer ends")).collect::<Vec<_>>()
         });
-        let mut all: Vec<Output> = Vec::new();
-        for files in printed {
-            for file in files.map_err(unsupported)? {
-                if !all.iter().any(|known| known.suffix == file.suffix) {
-                    all.push(file);
-                }
-            }
-        }
-        Ok(all)
+        let printed: Result<Vec<Vec<Output>>, _> = printed.into_iter().collect();
+        Ok(printed.map_err(unsupported)?.concat())
     }
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "serve.h"
 #include "feeding.hpp"
 
 namespace feeding = nearcall::idl::feeding;
@@ -163,11 +164,7 @@ int main(int argc, char **argv) {
     nearcall::domain domain;
     Feeder feeder;
     feeding::FeedingClerk clerk(domain, argv[1], feeder);
-    std::puts("ready");
-    std::fflush(stdout);
-    char byte;
-    while (read(0, &byte, 1) > 0) {
-    }
+    until_input_ends();
     domain.shut_down();
     return 0;
 }

@@ -1,5 +1,6 @@
 /* A server of vault.idl in C++: exports it until its standard input ends. */
 #include "open.h"
+#include "serve.h"
 #include "vault.hpp"
 
 namespace vault = nearcall::idl::vault;
@@ -64,11 +65,7 @@ int main(int argc, char **argv) {
     nearcall::domain domain;
     Keeper keeper(domain);
     vault::VaultClerk clerk(domain, argv[1], keeper);
-    std::puts("ready");
-    std::fflush(stdout);
-    char byte;
-    while (read(0, &byte, 1) > 0) {
-    }
+    until_input_ends();
     domain.shut_down();
     return 0;
 }

@@ -13,11 +13,20 @@ static int64_t who(void *self, int64_t *gid, int64_t *pid, nearcall_environment 
     nearcall_importer importer = nearcall_current_importer(call);
     (void)self;
     (void)env;
-    CHECK(!nearcall_current_giver(call, &importer));
     nearcall_current_release(call);
     *gid = importer.gid;
     *pid = importer.pid;
     return importer.uid;
+}
+
+static int64_t giver(void *self, nearcall_environment *env) {
+    nearcall_current *call = nearcall_current_call();
+    nearcall_importer giver;
+    bool is_any = nearcall_current_giver(call, &giver);
+    (void)self;
+    (void)env;
+    nearcall_current_release(call);
+    return is_any ? giver.pid : -1;
 }
 
 static uint64_t left(void *self, nearcall_environment *env) {
@@ -48,7 +57,7 @@ static uint32_t count(void *self, nearcall_environment *env) {
 }
 
 int main(int argc, char **argv) {
-    static const nearcall_server_witness_Witness server = {NULL, who, left, linger, count};
+    static const nearcall_server_witness_Witness server = {NULL, who, giver, left, linger, count};
     nearcall_environment env;
     nearcall_domain *domain = nearcall_domain_new(&env);
     CHECK(domain != NULL && argc == 2);

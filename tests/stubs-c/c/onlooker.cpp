@@ -1,10 +1,9 @@
 /* A server of witness.idl: `onlooker_cpp NAME` exports it until its standard input ends. */
 #include <atomic>
-#include <cstdio>
 #include <thread>
-#include <unistd.h>
 
 #include "check.h"
+#include "serve.h"
 #include "witness.hpp"
 
 namespace witness = nearcall::idl::witness;
@@ -14,12 +13,15 @@ namespace {
 class Seeing : public witness::WitnessServer {
   public:
     std::int64_t who(std::int64_t &gid, std::int64_t &pid) override {
-        auto call = nearcall::current_call();
-        CHECK(call && !call->giver());
-        auto importer = call->importer();
+        auto importer = nearcall::current_call().value().importer();
         gid = importer.gid;
         pid = importer.pid;
         return importer.uid;
+    }
+
+    std::int64_t giver() override {
+        auto giver = nearcall::current_call().value().giver();
+        return giver ? giver->pid : -1;
     }
 
     std::uint64_t left() override {
@@ -53,11 +55,7 @@ int main(int argc, char **argv) {
     nearcall::domain domain;
     Seeing seeing;
     witness::WitnessClerk clerk(domain, argv[1], seeing);
-    std::puts("ready");
-    std::fflush(stdout);
-    char byte;
-    while (read(0, &byte, 1) > 0) {
-    }
+    until_input_ends();
     domain.shut_down();
     return 0;
 }

@@ -3,9 +3,9 @@
 #include <cstdlib>
 #include <numeric>
 
-#include <unistd.h>
 
 #include "counting.h"
+#include "serve.h"
 #include "reading.hpp"
 
 namespace reading = nearcall::idl::reading;
@@ -98,11 +98,7 @@ int main(int argc, char **argv) {
         Own own;
         reading::ReaderClerk clerk(domain, argv[1], own);
         own.itself = std::make_unique<reading::Reader>(domain, argv[1]);
-        std::puts("ready");
-        std::fflush(stdout);
-        char byte;
-        while (::read(0, &byte, 1) > 0) {
-        }
+        until_input_ends();
         own.itself.reset();
         domain.shut_down();
     }

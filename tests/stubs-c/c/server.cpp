@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <atomic>
 
-#include <unistd.h>
 
 #include "check.h"
+#include "serve.h"
 #include "cross.hpp"
 
 namespace cross = nearcall::idl::cross;
@@ -126,11 +126,7 @@ int main(int argc, char **argv) {
     Tester tester;
     {
         cross::CrossClerk clerk(domain, argv[1], tester);
-        puts("ready");
-        fflush(stdout);
-        char byte;
-        while (read(0, &byte, 1) > 0) {
-        }
+        until_input_ends();
         domain.shut_down();
     }
     return 0;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "serve.h"
 #include "talking.hpp"
 
 namespace talking = nearcall::idl::talking;
@@ -130,11 +131,7 @@ int main(int argc, char **argv) {
     nearcall::domain domain;
     Talker talker;
     talking::TalkingClerk clerk(domain, argv[1], talker);
-    std::puts("ready");
-    std::fflush(stdout);
-    char byte;
-    while (read(0, &byte, 1) > 0) {
-    }
+    until_input_ends();
     domain.shut_down();
     talker.let_go();
     /* Its threads learn that their clients have ended. */

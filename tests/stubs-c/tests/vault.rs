@@ -15,12 +15,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use nearcall::name::Scope;
 use nearcall::raw::{Arguments, Client, Entries, Outcome};
 use nearcall::{
-    Binding, CallError, Clerk, DescriptorKind, Domain, Error, ExportOptions, ImportOptions,
-    InterfaceDescriptor, NotExecuted, UsageError,
+    Binding, CallError, Clerk, DescriptorKind, Domain, Error, ExportOptions, InterfaceDescriptor,
+    NotExecuted, UsageError,
 };
 use nearcall_idl::plan::{Step, plan};
 use stubs_c_tests::passed::vault::*;
-use support::{RustServer, Server, Workshop, expect_success, model, run_client, serve_here, ways};
+use support::{
+    RustServer, Server, Workshop, expect_success, import, model, run_client, serve_here, ways,
+};
 
 /// How many descriptors this process has.
 fn open_count() -> u32 {
@@ -93,13 +95,6 @@ fn serve() {
     });
 }
 
-/// What is bound by the sockets of a directory, as a process with that run-time directory does.
-fn import(domain: &Domain, name: &str, runtime: &Path) -> Binding {
-    let mut options = ImportOptions::default();
-    options.scopes = Some(vec![Scope::Directory(runtime.join("nearcall"))]);
-    Binding::import_with(domain, name, &VAULT, options).expect("it is there")
-}
-
 /// What a client in Rust passes to a server in another language.
 fn passes(vault: &VaultClient) {
     let (given, (link, _other)) = (file("x"), UnixStream::pair().expect("sockets"));
@@ -168,8 +163,8 @@ fn attacks(client: &Client) {
 /// Clients in Rust, one of them hostile, of a server in a process of its own.
 fn call_server(program: &Path, name: &str, runtime: &Path) {
     let domain = Domain::new().expect("a domain");
-    let vault = VaultClient::new(import(&domain, name, runtime));
-    let hostile = Client::new(import(&domain, name, runtime), &VAULT);
+    let vault = VaultClient::new(import(&domain, name, runtime, &VAULT));
+    let hostile = Client::new(import(&domain, name, runtime, &VAULT), &VAULT);
     passes(&vault);
     attacks(&hostile);
     // One more: the segment that a server may hold ready for the replies to its next importer.

@@ -44,8 +44,8 @@ use crate::hash::hex;
 use crate::model::{DeclarationId, Kind, Model};
 use crate::plan::{self, InterfacePlan, Plan, TypePlan};
 
-/// Procedures in a file from which on its declarations are printed side by side: below that, it
-/// takes as long to begin a thread.
+/// Procedures in a file from which on its declarations are printed side by side: fewer take some
+/// milliseconds.
 const ASIDE_MIN: usize = 64;
 
 /// What every printer looks at.

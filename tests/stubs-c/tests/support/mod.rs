@@ -9,7 +9,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
 
-use nearcall::{Clerk, Domain, ExportError};
+use nearcall::name::Scope;
+use nearcall::{Binding, Clerk, Domain, ExportError, ImportOptions, InterfaceDescriptor};
 use nearcall_idl::back::{LANGUAGES, Output as Printed};
 use nearcall_idl::diagnostic::render::texts;
 use nearcall_idl::front::compile;
@@ -53,6 +54,33 @@ pub fn ways() -> Vec<(&'static str, &'static [&'static str])> {
     let compilers = compilers();
     let fast = compilers.first().map(|first| (*first, &["-O2"][..]));
     fast.into_iter().chain(sanitizing().map(|compiler| (compiler, SANITIZED))).collect()
+}
+
+/// Compiles a program in C and one in C++ each way, with the stubs of an interface file, and plays
+/// with each: the program, and the directory that it runs in.
+pub fn in_both(idl: &str, [c, cpp]: [&str; 2], play: impl Fn(&Path, &Path)) {
+    let (ways, mut count) = (ways(), 0);
+    for (compiler, flags) in &ways {
+        for (language, program) in [("c", c), ("cpp", cpp)] {
+            let workshop = Workshop::of(language, idl);
+            play(&workshop.program(compiler, program, flags), workshop.path());
+            count += 1;
+        }
+    }
+    println!("{count} programs");
+    assert!(count == 2 * ways.len());
+}
+
+/// What is bound by the sockets of a directory, as a process with that run-time directory does.
+pub fn import(
+    domain: &Domain,
+    name: &str,
+    runtime: &Path,
+    interface: &'static InterfaceDescriptor,
+) -> Binding {
+    let mut options = ImportOptions::default();
+    options.scopes = Some(vec![Scope::Directory(runtime.join("nearcall"))]);
+    Binding::import_with(domain, name, interface, options).expect("it is there")
 }
 
 /// The compiler whose sanitizers are used.

@@ -10,12 +10,14 @@ use std::time::Duration;
 use nearcall::name::Scope;
 use nearcall::raw::{Arguments, Client, Entries, Outcome};
 use nearcall::{
-    Binding, CallError, Clerk, Domain, Error, ExportOptions, ImportOptions, Intake,
-    InterfaceDescriptor, Items, NotExecuted, Taker,
+    CallError, Clerk, Domain, Error, ExportOptions, Intake, InterfaceDescriptor, Items,
+    NotExecuted, Taker,
 };
 use stubs_c_tests::fed::feeding::*;
 
-use crate::support::{RustServer, Server, Workshop, expect_success, run_client, serve_here, ways};
+use crate::support::{
+    RustServer, Server, Workshop, expect_success, import, run_client, serve_here, ways,
+};
 
 const NEVER: u32 = u32::MAX;
 
@@ -170,13 +172,6 @@ fn serve() {
     serve_here(|domain, name| Clerk::export(domain, name, FeedingEntries::new(Feeder::default())));
 }
 
-/// What is bound by the sockets of a directory, as a process with that run-time directory does.
-fn import(domain: &Domain, name: &str, runtime: &Path) -> Binding {
-    let mut options = ImportOptions::default();
-    options.scopes = Some(vec![Scope::Directory(runtime.join("nearcall"))]);
-    Binding::import_with(domain, name, &FEEDING, options).expect("it is there")
-}
-
 fn none_alive(feeding: &FeedingClient) {
     let gone = (0..5000).any(|_| {
         std::thread::sleep(Duration::from_millis(1));
@@ -314,10 +309,10 @@ fn attacks(client: &Client) {
 /// Clients in Rust, one of them hostile, of a server in a process of its own.
 fn call_server(name: &str, runtime: &Path) {
     let domain = Domain::new().expect("a domain");
-    let feeding = FeedingClient::new(import(&domain, name, runtime));
+    let feeding = FeedingClient::new(import(&domain, name, runtime, &FEEDING));
     items_come(&feeding);
     items_go(&feeding);
-    let hostile = Client::new(import(&domain, name, runtime), &FEEDING);
+    let hostile = Client::new(import(&domain, name, runtime, &FEEDING), &FEEDING);
     attacks(&hostile);
     drop(hostile);
     none_alive(&feeding);
@@ -326,7 +321,7 @@ fn call_server(name: &str, runtime: &Path) {
 /// A feed of a server that ends in the middle of it.
 fn outlive_server(name: &str, runtime: &Path) {
     let domain = Domain::new().expect("a domain");
-    let feeding = FeedingClient::new(import(&domain, name, runtime));
+    let feeding = FeedingClient::new(import(&domain, name, runtime, &FEEDING));
     let numbers: Vec<_> = feeding.numbers(10_000, 0, 3000).expect("it opens").collect();
     let (last, came) = numbers.split_last().expect("it begins");
     assert!(came.len() > 2000 && came.iter().all(Result::is_ok), "{}", came.len());

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use nearcall::Clerk;
 use stubs_c_tests::revived::again::*;
 
-use crate::support::{RustServer, Workshop, serve_here, ways};
+use crate::support::{RustServer, in_both, serve_here};
 
 /// Servers that a client ends, of which the last has no next life.
 const LIVES: usize = 5;
@@ -87,15 +87,5 @@ fn survive(program: &Path, runtime: &Path) {
 
 #[test]
 fn clients_outlive_their_servers() {
-    let (ways, mut count) = (ways(), 0);
-    for (compiler, flags) in &ways {
-        for (language, program) in [("c", "survivor"), ("cpp", "survivor_cpp")] {
-            let workshop = Workshop::of(language, "again.idl");
-            let program = workshop.program(compiler, program, flags);
-            survive(&program, workshop.path());
-            count += 1;
-        }
-    }
-    println!("{count} clients");
-    assert!(count == 2 * ways.len());
+    in_both("again.idl", ["survivor", "survivor_cpp"], survive);
 }

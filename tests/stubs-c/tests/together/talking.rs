@@ -8,13 +8,14 @@ use std::time::Duration;
 use nearcall::name::Scope;
 use nearcall::raw::{Arguments, Client, Entries, Outcome};
 use nearcall::{
-    Binding, CallError, Clerk, Domain, Error, ExportOptions, ImportOptions, InterfaceDescriptor,
-    NotExecuted, Ran,
+    CallError, Clerk, Domain, Error, ExportOptions, InterfaceDescriptor, NotExecuted, Ran,
 };
 use stubs_c_tests::said::talking::*;
 use stubs_c_tests::talker::Talker;
 
-use crate::support::{RustServer, Server, Workshop, expect_success, run_client, serve_here, ways};
+use crate::support::{
+    RustServer, Server, Workshop, expect_success, import, run_client, serve_here, ways,
+};
 
 const NEVER: u32 = u32::MAX;
 
@@ -25,14 +26,6 @@ const SOON: Duration = Duration::from_secs(5);
 #[test]
 fn serve() {
     serve_here(|domain, name| Clerk::export(domain, name, TalkingEntries::new(Talker::default())));
-}
-
-/// What is bound by the sockets of a directory, as a process with that run-time directory does.
-fn import(name: &str, runtime: &Path) -> Binding {
-    let domain = Domain::new().expect("a domain");
-    let mut options = ImportOptions::default();
-    options.scopes = Some(vec![Scope::Directory(runtime.join("nearcall"))]);
-    Binding::import_with(&domain, name, &TALKING, options).expect("it is there")
 }
 
 /// Waits until a count of the server's is this.
@@ -147,7 +140,9 @@ const WORD: &[u8] = &[1, 0, 0, 0, 4, 0, 0, 0, b'w', b'o', b'r', b'd'];
 /// A client that lies about numbers: of batches that are not due, of other sides, of exchanges of
 /// other types, and of others with the same types. The exchange that it has goes on.
 fn lies(name: &str, runtime: &Path) {
-    let talking = TalkingClient::new(import(name, runtime)).with_deadline(SOON);
+    let talking =
+        TalkingClient::new(import(&Domain::new().expect("a domain"), name, runtime, &TALKING))
+            .with_deadline(SOON);
     let client = Client::new(talking.binding().clone(), &TALKING).with_deadline(SOON);
     let hand = Hand(&client);
     let (sink, feed) = talking.echo().expect("it opens");
@@ -186,7 +181,8 @@ fn lies(name: &str, runtime: &Path) {
 
 /// Clients in Rust, one of them hostile, of a server in a process of its own.
 fn call_server(name: &str, runtime: &Path) {
-    let talking = TalkingClient::new(import(name, runtime));
+    let talking =
+        TalkingClient::new(import(&Domain::new().expect("a domain"), name, runtime, &TALKING));
     speak(&talking);
     stop(&talking);
     lies(name, runtime);
@@ -195,7 +191,8 @@ fn call_server(name: &str, runtime: &Path) {
 
 /// A client in C that ends in the middle: the server is told so, on either side.
 fn outlive_client(client: &Path, name: &str, runtime: &Path) {
-    let talking = TalkingClient::new(import(name, runtime));
+    let talking =
+        TalkingClient::new(import(&Domain::new().expect("a domain"), name, runtime, &TALKING));
     let before = talking.given_up().expect("it returns");
     expect_success(client, &[name, "goes"], runtime);
     wait_for(before + 1, || talking.given_up().expect("it returns"));
@@ -204,7 +201,9 @@ fn outlive_client(client: &Path, name: &str, runtime: &Path) {
 
 /// A server that ends in the middle.
 fn outlive_server(name: &str, runtime: &Path) {
-    let talking = TalkingClient::new(import(name, runtime)).with_deadline(SOON);
+    let talking =
+        TalkingClient::new(import(&Domain::new().expect("a domain"), name, runtime, &TALKING))
+            .with_deadline(SOON);
     let (sink, feed) = talking.talk("last words", 40).expect("it opens");
     let (mut sink, mut feed) = (sink.begin(), feed.begin());
     let said = (0..).find_map(|number| {

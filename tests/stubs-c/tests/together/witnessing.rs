@@ -4,11 +4,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use nearcall::name::Scope;
-use nearcall::{Binding, CallError, Domain, ImportOptions};
+use nearcall::{Binding, CallError, Domain};
 use stubs_c_tests::witnessed::witness::*;
 
-use crate::support::{Server, Workshop, ways};
+use crate::support::{Server, import, in_both};
 
 /// Longer than any call takes.
 const LONG: Duration = Duration::from_secs(60);
@@ -16,15 +15,17 @@ const LONG: Duration = Duration::from_secs(60);
 /// When calls are given up that would never return.
 const SOON: Duration = Duration::from_millis(50);
 
-fn ask(name: &str, runtime: &Path) {
-    let domain = Domain::new().unwrap();
-    let mut options = ImportOptions::default();
-    options.scopes = Some(vec![Scope::Directory(runtime.join("nearcall"))]);
-    let binding = Binding::import_with(&domain, name, &WITNESS, options).unwrap();
-    let client = WitnessClient::new(binding);
+fn ask(program: &Path, runtime: &Path) {
+    let server = Server::start(program, "witness", runtime);
+    let (domain, other) = (Domain::new().unwrap(), Domain::new().unwrap());
+    let client = WitnessClient::new(import(&domain, "witness", runtime, &WITNESS));
     let own = [rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw()];
     let pid = i64::from(std::process::id());
     assert_eq!(client.who().unwrap(), (own[0].into(), own[1].into(), pid));
+    assert_eq!(client.giver().unwrap(), -1);
+    let introduction = client.binding().introduce().unwrap();
+    let introduced = Binding::import_introduced(&other, introduction, &WITNESS).unwrap();
+    assert_eq!(WitnessClient::new(introduced).giver().unwrap(), pid);
     assert_eq!(client.left().unwrap(), u64::MAX);
     let left = Duration::from_nanos(client.with_deadline(LONG).left().unwrap());
     assert!(left > LONG / 2 && left <= LONG, "{left:?}");
@@ -34,21 +35,10 @@ fn ask(name: &str, runtime: &Path) {
         std::thread::yield_now();
     }
     assert_eq!(client.seen().unwrap(), 1);
+    server.end();
 }
 
 #[test]
 fn procedures_learn_who_calls_and_whether_that_one_still_waits() {
-    let (ways, mut count) = (ways(), 0);
-    for (compiler, flags) in &ways {
-        for (language, program) in [("c", "onlooker"), ("cpp", "onlooker_cpp")] {
-            let workshop = Workshop::of(language, "witness.idl");
-            let program = workshop.program(compiler, program, flags);
-            let server = Server::start(&program, language, workshop.path());
-            ask(language, workshop.path());
-            server.end();
-            count += 1;
-        }
-    }
-    println!("{count} servers");
-    assert!(count == 2 * ways.len());
+    in_both("witness.idl", ["onlooker", "onlooker_cpp"], ask);
 }

@@ -346,7 +346,7 @@ impl Watch<'_> {
             return false;
         }
         if self.processors.holding.holds(self.snapshot.classes[at].uid) {
-            // Its gate stays rung until it is heard again.
+            // Its lanes stay set until it is heard again.
             return false;
         }
         let found_before = self.awake.found_count();
@@ -505,19 +505,11 @@ impl Watch<'_> {
     }
 }
 
-/// The lanes whose bits are set, the lowest first.
+/// The lanes whose bits are set.
 pub(in crate::server) fn lanes_of<const WORDS: usize>(
-    mut words: [u64; WORDS],
+    words: [u64; WORDS],
 ) -> impl Iterator<Item = u32> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        while *words.get(at)? == 0 {
-            at += 1;
-        }
-        let bit = words[at].trailing_zeros();
-        words[at] &= words[at] - 1;
-        Some(at as u32 * u64::BITS + bit)
-    })
+    (0..).zip(words).flat_map(|(word, bits)| bits_of(bits).map(move |bit| word * u64::BITS + bit))
 }
 
 /// The bits that are set, the lowest first.
