@@ -13,12 +13,20 @@
 
 use core::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-/// What a user has a round, nanoseconds: about four of the shortest calls. The bindings of one user
-/// share it.
+/// What a user has a round at least, nanoseconds: about four of the shortest calls. The bindings of
+/// one user share it.
 pub const QUANTUM_NS: u32 = 1_000;
 
 /// Most that a binding owes, nanoseconds: who has run for long waits for the others, not for ever.
 const DEBT_NS_MAX: i64 = 1_000_000_000;
+
+/// What a user has a round before which it took `found_ns` to find calls of so many `users`: all of
+/// them together as long as that, so that with hundreds of bindings, too, as much time goes into
+/// calls as into looking for them.
+pub fn user_quantum_ns(found_ns: u64, users: usize) -> u32 {
+    let each_ns = found_ns / (users as u64).max(1);
+    u32::try_from(each_ns).unwrap_or(u32::MAX).max(QUANTUM_NS)
+}
 
 /// Passes in a row in which calls wait for more urgent ones.
 const PASSED_OVER_MAX: u32 = 15;
@@ -207,6 +215,26 @@ mod tests {
         serve(&mut callers, &[QUANTUM_NS, third, third, third], 100_000);
         let shares = shares(&callers);
         assert!((49..=51).contains(&shares[0]), "{shares:?}");
+    }
+
+    #[test]
+    fn looking_for_calls_takes_no_longer_than_serving_them() {
+        // One user's; a look takes as long as it does in a cold line.
+        const BINDINGS: usize = 500;
+        const FOUND_NS: u64 = BINDINGS as u64 * 2 * 50;
+        let mut callers: Vec<_> = (0..BINDINGS as u64).map(|one| caller(600 + one, 2)).collect();
+        let quantum_ns = user_quantum_ns(FOUND_NS, 1) / BINDINGS as u32;
+        let rounds = 10_000;
+        serve(&mut callers, &[quantum_ns; BINDINGS], rounds);
+        let served_ns: u64 = callers.iter().map(|caller| caller.served_ns).sum();
+        let found_ns = FOUND_NS * rounds as u64;
+        assert!(served_ns * 10 >= found_ns * 9, "{served_ns} served, {found_ns} looking");
+        let [least, most] = [
+            callers.iter().map(|one| one.served_ns).min(),
+            callers.iter().map(|one| one.served_ns).max(),
+        ];
+        assert!(least.zip(most).is_some_and(|(least, most)| most - least < most / 10));
+        assert_eq!(user_quantum_ns(100, 3), QUANTUM_NS);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use nearcall_core::fairness::QUANTUM_NS;
+use nearcall_core::fairness::user_quantum_ns;
 use nearcall_core::quota::User;
 use nearcall_core::turn::Look;
 use nearcall_core::{Priority, Sequence};
@@ -17,6 +17,11 @@ use crate::server::binding::ServerBinding;
 /// Calls of one binding that a pass finds of what is owed: it would not serve more, and whoever has
 /// posted ten thousand is not to have the others wait while they are counted.
 const OWED_FOUND_MAX: usize = 64;
+
+/// The same of all bindings together, of which each has some found: where there are hundreds, it is
+/// they who would have the others wait.
+const ALL_OWED_FOUND_MAX: usize = 1024;
+const OWED_FOUND_MIN: usize = 2;
 
 /// A binding that has calls posted which nobody rings for again.
 #[derive(Debug)]
@@ -86,6 +91,7 @@ impl Watch<'_> {
     /// One look at what is hot, at what tallies name and at what is owed. True if a call was run.
     #[inline(never)]
     pub(super) fn pass(&mut self) -> bool {
+        let begin = clock::ticks();
         let mut found = std::mem::take(&mut self.found);
         self.find_hot(&mut found);
         self.find_tallied(&mut found);
@@ -96,7 +102,7 @@ impl Watch<'_> {
         let has_served = if is_contended {
             // Of one binding's calls none is always the last.
             self.turn = self.turn.wrapping_add(1);
-            self.serve_fairly(&found)
+            self.serve_fairly(&found, clock::ns_since(begin))
         } else {
             self.serve_alone(&found)
         };
@@ -158,8 +164,10 @@ impl Watch<'_> {
 
     fn find_owed(&mut self, found: &mut Vec<Found>) {
         let (mut at, hot_count) = (0, found.len());
+        let found_max = ALL_OWED_FOUND_MAX / self.owed.len().max(1);
+        let found_max = found_max.clamp(OWED_FOUND_MIN, OWED_FOUND_MAX);
         while at < self.owed.len() {
-            if self.find_owed_at(at, hot_count, found) {
+            if self.find_owed_at(at, (hot_count, found_max), found) {
                 at += 1;
             } else {
                 self.owed.swap_remove(at);
@@ -167,9 +175,14 @@ impl Watch<'_> {
         }
     }
 
-    /// Looks at one binding's A-stacks, of which some may be hot by now and found. True if there
-    /// are calls beside those.
-    fn find_owed_at(&self, at: usize, hot_count: usize, found: &mut Vec<Found>) -> bool {
+    /// Looks at one binding's A-stacks, of which some may be hot by now and found, until so many
+    /// have calls. True if there are calls beside those.
+    fn find_owed_at(
+        &self,
+        at: usize,
+        (hot_count, found_max): (usize, usize),
+        found: &mut Vec<Found>,
+    ) -> bool {
         let (Owed { binding, next }, before) = (&self.owed[at], found.len());
         let key = binding.key;
         let has_hot = found[..hot_count].iter().any(|hot| hot.key == key);
@@ -184,7 +197,7 @@ impl Watch<'_> {
                     let is_first = !has_hot && found.len() == before;
                     let call = (sequence, words);
                     found.push(Found { place: Place::Owed(at), index, call, key, is_first });
-                    if found.len() - before == OWED_FOUND_MAX {
+                    if found.len() - before == found_max {
                         break;
                     }
                 }
@@ -194,22 +207,24 @@ impl Watch<'_> {
         found.len() > before
     }
 
-    /// The more urgent first, and of equals none more than its share of this round.
-    fn serve_fairly(&mut self, found: &[Found]) -> bool {
+    /// The more urgent first, and of equals none more than its share of this round, which is the
+    /// longer the longer it took to find them.
+    fn serve_fairly(&mut self, found: &[Found], found_ns: u64) -> bool {
         let is_for_all = self.passes.is_for_all();
         let mut users = std::mem::take(&mut self.users);
         self.count_users(found, &mut users);
+        let whole_ns = user_quantum_ns(found_ns, users.len());
         let mut has_served = false;
         for priority in Priority::ALL {
             let quanta = found.iter().filter_map(|each| {
                 let binding = self.binding(each).filter(|binding| binding.priority == priority)?;
-                each.is_first.then(|| (&binding.deficit, quantum_ns(&users, binding)))
+                each.is_first.then(|| (&binding.deficit, quantum_ns(whole_ns, &users, binding)))
             });
             let mut rounds = self.rounds[priority as usize];
             rounds.begin(quanta);
             self.rounds[priority as usize] = rounds;
             for each in found {
-                has_served |= self.serve_share(each, priority, &users);
+                has_served |= self.serve_share(each, priority, (whole_ns, &users));
             }
             if has_served && !is_for_all {
                 break;
@@ -221,12 +236,17 @@ impl Watch<'_> {
     }
 
     /// Serves a call of this priority if its binding has something left.
-    fn serve_share(&mut self, each: &Found, priority: Priority, users: &[(User, u32)]) -> bool {
+    fn serve_share(
+        &mut self,
+        each: &Found,
+        priority: Priority,
+        (whole_ns, users): (u32, &[(User, u32)]),
+    ) -> bool {
         let Some(binding) = self.binding(each).filter(|binding| binding.priority == priority)
         else {
             return false;
         };
-        let quantum_ns = quantum_ns(users, binding);
+        let quantum_ns = quantum_ns(whole_ns, users, binding);
         if !self.rounds[priority as usize].admit(&binding.deficit, quantum_ns) {
             return false;
         }
@@ -297,8 +317,9 @@ fn find(
     found.push(Found { place, index, call, key, is_first });
 }
 
-/// What a binding has a round, where as many bindings of each user want something.
-fn quantum_ns(users: &[(User, u32)], binding: &ServerBinding) -> u32 {
+/// What a binding has a round of which a user has so long, where as many bindings of each user want
+/// something.
+fn quantum_ns(whole_ns: u32, users: &[(User, u32)], binding: &ServerBinding) -> u32 {
     let known = users.iter().find(|known| known.0 == binding.class.uid);
-    (QUANTUM_NS / known.map_or(1, |known| known.1)).max(1)
+    (whole_ns / known.map_or(1, |known| known.1)).max(1)
 }
