@@ -11,6 +11,9 @@ const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 /// A-stacks of the class of `work`.
 const ASTACKS: u8 = 64;
 
+/// Far longer than it takes until a server has another processor.
+const LONG_MS: u32 = 500;
+
 type Work<'c> = Pending<'c, Vec<u8>, Error<FaultsWorkException>>;
 
 fn check(test: impl Fn(&World)) {
@@ -71,6 +74,21 @@ fn results_are_collected_in_any_order() {
             assert_eq!(pending.collect().unwrap(), number + 100);
         }
         check_result(work.collect(), 1, 2);
+    });
+}
+
+#[test]
+fn one_that_takes_long_keeps_no_other_from_being_served() {
+    check(|world| {
+        let server = world.serve("pending");
+        let client = world.import(&server);
+        let posting = client.posting();
+        let first = posting.doze(LONG_MS).unwrap();
+        let second = posting.doze(LONG_MS / 10).unwrap();
+        assert_eq!(first.collect().unwrap(), 1);
+        // Another processor has served it meanwhile, though nobody has waited for it.
+        assert!(second.is_replied());
+        assert_eq!(second.collect().unwrap(), 2);
     });
 }
 

@@ -322,6 +322,17 @@ impl ClientBinding {
         self.linkages_of_class(class).all(|linkage| linkage.outstanding() == thread)
     }
 
+    /// Whether a call that this thread has outstanding waits to be taken.
+    pub fn has_unclaimed_here(&self) -> bool {
+        let thread = switching::caller_number();
+        let mut astacks = self.regions().flat_map(|region| region.region.astacks());
+        astacks.any(|astack| {
+            astack.record().outstanding() == thread
+                && turn::is_pending(&astack.head().turn)
+                && !was_claimed(astack, astack.record().sequence())
+        })
+    }
+
     /// How many A-stacks the server holds captured.
     pub fn captured_count(&self) -> u32 {
         self.reap();

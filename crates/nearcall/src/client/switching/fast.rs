@@ -183,8 +183,9 @@ impl Reply<'_, '_> {
     fn end_slice(&self) {
         let slices = self.slices.get().saturating_add(1);
         self.slices.set(slices);
-        if !self.wait.was_claimed() {
-            self.wait.grip.binding.ring_again(slices);
+        let binding = self.wait.grip.binding;
+        if !self.wait.was_claimed() || binding.has_unclaimed_here() {
+            binding.ring_again(slices);
         }
     }
 
