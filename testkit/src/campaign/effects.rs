@@ -174,16 +174,20 @@ pub fn told(directory: &Path) -> Vec<Entry> {
     records(&directory.join(TOLD_FILE)).map(entry).collect()
 }
 
-/// The whole records of a file.
+/// The records of a file.
 fn records<const WORDS: usize>(file: &Path) -> impl Iterator<Item = [u64; WORDS]> {
     let bytes = std::fs::read(file).unwrap_or_default();
     let words: Vec<u64> =
         bytes.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
-    words.as_chunks().0.to_vec().into_iter()
+    let record = |words: &[u64]| std::array::from_fn(|at| words[at]);
+    words.chunks_exact(WORDS.next_power_of_two()).map(record).collect::<Vec<_>>().into_iter()
 }
 
+/// Its length divides a page's: a kill may end a write between two pages, and half a record would
+/// shift all that come behind it.
 fn write_record<const WORDS: usize>(mut file: &File, record: [u64; WORDS]) {
-    let bytes: Vec<u8> = record.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let mut bytes: Vec<u8> = record.iter().flat_map(|word| word.to_le_bytes()).collect();
+    bytes.resize(WORDS.next_power_of_two() * size_of::<u64>(), 0);
     file.write_all(&bytes).expect("a file of records");
 }
 
