@@ -9,6 +9,7 @@ fn main() {
         "talking.idl",
         "again.idl",
         "witness.idl",
+        "posting.idl",
     ] {
         nearcall_idl::build(file);
     }

@@ -55,7 +55,7 @@ pub fn install(root: &Path, built: &Path, prefix: &Path) -> Result<usize, Failed
     place("lib/libnearcall.so", &|to| symlink(SONAME, to))?;
     place("lib/libnearcall.a", &copy(built.join("libnearcall_c.a")))?;
     let own = ["", "_brief", "_codec", "_feed", "_layout"].map(|part| format!("nearcall{part}.h"));
-    for header in own.iter().map(String::as_str).chain(["nearcall.hpp"]) {
+    for header in own.iter().map(String::as_str).chain(["nearcall.hpp", "nearcall_values.hpp"]) {
         place(&format!("include/{header}"), &copy(root.join("crates/c/include").join(header)))?;
     }
     for (path, template) in [

@@ -27,6 +27,12 @@
  *    closes it; one that it returns is the stub's, which closes it once it is sent. Nothing is open
  *    in a server of a call that was refused. One from nearcall_introduce_<interface> is an
  *    introduction (@fd(BINDING)); nearcall_introduced_<interface> closes it, whatever happens.
+ *  - Several calls of one thread at once: nearcall_post_<operation> posts one, and nothing it is
+ *    given is read after it has returned; nearcall_collect_<operation> waits, and what it returns is
+ *    the caller's as from a call; an inout parameter goes by the one, which leaves it as it is, and
+ *    comes by the other. Each call posted is collected, cancelled or dropped once, by any thread,
+ *    before its client is released. A client has as many at once as it has A-stacks (@astack, 5
+ *    without it): a post of a thread that has them all is NEARCALL_USAGE.
  *  - A feed (@feed) is its caller's, who releases it. An item that comes is the caller's, as a result
  *    is; one that is put is the feed's, whatever happens, and holds memory of nearcall_allocate. A
  *    procedure is lent the items it takes, and gives those it makes away.
@@ -144,10 +150,19 @@ typedef struct nearcall_importer {
     int64_t gid;
 } nearcall_importer;
 
-/* How an interface is imported. */
+/* How an interface is imported. All bytes zero: as without options. */
 typedef struct nearcall_import_options {
     uint64_t rebind_timeout_ns; /* longest wait of a rebind for an export of the name; 0: none */
+    uint64_t timeout_ns;        /* longest wait for the server's half of the bind; 0: 5 s */
+    bool grows; /* a call that finds no A-stack has the server add some, up to 15 times as many */
 } nearcall_import_options;
+
+/* How an interface is exported. All bytes zero: as without options. */
+typedef struct nearcall_export_options {
+    const char *policy;     /* a policy file, in TOML, of who may bind; null: the domain's own user,
+                             * in the system scope nobody */
+    bool is_open_to_anyone; /* whoever may open the socket may bind; not with a policy */
+} nearcall_export_options;
 
 /* A payload that goes out. */
 typedef struct nearcall_put {
@@ -232,7 +247,7 @@ typedef struct nearcall_reply {
 #define NEARCALL_POST_SPARE 1u  /* only if there is an A-stack to spare; else false, and no error */
 #define NEARCALL_POST_EITHER 2u /* ahead if there is one to spare; else now */
 
-/* A call for a batch while it is under way. Any thread may go on with it. */
+/* A call that is posted and not collected, as the records of generated halves hold it. */
 typedef struct nearcall_posted {
     bool is_posted;
     bool is_ahead; /* nobody has to wait for it yet */
@@ -335,6 +350,14 @@ nearcall_domain *nearcall_domain_new(nearcall_environment *environment);
 void nearcall_domain_shut_down(const nearcall_domain *domain);
 void nearcall_domain_release(nearcall_domain *domain);
 
+/* The policy of a clerk's is what a file says from here on. Bindings of which it says something else
+ * are revoked, in order; returns how many, below 0 after an error, and then the policy before it
+ * stays. */
+int64_t nearcall_clerk_set_policy(const nearcall_clerk *clerk, const char *policy,
+                                  nearcall_environment *environment);
+/* Withdraws the name and revokes its bindings; calls that run are finished. */
+void nearcall_clerk_release(nearcall_clerk *clerk);
+
 /* The call that this thread serves, which is released; null outside of a procedure. Other threads
  * may ask it, too: once the procedure has returned it is cancelled. Costs a look-up: once a call. */
 nearcall_current *nearcall_current_call(void);
@@ -348,6 +371,15 @@ nearcall_importer nearcall_current_importer(const nearcall_current *call);
 /* Who has introduced that one; false: nobody, it came by the name. A server that decides itself what
  * a user may do decides by both. */
 bool nearcall_current_giver(const nearcall_current *call, nearcall_importer *giver);
+
+/* A call between nearcall_post_<operation> and nearcall_collect_<operation>, `call` of its record.
+ * Of one that is not posted, or is collected, these do nothing; they never wait. */
+/* To collect it will not wait. */
+bool nearcall_posted_is_replied(const nearcall_posted *posted);
+/* Gives it up, and lets the server see that: it is not run if it was not begun. */
+void nearcall_posted_cancel(nearcall_posted *posted);
+/* Lets it run, and drops what it will bring. */
+void nearcall_posted_drop(nearcall_posted *posted);
 
 /* For generated code from here on. */
 
@@ -366,8 +398,8 @@ bool nearcall_is_revoked(const nearcall_client *client);
 void nearcall_client_release(nearcall_client *client);
 nearcall_clerk *nearcall_export(const nearcall_domain *domain, const char *name,
                                 const nearcall_interface *interface, nearcall_enter enter,
-                                void *server, nearcall_environment *environment);
-void nearcall_clerk_release(nearcall_clerk *clerk);
+                                void *server, const nearcall_export_options *options,
+                                nearcall_environment *environment);
 
 /* These return false after an error, which the environment then tells. */
 bool nearcall_call(const nearcall_client *client, uint32_t procedure,
@@ -381,12 +413,10 @@ bool nearcall_post_oneway(const nearcall_client *client, uint32_t procedure,
                           const nearcall_message *request, nearcall_environment *environment);
 /* The same in two halves, between which nothing is the caller's but `client` and `posted`. */
 bool nearcall_post(const nearcall_client *client, uint32_t procedure,
-                   const nearcall_message *request, uint32_t when, nearcall_posted *posted,
-                   nearcall_environment *environment);
+                   const nearcall_message *request, uint32_t when, bool expects_descriptors,
+                   nearcall_posted *posted, nearcall_environment *environment);
 bool nearcall_collect(nearcall_posted *posted, nearcall_reply *reply,
                       nearcall_environment *environment);
-/* Of one that is posted or not; waits for nothing. */
-void nearcall_posted_drop(nearcall_posted *posted);
 /* Of a kept reply; after an error it is not kept any more. */
 bool nearcall_reply_take(nearcall_reply *reply, uint32_t variable_at, nearcall_take *takes,
                          uint32_t take_count, nearcall_environment *environment);

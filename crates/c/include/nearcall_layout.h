@@ -39,8 +39,14 @@ NEARCALL_ASSERT(offsetof(nearcall_interface, class_count) == 52);
 NEARCALL_ASSERT(offsetof(nearcall_interface, appendable_count) == 56);
 NEARCALL_ASSERT(offsetof(nearcall_interface, is_awaited) == 60);
 
-NEARCALL_ASSERT(sizeof(nearcall_import_options) == 8);
+NEARCALL_ASSERT(sizeof(nearcall_import_options) == 24);
 NEARCALL_ASSERT(offsetof(nearcall_import_options, rebind_timeout_ns) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_import_options, timeout_ns) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_import_options, grows) == 16);
+
+NEARCALL_ASSERT(sizeof(nearcall_export_options) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_export_options, policy) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_export_options, is_open_to_anyone) == 8);
 
 NEARCALL_ASSERT(sizeof(nearcall_importer) == 24);
 NEARCALL_ASSERT(offsetof(nearcall_importer, pid) == 0);

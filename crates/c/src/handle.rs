@@ -23,6 +23,7 @@ mod domain;
 mod exchanges;
 mod feeds;
 mod memory;
+mod options;
 mod records;
 mod scratch;
 mod server;

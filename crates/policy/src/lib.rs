@@ -67,8 +67,13 @@ pub enum PolicyError {
         /// The system's word.
         reason: std::io::Error,
     },
-    /// It is not TOML, or has a key or a value that a policy does not have; says where.
-    Text(toml::de::Error),
+    /// It is not TOML, or has a key or a value that a policy does not have.
+    Text {
+        /// Where, from 1.
+        line: usize,
+        /// What is there, in one line.
+        reason: String,
+    },
     /// Two rules have one name.
     Repeated {
         /// The name.
@@ -164,7 +169,11 @@ pub fn load(path: &Path) -> Result<Rules, PolicyError> {
 ///
 /// # Errors: see [`PolicyError`].
 pub fn parse(text: &str) -> Result<Rules, PolicyError> {
-    let file: File = toml::from_str(text).map_err(PolicyError::Text)?;
+    let file: File = toml::from_str(text).map_err(|error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        PolicyError::Text { line, reason: error.message().replace('\n', ", ") }
+    })?;
     let mut rules: Vec<Rule> = Vec::with_capacity(file.rule.len());
     for entry in file.rule {
         if rules.iter().any(|rule| rule.id == entry.id) {
@@ -223,7 +232,7 @@ impl fmt::Display for PolicyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PolicyError::File { path, reason } => write!(f, "{}: {reason}", path.display()),
-            PolicyError::Text(error) => error.fmt(f),
+            PolicyError::Text { line, reason } => write!(f, "line {line}: {reason}"),
             PolicyError::Repeated { id } => write!(f, "two rules have the id {id:?}"),
             PolicyError::RefusedOperations { id } => {
                 write!(f, "rule {id:?} refuses and has operations; only one that admits has them")

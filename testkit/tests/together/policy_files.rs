@@ -263,7 +263,7 @@ fn a_file_that_is_no_policy_leaves_the_one_before_in_force() {
     let path = file_in(scene.directory.path());
     // A key that there is not: nothing is taken from it, and the clerk is not asked.
     fs::write(&path, "[[rule]]\nid = \"all\"\nuser_id = 0\nverdict = \"refuse\"\n").unwrap();
-    assert!(matches!(nearcall_policy::load(&path), Err(PolicyError::Text(_))));
+    assert!(matches!(nearcall_policy::load(&path), Err(PolicyError::Text { .. })));
     keeper.null().unwrap();
     // An operation that there is not: the clerk does not take it.
     let text = "[[rule]]\nid = \"all\"\noperations = [\"pidd\"]\nverdict = \"admit\"\n";

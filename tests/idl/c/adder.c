@@ -77,6 +77,35 @@ void Adder_null(const Adder *nc_client, nearcall_environment *nc_env) {
     nearcall_brief_release(&nc_held, 0, 0);
 }
 
+bool nearcall_post_Adder_null(const Adder *nc_client, nearcall_posted_Adder_null *nc_posted, nearcall_environment *nc_env) {
+    nearcall_message nc_request;
+    bool nc_is_posted = false;
+    nearcall_begin(nc_env);
+    nc_posted->call.is_posted = false;
+    nc_request = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
+    nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
+        0, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
+    return nc_is_posted;
+}
+
+void nearcall_collect_Adder_null(nearcall_posted_Adder_null *nc_posted, nearcall_environment *nc_env) {
+    nearcall_reply nc_reply;
+    bool nc_is_good = false;
+    nearcall_begin(nc_env);
+    nc_reply.fixed = NULL;
+    nc_reply.fixed_bytes = 0;
+    nc_reply.exception_count = 0;
+    nc_reply.is_kept = false;
+    nc_reply.has_descriptors = false;
+    if (!nearcall_collect(&nc_posted->call, &nc_reply, nc_env)) {
+        goto nc_done;
+    }
+    nc_is_good = true;
+nc_done:
+    (void)nc_is_good;
+    return;
+}
+
 NEARCALL_COLD int32_t nearcall_slow_Adder_add(const Adder *nc_client, int32_t a, int32_t b, nearcall_environment *nc_env, uint32_t nc_claim) {
     uint8_t nc_fixed[8] = {0};
     nearcall_message nc_request;
@@ -143,6 +172,43 @@ int32_t Adder_add(const Adder *nc_client, int32_t a, int32_t b, nearcall_environ
     }
     const uint32_t nc_word0 = nearcall_brief_get_u32(&nc_held, 0);
     return (int32_t)nearcall_brief_release(&nc_held, 0, nc_word0);
+}
+
+bool nearcall_post_Adder_add(const Adder *nc_client, int32_t a, int32_t b, nearcall_posted_Adder_add *nc_posted, nearcall_environment *nc_env) {
+    uint8_t nc_fixed[8] = {0};
+    nearcall_message nc_request;
+    bool nc_is_posted = false;
+    nearcall_begin(nc_env);
+    nc_posted->call.is_posted = false;
+    nearcall_put_u32(nc_fixed, 0, (uint32_t)a);
+    nearcall_put_u32(nc_fixed, 4, (uint32_t)b);
+    nc_request = (nearcall_message){nc_fixed, NULL, 8, 0, 0, 0, NULL};
+    nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
+        1, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
+    return nc_is_posted;
+}
+
+int32_t nearcall_collect_Adder_add(nearcall_posted_Adder_add *nc_posted, nearcall_environment *nc_env) {
+    int32_t nc_returned = 0;
+    uint8_t nc_results[4];
+    nearcall_reply nc_reply;
+    bool nc_is_good = false;
+    nearcall_begin(nc_env);
+    nc_reply.fixed = nc_results;
+    nc_reply.fixed_bytes = 4;
+    nc_reply.exception_count = 0;
+    nc_reply.is_kept = false;
+    nc_reply.has_descriptors = false;
+    if (!nearcall_collect(&nc_posted->call, &nc_reply, nc_env)) {
+        goto nc_done;
+    }
+    nc_returned = (int32_t)nearcall_get_u32(nc_results, 0);
+    nc_is_good = true;
+nc_done:
+    if (!nc_is_good) {
+        memset(&nc_returned, 0, sizeof nc_returned);
+    }
+    return nc_returned;
 }
 
 void nearcall_entry_Adder_null(const nearcall_server_Adder *nc_server, nearcall_served *nc_call) {

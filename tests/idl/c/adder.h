@@ -63,6 +63,15 @@ void Adder_null(const Adder *nc_client, nearcall_environment *nc_env);
 /* The sum. */
 int32_t Adder_add(const Adder *nc_client, int32_t a, int32_t b, nearcall_environment *nc_env);
 
+/* A call of Adder_null that is posted now and collected later. */
+typedef struct nearcall_posted_Adder_null { nearcall_posted call; } nearcall_posted_Adder_null;
+bool nearcall_post_Adder_null(const Adder *nc_client, nearcall_posted_Adder_null *nc_posted, nearcall_environment *nc_env);
+void nearcall_collect_Adder_null(nearcall_posted_Adder_null *nc_posted, nearcall_environment *nc_env);
+/* A call of Adder_add that is posted now and collected later. */
+typedef struct nearcall_posted_Adder_add { nearcall_posted call; } nearcall_posted_Adder_add;
+bool nearcall_post_Adder_add(const Adder *nc_client, int32_t a, int32_t b, nearcall_posted_Adder_add *nc_posted, nearcall_environment *nc_env);
+int32_t nearcall_collect_Adder_add(nearcall_posted_Adder_add *nc_posted, nearcall_environment *nc_env);
+
 /* What a domain that exports it does. Procedures may run at once, on any thread. */
 typedef struct nearcall_server_Adder {
     void *self;
@@ -72,10 +81,17 @@ typedef struct nearcall_server_Adder {
 
 void nearcall_entry_Adder_null(const nearcall_server_Adder *nc_server, nearcall_served *nc_call);
 void nearcall_entry_Adder_add(const nearcall_server_Adder *nc_server, nearcall_served *nc_call);
-/* In the file of the server's loop. `server` stays until the domain is shut down. */
-nearcall_clerk *nearcall_export_Adder(const nearcall_domain *domain,
+/* Exports it under `name`; null after an error. `server` stays until the domain
+ * is shut down. In the file of the server's loop. */
+nearcall_clerk *nearcall_export_with_Adder(const nearcall_domain *domain,
     const char *name, const nearcall_server_Adder *server,
-    nearcall_environment *env);
+    const nearcall_export_options *options, nearcall_environment *env);
+/* The same without options: to processes of this user. */
+NEARCALL_INLINE nearcall_clerk *nearcall_export_Adder(const nearcall_domain *domain,
+    const char *name, const nearcall_server_Adder *server,
+    nearcall_environment *env) {
+    return nearcall_export_with_Adder(domain, name, server, NULL, env);
+}
 
 #ifdef __cplusplus
 }

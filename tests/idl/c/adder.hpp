@@ -11,6 +11,55 @@
 #ifndef NEARCALL_HAS_CPP_Adder
 #define NEARCALL_HAS_CPP_Adder
 namespace nearcall::idl {
+/* Posts calls; what each function returns collects the results. */
+class AdderPosting {
+  public:
+    explicit AdderPosting(const ::Adder *client) : client_(client) {}
+    ::nearcall::pending<void> null() const {
+        nearcall_environment nc_env;
+        ::nearcall_posted_Adder_null nc_posted;
+        if (!::nearcall_post_Adder_null(client_, &nc_posted, &nc_env)) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        return ::nearcall::pending<void>(nc_posted.call, nc_collect_null);
+    }
+    /* The sum. */
+    ::nearcall::pending<int32_t> add(int32_t a, int32_t b) const {
+        nearcall_environment nc_env;
+        ::nearcall_posted_Adder_add nc_posted;
+        if (!::nearcall_post_Adder_add(client_, static_cast<int32_t>(a), static_cast<int32_t>(b), &nc_posted, &nc_env)) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        return ::nearcall::pending<int32_t>(nc_posted.call, nc_collect_add);
+    }
+  private:
+    static void nc_collect_null(nearcall_posted nc_call) {
+        using ::nearcall::detail::give;
+        using ::nearcall::detail::take;
+        nearcall_environment nc_env;
+        ::nearcall_posted_Adder_null nc_posted{nc_call};
+        ::nearcall_collect_Adder_null(&nc_posted, &nc_env);
+        if (nc_env.outcome != NEARCALL_RETURNED) {
+            throw ::nearcall::call_error(nc_env);
+        }
+    }
+    static int32_t nc_collect_add(nearcall_posted nc_call) {
+        using ::nearcall::detail::give;
+        using ::nearcall::detail::take;
+        nearcall_environment nc_env;
+        ::nearcall_posted_Adder_add nc_posted{nc_call};
+        auto nc_held_free = [](int32_t &) {};
+        ::nearcall::detail::held<int32_t, decltype(nc_held_free)> nc_held(nc_held_free);
+        nc_held.value = ::nearcall_collect_Adder_add(&nc_posted, &nc_env);
+        if (nc_env.outcome != NEARCALL_RETURNED) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        int32_t nc_returned{};
+        take(nc_held.value, nc_returned);
+        return nc_returned;
+    }
+    const ::Adder *client_;
+};
 /* Adds, and does nothing. */
 class Adder {
   public:
@@ -50,6 +99,10 @@ class Adder {
             throw ::nearcall::call_error(env);
         }
         return introduction;
+    }
+    /* Its operations, to be posted now and collected later; as long as `client`. */
+    friend AdderPosting posting(const Adder &client) {
+        return AdderPosting(client.own_.get());
     }
     void null() const {
         using ::nearcall::detail::give;
@@ -93,18 +146,25 @@ class AdderServer {
 class AdderClerk {
   public:
     AdderClerk(const ::nearcall::domain &domain, const ::std::string &name,
-        AdderServer &server) {
+        AdderServer &server,
+        const ::nearcall::export_options &options = {}) {
         nearcall_environment env;
+        const nearcall_export_options knobs = options.c();
         c_.self = &server;
         c_.null = run_null;
         c_.add = run_add;
-        own_.reset(::nearcall_export_Adder(domain.c(), name.c_str(), &c_, &env));
+        own_.reset(::nearcall_export_with_Adder(domain.c(), name.c_str(), &c_, &knobs, &env));
         if (!own_) {
             throw ::nearcall::call_error(env);
         }
     }
     AdderClerk(const AdderClerk &) = delete;
     AdderClerk &operator=(const AdderClerk &) = delete;
+    /* Who may bind is what a file says from here on: how many bindings of which it says
+     * something else were revoked. */
+    ::std::size_t set_policy(const ::std::string &path) {
+        return ::nearcall::detail::set_policy(own_.get(), path);
+    }
   private:
     static void run_null(void *nc_self, nearcall_environment *nc_env) {
         try {

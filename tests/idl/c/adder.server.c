@@ -16,11 +16,11 @@ static void nearcall_loop_Adder(void *server, uint32_t procedure,
     entries[procedure](server, call);
 }
 
-nearcall_clerk *nearcall_export_Adder(const nearcall_domain *domain,
+nearcall_clerk *nearcall_export_with_Adder(const nearcall_domain *domain,
     const char *name, const nearcall_server_Adder *server,
-    nearcall_environment *env) {
+    const nearcall_export_options *options, nearcall_environment *env) {
     nearcall_begin(env);
     /* The loop takes it as a constant again. */
     return nearcall_export(domain, name, &nearcall_interface_Adder, nearcall_loop_Adder,
-                           (void *)server, env);
+                           (void *)server, options, env);
 }

@@ -90,6 +90,42 @@ int32_t Again_ask(const Again *nc_client, int32_t key, nearcall_environment *nc_
     return (int32_t)nearcall_brief_release(&nc_held, 0, nc_word0);
 }
 
+bool nearcall_post_Again_ask(const Again *nc_client, int32_t key, nearcall_posted_Again_ask *nc_posted, nearcall_environment *nc_env) {
+    uint8_t nc_fixed[4] = {0};
+    nearcall_message nc_request;
+    bool nc_is_posted = false;
+    nearcall_begin(nc_env);
+    nc_posted->call.is_posted = false;
+    nearcall_put_u32(nc_fixed, 0, (uint32_t)key);
+    nc_request = (nearcall_message){nc_fixed, NULL, 4, 0, 0, 0, NULL};
+    nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
+        0, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
+    return nc_is_posted;
+}
+
+int32_t nearcall_collect_Again_ask(nearcall_posted_Again_ask *nc_posted, nearcall_environment *nc_env) {
+    int32_t nc_returned = 0;
+    uint8_t nc_results[4];
+    nearcall_reply nc_reply;
+    bool nc_is_good = false;
+    nearcall_begin(nc_env);
+    nc_reply.fixed = nc_results;
+    nc_reply.fixed_bytes = 4;
+    nc_reply.exception_count = 0;
+    nc_reply.is_kept = false;
+    nc_reply.has_descriptors = false;
+    if (!nearcall_collect(&nc_posted->call, &nc_reply, nc_env)) {
+        goto nc_done;
+    }
+    nc_returned = (int32_t)nearcall_get_u32(nc_results, 0);
+    nc_is_good = true;
+nc_done:
+    if (!nc_is_good) {
+        memset(&nc_returned, 0, sizeof nc_returned);
+    }
+    return nc_returned;
+}
+
 nearcall_sequence_octet Again_look(const Again *nc_client, const char *name, bool *is_old, nearcall_environment *nc_env) {
     uint8_t nc_fixed[4] = {0};
     nearcall_message nc_request;
@@ -110,6 +146,63 @@ nearcall_sequence_octet Again_look(const Again *nc_client, const char *name, boo
     nc_reply.is_kept = true;
     nc_reply.has_descriptors = false;
     if (!nearcall_call_twice((const nearcall_client *)nc_client, 1, &nc_request, &nc_reply, nc_env)) {
+        goto nc_done;
+    }
+    {
+        const uint8_t nc_word = nearcall_get_u8(nc_results, 4);
+        if (!(nc_word <= 1)) {
+            nearcall_reply_malformed(&nc_reply, nearcall_bad(NEARCALL_MALFORMED_RANGE, (uint64_t)nc_word, 0), nc_env);
+            goto nc_done;
+        }
+        (*is_old) = nc_word == 1;
+    }
+    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_results, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES};
+    if (!nearcall_reply_take(&nc_reply, 8, nc_takes, 1, nc_env)) {
+        goto nc_done;
+    }
+    nc_returned._length = nc_takes[0].count;
+    nc_returned._buffer = nearcall_taken(&nc_takes[0]);
+    nearcall_reply_release(&nc_reply);
+    nc_is_good = true;
+nc_done:
+    if (!nc_is_good) {
+        nearcall_free_sequence_octet(&nc_returned);
+        memset(&nc_returned, 0, sizeof nc_returned);
+        memset(is_old, 0, sizeof *is_old);
+    }
+    nearcall_free_takes(nc_takes, 1);
+    return nc_returned;
+}
+
+bool nearcall_post_Again_look(const Again *nc_client, const char *name, nearcall_posted_Again_look *nc_posted, nearcall_environment *nc_env) {
+    uint8_t nc_fixed[4] = {0};
+    nearcall_message nc_request;
+    bool nc_is_posted = false;
+    nearcall_put nc_puts[1];
+    nearcall_begin(nc_env);
+    nc_posted->call.is_posted = false;
+    nearcall_put_u32(nc_fixed, 0, (uint32_t)nearcall_text_bytes(name));
+    nc_puts[0] = (nearcall_put){name, (uint64_t)nearcall_text_bytes(name), "name", true};
+    nc_request = (nearcall_message){nc_fixed, nc_puts, 4, 8, 1, 0, NULL};
+    nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
+        1, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
+    return nc_is_posted;
+}
+
+nearcall_sequence_octet nearcall_collect_Again_look(nearcall_posted_Again_look *nc_posted, bool *is_old, nearcall_environment *nc_env) {
+    nearcall_sequence_octet nc_returned = {0};
+    uint8_t nc_results[5];
+    nearcall_reply nc_reply;
+    bool nc_is_good = false;
+    nearcall_take nc_takes[1] = {{NULL, 0, 0, 0, 0}};
+    nearcall_begin(nc_env);
+    memset(is_old, 0, sizeof *is_old);
+    nc_reply.fixed = nc_results;
+    nc_reply.fixed_bytes = 5;
+    nc_reply.exception_count = 0;
+    nc_reply.is_kept = true;
+    nc_reply.has_descriptors = false;
+    if (!nearcall_collect(&nc_posted->call, &nc_reply, nc_env)) {
         goto nc_done;
     }
     {
@@ -202,6 +295,42 @@ int32_t Again_once(const Again *nc_client, int32_t key, nearcall_environment *nc
     }
     const uint32_t nc_word0 = nearcall_brief_get_u32(&nc_held, 0);
     return (int32_t)nearcall_brief_release(&nc_held, 0, nc_word0);
+}
+
+bool nearcall_post_Again_once(const Again *nc_client, int32_t key, nearcall_posted_Again_once *nc_posted, nearcall_environment *nc_env) {
+    uint8_t nc_fixed[4] = {0};
+    nearcall_message nc_request;
+    bool nc_is_posted = false;
+    nearcall_begin(nc_env);
+    nc_posted->call.is_posted = false;
+    nearcall_put_u32(nc_fixed, 0, (uint32_t)key);
+    nc_request = (nearcall_message){nc_fixed, NULL, 4, 0, 0, 0, NULL};
+    nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
+        2, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
+    return nc_is_posted;
+}
+
+int32_t nearcall_collect_Again_once(nearcall_posted_Again_once *nc_posted, nearcall_environment *nc_env) {
+    int32_t nc_returned = 0;
+    uint8_t nc_results[4];
+    nearcall_reply nc_reply;
+    bool nc_is_good = false;
+    nearcall_begin(nc_env);
+    nc_reply.fixed = nc_results;
+    nc_reply.fixed_bytes = 4;
+    nc_reply.exception_count = 0;
+    nc_reply.is_kept = false;
+    nc_reply.has_descriptors = false;
+    if (!nearcall_collect(&nc_posted->call, &nc_reply, nc_env)) {
+        goto nc_done;
+    }
+    nc_returned = (int32_t)nearcall_get_u32(nc_results, 0);
+    nc_is_good = true;
+nc_done:
+    if (!nc_is_good) {
+        memset(&nc_returned, 0, sizeof nc_returned);
+    }
+    return nc_returned;
 }
 
 void nearcall_entry_Again_ask(const nearcall_server_Again *nc_server, nearcall_served *nc_call) {

@@ -79,6 +79,19 @@ int32_t Again_ask(const Again *nc_client, int32_t key, nearcall_environment *nc_
 nearcall_sequence_octet Again_look(const Again *nc_client, const char *name, bool *is_old, nearcall_environment *nc_env);
 int32_t Again_once(const Again *nc_client, int32_t key, nearcall_environment *nc_env);
 
+/* A call of Again_ask that is posted now and collected later. */
+typedef struct nearcall_posted_Again_ask { nearcall_posted call; } nearcall_posted_Again_ask;
+bool nearcall_post_Again_ask(const Again *nc_client, int32_t key, nearcall_posted_Again_ask *nc_posted, nearcall_environment *nc_env);
+int32_t nearcall_collect_Again_ask(nearcall_posted_Again_ask *nc_posted, nearcall_environment *nc_env);
+/* A call of Again_look that is posted now and collected later. */
+typedef struct nearcall_posted_Again_look { nearcall_posted call; } nearcall_posted_Again_look;
+bool nearcall_post_Again_look(const Again *nc_client, const char *name, nearcall_posted_Again_look *nc_posted, nearcall_environment *nc_env);
+nearcall_sequence_octet nearcall_collect_Again_look(nearcall_posted_Again_look *nc_posted, bool *is_old, nearcall_environment *nc_env);
+/* A call of Again_once that is posted now and collected later. */
+typedef struct nearcall_posted_Again_once { nearcall_posted call; } nearcall_posted_Again_once;
+bool nearcall_post_Again_once(const Again *nc_client, int32_t key, nearcall_posted_Again_once *nc_posted, nearcall_environment *nc_env);
+int32_t nearcall_collect_Again_once(nearcall_posted_Again_once *nc_posted, nearcall_environment *nc_env);
+
 /* What a domain that exports it does. Procedures may run at once, on any thread. */
 typedef struct nearcall_server_Again {
     void *self;
@@ -90,10 +103,17 @@ typedef struct nearcall_server_Again {
 void nearcall_entry_Again_ask(const nearcall_server_Again *nc_server, nearcall_served *nc_call);
 void nearcall_entry_Again_look(const nearcall_server_Again *nc_server, nearcall_served *nc_call);
 void nearcall_entry_Again_once(const nearcall_server_Again *nc_server, nearcall_served *nc_call);
-/* In the file of the server's loop. `server` stays until the domain is shut down. */
-nearcall_clerk *nearcall_export_Again(const nearcall_domain *domain,
+/* Exports it under `name`; null after an error. `server` stays until the domain
+ * is shut down. In the file of the server's loop. */
+nearcall_clerk *nearcall_export_with_Again(const nearcall_domain *domain,
     const char *name, const nearcall_server_Again *server,
-    nearcall_environment *env);
+    const nearcall_export_options *options, nearcall_environment *env);
+/* The same without options: to processes of this user. */
+NEARCALL_INLINE nearcall_clerk *nearcall_export_Again(const nearcall_domain *domain,
+    const char *name, const nearcall_server_Again *server,
+    nearcall_environment *env) {
+    return nearcall_export_with_Again(domain, name, server, NULL, env);
+}
 
 #ifdef __cplusplus
 }

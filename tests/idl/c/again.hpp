@@ -11,6 +11,87 @@
 #ifndef NEARCALL_HAS_CPP_Again
 #define NEARCALL_HAS_CPP_Again
 namespace nearcall::idl {
+/* Posts calls; what each function returns collects the results. */
+class AgainPosting {
+  public:
+    explicit AgainPosting(const ::Again *client) : client_(client) {}
+    ::nearcall::pending<int32_t> ask(int32_t key) const {
+        nearcall_environment nc_env;
+        ::nearcall_posted_Again_ask nc_posted;
+        if (!::nearcall_post_Again_ask(client_, static_cast<int32_t>(key), &nc_posted, &nc_env)) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        return ::nearcall::pending<int32_t>(nc_posted.call, nc_collect_ask);
+    }
+    ::nearcall::pending<::std::tuple<::std::vector<uint8_t>, bool>> look(const ::std::string &name) const {
+        nearcall_environment nc_env;
+        ::nearcall_posted_Again_look nc_posted;
+        ::nearcall::detail::check_text(name);
+        if (!::nearcall_post_Again_look(client_, name.c_str(), &nc_posted, &nc_env)) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        return ::nearcall::pending<::std::tuple<::std::vector<uint8_t>, bool>>(nc_posted.call, nc_collect_look);
+    }
+    ::nearcall::pending<int32_t> once(int32_t key) const {
+        nearcall_environment nc_env;
+        ::nearcall_posted_Again_once nc_posted;
+        if (!::nearcall_post_Again_once(client_, static_cast<int32_t>(key), &nc_posted, &nc_env)) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        return ::nearcall::pending<int32_t>(nc_posted.call, nc_collect_once);
+    }
+  private:
+    static int32_t nc_collect_ask(nearcall_posted nc_call) {
+        using ::nearcall::detail::give;
+        using ::nearcall::detail::take;
+        nearcall_environment nc_env;
+        ::nearcall_posted_Again_ask nc_posted{nc_call};
+        auto nc_held_free = [](int32_t &) {};
+        ::nearcall::detail::held<int32_t, decltype(nc_held_free)> nc_held(nc_held_free);
+        nc_held.value = ::nearcall_collect_Again_ask(&nc_posted, &nc_env);
+        if (nc_env.outcome != NEARCALL_RETURNED) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        int32_t nc_returned{};
+        take(nc_held.value, nc_returned);
+        return nc_returned;
+    }
+    static ::std::tuple<::std::vector<uint8_t>, bool> nc_collect_look(nearcall_posted nc_call) {
+        using ::nearcall::detail::give;
+        using ::nearcall::detail::take;
+        nearcall_environment nc_env;
+        ::nearcall_posted_Again_look nc_posted{nc_call};
+        bool is_old{};
+        auto nc_is_old_free = [](bool &) {};
+        ::nearcall::detail::held<bool, decltype(nc_is_old_free)> nc_is_old(nc_is_old_free);
+        auto nc_held_free = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
+        ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_held_free)> nc_held(nc_held_free);
+        nc_held.value = ::nearcall_collect_Again_look(&nc_posted, &nc_is_old.value, &nc_env);
+        if (nc_env.outcome != NEARCALL_RETURNED) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        ::std::vector<uint8_t> nc_returned{};
+        take(nc_held.value, nc_returned);
+        take(nc_is_old.value, is_old);
+        return ::std::tuple<::std::vector<uint8_t>, bool>(::std::move(nc_returned), ::std::move(is_old));
+    }
+    static int32_t nc_collect_once(nearcall_posted nc_call) {
+        using ::nearcall::detail::give;
+        using ::nearcall::detail::take;
+        nearcall_environment nc_env;
+        ::nearcall_posted_Again_once nc_posted{nc_call};
+        auto nc_held_free = [](int32_t &) {};
+        ::nearcall::detail::held<int32_t, decltype(nc_held_free)> nc_held(nc_held_free);
+        nc_held.value = ::nearcall_collect_Again_once(&nc_posted, &nc_env);
+        if (nc_env.outcome != NEARCALL_RETURNED) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        int32_t nc_returned{};
+        take(nc_held.value, nc_returned);
+        return nc_returned;
+    }
+    const ::Again *client_;
+};
 class Again {
   public:
     /* Binds to the domain that exports `name`. */
@@ -50,6 +131,10 @@ class Again {
         }
         return introduction;
     }
+    /* Its operations, to be posted now and collected later; as long as `client`. */
+    friend AgainPosting posting(const Again &client) {
+        return AgainPosting(client.own_.get());
+    }
     int32_t ask(int32_t key) const {
         using ::nearcall::detail::give;
         using ::nearcall::detail::take;
@@ -78,8 +163,8 @@ class Again {
             throw ::nearcall::call_error(nc_env);
         }
         ::std::vector<uint8_t> nc_returned{};
-        take(nc_is_old.value, is_old);
         take(nc_held.value, nc_returned);
+        take(nc_is_old.value, is_old);
         return nc_returned;
     }
     int32_t once(int32_t key) const {
@@ -115,19 +200,26 @@ class AgainServer {
 class AgainClerk {
   public:
     AgainClerk(const ::nearcall::domain &domain, const ::std::string &name,
-        AgainServer &server) {
+        AgainServer &server,
+        const ::nearcall::export_options &options = {}) {
         nearcall_environment env;
+        const nearcall_export_options knobs = options.c();
         c_.self = &server;
         c_.ask = run_ask;
         c_.look = run_look;
         c_.once = run_once;
-        own_.reset(::nearcall_export_Again(domain.c(), name.c_str(), &c_, &env));
+        own_.reset(::nearcall_export_with_Again(domain.c(), name.c_str(), &c_, &knobs, &env));
         if (!own_) {
             throw ::nearcall::call_error(env);
         }
     }
     AgainClerk(const AgainClerk &) = delete;
     AgainClerk &operator=(const AgainClerk &) = delete;
+    /* Who may bind is what a file says from here on: how many bindings of which it says
+     * something else were revoked. */
+    ::std::size_t set_policy(const ::std::string &path) {
+        return ::nearcall::detail::set_policy(own_.get(), path);
+    }
   private:
     static int32_t run_ask(void *nc_self, int32_t key, nearcall_environment *nc_env) {
         auto nc_returned_free = [](int32_t &) {};

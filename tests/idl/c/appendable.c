@@ -545,6 +545,69 @@ nc_done:
     return nc_returned;
 }
 
+bool nearcall_post_growing_Shelf_echo(const growing_Shelf *nc_client, const growing_Item *given, nearcall_posted_growing_Shelf_echo *nc_posted, nearcall_environment *nc_env) {
+    uint8_t nc_fixed[4] = {0};
+    nearcall_message nc_request;
+    bool nc_is_posted = false;
+    nearcall_put nc_puts[1];
+    nearcall_writer nc_writers[1] = {{0}};
+    nearcall_begin(nc_env);
+    nc_posted->call.is_posted = false;
+    nearcall_encode_growing_Item(&nc_writers[0], &(*given));
+    if (nearcall_is_unwritten(&nc_writers[0])) {
+        nearcall_argument_unwritten(nc_env, &nc_writers[0]);
+        goto nc_done;
+    }
+    nearcall_put_u32(nc_fixed, 0, (uint32_t)nc_writers[0].count);
+    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "given", false};
+    nc_request = (nearcall_message){nc_fixed, nc_puts, 4, 8, 1, 0, NULL};
+    nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
+        0, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
+nc_done:
+    nearcall_free_writers(nc_writers, 1);
+    return nc_is_posted;
+}
+
+growing_Item nearcall_collect_growing_Shelf_echo(nearcall_posted_growing_Shelf_echo *nc_posted, nearcall_environment *nc_env) {
+    growing_Item nc_returned = {0};
+    uint8_t nc_results[4];
+    nearcall_reply nc_reply;
+    bool nc_is_good = false;
+    nearcall_take nc_takes[1] = {{NULL, 0, 0, 0, 0}};
+    nearcall_begin(nc_env);
+    nc_reply.fixed = nc_results;
+    nc_reply.fixed_bytes = 4;
+    nc_reply.exception_count = 0;
+    nc_reply.is_kept = true;
+    nc_reply.has_descriptors = false;
+    if (!nearcall_collect(&nc_posted->call, &nc_reply, nc_env)) {
+        goto nc_done;
+    }
+    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_results, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES};
+    if (!nearcall_reply_take(&nc_reply, 8, nc_takes, 1, nc_env)) {
+        goto nc_done;
+    }
+    {
+        nearcall_reader nc_reader;
+        nearcall_read_begin(&nc_reader, NULL, nc_takes[0].bytes, nc_takes[0].count);
+        if (!nearcall_decode_growing_Item(&nc_reader, &nc_returned) ||
+            !nearcall_read_end(&nc_reader)) {
+            nearcall_result_unread(&nc_reply, &nc_reader, nc_env);
+            goto nc_done;
+        }
+        nearcall_free_takes(&nc_takes[0], 1);
+    }
+    nearcall_reply_release(&nc_reply);
+    nc_is_good = true;
+nc_done:
+    if (!nc_is_good) {
+        nearcall_free_growing_Item(&nc_returned);
+        memset(&nc_returned, 0, sizeof nc_returned);
+    }
+    nearcall_free_takes(nc_takes, 1);
+    return nc_returned;
+}
+
 void growing_Shelf_swap(const growing_Shelf *nc_client, nearcall_sequence_growing_Item *all, const growing_Holder *held, nearcall_environment *nc_env) {
     uint8_t nc_fixed[8] = {0};
     nearcall_message nc_request;
@@ -639,6 +702,109 @@ nc_done:
     return;
 }
 
+bool nearcall_post_growing_Shelf_swap(const growing_Shelf *nc_client, const nearcall_sequence_growing_Item *all, const growing_Holder *held, nearcall_posted_growing_Shelf_swap *nc_posted, nearcall_environment *nc_env) {
+    uint8_t nc_fixed[8] = {0};
+    nearcall_message nc_request;
+    bool nc_is_posted = false;
+    nearcall_put nc_puts[2];
+    nearcall_writer nc_writers[2] = {{0}};
+    nearcall_begin(nc_env);
+    nc_posted->call.is_posted = false;
+    if ((*all)._length > 8u) {
+        nearcall_refuse_argument(nc_env, nearcall_over("all", NEARCALL_BREACH_BOUND, (uint64_t)(*all)._length, 8u));
+        goto nc_done;
+    }
+    nearcall_encode_sequence_growing_Item(&nc_writers[0], &(*all));
+    if (nearcall_is_unwritten(&nc_writers[0])) {
+        nearcall_argument_unwritten(nc_env, &nc_writers[0]);
+        goto nc_done;
+    }
+    nearcall_encode_growing_Holder(&nc_writers[1], &(*held));
+    if (nearcall_is_unwritten(&nc_writers[1])) {
+        nearcall_argument_unwritten(nc_env, &nc_writers[1]);
+        goto nc_done;
+    }
+    nearcall_put_u32(nc_fixed, 0, (uint32_t)nc_writers[0].count);
+    nearcall_put_u32(nc_fixed, 4, (uint32_t)nc_writers[1].count);
+    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "all", false};
+    nc_puts[1] = (nearcall_put){nc_writers[1].bytes, (uint64_t)nc_writers[1].count, "held", false};
+    nc_request = (nearcall_message){nc_fixed, nc_puts, 8, 8, 2, 0, NULL};
+    nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
+        1, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
+nc_done:
+    nearcall_free_writers(nc_writers, 2);
+    return nc_is_posted;
+}
+
+void nearcall_collect_growing_Shelf_swap(nearcall_posted_growing_Shelf_swap *nc_posted, nearcall_sequence_growing_Item *all, nearcall_environment *nc_env) {
+    uint8_t nc_results[4];
+    nearcall_reply nc_reply;
+    bool nc_is_good = false;
+    growing_Broken nc_raised1 = {0};
+    nearcall_take nc_takes[1] = {{NULL, 0, 0, 0, 0}};
+    nearcall_begin(nc_env);
+    memset(all, 0, sizeof *all);
+    nc_reply.fixed = nc_results;
+    nc_reply.fixed_bytes = 4;
+    nc_reply.exception_count = 1;
+    nc_reply.is_kept = true;
+    nc_reply.has_descriptors = false;
+    if (!nearcall_collect(&nc_posted->call, &nc_reply, nc_env)) {
+        goto nc_done;
+    }
+    switch (nc_reply.raised) {
+    case 0:
+        nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_results, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES};
+        if (!nearcall_reply_take(&nc_reply, 8, nc_takes, 1, nc_env)) {
+            goto nc_done;
+        }
+        {
+            nearcall_reader nc_reader;
+            nearcall_read_begin(&nc_reader, NULL, nc_takes[0].bytes, nc_takes[0].count);
+            if (!nearcall_decode_sequence_growing_Item(&nc_reader, &(*all)) ||
+                !nearcall_read_end(&nc_reader)) {
+                nearcall_result_unread(&nc_reply, &nc_reader, nc_env);
+                goto nc_done;
+            }
+            nearcall_free_takes(&nc_takes[0], 1);
+        }
+        if ((*all)._length > 8u) {
+            nearcall_reply_malformed(&nc_reply, nearcall_bad(NEARCALL_MALFORMED_BOUND, (uint64_t)(*all)._length, 8u), nc_env);
+            goto nc_done;
+        }
+        break;
+    default:
+        nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_results, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES};
+        if (!nearcall_reply_take(&nc_reply, 8, nc_takes, 1, nc_env)) {
+            goto nc_done;
+        }
+        {
+            nearcall_reader nc_reader;
+            nearcall_read_begin(&nc_reader, NULL, nc_takes[0].bytes, nc_takes[0].count);
+            if (!nearcall_decode_growing_Part(&nc_reader, &nc_raised1.which) ||
+                !nearcall_read_end(&nc_reader)) {
+                nearcall_result_unread(&nc_reply, &nc_reader, nc_env);
+                goto nc_done;
+            }
+            nearcall_free_takes(&nc_takes[0], 1);
+        }
+        nc_env->ran = NEARCALL_RAN_YES;
+        nearcall_raise_growing_Broken(nc_env, nc_raised1);
+        memset(&nc_raised1, 0, sizeof nc_raised1);
+        break;
+    }
+    nearcall_reply_release(&nc_reply);
+    nc_is_good = true;
+nc_done:
+    if (!nc_is_good) {
+        nearcall_free_sequence_growing_Item(&(*all));
+        memset(all, 0, sizeof *all);
+    }
+    nearcall_free_growing_Broken(&nc_raised1);
+    nearcall_free_takes(nc_takes, 1);
+    return;
+}
+
 NEARCALL_COLD int32_t nearcall_slow_growing_Shelf_count(const growing_Shelf *nc_client, int32_t least, nearcall_environment *nc_env, uint32_t nc_claim) {
     uint8_t nc_fixed[4] = {0};
     nearcall_message nc_request;
@@ -703,6 +869,42 @@ int32_t growing_Shelf_count(const growing_Shelf *nc_client, int32_t least, nearc
     }
     const uint32_t nc_word0 = nearcall_brief_get_u32(&nc_held, 0);
     return (int32_t)nearcall_brief_release(&nc_held, 0, nc_word0);
+}
+
+bool nearcall_post_growing_Shelf_count(const growing_Shelf *nc_client, int32_t least, nearcall_posted_growing_Shelf_count *nc_posted, nearcall_environment *nc_env) {
+    uint8_t nc_fixed[4] = {0};
+    nearcall_message nc_request;
+    bool nc_is_posted = false;
+    nearcall_begin(nc_env);
+    nc_posted->call.is_posted = false;
+    nearcall_put_u32(nc_fixed, 0, (uint32_t)least);
+    nc_request = (nearcall_message){nc_fixed, NULL, 4, 0, 0, 0, NULL};
+    nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
+        2, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
+    return nc_is_posted;
+}
+
+int32_t nearcall_collect_growing_Shelf_count(nearcall_posted_growing_Shelf_count *nc_posted, nearcall_environment *nc_env) {
+    int32_t nc_returned = 0;
+    uint8_t nc_results[4];
+    nearcall_reply nc_reply;
+    bool nc_is_good = false;
+    nearcall_begin(nc_env);
+    nc_reply.fixed = nc_results;
+    nc_reply.fixed_bytes = 4;
+    nc_reply.exception_count = 0;
+    nc_reply.is_kept = false;
+    nc_reply.has_descriptors = false;
+    if (!nearcall_collect(&nc_posted->call, &nc_reply, nc_env)) {
+        goto nc_done;
+    }
+    nc_returned = (int32_t)nearcall_get_u32(nc_results, 0);
+    nc_is_good = true;
+nc_done:
+    if (!nc_is_good) {
+        memset(&nc_returned, 0, sizeof nc_returned);
+    }
+    return nc_returned;
 }
 
 void nearcall_entry_growing_Shelf_echo(const nearcall_server_growing_Shelf *nc_server, nearcall_served *nc_call) {

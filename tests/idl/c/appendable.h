@@ -250,6 +250,19 @@ growing_Item growing_Shelf_echo(const growing_Shelf *nc_client, const growing_It
 void growing_Shelf_swap(const growing_Shelf *nc_client, nearcall_sequence_growing_Item *all, const growing_Holder *held, nearcall_environment *nc_env);
 int32_t growing_Shelf_count(const growing_Shelf *nc_client, int32_t least, nearcall_environment *nc_env);
 
+/* A call of growing_Shelf_echo that is posted now and collected later. */
+typedef struct nearcall_posted_growing_Shelf_echo { nearcall_posted call; } nearcall_posted_growing_Shelf_echo;
+bool nearcall_post_growing_Shelf_echo(const growing_Shelf *nc_client, const growing_Item *given, nearcall_posted_growing_Shelf_echo *nc_posted, nearcall_environment *nc_env);
+growing_Item nearcall_collect_growing_Shelf_echo(nearcall_posted_growing_Shelf_echo *nc_posted, nearcall_environment *nc_env);
+/* A call of growing_Shelf_swap that is posted now and collected later. */
+typedef struct nearcall_posted_growing_Shelf_swap { nearcall_posted call; } nearcall_posted_growing_Shelf_swap;
+bool nearcall_post_growing_Shelf_swap(const growing_Shelf *nc_client, const nearcall_sequence_growing_Item *all, const growing_Holder *held, nearcall_posted_growing_Shelf_swap *nc_posted, nearcall_environment *nc_env);
+void nearcall_collect_growing_Shelf_swap(nearcall_posted_growing_Shelf_swap *nc_posted, nearcall_sequence_growing_Item *all, nearcall_environment *nc_env);
+/* A call of growing_Shelf_count that is posted now and collected later. */
+typedef struct nearcall_posted_growing_Shelf_count { nearcall_posted call; } nearcall_posted_growing_Shelf_count;
+bool nearcall_post_growing_Shelf_count(const growing_Shelf *nc_client, int32_t least, nearcall_posted_growing_Shelf_count *nc_posted, nearcall_environment *nc_env);
+int32_t nearcall_collect_growing_Shelf_count(nearcall_posted_growing_Shelf_count *nc_posted, nearcall_environment *nc_env);
+
 /* What a domain that exports it does. Procedures may run at once, on any thread. */
 typedef struct nearcall_server_growing_Shelf {
     void *self;
@@ -261,10 +274,17 @@ typedef struct nearcall_server_growing_Shelf {
 void nearcall_entry_growing_Shelf_echo(const nearcall_server_growing_Shelf *nc_server, nearcall_served *nc_call);
 void nearcall_entry_growing_Shelf_swap(const nearcall_server_growing_Shelf *nc_server, nearcall_served *nc_call);
 void nearcall_entry_growing_Shelf_count(const nearcall_server_growing_Shelf *nc_server, nearcall_served *nc_call);
-/* In the file of the server's loop. `server` stays until the domain is shut down. */
-nearcall_clerk *nearcall_export_growing_Shelf(const nearcall_domain *domain,
+/* Exports it under `name`; null after an error. `server` stays until the domain
+ * is shut down. In the file of the server's loop. */
+nearcall_clerk *nearcall_export_with_growing_Shelf(const nearcall_domain *domain,
     const char *name, const nearcall_server_growing_Shelf *server,
-    nearcall_environment *env);
+    const nearcall_export_options *options, nearcall_environment *env);
+/* The same without options: to processes of this user. */
+NEARCALL_INLINE nearcall_clerk *nearcall_export_growing_Shelf(const nearcall_domain *domain,
+    const char *name, const nearcall_server_growing_Shelf *server,
+    nearcall_environment *env) {
+    return nearcall_export_with_growing_Shelf(domain, name, server, NULL, env);
+}
 
 #ifdef __cplusplus
 }

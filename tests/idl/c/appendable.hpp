@@ -243,6 +243,99 @@ inline void take(const ::growing_Broken &value, Broken &target) {
 #ifndef NEARCALL_HAS_CPP_growing_Shelf
 #define NEARCALL_HAS_CPP_growing_Shelf
 namespace nearcall::idl::growing {
+/* Posts calls; what each function returns collects the results. */
+class ShelfPosting {
+  public:
+    explicit ShelfPosting(const ::growing_Shelf *client) : client_(client) {}
+    ::nearcall::pending<::nearcall::idl::growing::Item> echo(const ::nearcall::idl::growing::Item &given) const {
+        using ::nearcall::detail::give;
+        nearcall_environment nc_env;
+        ::nearcall_posted_growing_Shelf_echo nc_posted;
+        auto nc_given_free = [](::growing_Item &value) { nearcall_free_growing_Item(&value); };
+        ::nearcall::detail::held<::growing_Item, decltype(nc_given_free)> nc_given(nc_given_free);
+        give(given, nc_given.value);
+        if (!::nearcall_post_growing_Shelf_echo(client_, &nc_given.value, &nc_posted, &nc_env)) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        return ::nearcall::pending<::nearcall::idl::growing::Item>(nc_posted.call, nc_collect_echo);
+    }
+    ::nearcall::pending<::std::vector<::nearcall::idl::growing::Item>> swap(const ::std::vector<::nearcall::idl::growing::Item> &all, const ::nearcall::idl::growing::Holder &held) const {
+        using ::nearcall::detail::give;
+        nearcall_environment nc_env;
+        ::nearcall_posted_growing_Shelf_swap nc_posted;
+        auto nc_all_free = [](nearcall_sequence_growing_Item &value) { nearcall_free_sequence_growing_Item(&value); };
+        ::nearcall::detail::held<nearcall_sequence_growing_Item, decltype(nc_all_free)> nc_all(nc_all_free);
+        give(all, nc_all.value);
+        auto nc_given_held_free = [](::growing_Holder &) {};
+        ::nearcall::detail::held<::growing_Holder, decltype(nc_given_held_free)> nc_given_held(nc_given_held_free);
+        give(held, nc_given_held.value);
+        if (!::nearcall_post_growing_Shelf_swap(client_, &nc_all.value, &nc_given_held.value, &nc_posted, &nc_env)) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        return ::nearcall::pending<::std::vector<::nearcall::idl::growing::Item>>(nc_posted.call, nc_collect_swap);
+    }
+    ::nearcall::pending<int32_t> count(int32_t least) const {
+        nearcall_environment nc_env;
+        ::nearcall_posted_growing_Shelf_count nc_posted;
+        if (!::nearcall_post_growing_Shelf_count(client_, static_cast<int32_t>(least), &nc_posted, &nc_env)) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        return ::nearcall::pending<int32_t>(nc_posted.call, nc_collect_count);
+    }
+  private:
+    static ::nearcall::idl::growing::Item nc_collect_echo(nearcall_posted nc_call) {
+        using ::nearcall::detail::give;
+        using ::nearcall::detail::take;
+        nearcall_environment nc_env;
+        ::nearcall_posted_growing_Shelf_echo nc_posted{nc_call};
+        auto nc_held_free = [](::growing_Item &value) { nearcall_free_growing_Item(&value); };
+        ::nearcall::detail::held<::growing_Item, decltype(nc_held_free)> nc_held(nc_held_free);
+        nc_held.value = ::nearcall_collect_growing_Shelf_echo(&nc_posted, &nc_env);
+        if (nc_env.outcome != NEARCALL_RETURNED) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        ::nearcall::idl::growing::Item nc_returned{};
+        take(nc_held.value, nc_returned);
+        return nc_returned;
+    }
+    static ::std::vector<::nearcall::idl::growing::Item> nc_collect_swap(nearcall_posted nc_call) {
+        using ::nearcall::detail::give;
+        using ::nearcall::detail::take;
+        nearcall_environment nc_env;
+        ::nearcall_posted_growing_Shelf_swap nc_posted{nc_call};
+        ::std::vector<::nearcall::idl::growing::Item> all{};
+        auto nc_all_free = [](nearcall_sequence_growing_Item &value) { nearcall_free_sequence_growing_Item(&value); };
+        ::nearcall::detail::held<nearcall_sequence_growing_Item, decltype(nc_all_free)> nc_all(nc_all_free);
+        ::nearcall_collect_growing_Shelf_swap(&nc_posted, &nc_all.value, &nc_env);
+        if (const ::growing_Broken *raised = ::nearcall_raised_growing_Broken(&nc_env)) {
+            ::nearcall::idl::growing::Broken thrown;
+            take(*raised, thrown);
+            ::nearcall_environment_release(&nc_env);
+            throw thrown;
+        }
+        if (nc_env.outcome != NEARCALL_RETURNED) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        take(nc_all.value, all);
+        return all;
+    }
+    static int32_t nc_collect_count(nearcall_posted nc_call) {
+        using ::nearcall::detail::give;
+        using ::nearcall::detail::take;
+        nearcall_environment nc_env;
+        ::nearcall_posted_growing_Shelf_count nc_posted{nc_call};
+        auto nc_held_free = [](int32_t &) {};
+        ::nearcall::detail::held<int32_t, decltype(nc_held_free)> nc_held(nc_held_free);
+        nc_held.value = ::nearcall_collect_growing_Shelf_count(&nc_posted, &nc_env);
+        if (nc_env.outcome != NEARCALL_RETURNED) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        int32_t nc_returned{};
+        take(nc_held.value, nc_returned);
+        return nc_returned;
+    }
+    const ::growing_Shelf *client_;
+};
 class Shelf {
   public:
     /* Binds to the domain that exports `name`. */
@@ -281,6 +374,10 @@ class Shelf {
             throw ::nearcall::call_error(env);
         }
         return introduction;
+    }
+    /* Its operations, to be posted now and collected later; as long as `client`. */
+    friend ShelfPosting posting(const Shelf &client) {
+        return ShelfPosting(client.own_.get());
     }
     ::nearcall::idl::growing::Item echo(const ::nearcall::idl::growing::Item &given) const {
         using ::nearcall::detail::give;
@@ -354,19 +451,26 @@ class ShelfServer {
 class ShelfClerk {
   public:
     ShelfClerk(const ::nearcall::domain &domain, const ::std::string &name,
-        ShelfServer &server) {
+        ShelfServer &server,
+        const ::nearcall::export_options &options = {}) {
         nearcall_environment env;
+        const nearcall_export_options knobs = options.c();
         c_.self = &server;
         c_.echo = run_echo;
         c_.swap = run_swap;
         c_.count = run_count;
-        own_.reset(::nearcall_export_growing_Shelf(domain.c(), name.c_str(), &c_, &env));
+        own_.reset(::nearcall_export_with_growing_Shelf(domain.c(), name.c_str(), &c_, &knobs, &env));
         if (!own_) {
             throw ::nearcall::call_error(env);
         }
     }
     ShelfClerk(const ShelfClerk &) = delete;
     ShelfClerk &operator=(const ShelfClerk &) = delete;
+    /* Who may bind is what a file says from here on: how many bindings of which it says
+     * something else were revoked. */
+    ::std::size_t set_policy(const ::std::string &path) {
+        return ::nearcall::detail::set_policy(own_.get(), path);
+    }
   private:
     static ::growing_Item run_echo(void *nc_self, const ::growing_Item *given, nearcall_environment *nc_env) {
         auto nc_returned_free = [](::growing_Item &value) { nearcall_free_growing_Item(&value); };

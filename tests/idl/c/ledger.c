@@ -130,9 +130,7 @@ nc_done:
     return nc_returned;
 }
 
-static bool nearcall_post_Ledger_next_rows(const Ledger *nc_client,
-    uint64_t feed, uint32_t number, uint32_t nc_when,
-    nearcall_posted *nc_posted, nearcall_environment *nc_env) {
+static bool nearcall_post_Ledger_next_rows(const Ledger *nc_client, uint64_t feed, uint32_t number, uint32_t nc_when, nearcall_posted *nc_posted, nearcall_environment *nc_env) {
     uint8_t nc_fixed[12] = {0};
     nearcall_message nc_request;
     bool nc_is_posted = false;
@@ -140,12 +138,11 @@ static bool nearcall_post_Ledger_next_rows(const Ledger *nc_client,
     nearcall_put_u32(nc_fixed, 8, (uint32_t)number);
     nc_request = (nearcall_message){nc_fixed, NULL, 12, 0, 0, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
-        1, &nc_request, nc_when, nc_posted, nc_env);
+        1, &nc_request, nc_when, false, nc_posted, nc_env);
     return nc_is_posted;
 }
 
-static nearcall_sequence_Row nearcall_collect_Ledger_next_rows(nearcall_posted *nc_posted,
-    bool *is_last, nearcall_environment *nc_env) {
+static nearcall_sequence_Row nearcall_collect_Ledger_next_rows(nearcall_posted *nc_posted, bool *is_last, nearcall_environment *nc_env) {
     nearcall_sequence_Row nc_returned = {0};
     uint8_t nc_results[5];
     nearcall_reply nc_reply;
@@ -247,9 +244,7 @@ nc_done:
     return nc_returned;
 }
 
-static bool nearcall_post_Ledger_put_load(const Ledger *nc_client,
-    uint64_t feed, uint32_t number, const nearcall_sequence_Row *items, uint32_t nc_when,
-    nearcall_posted *nc_posted, nearcall_environment *nc_env) {
+static bool nearcall_post_Ledger_put_load(const Ledger *nc_client, uint64_t feed, uint32_t number, const nearcall_sequence_Row *items, uint32_t nc_when, nearcall_posted *nc_posted, nearcall_environment *nc_env) {
     uint8_t nc_fixed[16] = {0};
     nearcall_message nc_request;
     bool nc_is_posted = false;
@@ -270,14 +265,13 @@ static bool nearcall_post_Ledger_put_load(const Ledger *nc_client,
     nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "items", false};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 16, 16, 1, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
-        3, &nc_request, nc_when, nc_posted, nc_env);
+        3, &nc_request, nc_when, false, nc_posted, nc_env);
 nc_done:
     nearcall_free_writers(nc_writers, 1);
     return nc_is_posted;
 }
 
-static void nearcall_collect_Ledger_put_load(nearcall_posted *nc_posted,
-    nearcall_environment *nc_env) {
+static void nearcall_collect_Ledger_put_load(nearcall_posted *nc_posted, nearcall_environment *nc_env) {
     uint8_t nc_results[4];
     nearcall_reply nc_reply;
     bool nc_is_good = false;
@@ -361,6 +355,51 @@ int Ledger_follow(const Ledger *nc_client, int *lock, nearcall_environment *nc_e
     nc_reply.is_kept = true;
     nc_reply.has_descriptors = true;
     if (!nearcall_call((const nearcall_client *)nc_client, 5, &nc_request, &nc_reply, nc_env)) {
+        goto nc_done;
+    }
+    nc_came[0] = (nearcall_descriptor){"returned", NEARCALL_DESCRIPTOR_SOCKET, -1};
+    nc_came[1] = (nearcall_descriptor){"lock", NEARCALL_DESCRIPTOR_ANY, -1};
+    if (!nearcall_reply_descriptors(&nc_reply, nc_came, 2, nc_env)) {
+        goto nc_done;
+    }
+    nc_returned = nc_came[0].fd;
+    (*lock) = nc_came[1].fd;
+    nearcall_reply_release(&nc_reply);
+    nc_is_good = true;
+nc_done:
+    if (!nc_is_good) {
+        nearcall_close(nc_returned);
+        nc_returned = -1;
+        nearcall_close((*lock));
+        *lock = -1;
+    }
+    return nc_returned;
+}
+
+bool nearcall_post_Ledger_follow(const Ledger *nc_client, nearcall_posted_Ledger_follow *nc_posted, nearcall_environment *nc_env) {
+    nearcall_message nc_request;
+    bool nc_is_posted = false;
+    nearcall_begin(nc_env);
+    nc_posted->call.is_posted = false;
+    nc_request = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
+    nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
+        5, &nc_request, NEARCALL_POST_NOW, true, &nc_posted->call, nc_env);
+    return nc_is_posted;
+}
+
+int nearcall_collect_Ledger_follow(nearcall_posted_Ledger_follow *nc_posted, int *lock, nearcall_environment *nc_env) {
+    int nc_returned = -1;
+    nearcall_reply nc_reply;
+    bool nc_is_good = false;
+    nearcall_descriptor nc_came[2];
+    nearcall_begin(nc_env);
+    *lock = -1;
+    nc_reply.fixed = NULL;
+    nc_reply.fixed_bytes = 0;
+    nc_reply.exception_count = 0;
+    nc_reply.is_kept = true;
+    nc_reply.has_descriptors = true;
+    if (!nearcall_collect(&nc_posted->call, &nc_reply, nc_env)) {
         goto nc_done;
     }
     nc_came[0] = (nearcall_descriptor){"returned", NEARCALL_DESCRIPTOR_SOCKET, -1};

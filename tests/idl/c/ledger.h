@@ -150,6 +150,11 @@ uint32_t nearcall_end_Ledger_load(nearcall_feed_Ledger_load *nc_feed, nearcall_e
 void nearcall_release_Ledger_load(nearcall_feed_Ledger_load *nc_feed);
 int Ledger_follow(const Ledger *nc_client, int *lock, nearcall_environment *nc_env);
 
+/* A call of Ledger_follow that is posted now and collected later. */
+typedef struct nearcall_posted_Ledger_follow { nearcall_posted call; } nearcall_posted_Ledger_follow;
+bool nearcall_post_Ledger_follow(const Ledger *nc_client, nearcall_posted_Ledger_follow *nc_posted, nearcall_environment *nc_env);
+int nearcall_collect_Ledger_follow(nearcall_posted_Ledger_follow *nc_posted, int *lock, nearcall_environment *nc_env);
+
 /* Its functions run one at a time, on any thread. `release`, which may be null, runs
  * at last, whatever ended it, and waits for nothing. */
 typedef struct nearcall_items_Ledger_rows {
@@ -184,10 +189,17 @@ void nearcall_entry_Ledger_load(const nearcall_server_Ledger *nc_server, nearcal
 void nearcall_entry_Ledger_put_load(const nearcall_server_Ledger *nc_server, nearcall_served *nc_call);
 void nearcall_entry_Ledger_end_load(const nearcall_server_Ledger *nc_server, nearcall_served *nc_call);
 void nearcall_entry_Ledger_follow(const nearcall_server_Ledger *nc_server, nearcall_served *nc_call);
-/* In the file of the server's loop. `server` stays until the domain is shut down. */
-nearcall_clerk *nearcall_export_Ledger(const nearcall_domain *domain,
+/* Exports it under `name`; null after an error. `server` stays until the domain
+ * is shut down. In the file of the server's loop. */
+nearcall_clerk *nearcall_export_with_Ledger(const nearcall_domain *domain,
     const char *name, const nearcall_server_Ledger *server,
-    nearcall_environment *env);
+    const nearcall_export_options *options, nearcall_environment *env);
+/* The same without options: to processes of this user. */
+NEARCALL_INLINE nearcall_clerk *nearcall_export_Ledger(const nearcall_domain *domain,
+    const char *name, const nearcall_server_Ledger *server,
+    nearcall_environment *env) {
+    return nearcall_export_with_Ledger(domain, name, server, NULL, env);
+}
 
 #ifdef __cplusplus
 }

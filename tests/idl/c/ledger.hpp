@@ -54,6 +54,36 @@ inline ::std::size_t held_bytes(const Row &value) {
 #ifndef NEARCALL_HAS_CPP_Ledger
 #define NEARCALL_HAS_CPP_Ledger
 namespace nearcall::idl {
+/* Posts calls; what each function returns collects the results. */
+class LedgerPosting {
+  public:
+    explicit LedgerPosting(const ::Ledger *client) : client_(client) {}
+    ::nearcall::pending<::std::tuple<::nearcall::descriptor, ::nearcall::descriptor>> follow() const {
+        nearcall_environment nc_env;
+        ::nearcall_posted_Ledger_follow nc_posted;
+        if (!::nearcall_post_Ledger_follow(client_, &nc_posted, &nc_env)) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        return ::nearcall::pending<::std::tuple<::nearcall::descriptor, ::nearcall::descriptor>>(nc_posted.call, nc_collect_follow);
+    }
+  private:
+    static ::std::tuple<::nearcall::descriptor, ::nearcall::descriptor> nc_collect_follow(nearcall_posted nc_call) {
+        using ::nearcall::detail::give;
+        using ::nearcall::detail::take;
+        nearcall_environment nc_env;
+        ::nearcall_posted_Ledger_follow nc_posted{nc_call};
+        ::nearcall::descriptor lock{};
+        int nc_lock = -1;
+        ::nearcall::descriptor nc_returned(::nearcall_collect_Ledger_follow(&nc_posted, &nc_lock, &nc_env));
+        ::nearcall::descriptor nc_own_lock(nc_lock);
+        if (nc_env.outcome != NEARCALL_RETURNED) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        lock = ::std::move(nc_own_lock);
+        return ::std::tuple<::nearcall::descriptor, ::nearcall::descriptor>(::std::move(nc_returned), ::std::move(lock));
+    }
+    const ::Ledger *client_;
+};
 class Ledger {
   public:
     struct nc_rows {
@@ -177,6 +207,10 @@ class Ledger {
         }
         return introduction;
     }
+    /* Its operations, to be posted now and collected later; as long as `client`. */
+    friend LedgerPosting posting(const Ledger &client) {
+        return LedgerPosting(client.own_.get());
+    }
     ::nearcall::feed<nc_rows> rows(const ::std::string &table, int log) const {
         using ::nearcall::detail::give;
         using ::nearcall::detail::take;
@@ -242,19 +276,26 @@ class LedgerServer {
 class LedgerClerk {
   public:
     LedgerClerk(const ::nearcall::domain &domain, const ::std::string &name,
-        LedgerServer &server) {
+        LedgerServer &server,
+        const ::nearcall::export_options &options = {}) {
         nearcall_environment env;
+        const nearcall_export_options knobs = options.c();
         c_.self = &server;
         c_.rows = run_rows;
         c_.load = run_load;
         c_.follow = run_follow;
-        own_.reset(::nearcall_export_Ledger(domain.c(), name.c_str(), &c_, &env));
+        own_.reset(::nearcall_export_with_Ledger(domain.c(), name.c_str(), &c_, &knobs, &env));
         if (!own_) {
             throw ::nearcall::call_error(env);
         }
     }
     LedgerClerk(const LedgerClerk &) = delete;
     LedgerClerk &operator=(const LedgerClerk &) = delete;
+    /* Who may bind is what a file says from here on: how many bindings of which it says
+     * something else were revoked. */
+    ::std::size_t set_policy(const ::std::string &path) {
+        return ::nearcall::detail::set_policy(own_.get(), path);
+    }
   private:
     static void release_rows(void *self) {
         delete static_cast<::nearcall::items<::nearcall::idl::Row> *>(self);

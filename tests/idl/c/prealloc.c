@@ -172,6 +172,66 @@ uint32_t Samples_read(const Samples *nc_client, uint32_t at, nearcall_prealloc_d
     return nearcall_late_Samples_read(nc_client, values, name, nc_env, nc_held.seen);
 }
 
+bool nearcall_post_Samples_read(const Samples *nc_client, uint32_t at, nearcall_posted_Samples_read *nc_posted, nearcall_environment *nc_env) {
+    uint8_t nc_fixed[4] = {0};
+    nearcall_message nc_request;
+    bool nc_is_posted = false;
+    nearcall_begin(nc_env);
+    nc_posted->call.is_posted = false;
+    nearcall_put_u32(nc_fixed, 0, (uint32_t)at);
+    nc_request = (nearcall_message){nc_fixed, NULL, 4, 0, 0, 0, NULL};
+    nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
+        0, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
+    return nc_is_posted;
+}
+
+uint32_t nearcall_collect_Samples_read(nearcall_posted_Samples_read *nc_posted, nearcall_prealloc_double *values, nearcall_prealloc_text *name, nearcall_environment *nc_env) {
+    uint32_t nc_returned = 0;
+    uint8_t nc_results[12];
+    nearcall_reply nc_reply;
+    bool nc_is_good = false;
+    Samples_Gone nc_raised1 = {0};
+    nearcall_take nc_takes[2] = {{NULL, 0, 0, 0, 0}, {NULL, 0, 0, 0, 0}};
+    nearcall_begin(nc_env);
+    values->_length = 0;
+    name->_length = 0;
+    nc_reply.fixed = nc_results;
+    nc_reply.fixed_bytes = 12;
+    nc_reply.exception_count = 1;
+    nc_reply.is_kept = true;
+    nc_reply.has_descriptors = false;
+    if (!nearcall_collect(&nc_posted->call, &nc_reply, nc_env)) {
+        goto nc_done;
+    }
+    switch (nc_reply.raised) {
+    case 0:
+        nc_returned = (uint32_t)nearcall_get_u32(nc_results, 0);
+        nc_takes[0] = (nearcall_take){&(nearcall_filling){"values", values}, nearcall_get_u32(nc_results, 4), 8u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES | NEARCALL_FORM_PREALLOC};
+        nc_takes[1] = (nearcall_take){&(nearcall_filling){"name", name}, nearcall_get_u32(nc_results, 8), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_TEXT | NEARCALL_FORM_PREALLOC};
+        if (!nearcall_reply_take(&nc_reply, 16, nc_takes, 2, nc_env)) {
+            goto nc_done;
+        }
+        break;
+    default:
+        nc_raised1.code = (int32_t)nearcall_get_u32(nc_results, 0);
+        nc_env->ran = NEARCALL_RAN_YES;
+        nearcall_raise_Samples_Gone(nc_env, nc_raised1);
+        memset(&nc_raised1, 0, sizeof nc_raised1);
+        break;
+    }
+    nearcall_reply_release(&nc_reply);
+    nc_is_good = true;
+nc_done:
+    if (!nc_is_good) {
+        memset(&nc_returned, 0, sizeof nc_returned);
+        values->_length = 0;
+        name->_length = 0;
+    }
+    nearcall_free_Samples_Gone(&nc_raised1);
+    nearcall_free_takes(nc_takes, 2);
+    return nc_returned;
+}
+
 NEARCALL_COLD void nearcall_slow_Samples_image(const Samples *nc_client, uint32_t at, nearcall_prealloc_octet *bytes, nearcall_sequence_octet *rest, nearcall_environment *nc_env, uint32_t nc_claim) {
     uint8_t nc_fixed[4] = {0};
     nearcall_message nc_request;
@@ -258,6 +318,54 @@ void Samples_image(const Samples *nc_client, uint32_t at, nearcall_prealloc_octe
     nearcall_brief_put_u32(&nc_held, 0, (uint32_t)at);
     (void)nearcall_brief_call(&nc_held, 1, 4, 8, nc_env);
     nearcall_late_Samples_image(nc_client, bytes, rest, nc_env, nc_held.seen);
+    return;
+}
+
+bool nearcall_post_Samples_image(const Samples *nc_client, uint32_t at, nearcall_posted_Samples_image *nc_posted, nearcall_environment *nc_env) {
+    uint8_t nc_fixed[4] = {0};
+    nearcall_message nc_request;
+    bool nc_is_posted = false;
+    nearcall_begin(nc_env);
+    nc_posted->call.is_posted = false;
+    nearcall_put_u32(nc_fixed, 0, (uint32_t)at);
+    nc_request = (nearcall_message){nc_fixed, NULL, 4, 0, 0, 0, NULL};
+    nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
+        1, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
+    return nc_is_posted;
+}
+
+void nearcall_collect_Samples_image(nearcall_posted_Samples_image *nc_posted, nearcall_prealloc_octet *bytes, nearcall_sequence_octet *rest, nearcall_environment *nc_env) {
+    uint8_t nc_results[8];
+    nearcall_reply nc_reply;
+    bool nc_is_good = false;
+    nearcall_take nc_takes[2] = {{NULL, 0, 0, 0, 0}, {NULL, 0, 0, 0, 0}};
+    nearcall_begin(nc_env);
+    bytes->_length = 0;
+    memset(rest, 0, sizeof *rest);
+    nc_reply.fixed = nc_results;
+    nc_reply.fixed_bytes = 8;
+    nc_reply.exception_count = 0;
+    nc_reply.is_kept = true;
+    nc_reply.has_descriptors = false;
+    if (!nearcall_collect(&nc_posted->call, &nc_reply, nc_env)) {
+        goto nc_done;
+    }
+    nc_takes[0] = (nearcall_take){&(nearcall_filling){"bytes", bytes}, nearcall_get_u32(nc_results, 0), 1u, 4096u, NEARCALL_FORM_BYTES | NEARCALL_FORM_PREALLOC};
+    nc_takes[1] = (nearcall_take){NULL, nearcall_get_u32(nc_results, 4), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES};
+    if (!nearcall_reply_take(&nc_reply, 48, nc_takes, 2, nc_env)) {
+        goto nc_done;
+    }
+    (*rest)._length = nc_takes[1].count;
+    (*rest)._buffer = nearcall_taken(&nc_takes[1]);
+    nearcall_reply_release(&nc_reply);
+    nc_is_good = true;
+nc_done:
+    if (!nc_is_good) {
+        bytes->_length = 0;
+        nearcall_free_sequence_octet(&(*rest));
+        memset(rest, 0, sizeof *rest);
+    }
+    nearcall_free_takes(nc_takes, 2);
     return;
 }
 

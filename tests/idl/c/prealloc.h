@@ -165,6 +165,15 @@ uint32_t Samples_read(const Samples *nc_client, uint32_t at, nearcall_prealloc_d
 /* The same as they lie in a file, which the server writes in place. */
 void Samples_image(const Samples *nc_client, uint32_t at, nearcall_prealloc_octet *bytes, nearcall_sequence_octet *rest, nearcall_environment *nc_env);
 
+/* A call of Samples_read that is posted now and collected later. */
+typedef struct nearcall_posted_Samples_read { nearcall_posted call; } nearcall_posted_Samples_read;
+bool nearcall_post_Samples_read(const Samples *nc_client, uint32_t at, nearcall_posted_Samples_read *nc_posted, nearcall_environment *nc_env);
+uint32_t nearcall_collect_Samples_read(nearcall_posted_Samples_read *nc_posted, nearcall_prealloc_double *values, nearcall_prealloc_text *name, nearcall_environment *nc_env);
+/* A call of Samples_image that is posted now and collected later. */
+typedef struct nearcall_posted_Samples_image { nearcall_posted call; } nearcall_posted_Samples_image;
+bool nearcall_post_Samples_image(const Samples *nc_client, uint32_t at, nearcall_posted_Samples_image *nc_posted, nearcall_environment *nc_env);
+void nearcall_collect_Samples_image(nearcall_posted_Samples_image *nc_posted, nearcall_prealloc_octet *bytes, nearcall_sequence_octet *rest, nearcall_environment *nc_env);
+
 /* What a domain that exports it does. Procedures may run at once, on any thread. */
 typedef struct nearcall_server_Samples {
     void *self;
@@ -174,10 +183,17 @@ typedef struct nearcall_server_Samples {
 
 void nearcall_entry_Samples_read(const nearcall_server_Samples *nc_server, nearcall_served *nc_call);
 void nearcall_entry_Samples_image(const nearcall_server_Samples *nc_server, nearcall_served *nc_call);
-/* In the file of the server's loop. `server` stays until the domain is shut down. */
-nearcall_clerk *nearcall_export_Samples(const nearcall_domain *domain,
+/* Exports it under `name`; null after an error. `server` stays until the domain
+ * is shut down. In the file of the server's loop. */
+nearcall_clerk *nearcall_export_with_Samples(const nearcall_domain *domain,
     const char *name, const nearcall_server_Samples *server,
-    nearcall_environment *env);
+    const nearcall_export_options *options, nearcall_environment *env);
+/* The same without options: to processes of this user. */
+NEARCALL_INLINE nearcall_clerk *nearcall_export_Samples(const nearcall_domain *domain,
+    const char *name, const nearcall_server_Samples *server,
+    nearcall_environment *env) {
+    return nearcall_export_with_Samples(domain, name, server, NULL, env);
+}
 
 #ifdef __cplusplus
 }

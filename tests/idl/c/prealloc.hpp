@@ -29,6 +29,76 @@ inline void take(const ::Samples_Gone &value, Samples_Gone &target) {
 #ifndef NEARCALL_HAS_CPP_Samples
 #define NEARCALL_HAS_CPP_Samples
 namespace nearcall::idl {
+/* Posts calls; what each function returns collects the results. */
+class SamplesPosting {
+  public:
+    explicit SamplesPosting(const ::Samples *client) : client_(client) {}
+    /* Numbers of a series, and what it is called. */
+    ::nearcall::pending<::std::tuple<uint32_t, ::std::vector<double>, ::std::string>> read(uint32_t at) const {
+        nearcall_environment nc_env;
+        ::nearcall_posted_Samples_read nc_posted;
+        if (!::nearcall_post_Samples_read(client_, static_cast<uint32_t>(at), &nc_posted, &nc_env)) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        return ::nearcall::pending<::std::tuple<uint32_t, ::std::vector<double>, ::std::string>>(nc_posted.call, nc_collect_read);
+    }
+    /* The same as they lie in a file, which the server writes in place. */
+    ::nearcall::pending<::std::tuple<::std::vector<uint8_t>, ::std::vector<uint8_t>>> image(uint32_t at) const {
+        nearcall_environment nc_env;
+        ::nearcall_posted_Samples_image nc_posted;
+        if (!::nearcall_post_Samples_image(client_, static_cast<uint32_t>(at), &nc_posted, &nc_env)) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        return ::nearcall::pending<::std::tuple<::std::vector<uint8_t>, ::std::vector<uint8_t>>>(nc_posted.call, nc_collect_image);
+    }
+  private:
+    static ::std::tuple<uint32_t, ::std::vector<double>, ::std::string> nc_collect_read(nearcall_posted nc_call) {
+        using ::nearcall::detail::give;
+        using ::nearcall::detail::take;
+        nearcall_environment nc_env;
+        ::nearcall_posted_Samples_read nc_posted{nc_call};
+        ::std::vector<double> values{};
+        auto nc_values = ::nearcall::detail::prealloc<::nearcall_prealloc_double>(values);
+        ::std::string name{};
+        auto nc_name = ::nearcall::detail::prealloc<::nearcall_prealloc_text>(name);
+        auto nc_held_free = [](uint32_t &) {};
+        ::nearcall::detail::held<uint32_t, decltype(nc_held_free)> nc_held(nc_held_free);
+        nc_held.value = ::nearcall_collect_Samples_read(&nc_posted, &nc_values, &nc_name, &nc_env);
+        if (const ::Samples_Gone *raised = ::nearcall_raised_Samples_Gone(&nc_env)) {
+            ::nearcall::idl::Samples_Gone thrown;
+            take(*raised, thrown);
+            ::nearcall_environment_release(&nc_env);
+            throw thrown;
+        }
+        if (nc_env.outcome != NEARCALL_RETURNED) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        uint32_t nc_returned{};
+        take(nc_held.value, nc_returned);
+        values.resize(nc_values._length);
+        name.resize(nc_name._length);
+        return ::std::tuple<uint32_t, ::std::vector<double>, ::std::string>(::std::move(nc_returned), ::std::move(values), ::std::move(name));
+    }
+    static ::std::tuple<::std::vector<uint8_t>, ::std::vector<uint8_t>> nc_collect_image(nearcall_posted nc_call) {
+        using ::nearcall::detail::give;
+        using ::nearcall::detail::take;
+        nearcall_environment nc_env;
+        ::nearcall_posted_Samples_image nc_posted{nc_call};
+        ::std::vector<uint8_t> bytes{};
+        auto nc_bytes = ::nearcall::detail::prealloc<::nearcall_prealloc_octet>(bytes);
+        ::std::vector<uint8_t> rest{};
+        auto nc_rest_free = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
+        ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_rest_free)> nc_rest(nc_rest_free);
+        ::nearcall_collect_Samples_image(&nc_posted, &nc_bytes, &nc_rest.value, &nc_env);
+        if (nc_env.outcome != NEARCALL_RETURNED) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        bytes.resize(nc_bytes._length);
+        take(nc_rest.value, rest);
+        return ::std::tuple<::std::vector<uint8_t>, ::std::vector<uint8_t>>(::std::move(bytes), ::std::move(rest));
+    }
+    const ::Samples *client_;
+};
 /* Results that come to memory of the client's. */
 class Samples {
   public:
@@ -69,6 +139,10 @@ class Samples {
         }
         return introduction;
     }
+    /* Its operations, to be posted now and collected later; as long as `client`. */
+    friend SamplesPosting posting(const Samples &client) {
+        return SamplesPosting(client.own_.get());
+    }
     /* Numbers of a series, and what it is called. */
     uint32_t read(uint32_t at, ::std::vector<double> &values, ::std::string &name) const {
         using ::nearcall::detail::give;
@@ -89,9 +163,9 @@ class Samples {
             throw ::nearcall::call_error(nc_env);
         }
         uint32_t nc_returned{};
+        take(nc_held.value, nc_returned);
         values.resize(nc_values._length);
         name.resize(nc_name._length);
-        take(nc_held.value, nc_returned);
         return nc_returned;
     }
     /* The same as they lie in a file, which the server writes in place. */
@@ -127,18 +201,25 @@ class SamplesServer {
 class SamplesClerk {
   public:
     SamplesClerk(const ::nearcall::domain &domain, const ::std::string &name,
-        SamplesServer &server) {
+        SamplesServer &server,
+        const ::nearcall::export_options &options = {}) {
         nearcall_environment env;
+        const nearcall_export_options knobs = options.c();
         c_.self = &server;
         c_.read = run_read;
         c_.image = run_image;
-        own_.reset(::nearcall_export_Samples(domain.c(), name.c_str(), &c_, &env));
+        own_.reset(::nearcall_export_with_Samples(domain.c(), name.c_str(), &c_, &knobs, &env));
         if (!own_) {
             throw ::nearcall::call_error(env);
         }
     }
     SamplesClerk(const SamplesClerk &) = delete;
     SamplesClerk &operator=(const SamplesClerk &) = delete;
+    /* Who may bind is what a file says from here on: how many bindings of which it says
+     * something else were revoked. */
+    ::std::size_t set_policy(const ::std::string &path) {
+        return ::nearcall::detail::set_policy(own_.get(), path);
+    }
   private:
     static uint32_t run_read(void *nc_self, uint32_t at, nearcall_sequence_double *values, char **name, nearcall_environment *nc_env) {
         auto nc_returned_free = [](uint32_t &) {};

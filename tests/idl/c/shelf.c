@@ -304,6 +304,105 @@ nc_done:
     return nc_returned;
 }
 
+bool nearcall_post_shelf_Shelf_find(const shelf_Shelf *nc_client, const char *part, const shelf_Mark *mark, const shelf_Prices *prices, nearcall_posted_shelf_Shelf_find *nc_posted, nearcall_environment *nc_env) {
+    uint8_t nc_fixed[32] = {0};
+    nearcall_message nc_request;
+    bool nc_is_posted = false;
+    nearcall_put nc_puts[2];
+    nearcall_writer nc_writers[1] = {{0}};
+    nearcall_begin(nc_env);
+    nc_posted->call.is_posted = false;
+    nearcall_encode_shelf_Mark(&nc_writers[0], &(*mark));
+    if (nearcall_is_unwritten(&nc_writers[0])) {
+        nearcall_argument_unwritten(nc_env, &nc_writers[0]);
+        goto nc_done;
+    }
+    nearcall_put_u32(nc_fixed, 0, (uint32_t)nc_writers[0].count);
+    nearcall_put_u32(nc_fixed, 4, (uint32_t)nearcall_text_bytes(part));
+    memcpy(nc_fixed + 8, &(*prices), 24);
+    nc_puts[0] = (nearcall_put){part, (uint64_t)nearcall_text_bytes(part), "part", true};
+    nc_puts[1] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "mark", false};
+    nc_request = (nearcall_message){nc_fixed, nc_puts, 32, 32, 2, 0, NULL};
+    nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
+        0, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
+nc_done:
+    nearcall_free_writers(nc_writers, 1);
+    return nc_is_posted;
+}
+
+shelf_Books nearcall_collect_shelf_Shelf_find(nearcall_posted_shelf_Shelf_find *nc_posted, shelf_Mark *mark, nearcall_environment *nc_env) {
+    shelf_Books nc_returned = {0};
+    uint8_t nc_results[8];
+    nearcall_reply nc_reply;
+    bool nc_is_good = false;
+    shelf_Unknown nc_raised1 = {0};
+    nearcall_take nc_takes[2] = {{NULL, 0, 0, 0, 0}, {NULL, 0, 0, 0, 0}};
+    nearcall_begin(nc_env);
+    memset(mark, 0, sizeof *mark);
+    nc_reply.fixed = nc_results;
+    nc_reply.fixed_bytes = 8;
+    nc_reply.exception_count = 1;
+    nc_reply.is_kept = true;
+    nc_reply.has_descriptors = false;
+    if (!nearcall_collect(&nc_posted->call, &nc_reply, nc_env)) {
+        goto nc_done;
+    }
+    switch (nc_reply.raised) {
+    case 0:
+        nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_results, 4), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES};
+        nc_takes[1] = (nearcall_take){NULL, nearcall_get_u32(nc_results, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES};
+        if (!nearcall_reply_take(&nc_reply, 8, nc_takes, 2, nc_env)) {
+            goto nc_done;
+        }
+        {
+            nearcall_reader nc_reader;
+            nearcall_read_begin(&nc_reader, NULL, nc_takes[0].bytes, nc_takes[0].count);
+            if (!nearcall_decode_sequence_shelf_Book(&nc_reader, &nc_returned) ||
+                !nearcall_read_end(&nc_reader)) {
+                nearcall_result_unread(&nc_reply, &nc_reader, nc_env);
+                goto nc_done;
+            }
+            nearcall_free_takes(&nc_takes[0], 1);
+        }
+        if (nc_returned._length > 100u) {
+            nearcall_reply_malformed(&nc_reply, nearcall_bad(NEARCALL_MALFORMED_BOUND, (uint64_t)nc_returned._length, 100u), nc_env);
+            goto nc_done;
+        }
+        {
+            nearcall_reader nc_reader;
+            nearcall_read_begin(&nc_reader, NULL, nc_takes[1].bytes, nc_takes[1].count);
+            if (!nearcall_decode_shelf_Mark(&nc_reader, &(*mark)) ||
+                !nearcall_read_end(&nc_reader)) {
+                nearcall_result_unread(&nc_reply, &nc_reader, nc_env);
+                goto nc_done;
+            }
+            nearcall_free_takes(&nc_takes[1], 1);
+        }
+        break;
+    default:
+        nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_results, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_TEXT};
+        if (!nearcall_reply_take(&nc_reply, 8, nc_takes, 1, nc_env)) {
+            goto nc_done;
+        }
+        nc_raised1.title = nearcall_taken(&nc_takes[0]);
+        nc_env->ran = NEARCALL_RAN_YES;
+        nearcall_raise_shelf_Unknown(nc_env, nc_raised1);
+        memset(&nc_raised1, 0, sizeof nc_raised1);
+        break;
+    }
+    nearcall_reply_release(&nc_reply);
+    nc_is_good = true;
+nc_done:
+    if (!nc_is_good) {
+        nearcall_free_sequence_shelf_Book(&nc_returned);
+        memset(&nc_returned, 0, sizeof nc_returned);
+        memset(mark, 0, sizeof *mark);
+    }
+    nearcall_free_shelf_Unknown(&nc_raised1);
+    nearcall_free_takes(nc_takes, 2);
+    return nc_returned;
+}
+
 void shelf_Shelf_read(const shelf_Shelf *nc_client, const char *title, nearcall_sequence_octet *text, nearcall_environment *nc_env) {
     uint8_t nc_fixed[4] = {0};
     nearcall_message nc_request;
@@ -323,6 +422,53 @@ void shelf_Shelf_read(const shelf_Shelf *nc_client, const char *title, nearcall_
     nc_reply.is_kept = true;
     nc_reply.has_descriptors = false;
     if (!nearcall_call((const nearcall_client *)nc_client, 1, &nc_request, &nc_reply, nc_env)) {
+        goto nc_done;
+    }
+    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_results, 0), 1u, 4096u, NEARCALL_FORM_BYTES};
+    if (!nearcall_reply_take(&nc_reply, 48, nc_takes, 1, nc_env)) {
+        goto nc_done;
+    }
+    (*text)._length = nc_takes[0].count;
+    (*text)._buffer = nearcall_taken(&nc_takes[0]);
+    nearcall_reply_release(&nc_reply);
+    nc_is_good = true;
+nc_done:
+    if (!nc_is_good) {
+        nearcall_free_sequence_octet(&(*text));
+        memset(text, 0, sizeof *text);
+    }
+    nearcall_free_takes(nc_takes, 1);
+    return;
+}
+
+bool nearcall_post_shelf_Shelf_read(const shelf_Shelf *nc_client, const char *title, nearcall_posted_shelf_Shelf_read *nc_posted, nearcall_environment *nc_env) {
+    uint8_t nc_fixed[4] = {0};
+    nearcall_message nc_request;
+    bool nc_is_posted = false;
+    nearcall_put nc_puts[1];
+    nearcall_begin(nc_env);
+    nc_posted->call.is_posted = false;
+    nearcall_put_u32(nc_fixed, 0, (uint32_t)nearcall_text_bytes(title));
+    nc_puts[0] = (nearcall_put){title, (uint64_t)nearcall_text_bytes(title), "title", true};
+    nc_request = (nearcall_message){nc_fixed, nc_puts, 4, 8, 1, 0, NULL};
+    nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
+        1, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
+    return nc_is_posted;
+}
+
+void nearcall_collect_shelf_Shelf_read(nearcall_posted_shelf_Shelf_read *nc_posted, nearcall_sequence_octet *text, nearcall_environment *nc_env) {
+    uint8_t nc_results[4];
+    nearcall_reply nc_reply;
+    bool nc_is_good = false;
+    nearcall_take nc_takes[1] = {{NULL, 0, 0, 0, 0}};
+    nearcall_begin(nc_env);
+    memset(text, 0, sizeof *text);
+    nc_reply.fixed = nc_results;
+    nc_reply.fixed_bytes = 4;
+    nc_reply.exception_count = 0;
+    nc_reply.is_kept = true;
+    nc_reply.has_descriptors = false;
+    if (!nearcall_collect(&nc_posted->call, &nc_reply, nc_env)) {
         goto nc_done;
     }
     nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_results, 0), 1u, 4096u, NEARCALL_FORM_BYTES};

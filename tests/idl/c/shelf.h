@@ -196,6 +196,15 @@ shelf_Books shelf_Shelf_find(const shelf_Shelf *nc_client, const char *part, she
 void shelf_Shelf_read(const shelf_Shelf *nc_client, const char *title, nearcall_sequence_octet *text, nearcall_environment *nc_env);
 void shelf_Shelf_note(const shelf_Shelf *nc_client, uint8_t stars, nearcall_environment *nc_env);
 
+/* A call of shelf_Shelf_find that is posted now and collected later. */
+typedef struct nearcall_posted_shelf_Shelf_find { nearcall_posted call; } nearcall_posted_shelf_Shelf_find;
+bool nearcall_post_shelf_Shelf_find(const shelf_Shelf *nc_client, const char *part, const shelf_Mark *mark, const shelf_Prices *prices, nearcall_posted_shelf_Shelf_find *nc_posted, nearcall_environment *nc_env);
+shelf_Books nearcall_collect_shelf_Shelf_find(nearcall_posted_shelf_Shelf_find *nc_posted, shelf_Mark *mark, nearcall_environment *nc_env);
+/* A call of shelf_Shelf_read that is posted now and collected later. */
+typedef struct nearcall_posted_shelf_Shelf_read { nearcall_posted call; } nearcall_posted_shelf_Shelf_read;
+bool nearcall_post_shelf_Shelf_read(const shelf_Shelf *nc_client, const char *title, nearcall_posted_shelf_Shelf_read *nc_posted, nearcall_environment *nc_env);
+void nearcall_collect_shelf_Shelf_read(nearcall_posted_shelf_Shelf_read *nc_posted, nearcall_sequence_octet *text, nearcall_environment *nc_env);
+
 /* What a domain that exports it does. Procedures may run at once, on any thread. */
 typedef struct nearcall_server_shelf_Shelf {
     void *self;
@@ -207,10 +216,17 @@ typedef struct nearcall_server_shelf_Shelf {
 void nearcall_entry_shelf_Shelf_find(const nearcall_server_shelf_Shelf *nc_server, nearcall_served *nc_call);
 void nearcall_entry_shelf_Shelf_read(const nearcall_server_shelf_Shelf *nc_server, nearcall_served *nc_call);
 void nearcall_entry_shelf_Shelf_note(const nearcall_server_shelf_Shelf *nc_server, nearcall_served *nc_call);
-/* In the file of the server's loop. `server` stays until the domain is shut down. */
-nearcall_clerk *nearcall_export_shelf_Shelf(const nearcall_domain *domain,
+/* Exports it under `name`; null after an error. `server` stays until the domain
+ * is shut down. In the file of the server's loop. */
+nearcall_clerk *nearcall_export_with_shelf_Shelf(const nearcall_domain *domain,
     const char *name, const nearcall_server_shelf_Shelf *server,
-    nearcall_environment *env);
+    const nearcall_export_options *options, nearcall_environment *env);
+/* The same without options: to processes of this user. */
+NEARCALL_INLINE nearcall_clerk *nearcall_export_shelf_Shelf(const nearcall_domain *domain,
+    const char *name, const nearcall_server_shelf_Shelf *server,
+    nearcall_environment *env) {
+    return nearcall_export_with_shelf_Shelf(domain, name, server, NULL, env);
+}
 
 #ifdef __cplusplus
 }

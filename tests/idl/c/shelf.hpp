@@ -123,6 +123,78 @@ inline void take(const ::shelf_Unknown &value, Unknown &target) {
 #ifndef NEARCALL_HAS_CPP_shelf_Shelf
 #define NEARCALL_HAS_CPP_shelf_Shelf
 namespace nearcall::idl::shelf {
+/* Posts calls; what each function returns collects the results. */
+class ShelfPosting {
+  public:
+    explicit ShelfPosting(const ::shelf_Shelf *client) : client_(client) {}
+    ::nearcall::pending<::std::tuple<::nearcall::idl::shelf::Books, ::nearcall::idl::shelf::Mark>> find(const ::std::string &part, const ::nearcall::idl::shelf::Mark &mark, const ::nearcall::idl::shelf::Prices &prices) const {
+        using ::nearcall::detail::give;
+        nearcall_environment nc_env;
+        ::nearcall_posted_shelf_Shelf_find nc_posted;
+        ::nearcall::detail::check_text(part);
+        auto nc_mark_free = [](::shelf_Mark &) {};
+        ::nearcall::detail::held<::shelf_Mark, decltype(nc_mark_free)> nc_mark(nc_mark_free);
+        give(mark, nc_mark.value);
+        auto nc_prices_free = [](::shelf_Prices &) {};
+        ::nearcall::detail::held<::shelf_Prices, decltype(nc_prices_free)> nc_prices(nc_prices_free);
+        give(prices, nc_prices.value);
+        if (!::nearcall_post_shelf_Shelf_find(client_, part.c_str(), &nc_mark.value, &nc_prices.value, &nc_posted, &nc_env)) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        return ::nearcall::pending<::std::tuple<::nearcall::idl::shelf::Books, ::nearcall::idl::shelf::Mark>>(nc_posted.call, nc_collect_find);
+    }
+    ::nearcall::pending<::std::vector<uint8_t>> read(const ::std::string &title) const {
+        nearcall_environment nc_env;
+        ::nearcall_posted_shelf_Shelf_read nc_posted;
+        ::nearcall::detail::check_text(title);
+        if (!::nearcall_post_shelf_Shelf_read(client_, title.c_str(), &nc_posted, &nc_env)) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        return ::nearcall::pending<::std::vector<uint8_t>>(nc_posted.call, nc_collect_read);
+    }
+  private:
+    static ::std::tuple<::nearcall::idl::shelf::Books, ::nearcall::idl::shelf::Mark> nc_collect_find(nearcall_posted nc_call) {
+        using ::nearcall::detail::give;
+        using ::nearcall::detail::take;
+        nearcall_environment nc_env;
+        ::nearcall_posted_shelf_Shelf_find nc_posted{nc_call};
+        ::nearcall::idl::shelf::Mark mark{};
+        auto nc_mark_free = [](::shelf_Mark &) {};
+        ::nearcall::detail::held<::shelf_Mark, decltype(nc_mark_free)> nc_mark(nc_mark_free);
+        auto nc_held_free = [](::shelf_Books &value) { nearcall_free_sequence_shelf_Book(&value); };
+        ::nearcall::detail::held<::shelf_Books, decltype(nc_held_free)> nc_held(nc_held_free);
+        nc_held.value = ::nearcall_collect_shelf_Shelf_find(&nc_posted, &nc_mark.value, &nc_env);
+        if (const ::shelf_Unknown *raised = ::nearcall_raised_shelf_Unknown(&nc_env)) {
+            ::nearcall::idl::shelf::Unknown thrown;
+            take(*raised, thrown);
+            ::nearcall_environment_release(&nc_env);
+            throw thrown;
+        }
+        if (nc_env.outcome != NEARCALL_RETURNED) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        ::nearcall::idl::shelf::Books nc_returned{};
+        take(nc_held.value, nc_returned);
+        take(nc_mark.value, mark);
+        return ::std::tuple<::nearcall::idl::shelf::Books, ::nearcall::idl::shelf::Mark>(::std::move(nc_returned), ::std::move(mark));
+    }
+    static ::std::vector<uint8_t> nc_collect_read(nearcall_posted nc_call) {
+        using ::nearcall::detail::give;
+        using ::nearcall::detail::take;
+        nearcall_environment nc_env;
+        ::nearcall_posted_shelf_Shelf_read nc_posted{nc_call};
+        ::std::vector<uint8_t> text{};
+        auto nc_text_free = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
+        ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_text_free)> nc_text(nc_text_free);
+        ::nearcall_collect_shelf_Shelf_read(&nc_posted, &nc_text.value, &nc_env);
+        if (nc_env.outcome != NEARCALL_RETURNED) {
+            throw ::nearcall::call_error(nc_env);
+        }
+        take(nc_text.value, text);
+        return text;
+    }
+    const ::shelf_Shelf *client_;
+};
 class Shelf {
   public:
     /* Binds to the domain that exports `name`. */
@@ -162,6 +234,10 @@ class Shelf {
         }
         return introduction;
     }
+    /* Its operations, to be posted now and collected later; as long as `client`. */
+    friend ShelfPosting posting(const Shelf &client) {
+        return ShelfPosting(client.own_.get());
+    }
     ::nearcall::idl::shelf::Books find(const ::std::string &part, ::nearcall::idl::shelf::Mark &mark, const ::nearcall::idl::shelf::Prices &prices) const {
         using ::nearcall::detail::give;
         using ::nearcall::detail::take;
@@ -186,8 +262,8 @@ class Shelf {
             throw ::nearcall::call_error(nc_env);
         }
         ::nearcall::idl::shelf::Books nc_returned{};
-        take(nc_mark.value, mark);
         take(nc_held.value, nc_returned);
+        take(nc_mark.value, mark);
         return nc_returned;
     }
     void read(const ::std::string &title, ::std::vector<uint8_t> &text) const {
@@ -231,19 +307,26 @@ class ShelfServer {
 class ShelfClerk {
   public:
     ShelfClerk(const ::nearcall::domain &domain, const ::std::string &name,
-        ShelfServer &server) {
+        ShelfServer &server,
+        const ::nearcall::export_options &options = {}) {
         nearcall_environment env;
+        const nearcall_export_options knobs = options.c();
         c_.self = &server;
         c_.find = run_find;
         c_.read = run_read;
         c_.note = run_note;
-        own_.reset(::nearcall_export_shelf_Shelf(domain.c(), name.c_str(), &c_, &env));
+        own_.reset(::nearcall_export_with_shelf_Shelf(domain.c(), name.c_str(), &c_, &knobs, &env));
         if (!own_) {
             throw ::nearcall::call_error(env);
         }
     }
     ShelfClerk(const ShelfClerk &) = delete;
     ShelfClerk &operator=(const ShelfClerk &) = delete;
+    /* Who may bind is what a file says from here on: how many bindings of which it says
+     * something else were revoked. */
+    ::std::size_t set_policy(const ::std::string &path) {
+        return ::nearcall::detail::set_policy(own_.get(), path);
+    }
   private:
     static ::shelf_Books run_find(void *nc_self, const char *part, ::shelf_Mark *mark, const ::shelf_Prices *prices, nearcall_environment *nc_env) {
         auto nc_returned_free = [](::shelf_Books &value) { nearcall_free_sequence_shelf_Book(&value); };

@@ -17,11 +17,11 @@ static void nearcall_loop_shelf_Shelf(void *server, uint32_t procedure,
     entries[procedure](server, call);
 }
 
-nearcall_clerk *nearcall_export_shelf_Shelf(const nearcall_domain *domain,
+nearcall_clerk *nearcall_export_with_shelf_Shelf(const nearcall_domain *domain,
     const char *name, const nearcall_server_shelf_Shelf *server,
-    nearcall_environment *env) {
+    const nearcall_export_options *options, nearcall_environment *env) {
     nearcall_begin(env);
     /* The loop takes it as a constant again. */
     return nearcall_export(domain, name, &nearcall_interface_shelf_Shelf, nearcall_loop_shelf_Shelf,
-                           (void *)server, env);
+                           (void *)server, options, env);
 }

@@ -202,9 +202,7 @@ nc_done:
     return nc_returned;
 }
 
-static bool nearcall_post_talks_Talks_next_talk(const talks_Talks *nc_client,
-    uint64_t feed, uint32_t number, uint32_t nc_when,
-    nearcall_posted *nc_posted, nearcall_environment *nc_env) {
+static bool nearcall_post_talks_Talks_next_talk(const talks_Talks *nc_client, uint64_t feed, uint32_t number, uint32_t nc_when, nearcall_posted *nc_posted, nearcall_environment *nc_env) {
     uint8_t nc_fixed[12] = {0};
     nearcall_message nc_request;
     bool nc_is_posted = false;
@@ -212,12 +210,11 @@ static bool nearcall_post_talks_Talks_next_talk(const talks_Talks *nc_client,
     nearcall_put_u32(nc_fixed, 8, (uint32_t)number);
     nc_request = (nearcall_message){nc_fixed, NULL, 12, 0, 0, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
-        1, &nc_request, nc_when, nc_posted, nc_env);
+        1, &nc_request, nc_when, false, nc_posted, nc_env);
     return nc_is_posted;
 }
 
-static nearcall_sequence_talks_Line nearcall_collect_talks_Talks_next_talk(nearcall_posted *nc_posted,
-    bool *is_last, nearcall_environment *nc_env) {
+static nearcall_sequence_talks_Line nearcall_collect_talks_Talks_next_talk(nearcall_posted *nc_posted, bool *is_last, nearcall_environment *nc_env) {
     nearcall_sequence_talks_Line nc_returned = {0};
     uint8_t nc_results[5];
     nearcall_reply nc_reply;
@@ -282,9 +279,7 @@ nc_done:
     return nc_returned;
 }
 
-static bool nearcall_post_talks_Talks_put_talk(const talks_Talks *nc_client,
-    uint64_t feed, uint32_t number, const nearcall_sequence_text *items, uint32_t nc_when,
-    nearcall_posted *nc_posted, nearcall_environment *nc_env) {
+static bool nearcall_post_talks_Talks_put_talk(const talks_Talks *nc_client, uint64_t feed, uint32_t number, const nearcall_sequence_text *items, uint32_t nc_when, nearcall_posted *nc_posted, nearcall_environment *nc_env) {
     uint8_t nc_fixed[16] = {0};
     nearcall_message nc_request;
     bool nc_is_posted = false;
@@ -305,14 +300,13 @@ static bool nearcall_post_talks_Talks_put_talk(const talks_Talks *nc_client,
     nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "items", false};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 16, 16, 1, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
-        2, &nc_request, nc_when, nc_posted, nc_env);
+        2, &nc_request, nc_when, false, nc_posted, nc_env);
 nc_done:
     nearcall_free_writers(nc_writers, 1);
     return nc_is_posted;
 }
 
-static void nearcall_collect_talks_Talks_put_talk(nearcall_posted *nc_posted,
-    nearcall_environment *nc_env) {
+static void nearcall_collect_talks_Talks_put_talk(nearcall_posted *nc_posted, nearcall_environment *nc_env) {
     nearcall_reply nc_reply;
     bool nc_is_good = false;
     nc_reply.fixed = NULL;
@@ -379,9 +373,7 @@ nc_done:
     return nc_returned;
 }
 
-static bool nearcall_post_talks_Talks_next_pass(const talks_Talks *nc_client,
-    uint64_t feed, uint32_t number, uint32_t nc_when,
-    nearcall_posted *nc_posted, nearcall_environment *nc_env) {
+static bool nearcall_post_talks_Talks_next_pass(const talks_Talks *nc_client, uint64_t feed, uint32_t number, uint32_t nc_when, nearcall_posted *nc_posted, nearcall_environment *nc_env) {
     uint8_t nc_fixed[12] = {0};
     nearcall_message nc_request;
     bool nc_is_posted = false;
@@ -389,12 +381,11 @@ static bool nearcall_post_talks_Talks_next_pass(const talks_Talks *nc_client,
     nearcall_put_u32(nc_fixed, 8, (uint32_t)number);
     nc_request = (nearcall_message){nc_fixed, NULL, 12, 0, 0, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
-        5, &nc_request, nc_when, nc_posted, nc_env);
+        5, &nc_request, nc_when, false, nc_posted, nc_env);
     return nc_is_posted;
 }
 
-static nearcall_sequence_double nearcall_collect_talks_Talks_next_pass(nearcall_posted *nc_posted,
-    bool *is_last, nearcall_environment *nc_env) {
+static nearcall_sequence_double nearcall_collect_talks_Talks_next_pass(nearcall_posted *nc_posted, bool *is_last, nearcall_environment *nc_env) {
     nearcall_sequence_double nc_returned = {0};
     uint8_t nc_results[5];
     nearcall_reply nc_reply;
@@ -435,9 +426,7 @@ nc_done:
     return nc_returned;
 }
 
-static bool nearcall_post_talks_Talks_put_pass(const talks_Talks *nc_client,
-    uint64_t feed, uint32_t number, const nearcall_sequence_octet *items, uint32_t nc_when,
-    nearcall_posted *nc_posted, nearcall_environment *nc_env) {
+static bool nearcall_post_talks_Talks_put_pass(const talks_Talks *nc_client, uint64_t feed, uint32_t number, const nearcall_sequence_octet *items, uint32_t nc_when, nearcall_posted *nc_posted, nearcall_environment *nc_env) {
     uint8_t nc_fixed[16] = {0};
     nearcall_message nc_request;
     bool nc_is_posted = false;
@@ -452,13 +441,12 @@ static bool nearcall_post_talks_Talks_put_pass(const talks_Talks *nc_client,
     nc_puts[0] = (nearcall_put){(*items)._buffer, (uint64_t)(*items)._length, "items", false};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 16, 16, 1, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
-        6, &nc_request, nc_when, nc_posted, nc_env);
+        6, &nc_request, nc_when, false, nc_posted, nc_env);
 nc_done:
     return nc_is_posted;
 }
 
-static void nearcall_collect_talks_Talks_put_pass(nearcall_posted *nc_posted,
-    nearcall_environment *nc_env) {
+static void nearcall_collect_talks_Talks_put_pass(nearcall_posted *nc_posted, nearcall_environment *nc_env) {
     nearcall_reply nc_reply;
     bool nc_is_good = false;
     nc_reply.fixed = NULL;

@@ -252,6 +252,7 @@ void nearcall_release_inlet_talks_Talks_pass(nearcall_inlet_talks_Talks_pass *nc
  * comes behind them. */
 void nearcall_release_outlet_talks_Talks_pass(nearcall_outlet_talks_Talks_pass *nc_outlet, nearcall_environment *nc_env);
 
+
 /* What a domain that exports it does. Procedures may run at once, on any thread. */
 typedef struct nearcall_server_talks_Talks {
     void *self;
@@ -267,10 +268,17 @@ void nearcall_entry_talks_Talks_pass(const nearcall_server_talks_Talks *nc_serve
 void nearcall_entry_talks_Talks_next_pass(const nearcall_server_talks_Talks *nc_server, nearcall_served *nc_call);
 void nearcall_entry_talks_Talks_put_pass(const nearcall_server_talks_Talks *nc_server, nearcall_served *nc_call);
 void nearcall_entry_talks_Talks_end_pass(const nearcall_server_talks_Talks *nc_server, nearcall_served *nc_call);
-/* In the file of the server's loop. `server` stays until the domain is shut down. */
-nearcall_clerk *nearcall_export_talks_Talks(const nearcall_domain *domain,
+/* Exports it under `name`; null after an error. `server` stays until the domain
+ * is shut down. In the file of the server's loop. */
+nearcall_clerk *nearcall_export_with_talks_Talks(const nearcall_domain *domain,
     const char *name, const nearcall_server_talks_Talks *server,
-    nearcall_environment *env);
+    const nearcall_export_options *options, nearcall_environment *env);
+/* The same without options: to processes of this user. */
+NEARCALL_INLINE nearcall_clerk *nearcall_export_talks_Talks(const nearcall_domain *domain,
+    const char *name, const nearcall_server_talks_Talks *server,
+    nearcall_environment *env) {
+    return nearcall_export_with_talks_Talks(domain, name, server, NULL, env);
+}
 
 #ifdef __cplusplus
 }

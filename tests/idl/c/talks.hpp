@@ -51,6 +51,13 @@ inline ::std::size_t held_bytes(const Line &value) {
 #ifndef NEARCALL_HAS_CPP_talks_Talks
 #define NEARCALL_HAS_CPP_talks_Talks
 namespace nearcall::idl::talks {
+/* Posts calls; what each function returns collects the results. */
+class TalksPosting {
+  public:
+    explicit TalksPosting(const ::talks_Talks *client) : client_(client) {}
+  private:
+    const ::talks_Talks *client_;
+};
 class Talks {
   public:
     struct nc_talk {
@@ -208,6 +215,10 @@ class Talks {
         }
         return introduction;
     }
+    /* Its operations, to be posted now and collected later; as long as `client`. */
+    friend TalksPosting posting(const Talks &client) {
+        return TalksPosting(client.own_.get());
+    }
     ::std::pair<::nearcall::sink<nc_talk::sent>, ::nearcall::feed<nc_talk::came>> talk(const ::std::string &room) const {
         using ::nearcall::detail::give;
         using ::nearcall::detail::take;
@@ -255,18 +266,25 @@ class TalksServer {
 class TalksClerk {
   public:
     TalksClerk(const ::nearcall::domain &domain, const ::std::string &name,
-        TalksServer &server) {
+        TalksServer &server,
+        const ::nearcall::export_options &options = {}) {
         nearcall_environment env;
+        const nearcall_export_options knobs = options.c();
         c_.self = &server;
         c_.talk = run_talk;
         c_.pass = run_pass;
-        own_.reset(::nearcall_export_talks_Talks(domain.c(), name.c_str(), &c_, &env));
+        own_.reset(::nearcall_export_with_talks_Talks(domain.c(), name.c_str(), &c_, &knobs, &env));
         if (!own_) {
             throw ::nearcall::call_error(env);
         }
     }
     TalksClerk(const TalksClerk &) = delete;
     TalksClerk &operator=(const TalksClerk &) = delete;
+    /* Who may bind is what a file says from here on: how many bindings of which it says
+     * something else were revoked. */
+    ::std::size_t set_policy(const ::std::string &path) {
+        return ::nearcall::detail::set_policy(own_.get(), path);
+    }
   private:
     struct exchange_talk {
         static bool next(void *nc_own, ::std::string &nc_target) {

@@ -22,11 +22,11 @@ static void nearcall_loop_talks_Talks(void *server, uint32_t procedure,
     entries[procedure](server, call);
 }
 
-nearcall_clerk *nearcall_export_talks_Talks(const nearcall_domain *domain,
+nearcall_clerk *nearcall_export_with_talks_Talks(const nearcall_domain *domain,
     const char *name, const nearcall_server_talks_Talks *server,
-    nearcall_environment *env) {
+    const nearcall_export_options *options, nearcall_environment *env) {
     nearcall_begin(env);
     /* The loop takes it as a constant again. */
     return nearcall_export(domain, name, &nearcall_interface_talks_Talks, nearcall_loop_talks_Talks,
-                           (void *)server, env);
+                           (void *)server, options, env);
 }

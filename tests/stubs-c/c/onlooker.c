@@ -1,9 +1,9 @@
-/* A server of witness.idl: `onlooker NAME` exports it until its standard input ends. */
+/* A server of witness.idl: `onlooker NAME [POLICY]` exports it until its standard input ends, each
+ * word of which is the policy file that counts from then on. */
 #include <sched.h>
 #include <stdatomic.h>
 
 #include "check.h"
-#include "serve.h"
 #include "witness.h"
 
 static atomic_uint seen;
@@ -58,11 +58,31 @@ static uint32_t count(void *self, nearcall_environment *env) {
 
 int main(int argc, char **argv) {
     static const nearcall_server_witness_Witness server = {NULL, who, giver, left, linger, count};
+    nearcall_export_options options = {NULL, false};
     nearcall_environment env;
     nearcall_domain *domain = nearcall_domain_new(&env);
-    CHECK(domain != NULL && argc == 2);
+    nearcall_clerk *clerk;
+    char path[256];
+    CHECK(domain != NULL && argc >= 2);
     CHECK(nearcall_current_call() == NULL);
     nearcall_current_release(NULL);
-    serve(domain, nearcall_export_witness_Witness(domain, argv[1], &server, &env));
+    options.policy = argv[2];
+    clerk = nearcall_export_with_witness_Witness(domain, argv[1], &server, &options, &env);
+    if (clerk == NULL) {
+        puts(env.message);
+        nearcall_domain_release(domain);
+        return 0;
+    }
+    puts("ready");
+    fflush(stdout);
+    while (scanf("%255s", path) == 1) {
+        const int64_t revoked = nearcall_clerk_set_policy(clerk, path, &env);
+        CHECK((revoked < 0) == (env.outcome != NEARCALL_RETURNED));
+        printf("%lld %s\n", (long long)revoked, revoked < 0 ? env.message : "");
+        fflush(stdout);
+    }
+    nearcall_domain_shut_down(domain);
+    nearcall_clerk_release(clerk);
+    nearcall_domain_release(domain);
     return 0;
 }

@@ -1,9 +1,10 @@
-/* A server of witness.idl: `onlooker_cpp NAME` exports it until its standard input ends. */
+/* A server of witness.idl: `onlooker_cpp NAME [POLICY]` exports it until its standard input ends, each
+ * word of which is the policy file that counts from then on. */
 #include <atomic>
+#include <iostream>
 #include <thread>
 
 #include "check.h"
-#include "serve.h"
 #include "witness.hpp"
 
 namespace witness = nearcall::idl::witness;
@@ -51,11 +52,24 @@ class Seeing : public witness::WitnessServer {
 } // namespace
 
 int main(int argc, char **argv) {
-    CHECK(argc == 2 && !nearcall::current_call());
+    CHECK(argc >= 2 && !nearcall::current_call());
     nearcall::domain domain;
     Seeing seeing;
-    witness::WitnessClerk clerk(domain, argv[1], seeing);
-    until_input_ends();
-    domain.shut_down();
+    nearcall::export_options options;
+    options.policy = argc > 2 ? argv[2] : "";
+    try {
+        witness::WitnessClerk clerk(domain, argv[1], seeing, options);
+        std::cout << "ready" << std::endl;
+        for (std::string path; std::cin >> path;) {
+            try {
+                std::cout << clerk.set_policy(path) << " " << std::endl;
+            } catch (const nearcall::call_error &error) {
+                std::cout << "-1 " << error.what() << std::endl;
+            }
+        }
+        domain.shut_down();
+    } catch (const nearcall::call_error &error) {
+        std::cout << error.what() << std::endl;
+    }
     return 0;
 }

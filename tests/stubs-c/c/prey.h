@@ -48,9 +48,9 @@ NEARCALL_INLINE void prey_say(void) {
     fflush(stdout);
 }
 
-/* A line of standard input: which interface and operation to call. */
-NEARCALL_INLINE bool prey_next(unsigned *interface, unsigned *operation) {
-    return scanf("%u %u", interface, operation) == 2;
+/* A line of standard input: which interface and operation to call, and whether to post that. */
+NEARCALL_INLINE bool prey_next(unsigned *interface, unsigned *operation, int *is_posted) {
+    return scanf("%u %u %d", interface, operation, is_posted) == 3;
 }
 
 #define nc_round(operation, rounds) prey_round()

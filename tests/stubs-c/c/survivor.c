@@ -14,8 +14,8 @@
     } while (0)
 
 static nearcall_environment env;
-static const nearcall_import_options patient = {60000000000u};
-static const nearcall_import_options hasty = {50000000u};
+static const nearcall_import_options patient = {.rebind_timeout_ns = 60000000000u};
+static const nearcall_import_options hasty = {.rebind_timeout_ns = 50000000u};
 
 /* What there is in place of a binding whose server has ended. */
 static again_Again *renewed(again_Again *again) {

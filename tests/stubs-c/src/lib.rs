@@ -31,6 +31,11 @@ pub mod witnessed {
     include!(concat!(env!("OUT_DIR"), "/witness.rs"));
 }
 
+/// What is posted and collected later.
+pub mod posted {
+    include!(concat!(env!("OUT_DIR"), "/posting.rs"));
+}
+
 /// The first version of an interface.
 pub mod old {
     include!(concat!(env!("OUT_DIR"), "/old.rs"));

@@ -16,7 +16,8 @@ const FLOORS: &[&[&str]] = &[
     &["nearcall-core", "nearcall-os", "nearcall-idl"],
     &["nearcall-threads"],
     &["nearcall"],
-    &["nearcall-grpc", "nearcall-firefly", "nearcall-c", "nearcall-policy"],
+    &["nearcall-policy"],
+    &["nearcall-grpc", "nearcall-firefly", "nearcall-c"],
     &["nearcall-cli"],
 ];
 

@@ -1,19 +1,21 @@
-//! Calls for batches, posted ahead of whoever will ask for what they bring
-//! (docs/design/0020-streams.md). What a feed is in C calls these.
+//! Calls that are posted now and collected later: a program's own (docs/design/0007), and those for
+//! batches, posted ahead of whoever will ask for what they bring (docs/design/0020).
 
+use nearcall::Ran;
 use nearcall::raw::{Ahead, Lead, in_haste};
 
 use super::Outgoing;
 use super::client::{failed, filled, told};
 use super::domain::ClientRecord;
-use super::records::{Environment, Message, PostedRecord, ReplyRecord, when};
+use super::records::{Environment, Message, Outcome, PostedRecord, ReplyRecord, when};
 
-/// Posts the call for a batch. False if it is not posted: after an error, and where it is not
-/// wanted at any price.
+/// Posts a call. False if it is not posted: after an error, and where it is not wanted at any
+/// price.
 ///
 /// # Safety
 ///
 /// - H1 live: all of them; `client` also until it is collected or dropped. H2 bytes: the message's.
+///   D1 open: its descriptors.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_post(
@@ -21,6 +23,7 @@ pub unsafe extern "C" fn nearcall_post(
     procedure: u32,
     request: *const Message,
     when: u32,
+    expects_descriptors: bool,
     posted: *mut PostedRecord,
     environment: *mut Environment,
 ) -> bool {
@@ -35,7 +38,7 @@ pub unsafe extern "C" fn nearcall_post(
     };
     let is_ahead = lead.is_some();
     // SAFETY: passed on.
-    let fill = || unsafe { filled(client, procedure, &request, false) };
+    let fill = || unsafe { filled(client, procedure, &request, expects_descriptors) };
     let filled = match when {
         when::SPARE if !is_ahead => return false,
         when::SPARE => in_haste(fill),
@@ -57,12 +60,12 @@ pub unsafe extern "C" fn nearcall_post(
     true
 }
 
-/// Waits for the reply of a posted call, and copies its fixed part out. False after an error; in
-/// any case it is not posted any more. Any thread may.
+/// Waits for the reply of a posted call, and copies its fixed part out. False after an error, as of
+/// one that is not posted; in any case it is not posted any more. Any thread may.
 ///
 /// # Safety
 ///
-/// - H1 live: all of them, the client of the post, too, and it is posted. H2 bytes: the reply's.
+/// - H1 live: all of them, the client of the post, too. H2 bytes: the reply's.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_collect(
@@ -70,10 +73,47 @@ pub unsafe extern "C" fn nearcall_collect(
     reply: *mut ReplyRecord,
     environment: *mut Environment,
 ) -> bool {
-    // SAFETY: passed on.
+    // SAFETY: H1.
+    if !unsafe { &*posted }.is_posted {
+        // SAFETY: H1.
+        let environment = unsafe { Environment::at(environment) };
+        let reason = "the call is not posted: its post has failed, or it was collected before";
+        environment.fail(Outcome::Usage, Ran::No, &reason);
+        return false;
+    }
+    // SAFETY: passed on, and it is posted.
     let ahead = unsafe { taken(posted) };
     // SAFETY: passed on.
     unsafe { told(ahead.collect(), reply, environment) }
+}
+
+/// Whether to collect a posted call will not wait; also of one that is not posted.
+///
+/// # Safety
+///
+/// - H1 live: `posted`, and the client of the post.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_posted_is_replied(posted: *const PostedRecord) -> bool {
+    // SAFETY: H1.
+    let record = unsafe { &*posted };
+    // SAFETY: if it is posted, one was written there.
+    !record.is_posted || unsafe { &*record.held.as_ptr().cast::<Ahead<'_>>() }.is_replied()
+}
+
+/// Gives a posted call up, if there is one, and lets the server see it. Does not wait.
+///
+/// # Safety
+///
+/// - H1 live: `posted`, and the client of the post.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_posted_cancel(posted: *mut PostedRecord) {
+    // SAFETY: H1.
+    if unsafe { &*posted }.is_posted {
+        // SAFETY: H1, and it is posted.
+        unsafe { taken(posted) }.cancel();
+    }
 }
 
 /// Drops what a posted call will bring, if there is one. Does not wait: its A-stack comes back when

@@ -8,11 +8,14 @@ use std::time::Duration;
 
 use nearcall::raw::{Brief, Client, processor_offset};
 use nearcall::{
-    AStackClass, AppendableDescriptor, BindError, Binding, Clerk, Domain, ImportOptions,
-    InterfaceDescriptor, ProcedureDescriptor, Ran, Rebind,
+    AStackClass, AppendableDescriptor, BindError, Binding, Clerk, Domain, InterfaceDescriptor,
+    ProcedureDescriptor, Ran,
 };
 
-use super::records::{Environment, ImportOptionsRecord, Interface, Outcome};
+use super::options::{
+    ExportOptionsRecord, ImportOptionsRecord, export_options, import_options, policy,
+};
+use super::records::{Environment, Interface, Outcome};
 use super::scratch;
 use super::server::{Enter, ForeignEntries};
 use super::{literal, text};
@@ -181,17 +184,6 @@ pub unsafe extern "C" fn nearcall_import(
     unsafe { bound(imported, environment) }
 }
 
-fn import_options(given: Option<&ImportOptionsRecord>) -> ImportOptions {
-    let mut options = ImportOptions::default();
-    if let Some(given) = given {
-        options.rebind = match given.rebind_timeout_ns {
-            0 => Rebind::FailFast,
-            timeout_ns => Rebind::WaitForReady(Duration::from_nanos(timeout_ns)),
-        };
-    }
-    options
-}
-
 /// What there is a binding for as C holds it, or null.
 ///
 /// # Safety
@@ -341,7 +333,8 @@ pub unsafe extern "C" fn nearcall_client_release(client: *mut ClientRecord) {
 /// # Safety
 ///
 /// - H1 live: `domain`, `environment`; `server` until the clerk is released and its calls are done,
-///   from any thread. H3 text: `name`. H4 static: `interface`.
+///   from any thread; `options`, or null. H3 text: `name`, and what the options name. H4 static:
+///   `interface`.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_export(
@@ -350,6 +343,7 @@ pub unsafe extern "C" fn nearcall_export(
     interface: *const Interface,
     enter: Enter,
     server: *mut c_void,
+    options: *const ExportOptionsRecord,
     environment: *mut Environment,
 ) -> *mut Clerk {
     // SAFETY: H4.
@@ -362,13 +356,51 @@ pub unsafe extern "C" fn nearcall_export(
     let domain = unsafe { &*domain };
     // SAFETY: H1, of `server`, is what it asks for.
     let entries = unsafe { ForeignEntries::new(interface, is_awaited, enter, server) };
-    match Clerk::export(domain, &name, entries) {
+    // SAFETY: H1.
+    let options = unsafe { options.as_ref() };
+    // SAFETY: H3.
+    let exported = unsafe { export_options(options) }.and_then(|options| {
+        Clerk::export_with(domain, &name, entries, options).map_err(|error| error.to_string())
+    });
+    match exported {
         Ok(clerk) => Box::into_raw(Box::new(clerk)),
-        Err(error) => {
+        Err(reason) => {
             // SAFETY: H1.
             let environment = unsafe { Environment::at(environment) };
-            environment.fail(Outcome::NotExported, Ran::No, &error);
+            environment.fail(Outcome::NotExported, Ran::No, &reason);
             std::ptr::null_mut()
+        }
+    }
+}
+
+/// Has a clerk's policy be what a file says; how many bindings that has revoked, or -1.
+///
+/// # Safety
+///
+/// - H1 live: `clerk`, `environment`. H3 text: `path`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_clerk_set_policy(
+    clerk: *const Clerk,
+    path: *const c_char,
+    environment: *mut Environment,
+) -> i64 {
+    // SAFETY: H1.
+    let clerk = unsafe { &*clerk };
+    // SAFETY: H3.
+    let replaced = unsafe { policy(path) }
+        .and_then(|policy| clerk.set_policy(policy).map_err(|error| error.to_string()));
+    // SAFETY: H1.
+    let environment = unsafe { Environment::at(environment) };
+    match replaced {
+        Ok(revoked) => {
+            (environment.outcome, environment.exception) =
+                (Outcome::RETURNED, std::ptr::null_mut());
+            i64::try_from(revoked).unwrap_or(i64::MAX)
+        }
+        Err(reason) => {
+            environment.fail(Outcome::NotExported, Ran::No, &reason);
+            -1
         }
     }
 }

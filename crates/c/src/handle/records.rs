@@ -91,13 +91,6 @@ pub struct Interface {
     pub is_awaited: bool,
 }
 
-/// How an interface is imported. `nearcall_import_options` in C.
-#[repr(C)]
-pub struct ImportOptionsRecord {
-    /// Longest wait of a rebind until somebody exports the name; 0: none.
-    pub rebind_timeout_ns: u64,
-}
-
 /// A payload that goes out. `nearcall_put` in C.
 #[repr(C)]
 pub struct Put {
@@ -208,7 +201,7 @@ pub struct ReplyRecord {
     pub held: [u64; 8],
 }
 
-/// A call for a batch while it is under way. `nearcall_posted` in C.
+/// A call that was posted and is collected later. `nearcall_posted` in C.
 #[repr(C)]
 pub struct PostedRecord {
     pub is_posted: bool,
@@ -443,8 +436,16 @@ fn assert_interfaces(text: &mut String) {
         appendable_count,
         is_awaited
     );
-    record!(text, ImportOptionsRecord, "nearcall_import_options", rebind_timeout_ns);
+    assert_options(text);
     record!(text, super::current::ImporterRecord, "nearcall_importer", pid, uid, gid);
+}
+
+/// Of what imports and exports may be told.
+#[cfg(test)]
+fn assert_options(text: &mut String) {
+    use super::options::{ExportOptionsRecord as Export, ImportOptionsRecord as Import};
+    record!(text, Import, "nearcall_import_options", rebind_timeout_ns, timeout_ns, grows);
+    record!(text, Export, "nearcall_export_options", policy, is_open_to_anyone);
 }
 
 /// Of messages, and what goes with them.

@@ -9,7 +9,6 @@
 //! Prints the plan's steps; decides only what is C's own: names, and that values lie in private
 //! memory, so that what a stub judges cannot change any more. docs/design/0011 has the mapping.
 
-mod ahead;
 mod apart;
 mod brief;
 mod checks;
@@ -18,6 +17,7 @@ mod codec;
 pub(super) mod exchanges;
 pub(super) mod feeds;
 mod free;
+pub(super) mod halves;
 pub(super) mod interface;
 pub(super) mod names;
 mod prealloc;
@@ -134,9 +134,11 @@ impl C<'_> {
         for plan in self.own_interfaces() {
             self.print_descriptor(plan, &mut text);
             for procedure in self.procedures(plan) {
-                match ahead::is_ahead(procedure.operation) {
-                    true => self.print_halves(procedure, &mut text),
-                    false => self.print_call_stub(procedure, &mut text),
+                if !halves::is_ahead(procedure.operation) {
+                    self.print_call_stub(procedure, &mut text);
+                }
+                if halves::is_ahead(procedure.operation) || halves::is_posted(procedure.operation) {
+                    self.print_halves(procedure, &mut text);
                 }
             }
             for feed in self.feeds(plan).iter().filter(|feed| !feed.is_exchange()) {

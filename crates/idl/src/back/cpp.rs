@@ -12,6 +12,7 @@
 mod exchanges;
 mod feeds;
 mod interface;
+mod posting;
 pub(super) mod selftest;
 mod types;
 

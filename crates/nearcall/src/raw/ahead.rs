@@ -13,10 +13,11 @@
 
 use std::mem::ManuallyDrop;
 
+use nearcall_core::turn::{self, Poll};
 use nearcall_os::HeadWords;
 
 use super::call::is_replied;
-use super::pending::{let_come_back, wait};
+use super::pending::{abandon, let_come_back, wait};
 use super::reply::Reply;
 use crate::client::binding::Grip;
 use crate::client::deadline::Deadline;
@@ -48,6 +49,20 @@ impl<'b> Ahead<'b> {
         lead: Option<Lead<'b>>,
     ) -> Ahead<'b> {
         Ahead { grip, procedure, deadline, lead }
+    }
+
+    /// Whether [`Ahead::collect`] will not wait. Any thread may ask. Cost: one load.
+    pub fn is_replied(&self) -> bool {
+        let grip = self.grip;
+        turn::poll(&grip.astack.head().turn, grip.linkage().sequence()) != Poll::Pending
+    }
+
+    /// Gives the call up: the server sees it, and does not run it if it has not begun to (L55).
+    /// Does not wait.
+    pub fn cancel(self) {
+        let mut ahead = ManuallyDrop::new(self);
+        drop(ahead.lead.take());
+        abandon(ahead.grip);
     }
 
     /// Waits for the reply.

@@ -2,13 +2,14 @@
 //! every value that comes, made to say how each call ended instead of comparing anything.
 //!
 //! `x_prey server NAME` exports until its standard input ends. `x_prey client NAME` reads lines of
-//! an interface's and an operation's number, makes that call, and says how it ended.
+//! an interface's and an operation's number, and 1 or 0: whether to post that call and collect it,
+//! or to make it at once. It makes it, and says how it ended.
 
 use std::fmt::Write as _;
 
 use nearcall_idl::back::{LANGUAGES, Output};
 use nearcall_idl::model::Model;
-use nearcall_idl::selftest::Selftest;
+use nearcall_idl::selftest::{Manner, Selftest};
 
 /// The source of one program.
 pub struct Program {
@@ -18,36 +19,59 @@ pub struct Program {
     pub text: String,
 }
 
-/// What a language makes of an interface file: its stubs and the header of its self-test, and
-/// that's client and server. Nothing if it has no stubs for everything in the file.
-fn printed(
-    language: &str,
-    model: &Model,
-    stem: &str,
-    test: &Selftest,
-) -> Option<(Vec<Output>, [Output; 2])> {
+/// What a language makes of an interface file.
+struct Parts {
+    /// Its stubs, and the header of its self-test.
+    files: Vec<Output>,
+    server: Output,
+    client: Output,
+    /// The same that posts its calls.
+    posting: Output,
+}
+
+/// Nothing if the language has no stubs for everything in the file.
+fn printed(language: &str, model: &Model, stem: &str, test: &Selftest) -> Option<Parts> {
     let language = LANGUAGES.iter().find(|one| one.name == language).expect("it is in the table");
     let mut files = (language.compile)(model, stem).ok()?;
-    let programs = (language.selftest)(model, stem, test).ok()?;
-    let [header, client, server]: [Output; 3] = programs.try_into().ok()?;
+    let programs = |manner| {
+        let test = Selftest { manner, ..test.clone() };
+        (language.selftest)(model, stem, &test).ok()?.try_into().ok()
+    };
+    let [header, client, server]: [Output; 3] = programs(Manner::Blocking)?;
+    let [_, posting, _]: [Output; 3] = programs(Manner::Posted)?;
     files.push(header);
-    Some((files, [client, server]))
+    Some(Parts { files, server, client, posting })
+}
+
+/// The functions of a client that call, and its first function, behind what it includes.
+fn calls_and_main<'t>(client: &'t Output, include: &str) -> (&'t str, &'t str) {
+    behind(&client.text, include).split_once("int main(").expect("it is a program")
+}
+
+/// The functions of a client that post, beside those of one that calls.
+fn posting_calls(client: &Output, include: &str) -> String {
+    calls_and_main(client, include).0.replace("nc_call_", "nc_post_")
+}
+
+/// What makes a call of an operation, in either manner.
+fn either(number: usize, client: &str) -> String {
+    format!("case {number}: (is_posted ? nc_post_{number} : nc_call_{number})({client}); break;")
 }
 
 /// The program in C, if C has stubs for everything in the file.
 pub fn c(model: &Model, stem: &str, test: &Selftest) -> Option<Program> {
-    let (files, [client, server]) = printed("c", model, stem, test)?;
+    let Parts { files, server, client, posting } = printed("c", model, stem, test)?;
     let include = format!("#include \"{stem}_selftest.h\"\n");
     let server = behind(&server.text, &include).replace("int main(", "static int server_main(");
-    let client = behind(&client.text, &include);
-    let (calls, main) = client.split_once("int main(").expect("it is a program");
+    let (calls, main) = calls_and_main(&client, &include);
+    let calls = calls.to_owned() + &posting_calls(&posting, &include);
     let calls = calls.replace("nearcall_environment_release(&env)", "prey_release(&env)");
     let mut text = format!(
         "#define _GNU_SOURCE\n#define NC_SIDE \"prey\"\n\
          #include <pthread.h>\n{include}#include \"prey.h\"\n{server}\n{calls}\n"
     );
     text += "static void call(nearcall_domain *domain, const char *name, unsigned interface,\n\
-             unsigned operation) {\nnearcall_environment env;\nchar full[128];\n\
+             unsigned operation, int is_posted) {\nnearcall_environment env;\nchar full[128];\n\
              snprintf(full, sizeof full, \"%s-%u\", name, interface);\nswitch (interface) {\n";
     for (interface, index) in test.interfaces.iter().zip(0..) {
         let tag = between(main, &format!("client_{index} = nearcall_import_"), "(");
@@ -62,8 +86,7 @@ pub fn c(model: &Model, stem: &str, test: &Selftest) -> Option<Program> {
              switch (operation) {{\n"
         );
         for operation in &interface.operations {
-            let number = operation.number;
-            let _ = writeln!(text, "case {number}: nc_call_{number}(own); break;");
+            let _ = writeln!(text, "{}", either(operation.number, "own"));
         }
         text += "}\nbreak;\n}\n";
     }
@@ -72,13 +95,13 @@ pub fn c(model: &Model, stem: &str, test: &Selftest) -> Option<Program> {
         text,
         "}}\n}}\n\nint main(int argc, char **argv) {{\nnearcall_environment env;\n\
          nearcall_domain *domain;\nunsigned interface;\nunsigned operation;\n\
-         if (argc == 3 && strcmp(argv[1], \"server\") == 0) {{\n\
+         int is_posted;\nif (argc == 3 && strcmp(argv[1], \"server\") == 0) {{\n\
          return server_main(argc, argv);\n}}\ndomain = nearcall_domain_new(&env);\n\
-         while (prey_next(&interface, &operation)) {{\n\
-         call(domain, argv[argc - 1], interface, operation);\nprey_say();\n}}\n\
+         while (prey_next(&interface, &operation, &is_posted)) {{\n\
+         call(domain, argv[argc - 1], interface, operation, is_posted);\nprey_say();\n}}\n\
          /* Without a domain its clients are given back. */\n\
          for (interface = 0; interface < {count}; interface++) {{\n\
-         call(NULL, \"\", interface, 0);\n}}\nnearcall_domain_shut_down(domain);\n\
+         call(NULL, \"\", interface, 0, 0);\n}}\nnearcall_domain_shut_down(domain);\n\
          nearcall_domain_release(domain);\nreturn 0;\n}}\n"
     );
     Some(Program { files, text })
@@ -86,12 +109,12 @@ pub fn c(model: &Model, stem: &str, test: &Selftest) -> Option<Program> {
 
 /// The program in C++.
 pub fn cpp(model: &Model, stem: &str, test: &Selftest) -> Option<Program> {
-    let (files, [client, server]) = printed("cpp", model, stem, test)?;
+    let Parts { files, server, client, posting } = printed("cpp", model, stem, test)?;
     let include = format!("#include \"{stem}_selftest.hpp\"\n");
     let server = without_check(behind(&server.text, &include), "server");
     let server = server.replace("int main(", "static int server_main(");
-    let client = without_check(behind(&client.text, &include), "client");
-    let (calls, main) = client.split_once("int main(").expect("it is a program");
+    let (calls, main) = calls_and_main(&client, &include);
+    let calls = without_check(&(calls.to_owned() + &posting_calls(&posting, &include)), "client");
     let calls = calls.replace("error.what()", "nc_check.told(error)");
     let mut text = format!("{include}#include \"prey.hpp\"\n{server}\n{calls}\n");
     let (mut owned, mut arms) = (String::new(), String::new());
@@ -107,8 +130,7 @@ pub fn cpp(model: &Model, stem: &str, test: &Selftest) -> Option<Program> {
              switch (operation) {{\n"
         );
         for operation in &interface.operations {
-            let number = operation.number;
-            let _ = writeln!(arms, "case {number}: nc_call_{number}(*own_{index}); break;");
+            let _ = writeln!(arms, "{}", either(operation.number, &format!("*own_{index}")));
         }
         let _ = write!(arms, "}}\nif (!nc_check.say()) {{\nown_{index}.reset();\n}}\nbreak;\n");
     }
@@ -116,7 +138,8 @@ pub fn cpp(model: &Model, stem: &str, test: &Selftest) -> Option<Program> {
         text,
         "static int client_main(const std::string &name) try {{\nnearcall::domain domain;\n{{\n\
          {owned}unsigned interface;\nunsigned operation;\n\
-         while (std::cin >> interface >> operation) {{\nswitch (interface) {{\n{arms}}}\n}}\n}}\n\
+         bool is_posted;\nwhile (std::cin >> interface >> operation >> is_posted) {{\n\
+         switch (interface) {{\n{arms}}}\n}}\n}}\n\
          domain.shut_down();\nreturn 0;\n}} catch (const std::exception &error) {{\n\
          std::fprintf(stderr, \"client: %s\\n\", error.what());\nreturn 1;\n}}\n\n\
          int main(int argc, char **argv) {{\n\

@@ -4,7 +4,7 @@
 
 use std::process::Command;
 
-use lies::{Attacker, Kind, Message, Prey, Tally, Verdict, hunted};
+use lies::{Attacker, Form, Kind, Message, Prey, Side, Tally, Verdict, hunted};
 use nearcall::name::Scope;
 use nearcall::{Domain, ImportOptions};
 use nearcall_idl::model::Model;
@@ -28,25 +28,28 @@ const HUNTED: &[&str] = &[
 
 #[test]
 fn programs_in_c_outlive_hostile_peers() {
-    outlive("c", prey::c, Tally::new("C"));
+    outlive("c", prey::c, [Tally::new("C"), Tally::new("C, posted")]);
 }
 
 #[test]
 fn programs_in_cpp_outlive_hostile_peers() {
-    outlive("cpp", prey::cpp, Tally::new("C++"));
+    outlive("cpp", prey::cpp, [Tally::new("C++"), Tally::new("C++, posted")]);
 }
 
-/// Lies to a server and a client of each interface file that a language has stubs for.
+/// Lies to a server and a client of each interface file that a language has stubs for; to the
+/// client once more about calls that it has posted.
 fn outlive(
     language: &'static str,
     print: fn(&Model, &str, &Selftest) -> Option<prey::Program>,
-    tally: Tally,
+    [tally, posted]: [Tally; 2],
 ) {
     let Some(compiler) = sanitizing() else {
         return lacking("a compiler of C with sanitizers");
     };
     // To C a map is a sequence of pairs.
     let mut tally = tally.taking(Kind::Key);
+    let posted = posted.taking(Kind::Key);
+    let mut posted = posted.of(&[Side::Client], &[Form::Call, Form::Descriptors]);
     let workshop = Workshop::with_cpp();
     for hunted in hunted(&tests_directory(), HUNTED) {
         let test = lies::trimmed(&hunted.model).expect("it has operations");
@@ -64,12 +67,17 @@ fn outlive(
         let runs = hunted.attack(workshop.path(), &mut tally);
         server.end_after(runs, &format!("the {language} server of {}", hunted.stem), &mut tally);
         let mut client = run("client");
-        let call = |interface, operation| client.call(&format!("{interface} {operation}"));
-        hunted.answer(call, workshop.path(), &mut tally);
+        for (manner, tally) in [&mut tally, &mut posted].into_iter().enumerate() {
+            let call =
+                |interface, operation| client.call(&format!("{interface} {operation} {manner}"));
+            hunted.answer(call, workshop.path(), tally);
+        }
         client.end(&format!("the {language} client of {}", hunted.stem));
     }
-    println!("{compiler}:\n{}", tally.report());
-    tally.judge();
+    for tally in [tally, posted] {
+        println!("{compiler}:\n{}", tally.report());
+        tally.judge();
+    }
 }
 
 /// A request of a tree of so many, in four bytes each: eight more are their defaults.

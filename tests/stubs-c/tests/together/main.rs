@@ -15,6 +15,8 @@ mod feeding;
 mod growing;
 mod hostile;
 mod install;
+mod policies;
+mod posting;
 mod prealloc;
 mod reading;
 mod rebinds;

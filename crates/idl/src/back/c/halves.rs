@@ -1,5 +1,6 @@
-//! What carries a feed, as a client calls it (design note 0020): one half of the stub posts, the
-//! other one reads what came of it, and the program may be at another batch between the two.
+//! Call stubs in two halves: one posts, the other one reads what came of it, and the program is at
+//! other things between the two. They are a program's own (design note 0007), or those of what
+//! carries a feed, which its functions call (design note 0020).
 
 use crate::back::c::C;
 use crate::back::c::client::{fixed_bytes, print_reply, print_reply_record};
@@ -7,13 +8,29 @@ use crate::back::c::feeds::FeedOf;
 use crate::back::c::interface::Procedure;
 use crate::back::c::stub::{Printer, Side, message, payload_counts};
 use crate::back::c::text::Text;
-use crate::model::{Direction, FeedPart, Operation};
+use crate::model::{Direction, FeedPart, Operation, Parameter};
 use crate::plan::Step;
 
 /// Whether a call of it carries a batch, so that it may be ahead.
 pub fn is_ahead(operation: &Operation) -> bool {
     let part = operation.feed.as_ref().map(|feed| feed.part);
     matches!(part, Some(FeedPart::Next | FeedPart::Put))
+}
+
+/// Whether a program may post it: it has a reply, and opens no feed.
+pub fn is_posted(operation: &Operation) -> bool {
+    !operation.is_oneway && operation.feed.is_none()
+}
+
+/// The operation as one half has it. What the procedure changes goes by the post, which leaves it
+/// as it is, and comes by the collection, which has nothing to give back for it.
+pub fn half(operation: &Operation, direction: Direction) -> Operation {
+    let turned = |parameter: &Parameter| match parameter.direction {
+        Direction::Inout => Parameter { direction, ..parameter.clone() },
+        _ => parameter.clone(),
+    };
+    let parameters = operation.parameters.iter().map(turned).collect();
+    Operation { parameters, ..operation.clone() }
 }
 
 impl C<'_> {
@@ -29,8 +46,59 @@ impl C<'_> {
 
     /// Both halves.
     pub fn print_halves(&self, procedure: Procedure<'_>, text: &mut Text) {
-        self.print_post_half(procedure, text);
-        self.print_collect_half(procedure, text);
+        let posted = half(procedure.operation, Direction::In);
+        self.print_post_half(Procedure { operation: &posted, ..procedure }, text);
+        let collected = half(procedure.operation, Direction::Out);
+        self.print_collect_half(Procedure { operation: &collected, ..procedure }, text);
+    }
+
+    /// A program's own halves, for the header.
+    pub fn declare_halves(&self, procedure: Procedure<'_>, text: &mut Text) {
+        let (record, stub) = (self.posted_record(procedure), self.stub_name(procedure));
+        text.line(format!("/* A call of {stub} that is posted now and collected later. */"));
+        text.line(format!("typedef struct {record} {{ nearcall_posted call; }} {record};"));
+        let posted = half(procedure.operation, Direction::In);
+        let posted = self.post_signature(Procedure { operation: &posted, ..procedure });
+        text.line(posted + ";");
+        let collected = half(procedure.operation, Direction::Out);
+        let collected = self.collect_signature(Procedure { operation: &collected, ..procedure });
+        text.line(collected + ";");
+    }
+
+    /// What a call is, between its halves.
+    fn posted_record(&self, procedure: Procedure<'_>) -> String {
+        match is_posted(procedure.operation) {
+            true => format!("nearcall_posted_{}", self.stub_name(procedure)),
+            false => String::from("nearcall_posted"),
+        }
+    }
+
+    /// The head of the half that posts. Those of a feed are static, and say when.
+    fn post_signature(&self, procedure: Procedure<'_>) -> String {
+        let (own, name) = (self.names.declaration(procedure.interface), self.post_name(procedure));
+        let given = self.half_parameters(procedure, Direction::In);
+        let (kept, when) = match is_posted(procedure.operation) {
+            true => ("", ""),
+            false => ("static ", "uint32_t nc_when, "),
+        };
+        let record = self.posted_record(procedure);
+        format!(
+            "{kept}bool {name}(const {own} *nc_client, {given}{when}{record} *nc_posted, \
+             nearcall_environment *nc_env)"
+        )
+    }
+
+    /// The head of the half that reads.
+    fn collect_signature(&self, procedure: Procedure<'_>) -> String {
+        let (returns, name) =
+            (self.returned_type(procedure.operation), self.collect_name(procedure));
+        let came = self.half_parameters(procedure, Direction::Out);
+        let kept = if is_posted(procedure.operation) { "" } else { "static " };
+        let (star, record) =
+            (if returns.ends_with('*') { "" } else { " " }, self.posted_record(procedure));
+        format!(
+            "{kept}{returns}{star}{name}({record} *nc_posted, {came}nearcall_environment *nc_env)"
+        )
     }
 
     /// What posts the call for the next batch.
@@ -57,7 +125,7 @@ impl C<'_> {
     }
 
     fn print_post_half(&self, procedure: Procedure<'_>, text: &mut Text) {
-        let plan = procedure.plan;
+        let Procedure { operation, plan, .. } = procedure;
         let mut printer = Printer::new(self, procedure, Side::Client);
         for step in &plan.client.request {
             match step {
@@ -68,20 +136,28 @@ impl C<'_> {
                 step => printer.write(step),
             }
         }
+        let (when, posted) = match is_posted(operation) {
+            true => ("NEARCALL_POST_NOW", "&nc_posted->call"),
+            false => ("nc_when", "nc_posted"),
+        };
+        let (index, comes) = (plan.index, plan.client.request.contains(&Step::ExpectDescriptors));
         printer.text.line("nc_is_posted = nearcall_post((const nearcall_client *)nc_client,");
-        let index = plan.index;
-        printer.text.line(format!("    {index}, &nc_request, nc_when, nc_posted, nc_env);"));
+        let rest = format!("{index}, &nc_request, {when}, {comes}, {posted}, nc_env);");
+        printer.text.line(format!("    {rest}"));
         let body = std::mem::take(&mut printer.text).finish();
-        let own = self.names.declaration(procedure.interface);
-        text.line(format!("static bool {}(const {own} *nc_client,", self.post_name(procedure)));
-        let given = self.half_parameters(procedure, Direction::In);
-        text.line(format!("    {given}uint32_t nc_when,"));
-        text.open("    nearcall_posted *nc_posted, nearcall_environment *nc_env) {");
-        text.line(format!("uint8_t nc_fixed[{}] = {{0}};", fixed_bytes(&plan.client.request)));
+        text.open(format!("{} {{", self.post_signature(procedure)));
+        let fixed_bytes = fixed_bytes(&plan.client.request);
+        if fixed_bytes > 0 {
+            text.line(format!("uint8_t nc_fixed[{fixed_bytes}] = {{0}};"));
+        }
         text.line("nearcall_message nc_request;");
         text.line("bool nc_is_posted = false;");
         let puts = payload_counts(&plan.client.request).0;
         printer.print_locals(text, puts, 0);
+        if is_posted(operation) {
+            text.line("nearcall_begin(nc_env);");
+            text.line("nc_posted->call.is_posted = false;");
+        }
         text.lines(body.lines().map(String::from));
         if body.contains("goto nc_done;") {
             text.label("nc_done:");
@@ -96,17 +172,18 @@ impl C<'_> {
         let Procedure { operation, plan, .. } = procedure;
         let mut printer = Printer::new(self, procedure, Side::Client);
         print_reply_record(&mut printer, plan);
-        printer.text.lines(
-            ["if (!nearcall_collect(nc_posted, &nc_reply, nc_env)) {", "    goto nc_done;", "}"]
-                .map(String::from),
-        );
+        let is_own = is_posted(operation);
+        let posted = if is_own { "&nc_posted->call" } else { "nc_posted" };
+        printer.text.open(format!("if (!nearcall_collect({posted}, &nc_reply, nc_env)) {{"));
+        printer.text.line("goto nc_done;");
+        printer.text.close("}");
         print_reply(&mut printer, procedure);
         let body = std::mem::take(&mut printer.text).finish();
-        let (returns, name) = (self.returned_type(operation), self.collect_name(procedure));
-        text.line(format!("static {returns} {name}(nearcall_posted *nc_posted,"));
-        let came = self.half_parameters(procedure, Direction::Out);
-        text.open(format!("    {came}nearcall_environment *nc_env) {{"));
+        text.open(format!("{} {{", self.collect_signature(procedure)));
         self.print_reply_locals(&printer, procedure, 0, text);
+        if is_own {
+            text.line("nearcall_begin(nc_env);");
+        }
         self.print_cleared_outs(&printer, procedure, text);
         text.lines(body.lines().map(String::from));
         text.label("nc_done:");

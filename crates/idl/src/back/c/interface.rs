@@ -1,6 +1,7 @@
 //! What both sides of an interface share: its descriptor, signatures, and the declarations.
 
 use crate::back::c::C;
+use crate::back::c::halves::is_posted;
 use crate::back::c::names::beside;
 use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
@@ -52,6 +53,12 @@ impl C<'_> {
             }
         }
         text.line("");
+        for procedure in self.procedures(plan) {
+            if is_posted(procedure.operation) {
+                self.declare_halves(procedure, text);
+            }
+        }
+        text.line("");
         for feed in self.feeds(plan) {
             self.print_made(&feed, text);
         }
@@ -72,12 +79,27 @@ impl C<'_> {
         for procedure in self.procedures(plan) {
             text.line(format!("{};", self.entry_signature(procedure)));
         }
+        self.print_export(name, text);
+    }
+
+    fn print_export(&self, name: &str, text: &mut Text) {
         text.line(
-            "/* In the file of the server's loop. `server` stays until the domain is shut down. */",
+            "/* Exports it under `name`; null after an error. `server` stays until the domain",
         );
-        text.line(format!("nearcall_clerk *nearcall_export_{name}(const nearcall_domain *domain,"));
+        text.line(" * is shut down. In the file of the server's loop. */");
+        text.line(format!(
+            "nearcall_clerk *nearcall_export_with_{name}(const nearcall_domain *domain,"
+        ));
         text.line(format!("    const char *name, const nearcall_server_{name} *server,"));
-        text.line("    nearcall_environment *env);");
+        text.line("    const nearcall_export_options *options, nearcall_environment *env);");
+        text.line("/* The same without options: to processes of this user. */");
+        text.line(format!(
+            "NEARCALL_INLINE nearcall_clerk *nearcall_export_{name}(const nearcall_domain *domain,"
+        ));
+        text.line(format!("    const char *name, const nearcall_server_{name} *server,"));
+        text.open("    nearcall_environment *env) {");
+        text.line(format!("return nearcall_export_with_{name}(domain, name, server, NULL, env);"));
+        text.close("}");
         text.line("");
     }
 
@@ -388,15 +410,17 @@ impl C<'_> {
         }
         text.close("}");
         text.line("");
-        text.line(format!("nearcall_clerk *nearcall_export_{name}(const nearcall_domain *domain,"));
+        text.line(format!(
+            "nearcall_clerk *nearcall_export_with_{name}(const nearcall_domain *domain,"
+        ));
         text.line(format!("    const char *name, const nearcall_server_{name} *server,"));
-        text.open("    nearcall_environment *env) {");
+        text.open("    const nearcall_export_options *options, nearcall_environment *env) {");
         text.line("nearcall_begin(env);");
         text.line("/* The loop takes it as a constant again. */");
         text.line(format!(
             "return nearcall_export(domain, name, &nearcall_interface_{name}, nearcall_loop_{name},"
         ));
-        text.line("                       (void *)server, env);");
+        text.line("                       (void *)server, options, env);");
         text.close("}");
     }
 }

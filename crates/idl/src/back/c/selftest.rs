@@ -12,6 +12,7 @@ mod shown;
 mod values;
 
 use crate::back::c::C;
+use crate::back::c::halves::is_posted;
 use crate::back::c::interface::Procedure;
 use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
@@ -20,8 +21,8 @@ use crate::layout::{Root, Shape, shape};
 use crate::model::{DeclarationId, Direction, Model, Operation, Parameter, Type};
 use crate::plan::InterfacePlan;
 use crate::selftest::{
-    Answer, ITEMS_MAX, InterfaceTest, OperationTest, Round, Selftest, Value, shortened, shown,
-    shown_members,
+    Answer, ITEMS_MAX, InterfaceTest, Manner, OperationTest, Round, Selftest, Value, shortened,
+    shown, shown_members,
 };
 
 pub use shown::DESCRIPTORS;
@@ -200,7 +201,10 @@ impl<'m> Programs<'_, 'm> {
                     }
                     text.line(format!("nc_round({}, {});", test.number, test.rounds.len()));
                     let bound = if returned.is_some() { "returned = " } else { "" };
-                    text.line(format!("{bound}{function}({arguments}, &env);"));
+                    match self.test.manner == Manner::Posted && is_posted(operation) {
+                        true => self.posted(operation, (bound, function), text),
+                        false => text.line(format!("{bound}{function}({arguments}, &env);")),
+                    }
                     self.outcome_of(operation, returned, (at, round), text);
                 }
             }
@@ -216,6 +220,39 @@ impl<'m> Programs<'_, 'm> {
         }
         text.close("}");
         text.line("");
+    }
+
+    /// A call by its two halves.
+    fn posted(&self, operation: &Operation, (bound, function): (&str, &str), text: &mut Text) {
+        let [mut goes, mut comes] = [String::from("client"), String::from("&posted")];
+        text.open("{");
+        text.line(format!("nearcall_posted_{function} posted;"));
+        let mut frees = Vec::new();
+        for (parameter, name) in operation.parameters.iter().zip(self.c.parameter_names(operation))
+        {
+            let local = format!("a_{name}");
+            if parameter.direction != Direction::Out {
+                let given = if self.is_by_value(parameter) { "" } else { "&" };
+                goes += &format!(", {given}{local}");
+            }
+            if parameter.direction == Direction::Inout {
+                frees.extend(self.c.free(&parameter.declared, &local));
+            }
+            if parameter.direction != Direction::In {
+                comes += &format!(", &{local}");
+            }
+        }
+        text.open(format!("if (nearcall_post_{function}({goes}, &posted, &env)) {{"));
+        text.lines(frees);
+        text.line(format!("{bound}nearcall_collect_{function}({comes}, &env);"));
+        text.close("}");
+        text.close("}");
+    }
+
+    /// Whether a stub that only reads it is given the value itself.
+    fn is_by_value(&self, parameter: &Parameter) -> bool {
+        let declared = &parameter.declared;
+        parameter.descriptor.is_some() || self.is_scalar(declared) || self.c.is_text(declared)
     }
 
     /// Locals for what is passed, and how they are.
@@ -234,8 +271,7 @@ impl<'m> Programs<'_, 'm> {
             if let Some(value) = given {
                 self.assign(&parameter.declared, value, &local, text);
             }
-            let is_value = parameter.direction == Direction::In
-                && (self.is_scalar(&parameter.declared) || self.c.is_text(&parameter.declared));
+            let is_value = parameter.direction == Direction::In && self.is_by_value(parameter);
             arguments += if is_value { ", " } else { ", &" };
             arguments += &local;
         }

@@ -16,6 +16,25 @@ fn local_of(own: &str) -> String {
     format!("nc_{}{own}", if OWN_LOCALS.contains(&own) { "given_" } else { "" })
 }
 
+/// What functions of C++ convert by.
+pub const USING: [&str; 2] = ["using ::nearcall::detail::give;", "using ::nearcall::detail::take;"];
+
+/// How an argument of C++ is given to a function of C.
+pub struct Given {
+    /// As an expression.
+    pub argument: String,
+    /// What holds the result as soon as it is there, if it may be lost.
+    pub came: Option<String>,
+    /// What puts it where it belongs once nothing can fail any more.
+    pub after: Option<String>,
+}
+
+impl Given {
+    fn plain(argument: String) -> Given {
+        Given { argument, came: None, after: None }
+    }
+}
+
 /// How a parameter stands in a function of C++.
 enum Stands {
     Word,
@@ -39,6 +58,8 @@ impl Cpp<'_, '_> {
         let (procedures, functions): (Vec<_>, Vec<_>) = own.unzip();
         self.open_space(id, text);
         let (own, c) = (self.place(id).1, self.c.names.declaration(id).to_owned());
+        let posting = self.unused(id, format!("{own}Posting"));
+        let posting = self.print_posting(posting, &c, (&procedures, &functions), text);
         text.doc(&self.c.model.declaration(id).doc);
         text.open(format!("class {own} {{"));
         text.label("  public:");
@@ -49,6 +70,14 @@ impl Cpp<'_, '_> {
             self.print_sides(&exchange, text);
         }
         print_binding(&own, &c, text);
+        if let Some(posting) = posting {
+            text.line(
+                "/* Its operations, to be posted now and collected later; as long as `client`. */",
+            );
+            text.open(format!("friend {posting} posting(const {own} &client) {{"));
+            text.line(format!("return {posting}(client.own_.get());"));
+            text.close("}");
+        }
         for (procedure, name) in procedures.iter().zip(&functions) {
             text.doc(&procedure.operation.doc);
             self.print_call(*procedure, name, text);
@@ -88,26 +117,15 @@ impl Cpp<'_, '_> {
         let mut all = Vec::new();
         let spelled = procedure.operation.spelled_parameters().iter();
         for ((parameter, name), index) in spelled.zip(names).zip(0..) {
-            let declared = self.type_name(&parameter.declared);
-            let stands = self.stands(procedure, index, parameter);
-            let constant = format!("const {declared} &{name}");
-            let changed = format!("{declared} &{name}");
-            match (stands, is_server) {
-                (Stands::Word, _) => all.push(format!("{declared} {name}")),
-                (Stands::Descriptor, false) => all.push(format!("int {name}")),
+            match (self.stands(procedure, index, parameter), is_server) {
                 (Stands::Descriptor, true) => all.push(format!("::nearcall::descriptor {name}")),
-                (Stands::NewDescriptor, _) => {
-                    all.push(format!("::nearcall::descriptor &{name}"));
-                }
-                (Stands::Lent | Stands::LentBoth, true) => {
+                (Stands::Lent, true) => all.push(format!("const ::nearcall::opaque &{name}")),
+                (Stands::LentBoth, true) => {
                     all.push(format!("const ::nearcall::opaque &{name}"));
-                    if let Stands::LentBoth = self.stands(procedure, index, parameter) {
-                        all.push(format!("::nearcall::room &{name}_out"));
-                    }
+                    all.push(format!("::nearcall::room &{name}_out"));
                 }
                 (Stands::LentResult, true) => all.push(format!("::nearcall::room &{name}")),
-                (Stands::Changed | Stands::LentResult | Stands::LentBoth, _) => all.push(changed),
-                (Stands::Text | Stands::Value | Stands::Lent, _) => all.push(constant),
+                _ => all.push(self.parameter(procedure, (index, parameter), &name)),
             }
         }
         if is_server && procedure.plan.lent_result == Some(Root::Returned) {
@@ -117,6 +135,25 @@ impl Cpp<'_, '_> {
             all.extend(self.exchange_parameters(procedure));
         }
         all.join(", ")
+    }
+
+    /// A parameter of a client's function, and of a procedure where it stands there likewise.
+    pub fn parameter(
+        &self,
+        procedure: Procedure<'_>,
+        (index, parameter): (u32, &Parameter),
+        name: &str,
+    ) -> String {
+        let declared = self.type_name(&parameter.declared);
+        match self.stands(procedure, index, parameter) {
+            Stands::Word => format!("{declared} {name}"),
+            Stands::Descriptor => format!("int {name}"),
+            Stands::NewDescriptor => format!("::nearcall::descriptor &{name}"),
+            Stands::Changed | Stands::LentResult | Stands::LentBoth => {
+                format!("{declared} &{name}")
+            }
+            Stands::Text | Stands::Value | Stands::Lent => format!("const {declared} &{name}"),
+        }
     }
 
     pub fn returned(&self, procedure: Procedure<'_>, is_server: bool) -> Option<String> {
@@ -158,83 +195,94 @@ impl Cpp<'_, '_> {
         let (result, parameters) =
             (returned.clone().unwrap_or("void".into()), self.parameters(procedure, false));
         text.open(format!("{result} {name}({parameters}) const {{"));
-        text.lines(
-            ["using ::nearcall::detail::give;", "using ::nearcall::detail::take;"]
-                .map(String::from),
-        );
+        text.lines(USING.map(String::from));
         text.line("nearcall_environment nc_env;");
         let mut arguments = String::from("own_.get()");
         let (mut came, mut after) = (Vec::new(), Vec::new());
         let names = self.c.parameter_names(operation);
         let spelled = operation.spelled_parameters().iter();
         for ((parameter, own), index) in spelled.zip(&names).zip(0..) {
-            let declared = &parameter.declared;
-            arguments += ", ";
-            if let Some((record, _)) = self.c.prealloc(parameter) {
-                let made = format!("::nearcall::detail::prealloc<::{record}>({own})");
-                let local = local_of(own);
-                text.line(format!("auto {local} = {made};"));
-                arguments += &format!("&{local}");
-                after.push(format!("{own}.resize({local}._length);"));
-                continue;
-            }
-            match self.stands(procedure, index, parameter) {
-                Stands::Word => {
-                    arguments += &format!("static_cast<{}>({own})", self.c.type_name(declared));
-                }
-                Stands::Text => {
-                    text.line(format!("::nearcall::detail::check_text({own});"));
-                    arguments += &format!("{own}.c_str()");
-                }
-                Stands::Descriptor => arguments += own,
-                Stands::NewDescriptor => {
-                    let local = local_of(own);
-                    text.line(format!("int {local} = -1;"));
-                    arguments += &format!("&{local}");
-                    came.push(format!("::nearcall::descriptor nc_own_{own}({local});"));
-                    after.push(format!("{own} = ::std::move(nc_own_{own});"));
-                }
-                _ => {
-                    let held = local_of(own);
-                    self.held(declared, &held, text);
-                    if parameter.direction != Direction::Out {
-                        text.line(format!("give({own}, {held}.value);"));
-                    }
-                    if parameter.direction != Direction::In {
-                        after.push(format!("take({held}.value, {own});"));
-                    }
-                    arguments += &format!("&{held}.value");
-                }
-            }
+            let given = self.given(procedure, (index, parameter), own, text);
+            arguments += &format!(", {}", given.argument);
+            came.extend(given.came);
+            after.extend(given.after);
         }
-        self.print_called(procedure, &arguments, &result, text);
-        let is_one_thing = Self::is_one_thing(procedure);
+        let function = self.c.names.function(procedure.interface, procedure.plan.index);
+        let call = format!("::{function}({arguments}, &nc_env)");
+        self.print_called(procedure, &call, &result, text);
         text.lines(came);
         self.print_thrown(procedure, text);
         if let Some(returned) = returned {
-            if !is_one_thing {
-                text.line(format!("{returned} nc_returned{{}};"));
-                after.push(String::from("take(nc_held.value, nc_returned);"));
-            }
+            after.splice(0..0, self.taken_returned(procedure, &returned));
             after.push(String::from("return nc_returned;"));
         }
         text.lines(after);
         text.close("}");
     }
 
-    /// The call of a client's function, and a local for what it returns.
-    fn print_called(
+    /// What makes a value of C++ of what a function of C has returned, if it is not one already.
+    pub fn taken_returned(&self, procedure: Procedure<'_>, returned: &str) -> Vec<String> {
+        match Self::is_one_thing(procedure) {
+            true => Vec::new(),
+            false => vec![
+                format!("{returned} nc_returned{{}};"),
+                String::from("take(nc_held.value, nc_returned);"),
+            ],
+        }
+    }
+
+    /// How an argument of a client's function is given to C's, with locals for that.
+    pub fn given(
         &self,
         procedure: Procedure<'_>,
-        arguments: &str,
+        (index, parameter): (u32, &Parameter),
+        own: &str,
+        text: &mut Text,
+    ) -> Given {
+        let (declared, local) = (&parameter.declared, local_of(own));
+        if let Some((record, _)) = self.c.prealloc(parameter) {
+            let made = format!("::nearcall::detail::prealloc<::{record}>({own})");
+            text.line(format!("auto {local} = {made};"));
+            let after = format!("{own}.resize({local}._length);");
+            return Given { argument: format!("&{local}"), came: None, after: Some(after) };
+        }
+        match self.stands(procedure, index, parameter) {
+            Stands::Word => {
+                Given::plain(format!("static_cast<{}>({own})", self.c.type_name(declared)))
+            }
+            Stands::Text => {
+                text.line(format!("::nearcall::detail::check_text({own});"));
+                Given::plain(format!("{own}.c_str()"))
+            }
+            Stands::Descriptor => Given::plain(own.to_owned()),
+            Stands::NewDescriptor => {
+                text.line(format!("int {local} = -1;"));
+                let came = format!("::nearcall::descriptor nc_own_{own}({local});");
+                let after = format!("{own} = ::std::move(nc_own_{own});");
+                Given { argument: format!("&{local}"), came: Some(came), after: Some(after) }
+            }
+            _ => {
+                self.held(declared, &local, text);
+                if parameter.direction != Direction::Out {
+                    text.line(format!("give({own}, {local}.value);"));
+                }
+                let is_changed = parameter.direction != Direction::In;
+                let after = is_changed.then(|| format!("take({local}.value, {own});"));
+                Given { argument: format!("&{local}.value"), came: None, after }
+            }
+        }
+    }
+
+    /// The call of a function of C, and a local for what it returns.
+    pub fn print_called(
+        &self,
+        procedure: Procedure<'_>,
+        call: &str,
         result: &str,
         text: &mut Text,
     ) {
-        let operation = procedure.operation;
-        let function = self.c.names.function(procedure.interface, procedure.plan.index);
-        let call = format!("::{function}({arguments}, &nc_env)");
-        match &operation.returns {
-            Some(_) if operation.opens_exchange() => {
+        match &procedure.operation.returns {
+            Some(_) if procedure.operation.opens_exchange() => {
                 text.line(format!("const auto nc_sides = {call};"));
                 text.lines(self.sides_made(procedure));
             }
@@ -290,21 +338,30 @@ impl Cpp<'_, '_> {
         text.open(format!("class {clerk} {{"));
         text.label("  public:");
         text.line(format!("{clerk}(const ::nearcall::domain &domain, const ::std::string &name,"));
-        text.open(format!("    {server} &server) {{"));
+        text.line(format!("    {server} &server,"));
+        text.open("    const ::nearcall::export_options &options = {}) {");
         text.line("nearcall_environment env;");
+        text.line("const nearcall_export_options knobs = options.c();");
         text.line("c_.self = &server;");
         for name in functions {
             text.line(format!("c_.{name} = run_{name};"));
         }
-        text.line(format!(
-            "own_.reset(::nearcall_export_{c}(domain.c(), name.c_str(), &c_, &env));"
-        ));
+        let export =
+            format!("::nearcall_export_with_{c}(domain.c(), name.c_str(), &c_, &knobs, &env)");
+        text.line(format!("own_.reset({export});"));
         text.lines(
             ["if (!own_) {", "    throw ::nearcall::call_error(env);", "}"].map(String::from),
         );
         text.close("}");
         text.line(format!("{clerk}(const {clerk} &) = delete;"));
         text.line(format!("{clerk} &operator=(const {clerk} &) = delete;"));
+        text.line(
+            "/* Who may bind is what a file says from here on: how many bindings of which it says",
+        );
+        text.line(" * something else were revoked. */");
+        text.open("::std::size_t set_policy(const ::std::string &path) {");
+        text.line("return ::nearcall::detail::set_policy(own_.get(), path);");
+        text.close("}");
         text.label("  private:");
         for (procedure, name) in procedures.iter().zip(functions) {
             match self.c.exchange_of(*procedure) {
@@ -338,10 +395,7 @@ impl Cpp<'_, '_> {
         self.own_descriptors(procedure, text);
         text.lines(self.exchange_ends(procedure, name));
         text.open("try {");
-        text.lines(
-            ["using ::nearcall::detail::give;", "using ::nearcall::detail::take;"]
-                .map(String::from),
-        );
+        text.lines(USING.map(String::from));
         let (arguments, after) = self.print_arguments(procedure, text);
         let call = format!("static_cast<{server} *>(nc_self)->{name}({})", arguments.join(", "));
         match returned {

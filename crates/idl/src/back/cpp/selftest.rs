@@ -12,6 +12,7 @@ mod shown;
 mod values;
 
 use crate::back::c::C;
+use crate::back::c::halves::is_posted;
 use crate::back::c::interface::Procedure;
 use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
@@ -20,7 +21,8 @@ use crate::back::{Output, Printed};
 use crate::layout::Root;
 use crate::model::{DeclarationId, Direction, Model, Operation, Type};
 use crate::selftest::{
-    Answer, InterfaceTest, OperationTest, Round, Selftest, Value, shortened, shown, shown_members,
+    Answer, InterfaceTest, Manner, OperationTest, Round, Selftest, Value, shortened, shown,
+    shown_members,
 };
 
 /// What every part of a program is printed from.
@@ -182,6 +184,7 @@ impl Programs<'_, '_, '_> {
         let exchange = self.cpp.c.exchange_of(procedure);
         let feed = self.cpp.c.feed_here(procedure);
         let class = self.cpp.path(interface);
+        let is_posted = self.test.manner == Manner::Posted && is_posted(operation);
         text.open(format!("static void nc_call_{}(const {class} &client) {{", test.number));
         for (number, round) in test.rounds.iter().enumerate() {
             let at = At { test, round: number };
@@ -196,7 +199,9 @@ impl Programs<'_, '_, '_> {
                     Some(_) => String::from("nearcall::descriptor"),
                     None => self.cpp.type_name(&parameter.declared),
                 };
-                text.line(format!("{declared} {local}{{}};"));
+                if !is_posted || parameter.direction != Direction::Out {
+                    text.line(format!("{declared} {local}{{}};"));
+                }
                 if let Some(value) = given {
                     self.assign(&parameter.declared, value, &local, text);
                 }
@@ -215,6 +220,9 @@ impl Programs<'_, '_, '_> {
             text.open("try {");
             let call = format!("client.{function}({})", arguments.join(", "));
             match (&exchange, &feed) {
+                (None, None) if is_posted => {
+                    self.posted((operation, function), (at, round), &arguments, text);
+                }
                 (Some(_), _) => self.exchange_called(&call, text),
                 (None, Some(feed)) => self.feed_called(feed, (at, round), &call, text),
                 (None, None) => self.called(operation, (at, round), &call, text),
@@ -254,6 +262,42 @@ impl Programs<'_, '_, '_> {
             let Some(value) = value else { continue };
             let got = (&*parameter.name, &*format!("a_{name}"));
             self.same(at, got, (&parameter.declared, value), text);
+        }
+    }
+
+    /// The same of one that is posted and collected.
+    fn posted(
+        &self,
+        (operation, function): (&Operation, &str),
+        (at, round): (At<'_>, &Round),
+        arguments: &[String],
+        text: &mut Text,
+    ) {
+        let all = operation.parameters.iter().zip(arguments);
+        let given = all.filter(|(parameter, _)| parameter.direction != Direction::Out);
+        let given: Vec<&str> = given.map(|(_, argument)| argument.as_str()).collect();
+        let collected = format!("posting(client).{function}({}).collect()", given.join(", "));
+        let Answer::Returned { returned, changed } = &round.answer else {
+            return text.line(format!("(void){collected};"));
+        };
+        let returned = operation.returns.iter().zip(returned);
+        let returned = returned.map(|(declared, value)| ("returned", declared, value));
+        let all = operation.parameters.iter().zip(changed);
+        let changed = all.filter_map(|(one, value)| {
+            value.as_ref().map(|value| (one.name.as_str(), &one.declared, value))
+        });
+        let all: Vec<_> = returned.chain(changed).collect();
+        text.line(match all.len() {
+            0 => format!("{collected};"),
+            _ => format!("const auto collected = {collected};"),
+        });
+        let is_alone = all.len() == 1;
+        for ((what, declared, value), index) in all.into_iter().zip(0..) {
+            let got = match is_alone {
+                true => String::from("collected"),
+                false => format!("std::get<{index}>(collected)"),
+            };
+            self.same(at, (what, &got), (declared, value), text);
         }
     }
 

@@ -1,0 +1,304 @@
+/*
+ * Values of C and of C++ that stand for each other: what generated wrappers make one of the other
+ * by. Included by nearcall.hpp alone.
+ */
+#ifndef NEARCALL_VALUES_HPP
+#define NEARCALL_VALUES_HPP
+
+namespace nearcall {
+
+/* Conversions: `give` makes a value of C with memory of its own, `take` reads one. */
+namespace detail {
+
+template <class T>
+constexpr bool is_word = std::is_arithmetic<T>::value || std::is_enum<T>::value;
+
+inline void *allocated(std::size_t bytes) {
+    void *memory = nearcall_allocate_zeroed(bytes);
+    if (memory == nullptr) {
+        throw std::bad_alloc();
+    }
+    return memory;
+}
+
+inline void check_text(const std::string &text) {
+    if (text.find('\0') != std::string::npos) {
+        throw call_error(NEARCALL_USAGE, "text has a NUL in it");
+    }
+}
+
+inline std::uint32_t count_of(std::size_t count) {
+    if (count > std::numeric_limits<std::uint32_t>::max()) {
+        throw call_error(NEARCALL_USAGE, "a sequence has more than 4294967295 elements");
+    }
+    return static_cast<std::uint32_t>(count);
+}
+
+template <class T, class C, std::enable_if_t<is_word<T>, int> = 0>
+void give(const T &value, C &target) {
+    target = static_cast<C>(value);
+}
+
+inline void give(const nearcall_long_double &value, nearcall_long_double &target) {
+    target = value;
+}
+
+inline void give(const std::string &value, char *&target) {
+    check_text(value);
+    target = nearcall_copy_text(value.c_str());
+    if (target == nullptr) {
+        throw std::bad_alloc();
+    }
+}
+
+template <class T, std::size_t N, class C> void give(const std::array<T, N> &value, C &target);
+template <class T, class C> void give(const std::vector<T> &value, C &target);
+template <class K, class V, class C> void give(const std::map<K, V> &value, C &target);
+template <class T, class C> void give(const std::optional<T> &value, C *&target);
+
+template <class T, std::size_t N, class C>
+void give_items(const std::array<T, N> &value, C (&target)[N]) {
+    for (std::size_t i = 0; i < N; i++) {
+        if constexpr (std::is_array<C>::value) {
+            give_items(value[i], target[i]);
+        } else {
+            give(value[i], target[i]);
+        }
+    }
+}
+
+template <class T, std::size_t N, class C> void give(const std::array<T, N> &value, C &target) {
+    give_items(value, target._at);
+}
+
+template <class T, class C> void give(const std::vector<T> &value, C &target) {
+    using item = std::remove_pointer_t<decltype(target._buffer)>;
+    const std::uint32_t count = count_of(value.size());
+    target._buffer = static_cast<item *>(allocated(count * sizeof(item)));
+    for (const auto &one : value) {
+        target._length++;
+        give(static_cast<T>(one), target._buffer[target._length - 1]);
+    }
+}
+
+template <class K, class V, class C> void give(const std::map<K, V> &value, C &target) {
+    using item = std::remove_pointer_t<decltype(target._buffer)>;
+    const std::uint32_t count = count_of(value.size());
+    target._buffer = static_cast<item *>(allocated(count * sizeof(item)));
+    for (const auto &one : value) {
+        item &pair = target._buffer[target._length++];
+        give(one.first, pair.key);
+        give(one.second, pair.value);
+    }
+}
+
+template <class T, class C> void give(const std::optional<T> &value, C *&target) {
+    if (value) {
+        target = static_cast<C *>(allocated(sizeof(C)));
+        give(*value, *target);
+    }
+}
+
+template <class T, class C, std::enable_if_t<is_word<T>, int> = 0>
+void take(const C &value, T &target) {
+    target = static_cast<T>(value);
+}
+
+inline void take(const nearcall_long_double &value, nearcall_long_double &target) {
+    target = value;
+}
+
+inline void take(const char *value, std::string &target) { target = value == nullptr ? "" : value; }
+
+template <class C, class T, std::size_t N> void take(const C &value, std::array<T, N> &target);
+template <class C, class T> void take(const C &value, std::vector<T> &target);
+template <class C, class K, class V> void take(const C &value, std::map<K, V> &target);
+template <class C, class T> void take(const C *value, std::optional<T> &target);
+
+template <class C, class T, std::size_t N>
+void take_items(const C (&value)[N], std::array<T, N> &target) {
+    for (std::size_t i = 0; i < N; i++) {
+        if constexpr (std::is_array<C>::value) {
+            take_items(value[i], target[i]);
+        } else {
+            take(value[i], target[i]);
+        }
+    }
+}
+
+template <class C, class T, std::size_t N> void take(const C &value, std::array<T, N> &target) {
+    take_items(value._at, target);
+}
+
+template <class C, class T> void take(const C &value, std::vector<T> &target) {
+    using item = std::remove_pointer_t<decltype(value._buffer)>;
+    if constexpr (std::is_same<item, T>::value && is_word<T>) {
+        target.assign(value._buffer, value._buffer + value._length);
+    } else if constexpr (is_word<T>) {
+        target.clear();
+        target.reserve(value._length);
+        for (std::uint32_t i = 0; i < value._length; i++) {
+            target.push_back(static_cast<T>(value._buffer[i]));
+        }
+    } else {
+        target.resize(value._length);
+        for (std::uint32_t i = 0; i < value._length; i++) {
+            take(value._buffer[i], target[i]);
+        }
+    }
+}
+
+template <class C, class K, class V> void take(const C &value, std::map<K, V> &target) {
+    target.clear();
+    for (std::uint32_t i = 0; i < value._length; i++) {
+        K key{};
+        take(value._buffer[i].key, key);
+        take(value._buffer[i].value, target[std::move(key)]);
+    }
+}
+
+template <class C, class T> void take(const C *value, std::optional<T> &target) {
+    if (value == nullptr) {
+        target.reset();
+    } else {
+        take(*value, target ? *target : target.emplace());
+    }
+}
+
+/* Alternative N of a union, which it has from here on. */
+template <std::size_t N, class V> auto &alternative(V &target) {
+    return target.index() == N ? std::get<N>(target) : target.template emplace<N>();
+}
+
+/* A vector or a string that a result comes to: as long as the result, of which it has no more to
+ * copy. */
+template <class C, class T> C prealloc(T &target) {
+    using item = typename T::value_type;
+    static_assert(sizeof(item) == sizeof(*C::_buffer) && std::is_trivially_copyable<item>::value,
+                  "elements lie in memory as they do in C");
+    C all{};
+    all._own = &target;
+    all._grow = [](void *own, std::uint32_t count) noexcept -> void * {
+        T &known = *static_cast<T *>(own);
+        try {
+            known.resize(count);
+        } catch (...) {
+            return nullptr;
+        }
+        return known.data();
+    };
+    return all;
+}
+
+/* How much memory a value holds beside itself; generated for structs and unions. */
+template <class T, std::enable_if_t<is_word<T>, int> = 0> std::size_t held_bytes(const T &) {
+    return 0;
+}
+
+inline std::size_t held_bytes(const nearcall_long_double &) { return 0; }
+inline std::size_t held_bytes(std::monostate) { return 0; }
+inline std::size_t held_bytes(const std::string &value) { return value.capacity(); }
+
+template <class T, std::size_t N> std::size_t held_bytes(const std::array<T, N> &value);
+template <class T> std::size_t held_bytes(const std::vector<T> &value);
+template <class K, class V> std::size_t held_bytes(const std::map<K, V> &value);
+template <class T> std::size_t held_bytes(const std::optional<T> &value);
+
+template <class T, std::size_t N> std::size_t held_bytes(const std::array<T, N> &value) {
+    std::size_t bytes = 0;
+    if constexpr (!is_word<T>) {
+        for (const T &one : value) {
+            bytes += held_bytes(one);
+        }
+    }
+    return bytes;
+}
+
+template <class T> std::size_t held_bytes(const std::vector<T> &value) {
+    std::size_t bytes = value.capacity() * sizeof(T);
+    if constexpr (!is_word<T>) {
+        for (const T &one : value) {
+            bytes += held_bytes(one);
+        }
+    }
+    return bytes;
+}
+
+template <class K, class V> std::size_t held_bytes(const std::map<K, V> &value) {
+    std::size_t bytes = 0;
+    for (const auto &one : value) {
+        bytes += sizeof one + held_bytes(one.first) + held_bytes(one.second);
+    }
+    return bytes;
+}
+
+template <class T> std::size_t held_bytes(const std::optional<T> &value) {
+    return value ? held_bytes(*value) : 0;
+}
+
+/* What a procedure only reads: it is kept for the next call that has such an argument, whose value
+ * takes the place of the old one. A call that waits has it for as long. */
+template <class T> class kept {
+  public:
+    kept() {
+        for (auto &one : all_) {
+            if (one.load(std::memory_order_relaxed) != nullptr) {
+                own_.reset(one.exchange(nullptr, std::memory_order_acquire));
+                if (own_) {
+                    return;
+                }
+            }
+        }
+        own_ = std::make_unique<T>();
+    }
+    kept(const kept &) = delete;
+    kept &operator=(const kept &) = delete;
+    ~kept() {
+        if (held_bytes(*own_) > bytes_max) {
+            return;
+        }
+        for (auto &one : all_) {
+            T *none = nullptr;
+            if (one.compare_exchange_strong(none, own_.get(), std::memory_order_release,
+                                            std::memory_order_relaxed)) {
+                own_.release();
+                return;
+            }
+        }
+    }
+    T &operator*() { return *own_; }
+
+  private:
+    /* Of each type the program keeps no more values, none of which holds more. */
+    static constexpr std::size_t count_max = 16;
+    static constexpr std::size_t bytes_max = std::size_t{1} << 20;
+
+    inline static std::array<std::atomic<T *>, count_max> all_{};
+
+    std::unique_ptr<T> own_;
+};
+
+/* A value of C, and what gives back what it holds. All bytes are zero until it is given a value: of
+ * a union, `{}` would leave those behind its first member as they are. It is assigned through a
+ * reference: to g++ a call whose result is put into a member in place might throw, and leave it
+ * without a value for the destructor, of which it then warns. */
+template <class C, class F> struct held {
+    C own;
+    C &value = own;
+    F free;
+    explicit held(F free) : free(free) { std::memset(&own, 0, sizeof own); }
+    held(const held &) = delete;
+    held &operator=(const held &) = delete;
+    ~held() { free(value); }
+    /* What it holds is somebody else's from here on. */
+    C moved() {
+        C away = value;
+        std::memset(&value, 0, sizeof value);
+        return away;
+    }
+};
+
+} // namespace detail
+} // namespace nearcall
+
+#endif

@@ -1,0 +1,81 @@
+//! What imports and exports may be told beside a name.
+
+use std::ffi::c_char;
+use std::time::Duration;
+
+use nearcall::{ExportOptions, ImportOptions, Policy, Rebind, WhenExhausted};
+use nearcall_policy::PolicyError;
+
+use super::text;
+
+/// How an interface is imported. `nearcall_import_options` in C.
+#[repr(C)]
+pub struct ImportOptionsRecord {
+    /// Longest wait of a rebind until somebody exports the name; 0: none.
+    pub rebind_timeout_ns: u64,
+    /// Longest wait for the server's half of the bind; 0: the default.
+    pub timeout_ns: u64,
+    /// A call that finds no A-stack has the server add some.
+    pub grows: bool,
+}
+
+/// How an interface is exported. `nearcall_export_options` in C.
+#[repr(C)]
+pub struct ExportOptionsRecord {
+    /// The path of a policy file, or null.
+    pub policy: *const c_char,
+    pub is_open_to_anyone: bool,
+}
+
+/// What they say.
+pub fn import_options(given: Option<&ImportOptionsRecord>) -> ImportOptions {
+    let mut options = ImportOptions::default();
+    if let Some(given) = given {
+        options.rebind = match given.rebind_timeout_ns {
+            0 => Rebind::FailFast,
+            timeout_ns => Rebind::WaitForReady(Duration::from_nanos(timeout_ns)),
+        };
+        if given.timeout_ns != 0 {
+            options.timeout = Duration::from_nanos(given.timeout_ns);
+        }
+        if given.grows {
+            options.when_exhausted = WhenExhausted::Grow;
+        }
+    }
+    options
+}
+
+/// What options say, or why they say nothing.
+///
+/// # Safety
+///
+/// - H3 text: what they name.
+pub unsafe fn export_options(given: Option<&ExportOptionsRecord>) -> Result<ExportOptions, String> {
+    let mut options = ExportOptions::default();
+    let Some(given) = given else { return Ok(options) };
+    options.policy = match (given.policy.is_null(), given.is_open_to_anyone) {
+        (true, false) => Policy::OfScope,
+        (true, true) => Policy::Anyone,
+        // SAFETY: H3.
+        (false, false) => unsafe { policy(given.policy) }?,
+        (false, true) => {
+            return Err(String::from("options have a policy, and are open to anyone"));
+        }
+    };
+    Ok(options)
+}
+
+/// What a policy file says.
+///
+/// # Safety
+///
+/// - H3 text: `path`.
+pub unsafe fn policy(path: *const c_char) -> Result<Policy, String> {
+    // SAFETY: H3.
+    let path = unsafe { text(path) };
+    let rules = nearcall_policy::load(path.as_ref().as_ref());
+    rules.map(Policy::Rules).map_err(|error| match error {
+        error @ PolicyError::File { .. } => error.to_string(),
+        error => format!("{path}: {error}"),
+    })
+}

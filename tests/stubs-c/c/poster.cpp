@@ -1,0 +1,116 @@
+// A client of posting.idl: `poster NAME` posts calls, and collects them later.
+#include <iostream>
+#include <thread>
+
+#include <unistd.h>
+
+#include "check.h"
+#include "posting.hpp"
+
+using nearcall::call_error;
+using nearcall::idl::posting::Few;
+using nearcall::idl::posting::Posting;
+using nearcall::idl::posting::Refused;
+
+/* Calls of `add` at once, as the interface file says. */
+static constexpr std::int32_t astack_count = 8;
+
+/* How what must not return has ended. */
+template <class F> static nearcall_outcome outcome_of(F call) {
+    try {
+        call();
+    } catch (const call_error &error) {
+        return error.outcome;
+    }
+    return NEARCALL_RETURNED;
+}
+
+static void in_any_order(const Posting &client) {
+    std::vector<nearcall::pending<std::int32_t>> calls;
+    for (std::int32_t i = 0; i < astack_count; i++) {
+        calls.push_back(posting(client).add(i, 100));
+    }
+    CHECK(outcome_of([&] { posting(client).add(0, 0); }) == NEARCALL_USAGE);
+    for (std::int32_t i = astack_count - 1; i >= 0; i--) {
+        CHECK(calls[i].collect() == i + 100);
+    }
+    CHECK(outcome_of([&] { calls[0].collect(); }) == NEARCALL_USAGE);
+}
+
+/* None of two returns before both are there. */
+static void at_once(const Posting &client) {
+    auto one = posting(client).meet(2);
+    auto other = posting(client).meet(2);
+    other.collect();
+    one.collect();
+    CHECK(one.is_replied());
+}
+
+static void values(const Posting &client) {
+    std::string text = "abc";
+    Few numbers = {1, -2, 3};
+    auto call = posting(client).turned(text, numbers);
+    text = "z";
+    numbers.clear();
+    const auto [count, came, doubled] = call.collect();
+    CHECK(count == 3 && came == "cba" && doubled == Few({2, -4, 6}));
+    call = posting(client).turned("", {});
+    try {
+        call.collect();
+        CHECK(false);
+    } catch (const Refused &refused) {
+        CHECK(refused.code == 7);
+    }
+    CHECK(outcome_of([&] { posting(client).turned("a", Few(9)); }) == NEARCALL_USAGE);
+    auto results = posting(client).counted(5);
+    auto made = posting(client).made("a file");
+    CHECK(results.collect() == Few({0, 1, 2, 3, 4}));
+    char file[8];
+    CHECK(pread(made.collect().get(), file, sizeof file, 0) == 6);
+}
+
+static void given_up(const Posting &client) {
+    auto call = posting(client).linger();
+    std::uint32_t ended = 0;
+    while (client.begun(ended) < 1) {
+    }
+    CHECK(!call.is_replied());
+    call.cancel();
+    CHECK(call.is_replied());
+    while (ended < 1) {
+        client.begun(ended);
+    }
+}
+
+static void elsewhere(const Posting &client) {
+    for (std::int32_t i = 0; i < 3 * astack_count; i++) {
+        auto call = posting(client).add(i, 1);
+        std::int32_t sum = 0;
+        std::thread([&, own = std::move(call)]() mutable { sum = own.collect(); }).join();
+        CHECK(sum == i + 1);
+    }
+    for (std::int32_t i = 0; i < 10 * astack_count; i++) {
+        const auto is_posted = [&] { posting(client).add(i, i); };
+        while (outcome_of(is_posted) != NEARCALL_RETURNED) {
+        }
+    }
+}
+
+int main(int argc, char **argv) try {
+    nearcall::domain domain;
+    {
+        Posting client(domain, argv[argc - 1]);
+        in_any_order(client);
+        at_once(client);
+        values(client);
+        given_up(client);
+        elsewhere(client);
+        in_any_order(client);
+    }
+    domain.shut_down();
+    std::cout << checks << '\n';
+    return 0;
+} catch (const std::exception &error) {
+    std::cerr << error.what() << '\n';
+    return 1;
+}
