@@ -24,6 +24,7 @@ mod errors;
 mod feed;
 mod feed_tables;
 mod messages;
+mod pending;
 mod read;
 mod release;
 mod serve;
@@ -53,6 +54,8 @@ mod _native {
     use super::descriptor::Descriptor;
     #[pymodule_export]
     use super::feed::{Coming, Going, open_exchange, open_feed};
+    #[pymodule_export]
+    use super::pending::{Pending, post_in_haste};
     #[pymodule_export]
     use super::serve::Clerk;
     #[pymodule_export]

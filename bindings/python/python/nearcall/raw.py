@@ -7,7 +7,7 @@ import typing
 
 import numpy
 
-from nearcall._native import Binding, Clerk, Interface, Types, open_exchange, open_feed
+from nearcall._native import Binding, Clerk, Interface, Pending, Types, open_exchange, open_feed
 from nearcall.feeds import AsyncFeed, AsyncSink, Feed, Sink
 from nearcall.waiting import until_cancelled
 
@@ -27,6 +27,7 @@ __all__ = [
     "DescriptorLike",
     "Exported",
     "Interface",
+    "Posting",
     "Record",
     "Server",
     "Types",
@@ -114,6 +115,16 @@ class Client(_Bound):
     ) -> tuple[Sink[typing.Any, None], Feed[typing.Any]]:
         going, coming = open_exchange(self._binding, procedure, *arguments)
         return Sink(going), Feed(coming)
+
+
+class Posting:
+    """Posts calls of an interface, and does not wait for their replies: what each function returns
+    collects what the call evaluates to. Any number of threads may."""
+
+    __slots__ = ("_post",)
+
+    def __init__(self, binding: Binding) -> None:
+        self._post: typing.Callable[..., Pending[typing.Any]] = binding.post
 
 
 class AsyncClient(_Bound):
