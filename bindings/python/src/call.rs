@@ -193,7 +193,8 @@ impl Binding {
         let interruptible = Interruptible::begin(errors::is_interrupted);
         let posted = py.detach(|| {
             UnderWay::try_new(self.client.clone(), |client| {
-                let call = filled_call(client, plan, index, &filled)?;
+                let call = client.claim_of_class(plan.class, index)?;
+                let call = fill_call(call, client, plan, &filled)?;
                 call.post_ahead(plan.request.fixed_bytes as u32, None).map(Some)
             })
         });
@@ -260,7 +261,8 @@ fn exchange<'b>(
     index: u32,
     filled: &Filled,
 ) -> Result<Option<Replied<'b>>, Box<CallError>> {
-    let call = filled_call(client, procedure, index, filled)?;
+    let call = client.claim_of_class(procedure.class, index)?;
+    let call = fill_call(call, client, procedure, filled)?;
     let fixed_bytes = procedure.request.fixed_bytes as u32;
     if procedure.is_oneway {
         return call.post_oneway(fixed_bytes).map(|()| None);
@@ -268,15 +270,14 @@ fn exchange<'b>(
     replied(procedure, call.post(fixed_bytes)?).map(Some)
 }
 
-/// An A-stack with the arguments on it.
-fn filled_call<'b, 'd>(
-    client: &'b Client,
+/// Puts the arguments onto an A-stack.
+pub fn fill_call<'b, 'd>(
+    mut call: Call<'b, 'd>,
+    client: &Client,
     procedure: &Procedure,
-    index: u32,
     filled: &'d Filled,
 ) -> Result<Call<'b, 'd>, Box<CallError>> {
     let message = &procedure.request;
-    let mut call = client.claim_of_class(procedure.class, index)?;
     if !filled.fixed.is_empty() {
         call.put_bytes::<0>(&filled.fixed);
     }
@@ -313,7 +314,7 @@ impl Binding {
     }
 
     /// The interface.
-    pub fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
 
@@ -323,7 +324,7 @@ impl Binding {
     }
 
     /// The procedure of this index, and its arguments as they go onto an A-stack.
-    fn filled(
+    pub fn filled(
         &self,
         procedure: usize,
         arguments: &Bound<'_, PyTuple>,

@@ -15,6 +15,7 @@
 
 #![deny(unsafe_code)]
 
+mod awaited;
 mod call;
 mod cancellation;
 mod current;
@@ -36,6 +37,7 @@ mod tables;
 mod thread_state;
 #[allow(unsafe_code)]
 mod view;
+mod wakes;
 mod words;
 mod write;
 
@@ -44,6 +46,8 @@ use pyo3::prelude::*;
 /// `nearcall._native`
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use super::awaited::{AwaitedCall, begin};
     #[pymodule_export]
     use super::call::{Binding, shut_down};
     #[pymodule_export]
@@ -64,4 +68,6 @@ mod _native {
     use super::tables::{Interface, Types};
     #[pymodule_export]
     use super::view::Lent;
+    #[pymodule_export]
+    use super::wakes::Wakes;
 }
