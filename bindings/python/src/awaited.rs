@@ -66,7 +66,7 @@ enum State {
 }
 
 /// Begins a call of the procedure of this index, which `wakes` is to tell of. `None`: a thread is
-/// to make it, because it may have to be made once more, or because its arguments take long to copy.
+/// to make it, as it may have to be made once more, or as its arguments take long to copy.
 #[pyfunction]
 #[pyo3(signature = (binding, wakes, procedure, *arguments))]
 pub fn begin(
