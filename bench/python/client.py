@@ -3,6 +3,7 @@ directory that the environment names."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import platform
 import sys
@@ -12,10 +13,16 @@ os.sched_setaffinity(0, [int(sys.argv[1])])
 
 import numpy  # noqa: E402
 
+import nearcall  # noqa: E402
+
 import orders  # noqa: E402
-from calls import CallsClient, MovesClient  # noqa: E402
+from calls import CallsAsyncClient, CallsClient, MovesClient  # noqa: E402
+from calls import SeveralAsyncClient, SeveralClient  # noqa: E402
 
 BYTES = 64 << 20
+
+#: At once, as many as there are A-stacks.
+AT_ONCE = 64
 
 
 def function() -> None:
@@ -31,6 +38,21 @@ def main() -> None:
     target = numpy.zeros_like(numbers)
     lent = moves.binding.lend(BYTES)
     numpy.frombuffer(memoryview(lent), numpy.uint8)[:] = 7
+    several = SeveralClient.import_("several")
+    post = several.posting.null
+    awaited, awaited_at_once = CallsAsyncClient(calls.binding), SeveralAsyncClient(several.binding)
+
+    def posted(count: int) -> None:
+        nearcall.call_all(range(count), lambda _: post())
+
+    async def alone(count: int) -> None:
+        for _ in range(count):
+            await awaited.null()
+
+    async def together(count: int) -> None:
+        for _ in range(0, count, AT_ONCE):
+            await asyncio.gather(*(awaited_at_once.null() for _ in range(AT_ONCE)))
+
     null, add, take, copy = calls.null, calls.add, moves.take, numpy.copyto
     orders.obey(
         f"CPython {platform.python_version()}, NumPy {numpy.__version__}",
@@ -42,6 +64,8 @@ def main() -> None:
             "lent": lambda: take(lent),
             "copy": lambda: copy(target, numbers),
         },
+        {"posted-64": posted},
+        {"awaited": alone, "awaited-64": together},
     )
 
 

@@ -20,7 +20,8 @@ const OUTSTANDING: [usize; 4] = [1, 8, 16, 64];
 /// The server's role.
 pub const ROLE: &str = "several-server";
 
-struct Server;
+/// The procedures do nothing.
+pub struct Server;
 
 impl SeveralServer for Server {
     fn null(&self) {}

@@ -10,6 +10,7 @@
 //! | `null`, `add` | `nearcall-python` | Nearcall from Rust |
 //! | `null` | `nearcall-python` | `python-function`, which does nothing |
 //! | `null` | `grpcio-uds` | `nearcall-python` |
+//! | `posted-64`, `awaited`, `awaited-64`: by call | `nearcall-python` | its `null` |
 //! | `64m`: NumPy's 64 MiB, `@opaque`; `64m-lent`: lent memory | `nearcall-python` | `numpy-copy` |
 //!
 //! Both clients are processes of their own on the processor that ours runs on, and sleep while
@@ -24,12 +25,15 @@ use nearcall::name::Scope;
 use nearcall::{Clerk, Domain, ExportOptions, Opaque};
 use nearcall_os::processor;
 
-use crate::calls::stubs::calls::{CallsClient, CallsEntries, MovesEntries, MovesServer};
+use crate::calls::stubs::calls::{
+    CallsClient, CallsEntries, MovesEntries, MovesServer, SeveralEntries,
+};
 use crate::calls::{self, Server};
 use crate::child::{Child, Failure, Link};
+use crate::outstanding;
 use crate::rival::Rival;
 use crate::rounds::{Statistic, Tally};
-use crate::stage::{Options, Stage};
+use crate::stage::{BATCH, Options, Stage};
 use crate::statistics::{Plan, Samples};
 use crate::table::{Case, Named, OURS, Table};
 
@@ -50,6 +54,9 @@ const LONG_CALLS: u32 = 5;
 /// A measurement of grpcio does.
 const GRPC_CALLS: u32 = 100;
 
+/// A measurement of awaited calls does.
+const AWAITED_CALLS: u32 = 50 * BATCH;
+
 /// Who does something.
 #[derive(Clone, Copy)]
 enum Who {
@@ -68,7 +75,7 @@ struct Pair {
     against: (&'static str, Who),
 }
 
-const PAIRS: [Pair; 6] = [
+const PAIRS: [Pair; 9] = [
     Pair {
         case: "null",
         subject: (SUBJECT, Who::Python("null")),
@@ -85,6 +92,9 @@ const PAIRS: [Pair; 6] = [
         against: ("python-function", Who::Python("function")),
     },
     Pair { case: "null", subject: (GRPC, Who::Grpc), against: (SUBJECT, Who::Python("null")) },
+    python_beside_null("posted-64"),
+    python_beside_null("awaited"),
+    python_beside_null("awaited-64"),
     Pair {
         case: "64m",
         subject: (SUBJECT, Who::Python("opaque")),
@@ -96,6 +106,11 @@ const PAIRS: [Pair; 6] = [
         against: ("numpy-copy", Who::Python("copy")),
     },
 ];
+
+/// Null made in another way, beside a plain one.
+const fn python_beside_null(case: &'static str) -> Pair {
+    Pair { case, subject: (SUBJECT, Who::Python(case)), against: (SUBJECT, Who::Python("null")) }
+}
 
 /// Everybody, on a stage.
 struct Bout<'s> {
@@ -148,6 +163,8 @@ pub fn play(link: &Link, arguments: &[String]) -> Result<(), Failure> {
     };
     let _calls = Clerk::export_with(&domain, "calls", CallsEntries::new(Server), options())?;
     let _moves = Clerk::export_with(&domain, "moves", MovesEntries::new(Mover), options())?;
+    let several = SeveralEntries::new(outstanding::Server);
+    let _several = Clerk::export_with(&domain, "several", several, options())?;
     link.answer(0)?;
     while link.next()?.is_some() {
         link.answer(0)?;
@@ -265,6 +282,8 @@ impl<'s> Bout<'s> {
 fn plan(stage: &Stage, who: Who) -> Plan {
     match who {
         Who::Python("opaque" | "lent") => Plan { warm_up: 2, ..stage.plan(LONG_CALLS, 1) },
+        // As many at once as there are in a batch, also on one processor.
+        Who::Python("posted-64" | "awaited" | "awaited-64") => stage.plan(AWAITED_CALLS, BATCH),
         Who::Grpc => stage.plan(GRPC_CALLS, 1),
         _ => stage.plan_short(),
     }

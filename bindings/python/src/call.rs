@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use nearcall::raw::{Client, DescriptorKind, Interruptible, Reply};
+use nearcall::raw::{Call, Client, DescriptorKind, Interruptible, Reply};
 use nearcall::{CallError, Domain, ImportOptions, Rebind};
 use nearcall_os::descriptor::PeerDescriptor;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
@@ -15,9 +15,10 @@ use send_wrapper::SendWrapper;
 use crate::descriptor::{Descriptor, Passed};
 use crate::errors;
 use crate::messages::{self, Filled, Fixed, Side};
+use crate::pending::{Pending, UnderWay};
 use crate::read::Unread;
 use crate::release;
-use crate::table::{Message, Plan, Procedure};
+use crate::table::{Message, Plan, Procedure, Role};
 use crate::tables::Interface;
 use crate::view::Lent;
 
@@ -154,17 +155,7 @@ impl Binding {
         procedure: usize,
         arguments: &Bound<'py, PyTuple>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let Some(plan) = self.plan.procedures.get(procedure) else {
-            return Err(PyIndexError::new_err(format!("there is no procedure {procedure}")));
-        };
-        if arguments.len() != plan.request.parts.len() {
-            let (given, wanted) = (arguments.len(), plan.request.parts.len());
-            let message = format!("{} takes {wanted} arguments, not {given}", plan.name);
-            return Err(PyTypeError::new_err(message));
-        }
-        let table = &self.plan.table;
-        let filled = messages::fill(&plan.request, table, Side::Client, arguments.iter_borrowed());
-        let filled = filled.map_err(|(wrong, label)| errors::of_argument(py, wrong, label))?;
+        let (plan, filled) = self.filled(procedure, arguments, Side::Client)?;
         let interruptible = Interruptible::begin(errors::is_interrupted);
         let (index, mut next) = (procedure as u32, None);
         let reply = py.detach(|| {
@@ -179,8 +170,40 @@ impl Binding {
             return Err(raised);
         }
         match reply.take() {
-            Ok(Some((reply, came))) => self.results(py, plan, (reply, came)),
+            Ok(Some(replied)) => results(py, &self.plan, plan, replied),
             Ok(None) => Ok(py.None().into_bound(py)),
+            Err(error) => Err(errors::of_call_with(py, &error, &filled.passed)),
+        }
+    }
+
+    /// Posts a call of the procedure of this index, and does not wait for its reply.
+    #[pyo3(signature = (procedure, *arguments))]
+    fn post(
+        &self,
+        py: Python<'_>,
+        procedure: usize,
+        arguments: &Bound<'_, PyTuple>,
+    ) -> PyResult<Pending> {
+        let (plan, filled) = self.filled(procedure, arguments, Side::Posting)?;
+        if plan.is_oneway || plan.role != Role::Plain {
+            let message = format!("{} has no results to collect later", plan.name);
+            return Err(PyTypeError::new_err(message));
+        }
+        let index = procedure as u32;
+        let interruptible = Interruptible::begin(errors::is_interrupted);
+        let posted = py.detach(|| {
+            UnderWay::try_new(self.client.clone(), |client| {
+                let call = client.claim_of_class(plan.class, index)?;
+                let call = fill_call(call, client, plan, &filled)?;
+                call.post_ahead(plan.request.fixed_bytes as u32, None).map(Some)
+            })
+        });
+        drop(interruptible);
+        if let Some(raised) = errors::take_raised() {
+            return Err(raised);
+        }
+        match posted {
+            Ok(under_way) => Ok(Pending::new(under_way, Arc::clone(&self.plan), procedure)),
             Err(error) => Err(errors::of_call_with(py, &error, &filled.passed)),
         }
     }
@@ -229,7 +252,7 @@ fn duration(seconds: f64) -> PyResult<Duration> {
 }
 
 /// A reply, and the descriptors beside it.
-type Replied<'b> = (Reply<'b>, Vec<PeerDescriptor>);
+pub type Replied<'b> = (Reply<'b>, Vec<PeerDescriptor>);
 
 /// Everything of a call that needs no interpreter.
 fn exchange<'b>(
@@ -238,8 +261,23 @@ fn exchange<'b>(
     index: u32,
     filled: &Filled,
 ) -> Result<Option<Replied<'b>>, Box<CallError>> {
+    let call = client.claim_of_class(procedure.class, index)?;
+    let call = fill_call(call, client, procedure, filled)?;
+    let fixed_bytes = procedure.request.fixed_bytes as u32;
+    if procedure.is_oneway {
+        return call.post_oneway(fixed_bytes).map(|()| None);
+    }
+    replied(procedure, call.post(fixed_bytes)?).map(Some)
+}
+
+/// Puts the arguments onto an A-stack.
+pub fn fill_call<'b, 'd>(
+    mut call: Call<'b, 'd>,
+    client: &Client,
+    procedure: &Procedure,
+    filled: &'d Filled,
+) -> Result<Call<'b, 'd>, Box<CallError>> {
     let message = &procedure.request;
-    let mut call = client.claim_of_class(procedure.class, index)?;
     if !filled.fixed.is_empty() {
         call.put_bytes::<0>(&filled.fixed);
     }
@@ -249,24 +287,24 @@ fn exchange<'b>(
             variable.put_opaque(client.opaque(payload.argument())?);
         }
     }
-    let kinds = procedure.reply.descriptors.as_slice();
-    if !kinds.is_empty() {
+    if !procedure.reply.descriptors.is_empty() {
         call.expect_descriptors();
     }
     if !filled.passed.is_empty() {
         let passed = filled.passed.iter().map(|one| (one.name, one.kind, one.as_fd()));
         call.put_each_descriptor(&passed.collect::<Vec<_>>())?;
     }
-    let fixed_bytes = message.fixed_bytes as u32;
-    if procedure.is_oneway {
-        return call.post_oneway(fixed_bytes).map(|()| None);
-    }
-    let reply = call.post(fixed_bytes)?;
+    Ok(call)
+}
+
+/// A reply with what came beside it.
+pub fn replied<'b>(procedure: &Procedure, reply: Reply<'b>) -> Result<Replied<'b>, Box<CallError>> {
+    let kinds = procedure.reply.descriptors.as_slice();
     let came = match reply.raised() {
         0 if !kinds.is_empty() => reply.each_descriptor(kinds)?,
         _ => Vec::new(),
     };
-    Ok(Some((reply, came.into_iter().map(PeerDescriptor::from).collect())))
+    Ok((reply, came.into_iter().map(PeerDescriptor::from).collect()))
 }
 
 impl Binding {
@@ -276,7 +314,7 @@ impl Binding {
     }
 
     /// The interface.
-    pub fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
 
@@ -285,59 +323,80 @@ impl Binding {
         Binding { client: self.client.clone(), plan: Arc::clone(&self.plan) }
     }
 
-    fn results<'py>(
+    /// The procedure of this index, and its arguments as they go onto an A-stack.
+    pub fn filled(
         &self,
-        py: Python<'py>,
-        procedure: &Procedure,
-        (reply, came): Replied<'_>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let raised = reply.raised() as usize;
-        if raised == 0 {
-            let message = &procedure.reply;
-            let values = match self.values(py, message, &reply, came) {
-                Ok(values) => values,
-                Err(unread) => return Err(unread_error(py, &reply, unread)),
-            };
-            return match values.as_slice() {
-                [] => Ok(py.None().into_bound(py)),
-                [one] => Ok(one.clone()),
-                all => Ok(PyTuple::new(py, all)?.into_any()),
-            };
-        }
-        let Some((row, message)) = procedure.raised.get(raised - 1) else {
-            return Err(errors::of_call(py, &reply.unknown_exception()));
+        procedure: usize,
+        arguments: &Bound<'_, PyTuple>,
+        side: Side,
+    ) -> PyResult<(&Procedure, Filled)> {
+        let py = arguments.py();
+        let Some(plan) = self.plan.procedures.get(procedure) else {
+            return Err(PyIndexError::new_err(format!("there is no procedure {procedure}")));
         };
-        match self.values(py, message, &reply, came) {
-            Ok(values) => {
-                let class = self.plan.table[*row].class.bind(py);
-                Err(PyErr::from_value(class.call1(PyTuple::new(py, values)?)?))
-            }
-            Err(unread) => Err(unread_error(py, &reply, unread)),
+        if arguments.len() != plan.request.parts.len() {
+            let (given, wanted) = (arguments.len(), plan.request.parts.len());
+            let message = format!("{} takes {wanted} arguments, not {given}", plan.name);
+            return Err(PyTypeError::new_err(message));
         }
+        let (message, table) = (&plan.request, &self.plan.table);
+        let filled = messages::fill(message, table, side, arguments.iter_borrowed());
+        let filled = filled.map_err(|(wrong, label)| errors::of_argument(py, wrong, label))?;
+        Ok((plan, filled))
     }
+}
 
-    fn values<'py>(
-        &self,
-        py: Python<'py>,
-        message: &Message,
-        reply: &Reply<'_>,
-        came: Vec<PeerDescriptor>,
-    ) -> Result<smallvec::SmallVec<[Bound<'py, PyAny>; 4]>, Unread> {
-        if message.parts.is_empty() {
-            return Ok(smallvec::SmallVec::new());
-        }
-        let mut fixed = Fixed::from_elem(0, message.fixed_bytes);
-        reply.copy_fixed(&mut fixed);
-        let incoming = match message.has_payloads {
-            true => Some(
-                reply
-                    .variable_at(message.variable_at)
-                    .map_err(|error| Unread::Python(errors::of_call(py, &error)))?,
-            ),
-            false => None,
+/// What a reply brings, as a call evaluates to it; what the procedure raised, as an error.
+pub fn results<'py>(
+    py: Python<'py>,
+    plan: &Plan,
+    procedure: &Procedure,
+    (reply, came): Replied<'_>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let raised = reply.raised() as usize;
+    if raised == 0 {
+        let values = match values(py, plan, &procedure.reply, (&reply, came)) {
+            Ok(values) => values,
+            Err(unread) => return Err(unread_error(py, &reply, unread)),
         };
-        messages::values(py, message, &self.plan.table, &fixed, incoming, came)
+        return match values.as_slice() {
+            [] => Ok(py.None().into_bound(py)),
+            [one] => Ok(one.clone()),
+            all => Ok(PyTuple::new(py, all)?.into_any()),
+        };
     }
+    let Some((row, message)) = procedure.raised.get(raised - 1) else {
+        return Err(errors::of_call(py, &reply.unknown_exception()));
+    };
+    match values(py, plan, message, (&reply, came)) {
+        Ok(values) => {
+            let class = plan.table[*row].class.bind(py);
+            Err(PyErr::from_value(class.call1(PyTuple::new(py, values)?)?))
+        }
+        Err(unread) => Err(unread_error(py, &reply, unread)),
+    }
+}
+
+fn values<'py>(
+    py: Python<'py>,
+    plan: &Plan,
+    message: &Message,
+    (reply, came): (&Reply<'_>, Vec<PeerDescriptor>),
+) -> Result<smallvec::SmallVec<[Bound<'py, PyAny>; 4]>, Unread> {
+    if message.parts.is_empty() {
+        return Ok(smallvec::SmallVec::new());
+    }
+    let mut fixed = Fixed::from_elem(0, message.fixed_bytes);
+    reply.copy_fixed(&mut fixed);
+    let incoming = match message.has_payloads {
+        true => Some(
+            reply
+                .variable_at(message.variable_at)
+                .map_err(|error| Unread::Python(errors::of_call(py, &error)))?,
+        ),
+        false => None,
+    };
+    messages::values(py, message, &plan.table, &fixed, incoming, came)
 }
 
 /// What the server sent is no value of its type: the binding is revoked.

@@ -62,6 +62,7 @@ fn made(py: Python<'_>, class: &str, message: String, ran: &str) -> PyErr {
 /// Why a call has no results.
 pub fn of_call(py: Python<'_>, error: &CallError) -> PyErr {
     let class = match error {
+        CallError::Usage(UsageError::Outstanding { .. }) => "Outstanding",
         CallError::Usage(_) => "UsageError",
         CallError::NoAStack { .. } => "NoAStack",
         CallError::NotExecuted { .. } => "NotExecuted",

@@ -15,6 +15,7 @@
 
 #![deny(unsafe_code)]
 
+mod awaited;
 mod call;
 mod cancellation;
 mod current;
@@ -24,6 +25,7 @@ mod errors;
 mod feed;
 mod feed_tables;
 mod messages;
+mod pending;
 mod read;
 mod release;
 mod serve;
@@ -35,6 +37,7 @@ mod tables;
 mod thread_state;
 #[allow(unsafe_code)]
 mod view;
+mod wakes;
 mod words;
 mod write;
 
@@ -43,6 +46,8 @@ use pyo3::prelude::*;
 /// `nearcall._native`
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use super::awaited::{AwaitedCall, begin};
     #[pymodule_export]
     use super::call::{Binding, shut_down};
     #[pymodule_export]
@@ -54,6 +59,8 @@ mod _native {
     #[pymodule_export]
     use super::feed::{Coming, Going, open_exchange, open_feed};
     #[pymodule_export]
+    use super::pending::{Pending, post_in_haste};
+    #[pymodule_export]
     use super::serve::Clerk;
     #[pymodule_export]
     use super::served_exchange::{Inlet, Outlet};
@@ -61,4 +68,6 @@ mod _native {
     use super::tables::{Interface, Types};
     #[pymodule_export]
     use super::view::Lent;
+    #[pymodule_export]
+    use super::wakes::Wakes;
 }

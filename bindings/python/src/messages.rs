@@ -48,6 +48,9 @@ pub enum Payload {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     Client,
+    /// A client that posts: what is lent in place would have to stay as it is until somebody
+    /// collects, so it is copied like any other argument.
+    Posting,
     Server,
 }
 
@@ -71,7 +74,7 @@ impl Filled {
         side: Side,
     ) -> Result<(), Wrong> {
         self.passed.push(match side {
-            Side::Client => Passed::of(value, named)?,
+            Side::Client | Side::Posting => Passed::of(value, named)?,
             Side::Server => Passed::returned(value, named)?,
         });
         Ok(())

@@ -16,5 +16,6 @@ def test_lies_are_refused_and_valid_messages_are_not(tmp_path: pathlib.Path) -> 
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     print(done.stdout)
-    for reader in ["Python server: ", "Python client: ", "Python, awaited client: "]:
-        assert reader in done.stdout
+    readers = ["Python server", "Python client", "Python, awaited client", "Python, posted client"]
+    for reader in readers:
+        assert f"{reader}: " in done.stdout

@@ -92,6 +92,36 @@ def test_a_wrong_use_of_feeds_and_descriptors_is_found(tmp_path: pathlib.Path) -
     assert checked.stdout.count("error:") == 6, checked.stdout
 
 
+def test_a_wrong_use_of_posted_calls_is_found(tmp_path: pathlib.Path) -> None:
+    compile_python(ROOT / "tests/idl/python/shapes.idl", tmp_path / "shapes.py")
+    (tmp_path / "right.py").write_text(
+        "import nearcall, shapes\n"
+        "posting = shapes.ShapesClient.import_('x').posting\n"
+        "pending: nearcall.Pending[int] = posting.add(1, 2)\n"
+        "sum: int = pending.collect()\n"
+        "nothing: nearcall.Pending[None] = posting.null()\n"
+        "halves: tuple[bytes, bytes] = posting.swap(b'').collect()\n"
+        "sums: list[int] = nearcall.call_all([1, 2], lambda one: posting.add(one, 1))\n"
+        "all: list[int | Exception] = nearcall.call_all(\n"
+        "    [(1, 2)], lambda pair: posting.add(*pair), return_exceptions=True)\n"
+        "if pending.is_replied: pending.cancel()\n"
+    )
+    (tmp_path / "wrong.py").write_text(
+        "import nearcall, shapes\n"
+        "posting = shapes.ShapesClient.import_('x').posting\n"
+        "sum: int = posting.add(1, 2)\n"
+        "text: str = posting.add(1, 2).collect()\n"
+        "posting.post(1)\n"
+        "sums: list[str] = nearcall.call_all([1], lambda one: posting.add(one, 1))\n"
+    )
+    checked = mypy(tmp_path, "right.py")
+    assert checked.returncode == 0, checked.stdout
+    checked = mypy(tmp_path, "wrong.py")
+    assert {int(line.split(":")[1]) for line in checked.stdout.splitlines() if "error:" in line} == {
+        3, 4, 5, 6,
+    }, checked.stdout  # fmt: skip
+
+
 def test_the_package_is_typed(tmp_path: pathlib.Path) -> None:
     checked = mypy(tmp_path, "-p", "nearcall")
     assert checked.returncode == 0, checked.stdout

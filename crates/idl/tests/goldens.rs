@@ -91,6 +91,20 @@ fn c_does_not_print_stubs_that_no_stack_holds() {
 }
 
 #[test]
+fn what_a_client_in_python_has_besides_is_no_name_of_an_operation() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let path = directory.path().join("names.idl");
+    std::fs::write(&path, "interface Names { void binding(); void posting(); };")
+        .expect("it can be written");
+    let text = compile_python(&model(&path));
+    // In the two clients, the server, and what posts.
+    for name in ["binding_", "posting_"] {
+        assert_eq!(text.matches(&format!("def {name}(self)")).count(), 4, "{name} in {text}");
+    }
+    assert_eq!(text.matches("def posting(self) -> NamesPosting:").count(), 1);
+}
+
+#[test]
 fn every_language_passes_descriptors_and_feeds() {
     for file in ["descriptors", "feeds"] {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/idl/rust");

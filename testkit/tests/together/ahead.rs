@@ -88,6 +88,32 @@ fn what_is_dropped_gives_its_astack_back_on_whichever_thread() {
 }
 
 #[test]
+fn a_reply_that_is_there_is_told_without_waiting() {
+    check(|raw, _| {
+        let ahead = post(raw, None);
+        while !ahead.is_replied() {
+            std::thread::yield_now();
+        }
+        assert_eq!(collect(ahead), 0);
+    });
+}
+
+#[test]
+fn what_is_cancelled_gives_its_astack_and_its_lead_back_on_whichever_thread() {
+    check(|raw, client| {
+        let (procedure, _) = open();
+        for _ in 0..ROUNDS {
+            post(raw, Lead::of_procedure(raw, procedure)).cancel();
+            let ahead = post(raw, None);
+            std::thread::scope(|scope| scope.spawn(|| ahead.cancel()).join().unwrap());
+        }
+        wait_until_none_is_captured(raw);
+        assert!(Lead::of_procedure(raw, procedure).is_some());
+        assert_eq!(client.open().unwrap(), 0);
+    });
+}
+
+#[test]
 fn one_astack_is_left_to_calls_that_are_waited_for() {
     check(|raw, client| {
         let (procedure, class) = open();

@@ -135,6 +135,11 @@ class ShelfClient(_raw.Client):
     __slots__ = ()
     _interface = _SHELF
 
+    @property
+    def posting(self) -> ShelfPosting:
+        """The same calls, posted now and collected later."""
+        return ShelfPosting(self._binding)
+
     def echo(self, given: Item) -> Item:
         """Calls `echo`."""
         _results: Item = self._call(0, given)
@@ -171,6 +176,24 @@ class ShelfAsyncClient(_raw.AsyncClient):
         """Calls `count`."""
         _results: int = await self._call(2, least)
         return _results
+
+
+class ShelfPosting(_raw.Posting):
+    """Posts calls of `growing::Shelf`; what each returns collects the results."""
+
+    __slots__ = ()
+
+    def echo(self, given: Item) -> _nearcall.Pending[Item]:
+        """Calls `echo`."""
+        return self._post(0, given)
+
+    def swap(self, all: _typing.Sequence[Item], held: Holder) -> _nearcall.Pending[list[Item]]:
+        """Calls `swap`."""
+        return self._post(1, all, held)
+
+    def count(self, least: int) -> _nearcall.Pending[int]:
+        """Calls `count`."""
+        return self._post(2, least)
 
 
 class ShelfServer(_raw.Server):

@@ -110,6 +110,11 @@ class VaultClient(_raw.Client):
     __slots__ = ()
     _interface = _VAULT
 
+    @property
+    def posting(self) -> VaultPosting:
+        """The same calls, posted now and collected later."""
+        return VaultPosting(self._binding)
+
     def swap(self, file: _raw.DescriptorLike, text: str, link: _raw.DescriptorLike) -> tuple[_nearcall.Descriptor, _nearcall.Descriptor]:
         """Both come back in the other's place."""
         _results: tuple[_nearcall.Descriptor, _nearcall.Descriptor] = self._call(0, file, text, link)
@@ -194,6 +199,40 @@ class VaultAsyncClient(_raw.AsyncClient):
         """How many descriptors the server has."""
         _results: int = await self._call(7)
         return _results
+
+
+class VaultPosting(_raw.Posting):
+    """Posts calls of `passing::Vault`; what each returns collects the results."""
+
+    __slots__ = ()
+
+    def swap(self, file: _raw.DescriptorLike, text: str, link: _raw.DescriptorLike) -> _nearcall.Pending[tuple[_nearcall.Descriptor, _nearcall.Descriptor]]:
+        """Both come back in the other's place."""
+        return self._post(0, file, text, link)
+
+    def measure(self, segment: _raw.DescriptorLike) -> _nearcall.Pending[int]:
+        """How many bytes a sealed segment has."""
+        return self._post(1, segment)
+
+    def piped(self, text: str) -> _nearcall.Pending[_nearcall.Descriptor]:
+        """The end of a pipe with that text in it."""
+        return self._post(2, text)
+
+    def torn(self) -> _nearcall.Pending[tuple[_nearcall.Descriptor, str]]:
+        """Text of nine letters, whose bound is eight, and a descriptor beside it."""
+        return self._post(3)
+
+    def wrong(self) -> _nearcall.Pending[_nearcall.Descriptor]:
+        """A pipe, which is no socket."""
+        return self._post(4)
+
+    def ask(self, vault: _raw.DescriptorLike) -> _nearcall.Pending[int]:
+        """What `open_count` says over the binding that is introduced; 0: there is none."""
+        return self._post(5, vault)
+
+    def open_count(self) -> _nearcall.Pending[int]:
+        """How many descriptors the server has."""
+        return self._post(7)
 
 
 class VaultServer(_raw.Server):
@@ -429,6 +468,11 @@ class FeedingClient(_raw.Client):
     __slots__ = ()
     _interface = _FEEDING
 
+    @property
+    def posting(self) -> FeedingPosting:
+        """The same calls, posted now and collected later."""
+        return FeedingPosting(self._binding)
+
     def rows(self, name: str, count: int, refused: int) -> _nearcall.Feed[Row]:
         """Rows of keys from 0. Refuses to begin without a name, and the row of that key."""
         return self._feed(0, name, count, refused)
@@ -525,6 +569,16 @@ class FeedingAsyncClient(_raw.AsyncClient):
         """How many feeds the server holds."""
         _results: int = await self._call(24)
         return _results
+
+
+class FeedingPosting(_raw.Posting):
+    """Posts calls of `passing::Feeding`; what each returns collects the results."""
+
+    __slots__ = ()
+
+    def alive(self) -> _nearcall.Pending[int]:
+        """How many feeds the server holds."""
+        return self._post(24)
 
 
 class FeedingServer(_raw.Server):

@@ -160,6 +160,11 @@ class BaseClient(_raw.Client):
     __slots__ = ()
     _interface = _BASE
 
+    @property
+    def posting(self) -> BasePosting:
+        """The same calls, posted now and collected later."""
+        return BasePosting(self._binding)
+
     def null(self) -> None:
         """Null: no argument and no result."""
         self._call(0)
@@ -184,6 +189,20 @@ class BaseAsyncClient(_raw.AsyncClient):
         """Calls `add`."""
         _results: int = await self._call(1, a, b)
         return _results
+
+
+class BasePosting(_raw.Posting):
+    """Posts calls of `shapes::Base`; what each returns collects the results."""
+
+    __slots__ = ()
+
+    def null(self) -> _nearcall.Pending[None]:
+        """Null: no argument and no result."""
+        return self._post(0)
+
+    def add(self, a: int, b: int) -> _nearcall.Pending[int]:
+        """Calls `add`."""
+        return self._post(1, a, b)
 
 
 class BaseServer(_raw.Server):
@@ -355,6 +374,11 @@ class ShapesClient(_raw.Client):
 
     __slots__ = ()
     _interface = _SHAPES
+
+    @property
+    def posting(self) -> ShapesPosting:
+        """The same calls, posted now and collected later."""
+        return ShapesPosting(self._binding)
 
     def null(self) -> None:
         """Null: no argument and no result."""
@@ -550,6 +574,88 @@ class ShapesAsyncClient(_raw.AsyncClient):
         """Calls `posted`."""
         _results: int = await self._call(19)
         return _results
+
+
+class ShapesPosting(_raw.Posting):
+    """Posts calls of `shapes::Shapes`; what each returns collects the results."""
+
+    __slots__ = ()
+
+    def null(self) -> _nearcall.Pending[None]:
+        """Null: no argument and no result."""
+        return self._post(0)
+
+    def add(self, a: int, b: int) -> _nearcall.Pending[int]:
+        """Calls `add`."""
+        return self._post(1, a, b)
+
+    def level(self) -> _nearcall.Pending[int]:
+        """Reads `level`."""
+        return self._post(2)
+
+    def set_level(self, value: int) -> _nearcall.Pending[None]:
+        """Writes `level`."""
+        return self._post(3, value)
+
+    def words(self, a: bool, b: int, c: str, d: str, e: int, f: int, g: int, h: int, i: float, j: float, k: Level, l: Rights, m: Packed) -> _nearcall.Pending[tuple[bool, int, str, str, int, int, int, int, float, float, Level, Rights, Packed]]:
+        """Every word there is, in and out."""
+        return self._post(4, a, b, c, d, e, f, g, h, i, j, k, l, m)
+
+    def text(self, narrow: str, wide: str) -> _nearcall.Pending[str]:
+        """Calls `text`."""
+        return self._post(5, narrow, wide)
+
+    def bytes_(self, given: _raw.Buffer) -> _nearcall.Pending[bytes]:
+        """Calls `bytes`."""
+        return self._post(6, given)
+
+    def swap(self, given: _raw.Buffer) -> _nearcall.Pending[tuple[bytes, bytes]]:
+        """Calls `swap`."""
+        return self._post(7, given)
+
+    def scale(self, given: _raw.Buffer | _typing.Sequence[float], factor: float) -> _nearcall.Pending[_numpy_typing.NDArray[_numpy.float64]]:
+        """Calls `scale`."""
+        return self._post(8, given, factor)
+
+    def narrow(self, given: _raw.Buffer | _typing.Sequence[float]) -> _nearcall.Pending[None]:
+        """Calls `narrow`."""
+        return self._post(9, given)
+
+    def turn(self, one: _raw.Buffer | _typing.Sequence[_typing.Sequence[float]], all: _raw.Buffer | _typing.Sequence[_typing.Sequence[_typing.Sequence[float]]]) -> _nearcall.Pending[_numpy_typing.NDArray[_numpy.float64]]:
+        """Calls `turn`."""
+        return self._post(10, one, all)
+
+    def meet(self, given: Person, maybe: Maybe) -> _nearcall.Pending[tuple[Person, Point, Maybe]]:
+        """Calls `meet`."""
+        return self._post(11, given, maybe)
+
+    def grow(self, given: Tree) -> _nearcall.Pending[Tree]:
+        """Calls `grow`."""
+        return self._post(12, given)
+
+    def choose(self, given: Choice) -> _nearcall.Pending[Choice]:
+        """Calls `choose`."""
+        return self._post(13, given)
+
+    def letters(self, given: _typing.Sequence[str], levels: _typing.Sequence[Level]) -> _nearcall.Pending[list[str]]:
+        """Calls `letters`."""
+        return self._post(14, given, levels)
+
+    def percent(self, given: int, all: _raw.Buffer | _typing.Sequence[int]) -> _nearcall.Pending[int]:
+        """Calls `percent`."""
+        return self._post(15, given, all)
+
+    def wait(self, milliseconds: int) -> _nearcall.Pending[None]:
+        """Waits so long before it returns."""
+        return self._post(16, milliseconds)
+
+    def fail(self) -> _nearcall.Pending[None]:
+        """Calls `fail`."""
+        return self._post(17)
+
+    def posted(self) -> _nearcall.Pending[int]:
+        """Calls `posted`."""
+        return self._post(19)
 
 
 class ShapesServer(_raw.Server):

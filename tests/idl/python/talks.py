@@ -99,6 +99,11 @@ class TalksClient(_raw.Client):
     __slots__ = ()
     _interface = _TALKS
 
+    @property
+    def posting(self) -> TalksPosting:
+        """The same calls, posted now and collected later."""
+        return TalksPosting(self._binding)
+
     def talk(self, room: str) -> tuple[_nearcall.Sink[str, None], _nearcall.Feed[Line]]:
         """Calls `talk`."""
         return self._exchange(0, room)
@@ -121,6 +126,12 @@ class TalksAsyncClient(_raw.AsyncClient):
     async def pass_(self) -> tuple[_nearcall.AsyncSink[int, None], _nearcall.AsyncFeed[float]]:
         """Calls `pass`."""
         return await self._exchange(4)
+
+
+class TalksPosting(_raw.Posting):
+    """Posts calls of `talks::Talks`; what each returns collects the results."""
+
+    __slots__ = ()
 
 
 class TalksServer(_raw.Server):

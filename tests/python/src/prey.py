@@ -62,7 +62,7 @@ def serve(stems):
 def called(clients, stem, interface, operation):
     """One call, and how it ended."""
     module = importlib.import_module(f"{stem}_selftest_client")
-    name = f"{stem.removesuffix('_awaited')}-{interface}"
+    name = f"{stem.removesuffix('_awaited').removesuffix('_posted')}-{interface}"
     check.word, said = "accepted", ""
     try:
         if (stem, interface) not in clients:

@@ -25,6 +25,7 @@ from nearcall._native import (
     Inlet,
     Lent,
     Outlet,
+    Pending,
     current_call,
     shut_down,
 )
@@ -40,6 +41,7 @@ from nearcall.errors import (
     NoSuchName,
     NotAdmitted,
     NotExecuted,
+    Outstanding,
     Panicked,
     Peer,
     Raised,
@@ -48,6 +50,7 @@ from nearcall.errors import (
     UsageError,
 )
 from nearcall.feeds import AsyncFeed, AsyncSink, Feed, Sink, Taker
+from nearcall.posting import call_all
 from nearcall.raw import AsyncClient, Client, Exported, Server, export
 
 __all__ = [
@@ -76,8 +79,10 @@ __all__ = [
     "NotAdmitted",
     "NotExecuted",
     "Outlet",
+    "Outstanding",
     "Panicked",
     "Peer",
+    "Pending",
     "Raised",
     "Ran",
     "ResultsRefused",
@@ -85,6 +90,7 @@ __all__ = [
     "Sink",
     "Taker",
     "UsageError",
+    "call_all",
     "current_call",
     "export",
     "shut_down",

@@ -39,6 +39,11 @@ class UsageError(CallError):
     """An argument is none that the interface allows. Nothing was posted."""
 
 
+class Outstanding(UsageError):
+    """This thread has posted calls on all A-stacks that there are, and collects none of them while
+    it waits for one. Nothing was posted."""
+
+
 class NoAStack(CallError):
     """No A-stack came free before the deadline. Nothing was posted."""
 

@@ -7,9 +7,9 @@ import typing
 
 import numpy
 
-from nearcall._native import Binding, Clerk, Interface, Types, open_exchange, open_feed
+from nearcall._native import Binding, Clerk, Interface, Pending, Types, open_exchange, open_feed
 from nearcall.feeds import AsyncFeed, AsyncSink, Feed, Sink
-from nearcall.waiting import until_cancelled
+from nearcall.waiting import called, until_cancelled
 
 if typing.TYPE_CHECKING:
     from _typeshed import FileDescriptorLike, ReadableBuffer
@@ -27,6 +27,7 @@ __all__ = [
     "DescriptorLike",
     "Exported",
     "Interface",
+    "Posting",
     "Record",
     "Server",
     "Types",
@@ -116,17 +117,30 @@ class Client(_Bound):
         return Sink(going), Feed(coming)
 
 
+class Posting:
+    """Posts calls of an interface, and does not wait for their replies: what each function returns
+    collects what the call evaluates to. Any number of threads may."""
+
+    __slots__ = ("_post",)
+
+    def __init__(self, binding: Binding) -> None:
+        self._post: typing.Callable[..., Pending[typing.Any]] = binding.post
+
+
 class AsyncClient(_Bound):
-    """Calls an interface; every call is awaited, and waits in a thread of its own meanwhile.
+    """Calls an interface; every call is awaited. The runtime wakes the event loop, and no thread
+    waits; but for calls of ``@idempotent`` operations, which may be made once more, for those with
+    long arguments, which take long to copy, and for what opens or carries a feed.
 
     When the task that awaits a call is cancelled, the call is aborted like one whose deadline has
-    passed: within 20 ms, and the server can see it. A feed that it opens is then given up.
+    passed: at once, or within 20 ms if a thread waits for it, and the server can see it. A feed
+    that it opens is then given up.
     """
 
     __slots__ = ()
 
     async def _call(self, procedure: int, *arguments: object) -> typing.Any:
-        return await until_cancelled(self._binding.call, procedure, *arguments)
+        return await called(self._binding, procedure, *arguments)
 
     async def _feed(self, procedure: int, *arguments: object) -> AsyncFeed[typing.Any]:
         return AsyncFeed(await until_cancelled(open_feed, self._binding, procedure, *arguments))

@@ -1,4 +1,5 @@
-"""Calls that are awaited: each waits in a thread."""
+"""Calls that are awaited: the runtime wakes the event loop. What opens, or carries, a feed waits in
+a thread."""
 
 from __future__ import annotations
 
@@ -6,15 +7,65 @@ import asyncio
 import concurrent.futures
 import functools
 import typing
+import weakref
 
-from nearcall._native import Cancellation
+from nearcall._native import Binding, Cancellation, Wakes, begin
 
-__all__ = ["in_thread", "until_cancelled"]
+__all__ = ["called", "in_thread", "until_cancelled"]
 
-#: Most calls of this process that are awaited at once; more wait for one of them.
-AWAITED_CALLS_MAX = 64
+#: Most calls of this process that wait in threads at once; more wait for one of them.
+THREADS_MAX = 64
 
 Made = typing.TypeVar("Made")
+
+
+class _Loop:
+    """What an event loop watches, and who waits to be woken."""
+
+    __slots__ = ("_parked", "wakes")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.wakes = Wakes()
+        self._parked: dict[int, asyncio.Future[None]] = {}
+        loop.add_reader(self.wakes.fileno(), self._wake)
+
+    def _wake(self) -> None:
+        for number in self.wakes.take():
+            future = self._parked.get(number)
+            if future is not None and not future.done():
+                future.set_result(None)
+
+    async def woken(self, number: int) -> None:
+        """Waits until the call of that number was woken."""
+        future = asyncio.get_running_loop().create_future()
+        self._parked[number] = future
+        try:
+            await future
+        finally:
+            del self._parked[number]
+
+
+_LOOPS: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Loop] = weakref.WeakKeyDictionary()
+
+
+async def called(binding: Binding, procedure: int, *arguments: object) -> typing.Any:
+    """A call. When the task is cancelled, it is given up at once, and its server can see it."""
+    running = asyncio.get_running_loop()
+    loop = _LOOPS.get(running)
+    if loop is None:
+        loop = _LOOPS[running] = _Loop(running)
+    begun = begin(binding, loop.wakes, procedure, *arguments)
+    if begun is None:
+        return await until_cancelled(binding.call, procedure, *arguments)
+    try:
+        while not begun.poll():
+            if begun.is_woken:
+                await asyncio.sleep(0)
+            else:
+                await loop.woken(begun.number)
+        return begun.outcome()
+    finally:
+        begun.give_up()
 
 
 def in_thread(
@@ -25,8 +76,8 @@ def in_thread(
 
 
 async def until_cancelled(call: typing.Callable[..., Made], *arguments: object) -> Made:
-    """The same, but when the task is cancelled, what it calls is aborted within 20 ms. What it then
-    has opened nonetheless is nobody's, and so is given up."""
+    """As :func:`in_thread`, but when the task is cancelled, what it calls is aborted within 20 ms.
+    What it then has opened nonetheless is nobody's, and so is given up."""
     cancellation = Cancellation()
     try:
         return await in_thread(cancellation.run, call, *arguments)
@@ -37,4 +88,4 @@ async def until_cancelled(call: typing.Callable[..., Made], *arguments: object) 
 
 @functools.cache
 def _threads() -> concurrent.futures.ThreadPoolExecutor:
-    return concurrent.futures.ThreadPoolExecutor(AWAITED_CALLS_MAX, "nearcall")
+    return concurrent.futures.ThreadPoolExecutor(THREADS_MAX, "nearcall")

@@ -10,6 +10,7 @@ mod feeds;
 mod interface;
 mod messages;
 mod names;
+mod posting;
 pub(super) mod selftest;
 mod text;
 

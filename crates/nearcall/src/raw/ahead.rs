@@ -4,7 +4,8 @@
 //! ```text
 //!   Call ──post_ahead──▶ Ahead ──collect──▶ Reply
 //!                          │
-//!                          └──drop──▶ the A-stack comes back when the server is done with it
+//!                          ├──drop──▶ the A-stack comes back when the server is done with it
+//!                          └──cancel─▶ the same, and the server sees it
 //! ```
 //!
 //! As [`super::pending::Pending`], which stays with its thread and so knows at once that what is
@@ -51,20 +52,6 @@ impl<'b> Ahead<'b> {
         Ahead { grip, procedure, deadline, lead }
     }
 
-    /// Whether [`Ahead::collect`] will not wait. Any thread may ask. Cost: one load.
-    pub fn is_replied(&self) -> bool {
-        let grip = self.grip;
-        turn::poll(&grip.astack.head().turn, grip.linkage().sequence()) != Poll::Pending
-    }
-
-    /// Gives the call up: the server sees it, and does not run it if it has not begun to (L55).
-    /// Does not wait.
-    pub fn cancel(self) {
-        let mut ahead = ManuallyDrop::new(self);
-        drop(ahead.lead.take());
-        abandon(ahead.grip);
-    }
-
     /// Waits for the reply.
     ///
     /// # Errors: those of the plain call. `CallAborted` without a reply at the deadline; a reply
@@ -80,6 +67,22 @@ impl<'b> Ahead<'b> {
             false => wait(grip, procedure, deadline)?,
         };
         Reply::new(grip, procedure, words)
+    }
+
+    /// Whether [`Ahead::collect`] will not wait.
+    ///
+    /// # Cost: one load.
+    pub fn is_replied(&self) -> bool {
+        let (head, sequence) = (self.grip.astack.head(), self.grip.linkage().sequence());
+        turn::poll(&head.turn, sequence) != Poll::Pending
+    }
+
+    /// Gives the call up: the server sees it, and does not run it if it has not begun to (L55).
+    /// Does not wait. The A-stack comes back when the server is done with it.
+    pub fn cancel(self) {
+        let mut ahead = ManuallyDrop::new(self);
+        drop(ahead.lead.take());
+        abandon(ahead.grip);
     }
 }
 

@@ -163,7 +163,13 @@ impl Client {
     #[inline]
     pub fn claim_awaited<'d, const CLASS: usize>(&self, procedure: u32) -> Claiming<'_, 'd> {
         const { assert!(CLASS < CLASSES_MAX) };
-        Claiming::new(self, CLASS, procedure)
+        self.claim_awaited_of_class(CLASS, procedure)
+    }
+
+    /// The same for a stub that is interpreted: as [`Client::claim_of_class`].
+    #[inline]
+    pub fn claim_awaited_of_class<'d>(&self, class: usize, procedure: u32) -> Claiming<'_, 'd> {
+        Claiming::new(self, class, procedure)
     }
 
     /// Posts a call of this client's; what it evaluates to, by `read`, is awaited.

@@ -29,6 +29,12 @@ const HUNTED: &[&str] = &[
 /// What the programs whose calls are awaited have behind their file's name.
 const AWAITED: &str = "_awaited";
 
+/// What those have whose calls are posted.
+const POSTED: &str = "_posted";
+
+/// Fewest calls that are posted: what the programs print may turn into something else.
+const POSTED_MIN: usize = 100;
+
 /// What the self-tests are run by.
 const PREY: &str = include_str!("../prey.py");
 
@@ -39,7 +45,9 @@ fn main() {
     };
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut all = hunted(&tests, HUNTED);
-    all.retain(|hunted| print(hunted, &directory));
+    let mut posted_count = 0;
+    all.retain(|hunted| print(hunted, &directory, &mut posted_count));
+    assert!(posted_count >= POSTED_MIN, "{posted_count} calls are posted");
     std::fs::write(directory.join("prey.py"), PREY).expect("it can be written");
     let place = Place { interpreter: &interpreter, directory: &directory };
     // Either side of what is said waits for the other.
@@ -54,7 +62,13 @@ fn main() {
             let tally = Tally::new("Python, awaited").of(&[Side::Client], &Form::ALL);
             answer(&all, place, ("awaited", AWAITED), tally)
         });
-        [server, client, awaited].map(|part| part.join().expect("it panics with a reason"))
+        let posted = threads.spawn(|| {
+            // What opens a feed is not posted, and servers do not learn that a call was.
+            let forms = [Form::Call, Form::Descriptors];
+            let tally = Tally::new("Python, posted").of(&[Side::Client], &forms);
+            answer(&all, place, ("posted", POSTED), tally)
+        });
+        [server, client, awaited, posted].map(|part| part.join().expect("it panics with a reason"))
     });
     println!("{} interface files", all.len());
     tallies.iter().for_each(|tally| print!("{}", tally.report()));
@@ -110,8 +124,8 @@ fn answer(all: &[Hunted], place: Place, (part, end): (&str, &str), mut tally: Ta
 }
 
 /// Writes the stubs of a file and its self-tests, less what runs those; nothing if Python has no
-/// stubs for everything in it.
-fn print(hunted: &Hunted, directory: &Path) -> bool {
+/// stubs for everything in it. Counts the calls that are posted.
+fn print(hunted: &Hunted, directory: &Path, posted_count: &mut usize) -> bool {
     let python = LANGUAGES.iter().find(|one| one.name == "python").expect("it is in the table");
     let (model, stem) = (&hunted.model, &*hunted.stem);
     let test = trimmed(model).expect("it has operations");
@@ -130,11 +144,14 @@ fn print(hunted: &Hunted, directory: &Path) -> bool {
         };
         write(format!("{stem}{}", file.suffix), text);
     }
-    let test = Selftest { manner: Manner::Awaited, ..test };
-    let files = (python.selftest)(model, stem, &test).expect("what has stubs has self-tests");
-    let client = files.iter().find(|file| file.suffix == "_selftest_client.py");
-    let client = hunted_half(&client.expect("a client is there").text);
-    write(format!("{stem}{AWAITED}_selftest_client.py"), client);
+    for (manner, end) in [(Manner::Awaited, AWAITED), (Manner::Posted, POSTED)] {
+        let test = Selftest { manner, ..test.clone() };
+        let files = (python.selftest)(model, stem, &test).expect("what has stubs has self-tests");
+        let client = files.iter().find(|file| file.suffix == "_selftest_client.py");
+        let client = hunted_half(&client.expect("a client is there").text);
+        *posted_count += client.matches("client.posting.").count();
+        write(format!("{stem}{end}_selftest_client.py"), client);
+    }
     true
 }
 

@@ -1,4 +1,4 @@
-//! Interfaces: the table of the plan, the two clients and the server.
+//! Interfaces: the table of the plan, the clients and the server.
 
 use crate::back::python::Python;
 use crate::back::python::feeds::FeedTypes;
@@ -20,6 +20,7 @@ impl Python<'_> {
         let doc = &self.model.declaration(id).doc;
         let calls = format!("Calls `{name}` in the domain that exports it.");
         self.stubs(&names.client, ("_raw.Client", doc, &calls), names, text, |text| {
+            self.posting_property(names, text);
             self.functions(names, interface, text, |text, index, operation| {
                 self.call_stub(
                     names,
@@ -40,6 +41,7 @@ impl Python<'_> {
                 );
             });
         });
+        self.posting(names, name, interface, text);
         let does = format!("What a domain that exports `{name}` does.");
         self.stubs(&names.server, ("_raw.Server", &None, &does), names, text, |text| {
             self.functions(names, interface, text, |text, index, operation| {
@@ -96,8 +98,7 @@ impl Python<'_> {
         let name = &names.functions[index];
         text.block(&self.signature(name, operation, (&feed, is_awaited)), |text| {
             text.docstring(&operation.doc, &does(operation));
-            let given = parameters(operation, Direction::Out);
-            let arguments: String = given.map(|part| format!(", {}", part.name)).collect();
+            let arguments = arguments(operation);
             let awaited = if is_awaited { "await " } else { "" };
             if let Some(FeedTypes { opening, .. }) = feed {
                 return text.line(&format!("return {awaited}self.{opening}({index}{arguments})"));
@@ -118,9 +119,7 @@ impl Python<'_> {
         operation: &Operation,
         (feed, is_awaited): (&Option<FeedTypes>, bool),
     ) -> String {
-        let given = parameters(operation, Direction::Out);
-        let parameters: String =
-            given.map(|part| format!(", {}: {}", part.name, self.sent_annotation(&part))).collect();
+        let parameters = self.given_parameters(operation);
         let define = if is_awaited { "async def" } else { "def" };
         let results = match feed {
             Some(feed) if is_awaited => feed.waiting.clone(),
@@ -128,6 +127,12 @@ impl Python<'_> {
             None => self.result_annotation(operation),
         };
         format!("{define} {name}(self{parameters}) -> {results}:")
+    }
+
+    /// The parameters of a stub, behind `self`.
+    pub fn given_parameters(&self, operation: &Operation) -> String {
+        let given = parameters(operation, Direction::Out);
+        given.map(|part| format!(", {}: {}", part.name, self.sent_annotation(&part))).collect()
     }
 
     /// What arrives, and whatever may be sent back.
@@ -307,8 +312,13 @@ fn role(operation: &Operation, root: Root, declared: &Type) -> Role {
     }
 }
 
+/// What a stub passes on, behind the procedure's index.
+pub fn arguments(operation: &Operation) -> String {
+    parameters(operation, Direction::Out).map(|part| format!(", {}", part.name)).collect()
+}
+
 /// What a procedure without a comment does.
-fn does(operation: &Operation) -> String {
+pub fn does(operation: &Operation) -> String {
     let name = &operation.name;
     let attribute = |prefix| name.strip_prefix(prefix).unwrap_or(name);
     match operation.attribute {

@@ -20,7 +20,7 @@ const RESERVED: &[&str] = &[
 ];
 
 /// What a client, and a server, has besides its procedures.
-const CLIENT: &[&str] = &["binding", "import_", "import_introduced", "with_deadline"];
+const CLIENT: &[&str] = &["binding", "import_", "import_introduced", "posting", "with_deadline"];
 
 /// What an exception has besides its members.
 const EXCEPTION: &[&str] = &["add_note", "args", "ran", "with_traceback"];
@@ -32,6 +32,8 @@ pub struct InterfaceNames {
     pub client: String,
     /// The call stubs to be awaited.
     pub waiting: String,
+    /// The stubs that post and do not wait.
+    pub posting: String,
     /// What a server does.
     pub server: String,
     /// The table of its plan.
@@ -64,10 +66,10 @@ impl Names {
         for (id, declaration, interface) in model.interfaces() {
             let mut name = |end| unique(&mut taken, declaration, Case::Camel, end);
             let (client, waiting) = (name("Client"), name("AsyncClient"));
-            let server = name("Server");
+            let (posting, server) = (name("Posting"), name("Server"));
             let table = used.take(&format!("_{}", cased(own(declaration), Case::Screaming)));
             let functions = functions(&interface.operations);
-            let names = InterfaceNames { client, waiting, server, table, functions };
+            let names = InterfaceNames { client, waiting, posting, server, table, functions };
             interfaces.insert(id, names);
         }
         Names { declared, interfaces }

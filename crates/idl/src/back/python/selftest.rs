@@ -11,6 +11,7 @@ mod values;
 
 use crate::back::python::Python;
 use crate::back::python::names::parameter_names;
+use crate::back::python::posting::is_posted;
 use crate::back::python::selftest::feeds::FeedOf;
 use crate::back::python::text::{Text, quoted, tuple};
 use crate::back::{Output, Printed};
@@ -149,6 +150,17 @@ impl<'m> Programs<'_, 'm> {
         text.into_string()
     }
 
+    /// The call of a function, as an expression.
+    fn called(&self, operation: &Operation, function: &str, arguments: &str) -> String {
+        match self.test.manner {
+            Manner::Posted if is_posted(operation) => {
+                format!("client.posting.{function}({arguments}).collect()")
+            }
+            Manner::Blocking | Manner::Posted => format!("client.{function}({arguments})"),
+            Manner::Awaited => format!("await client.{function}({arguments})"),
+        }
+    }
+
     /// Whether its calls are.
     fn is_awaited(&self) -> bool {
         self.test.manner == Manner::Awaited
@@ -218,8 +230,7 @@ impl<'m> Programs<'_, 'm> {
                     text.line(&format!("a_{name} = {value}"));
                     arguments.push(format!("a_{name}"));
                 }
-                let awaited = self.before("await ");
-                let spelled = format!("{awaited}client.{function}({})", arguments.join(", "));
+                let spelled = self.called(operation, function, &arguments.join(", "));
                 self.call(call, &spelled, text);
             }
         });
