@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use nearcall::raw::{Call, Client, DescriptorKind, Interruptible, Reply};
-use nearcall::{CallError, Domain, ImportOptions, Rebind};
+use nearcall::{CallError, Domain, ImportOptions, Rebind, WhenExhausted};
 use nearcall_os::descriptor::PeerDescriptor;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -65,8 +65,15 @@ pub fn shut_down(py: Python<'_>) {
 }
 
 /// How to import, and to rebind, waiting at most so many seconds.
-fn options(timeout: Option<f64>, rebind_timeout: Option<f64>) -> PyResult<ImportOptions> {
+fn options(
+    timeout: Option<f64>,
+    rebind_timeout: Option<f64>,
+    grows: bool,
+) -> PyResult<ImportOptions> {
     let mut options = ImportOptions::default();
+    if grows {
+        options.when_exhausted = WhenExhausted::Grow;
+    }
     if let Some(timeout) = timeout {
         options.timeout = duration(timeout)?;
     }
@@ -79,18 +86,20 @@ fn options(timeout: Option<f64>, rebind_timeout: Option<f64>) -> PyResult<Import
 #[pymethods]
 impl Binding {
     /// Binds to the domain that exports `name`; waits at most `timeout` seconds. `rebind` waits at
-    /// most `rebind_timeout` seconds until somebody exports it again.
+    /// most `rebind_timeout` seconds until somebody exports it again. With `grows`, a call that
+    /// finds no A-stack has the server add some.
     #[new]
-    #[pyo3(signature = (interface, name, timeout=None, rebind_timeout=None))]
+    #[pyo3(signature = (interface, name, timeout=None, rebind_timeout=None, grows=false))]
     fn new(
         py: Python<'_>,
         interface: &Interface,
         name: &str,
         timeout: Option<f64>,
         rebind_timeout: Option<f64>,
+        grows: bool,
     ) -> PyResult<Binding> {
         let domain = domain()?;
-        let options = options(timeout, rebind_timeout)?;
+        let options = options(timeout, rebind_timeout, grows)?;
         let plan = Arc::clone(&interface.plan);
         let descriptor = plan.descriptor;
         let bound = py
@@ -109,7 +118,7 @@ impl Binding {
         timeout: Option<f64>,
     ) -> PyResult<Binding> {
         let domain = domain()?;
-        let options = options(timeout, None)?;
+        let options = options(timeout, None, false)?;
         let named = ("introduction", DescriptorKind::Binding);
         let introduction = Passed::of(introduction, named);
         let introduction = introduction.map_err(|wrong| errors::of_argument(py, wrong, named.0))?;

@@ -1,8 +1,10 @@
 //! Why a call has no results, as exceptions of `nearcall.errors`.
 
 use std::cell::RefCell;
+use std::path::Path;
 
 use nearcall::{BindError, CallError, ExportError, GivenUp, Ran, UsageError};
+use nearcall_policy::PolicyError;
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -123,6 +125,15 @@ pub fn of_bind(py: Python<'_>, error: &BindError) -> PyErr {
         _ => "BindError",
     };
     made(py, class, error.to_string(), "NO")
+}
+
+/// Why a file is no policy to export by.
+pub fn of_policy(py: Python<'_>, path: &Path, error: &PolicyError) -> PyErr {
+    let reason = match error {
+        PolicyError::File { .. } => error.to_string(),
+        error => format!("{}: {error}", path.display()),
+    };
+    made(py, "ExportError", reason, "NO")
 }
 
 /// Why an interface is not exported.

@@ -1,12 +1,13 @@
 //! Serving: procedures written in Python, entered from the domain's processors.
 
 use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nearcall::raw::{Arguments, Entries, Outcome, Replied, Results};
 use nearcall::{ExportOptions, InterfaceDescriptor, Policy, Refusal, UsageError, WrongDescriptor};
 use nearcall_os::descriptor::PeerDescriptor;
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -45,15 +46,17 @@ pub enum Unserved {
 #[pymethods]
 impl Clerk {
     /// Exports `server` under `name`: to processes of this user (in the system scope, where root
-    /// exports without `XDG_RUNTIME_DIR`, to nobody), or to whoever may open the socket.
+    /// exports without `XDG_RUNTIME_DIR`, to nobody), to whoever may open the socket, or to whom
+    /// the policy file of this path admits.
     #[new]
-    #[pyo3(signature = (interface, name, server, is_open_to_anyone=false))]
+    #[pyo3(signature = (interface, name, server, is_open_to_anyone=false, policy=None))]
     fn new(
         py: Python<'_>,
         interface: &Interface,
         name: &str,
         server: &Bound<'_, PyAny>,
         is_open_to_anyone: bool,
+        policy: Option<PathBuf>,
     ) -> PyResult<Clerk> {
         let domain = domain()?;
         let plan = Arc::clone(&interface.plan);
@@ -65,7 +68,14 @@ impl Clerk {
         let functions = functions.collect::<PyResult<_>>()?;
         let entries = ServedObject { plan, functions };
         let mut options = ExportOptions::default();
-        options.policy = if is_open_to_anyone { Policy::Anyone } else { Policy::OfScope };
+        options.policy = match (policy, is_open_to_anyone) {
+            (None, false) => Policy::OfScope,
+            (None, true) => Policy::Anyone,
+            (Some(path), false) => rules(py, &path)?,
+            (Some(_), true) => {
+                return Err(PyValueError::new_err("it has a policy, and is open to anyone"));
+            }
+        };
         let clerk = py
             .detach(|| nearcall::Clerk::export_with(domain, name, entries, options))
             .map_err(|error| errors::of_export(py, &error))?;
@@ -76,6 +86,15 @@ impl Clerk {
     fn withdraw(&self, py: Python<'_>) {
         let clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner).take();
         py.detach(|| drop(clerk));
+    }
+
+    /// Who may bind is what the policy file of this path says from here on. Bindings of which it
+    /// says something else are revoked, in order: how many that were. After an error the policy
+    /// before it stays.
+    fn set_policy(&self, py: Python<'_>, path: PathBuf) -> PyResult<usize> {
+        let rules = rules(py, &path)?;
+        let set = self.with(|clerk| py.detach(|| clerk.set_policy(rules)))?;
+        set.map_err(|error| errors::of_export(py, &error))
     }
 
     /// The socket file that stands for the name.
@@ -97,6 +116,12 @@ impl Clerk {
         let clerk = clerk.as_ref();
         clerk.map(ask).ok_or_else(|| PyRuntimeError::new_err("the clerk was withdrawn"))
     }
+}
+
+/// What a policy file says.
+fn rules(py: Python<'_>, path: &Path) -> PyResult<Policy> {
+    let rules = nearcall_policy::load(path);
+    rules.map(Policy::Rules).map_err(|error| errors::of_policy(py, path, &error))
 }
 
 impl Entries for ServedObject {

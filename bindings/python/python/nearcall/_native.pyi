@@ -1,3 +1,4 @@
+import os
 from collections.abc import Callable
 from typing import Any, Generic, Self, TypeVar, final
 
@@ -59,6 +60,7 @@ class Binding:
         name: str,
         timeout: float | None = None,
         rebind_timeout: float | None = None,
+        grows: bool = False,
     ) -> Binding: ...
     @staticmethod
     def introduced(
@@ -146,7 +148,9 @@ class Clerk:
         name: str,
         server: object,
         is_open_to_anyone: bool = False,
+        policy: str | os.PathLike[str] | None = None,
     ) -> Clerk: ...
+    def set_policy(self, path: str | os.PathLike[str]) -> int: ...
     def withdraw(self) -> None: ...
     @property
     def path(self) -> str: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import os
 import typing
 
 import numpy
@@ -68,14 +69,22 @@ class _Bound:
 
     @classmethod
     def import_(
-        cls, name: str, *, timeout: float | None = None, rebind_timeout: float | None = None
+        cls,
+        name: str,
+        *,
+        timeout: float | None = None,
+        rebind_timeout: float | None = None,
+        grows: bool = False,
     ) -> typing.Self:
         """Binds to the domain that exports ``name``; waits for it at most ``timeout`` seconds.
 
         When the server has ended, ``binding.rebind()``, and each call of an ``@idempotent``
         operation that failed, which is made once more, wait at most ``rebind_timeout`` seconds
-        until somebody exports the name again; without it they do not wait."""
-        return cls(Binding(cls._interface, name, timeout, rebind_timeout))
+        until somebody exports the name again; without it they do not wait.
+
+        With ``grows``, a call that finds no A-stack has the server add some, up to 15 times as many
+        as there were; without it, it waits for one."""
+        return cls(Binding(cls._interface, name, timeout, rebind_timeout, grows))
 
     @classmethod
     def import_introduced(
@@ -179,6 +188,11 @@ class Exported:
         """The clerk, who admits importers."""
         return self._clerk
 
+    def set_policy(self, path: str | os.PathLike[str]) -> int:
+        """Who may bind is what a policy file says from here on. Bindings of which it says something
+        else are revoked, in order: how many that were. After an error the policy before it stays."""
+        return self._clerk.set_policy(path)
+
     def withdraw(self) -> None:
         """Withdraws the name and revokes its bindings; calls that run are finished."""
         self._clerk.withdraw()
@@ -190,7 +204,14 @@ class Exported:
         self.withdraw()
 
 
-def export(name: str, server: Server, *, is_open_to_anyone: bool = False) -> Exported:
+def export(
+    name: str,
+    server: Server,
+    *,
+    is_open_to_anyone: bool = False,
+    policy: str | os.PathLike[str] | None = None,
+) -> Exported:
     """Exports ``server`` under ``name``: to processes of this user (in the system scope, where root
-    exports without ``XDG_RUNTIME_DIR``, to nobody), or to whoever may open the socket."""
-    return Exported(Clerk(type(server)._interface, name, server, is_open_to_anyone))
+    exports without ``XDG_RUNTIME_DIR``, to nobody), to whoever may open the socket, or to whom a
+    ``policy`` file, in TOML, admits."""
+    return Exported(Clerk(type(server)._interface, name, server, is_open_to_anyone, policy))
