@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
-use nearcall::{CallError, Domain};
+use nearcall::{CallError, Domain, Pending};
 
 use crate::calls::stubs::calls::{SEVERAL, SeveralClient, SeveralEntries, SeveralServer};
 use crate::calls::{self, imported, served};
@@ -89,16 +89,25 @@ impl Several {
     /// What a call takes while `count` are under way.
     pub fn always(&self, count: usize, plan: Plan) -> Result<Samples, CallError> {
         let posting = self.client.posting();
-        let mut under_way = VecDeque::with_capacity(count);
-        let samples = plan.time(|| {
-            if under_way.len() == count {
-                let oldest: nearcall::Pending<'_, ()> = under_way.pop_front().expect("some are");
-                oldest.collect()?;
-            }
-            under_way.push_back(posting.null()?);
-            Ok::<(), CallError>(())
-        })?;
-        under_way.into_iter().try_for_each(|pending| pending.collect())?;
-        Ok(samples)
+        always(count, plan, || posting.null())
     }
+}
+
+/// What a call takes while `count` are under way, which `post` posts.
+pub fn always<'c>(
+    count: usize,
+    plan: Plan,
+    post: impl Fn() -> Result<Pending<'c, ()>, CallError>,
+) -> Result<Samples, CallError> {
+    let mut under_way = VecDeque::with_capacity(count);
+    let samples = plan.time(|| {
+        if under_way.len() == count {
+            let oldest: Pending<'c, ()> = under_way.pop_front().expect("some are");
+            oldest.collect()?;
+        }
+        under_way.push_back(post()?);
+        Ok::<(), CallError>(())
+    })?;
+    under_way.into_iter().try_for_each(|pending| pending.collect())?;
+    Ok(samples)
 }

@@ -7,6 +7,7 @@
 //! | case | subject | beside |
 //! |---|---|---|
 //! | `null`, `add`, `biginout` | `nearcall-c`, `nearcall-cpp` | Nearcall from Rust |
+//! | `posted-4`: a Null while 4 are under way | the same | the same |
 //! | `number`, `numbers`: 8 bytes, eight of 8 | Nearcall from Rust | `no-parameter` |
 //! | `line`, `line-back`: 64 bytes, 64 there and back | the same | the same |
 //!
@@ -25,6 +26,7 @@ use crate::calls::stubs::calls::{Line, PARAMETERS, ParametersClient};
 use crate::calls::stubs::calls::{ParametersEntries, ParametersServer};
 use crate::calls::{self, Bound, Call, imported, served};
 use crate::child::{Child, Failure, Link};
+use crate::outstanding::always;
 use crate::paper;
 use crate::rival::Rival;
 use crate::rounds::{Statistic, Tally};
@@ -43,8 +45,15 @@ pub const ROLE: &str = "parameters-server";
 /// What parameters are compared with.
 const NO_PARAMETER: &str = "no-parameter";
 
+/// How many calls are under way, of five A-stacks; the clients know it, too.
+const UNDER_WAY: usize = 4;
+
 /// What is called from every language.
-const CALLS: [Call; 3] = [Call::Null, Call::Add, Call::BigInOut];
+#[derive(Clone, Copy)]
+enum Called {
+    Alone(Call),
+    UnderWay,
+}
 
 /// What is passed.
 #[derive(Clone, Copy)]
@@ -64,7 +73,7 @@ struct Bout<'s> {
     language: &'static Language,
     client: Result<Rival, String>,
     version: String,
-    tallies: [Tally; CALLS.len()],
+    tallies: [Tally; Called::ALL.len()],
 }
 
 /// Calls with parameters on a stage.
@@ -93,7 +102,7 @@ pub fn measure(options: Options, compiled: Option<&Path>) -> Result<Table, Failu
         .collect();
     let (stages, missing) = options.stages()?;
     if let Some(why) = missing {
-        CALLS.into_iter().for_each(|call| table.skip(call.name(), OURS, why));
+        Called::ALL.into_iter().for_each(|called| table.skip(called.name(), OURS, why));
     }
     let domain = Domain::new()?;
     for stage in &stages {
@@ -138,16 +147,16 @@ impl<'s> Bout<'s> {
 
     /// Measures every call once. A client that fails is out; ours is not to fail.
     fn round(&mut self) -> Result<(), Failure> {
-        for (call, tally) in CALLS.into_iter().zip(&mut self.tallies) {
+        for (called, tally) in Called::ALL.into_iter().zip(&mut self.tallies) {
             let Ok(client) = &mut self.client else { return Ok(()) };
-            let plan = paper::plan(self.stage, call);
+            let plan = called.plan(self.stage);
             let mut failed = None;
             let round = self.stage.beside(
                 || {
-                    let measured = client.measure(call.name(), plan);
+                    let measured = client.measure(called.name(), plan);
                     measured.inspect_err(|error| failed = Some(error.to_string()))
                 },
-                || Ok(self.ours.measure(call, plan)?),
+                || Ok(called.measure(self.ours, plan)?),
             );
             match failed {
                 Some(why) => self.client = Err(why),
@@ -159,15 +168,48 @@ impl<'s> Bout<'s> {
 
     fn tell(&self, table: &mut Table) {
         let Bout { stage, language, version, .. } = self;
-        for (call, tally) in CALLS.into_iter().zip(&self.tallies) {
+        for (called, tally) in Called::ALL.into_iter().zip(&self.tallies) {
             if let Err(why) = &self.client {
                 let why = format!("{} processors: {why}", stage.processors);
-                table.skip(call.name(), language.name, why);
+                table.skip(called.name(), language.name, why);
                 continue;
             }
-            let case = Case::new(call.name(), stage, paper::plan(stage, call));
+            let case = Case::new(called.name(), stage, called.plan(stage));
             let named = Named { name: language.name.to_owned(), version: version.clone() };
             table.tell(&case, &named, &Named::ours(), tally, Statistic::P50);
+        }
+    }
+}
+
+impl Called {
+    const ALL: [Called; 4] = [
+        Called::Alone(Call::Null),
+        Called::Alone(Call::Add),
+        Called::Alone(Call::BigInOut),
+        Called::UnderWay,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Called::Alone(call) => call.name(),
+            Called::UnderWay => "posted-4",
+        }
+    }
+
+    fn plan(self, stage: &Stage) -> Plan {
+        match self {
+            Called::Alone(call) => paper::plan(stage, call),
+            Called::UnderWay => stage.plan_short(),
+        }
+    }
+
+    fn measure(self, ours: &Bound, plan: Plan) -> Result<Samples, CallError> {
+        match self {
+            Called::Alone(call) => ours.measure(call, plan),
+            Called::UnderWay => {
+                let posting = ours.client().posting();
+                always(UNDER_WAY, plan, || posting.null())
+            }
         }
     }
 }

@@ -20,6 +20,22 @@ static inline void must_return(bool is_right) {
     }
 }
 
+/* Always so many calls under way, the oldest collected first. */
+static void posted(const calls_Calls *calls, const struct order *order) {
+    static nearcall_posted_calls_Calls_null under_way[UNDER_WAY];
+    unsigned oldest = 0;
+    for (unsigned i = 0; i < UNDER_WAY; i++) {
+        must_return(nearcall_post_calls_Calls_null(calls, &under_way[i], &env));
+    }
+    TIME(*order, (nearcall_collect_calls_Calls_null(&under_way[oldest], &env), must_return(true),
+                  must_return(nearcall_post_calls_Calls_null(calls, &under_way[oldest], &env)),
+                  oldest = (oldest + 1) % UNDER_WAY));
+    for (unsigned i = 0; i < UNDER_WAY; i++) {
+        nearcall_collect_calls_Calls_null(&under_way[i], &env);
+        must_return(true);
+    }
+}
+
 static void obey(const calls_Calls *calls, const struct order *order) {
     calls_Big big = {0};
     volatile int32_t two = 2;
@@ -30,6 +46,8 @@ static void obey(const calls_Calls *calls, const struct order *order) {
     } else if (strcmp(order->name, "biginout") == 0) {
         uint8_t first = 0;
         TIME(*order, (calls_Calls_big_in_out(calls, &big, &env), must_return(big._at[0] == ++first)));
+    } else if (strcmp(order->name, "posted-4") == 0) {
+        posted(calls, order);
     } else {
         fprintf(stderr, "there is no case %s\n", order->name);
         exit(1);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <vector>
 
 #include "calls.hpp"
 #include "orders.h"
@@ -19,6 +20,17 @@ static void must(bool is_right) {
     }
 }
 
+/* Always so many calls under way, the oldest collected first. */
+static void posted(const calls::Calls &client, const order &order) {
+    std::vector<nearcall::pending<void>> under_way;
+    unsigned oldest = 0;
+    for (unsigned i = 0; i < UNDER_WAY; i++) {
+        under_way.push_back(posting(client).null());
+    }
+    TIME(order, (under_way[oldest].collect(), under_way[oldest] = posting(client).null(),
+                 oldest = (oldest + 1) % UNDER_WAY));
+}
+
 static void obey(const calls::Calls &client, const order &order) {
     calls::Big big{};
     volatile std::int32_t two = 2;
@@ -29,6 +41,8 @@ static void obey(const calls::Calls &client, const order &order) {
     } else if (std::strcmp(order.name, "biginout") == 0) {
         std::uint8_t first = 0;
         TIME(order, (client.big_in_out(big), must(big[0] == ++first)));
+    } else if (std::strcmp(order.name, "posted-4") == 0) {
+        posted(client, order);
     } else {
         std::fprintf(stderr, "there is no case %s\n", order.name);
         std::exit(1);

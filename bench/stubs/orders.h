@@ -8,6 +8,8 @@
 #define ORDERS_H
 
 #define CALLS_NAME "calls"
+/* Calls under way at once, as the table has it. */
+#define UNDER_WAY 4u
 /* Batches of an order. */
 #define BATCHES_MAX 1000000
 

@@ -113,6 +113,7 @@ pub(super) unsafe fn called_twice(
 /// # Safety
 ///
 /// - H1 live: both records. H2 bytes: the reply's.
+#[inline(always)]
 pub(super) unsafe fn told(
     replied: Result<Reply<'_>, Box<CallError>>,
     reply: *mut ReplyRecord,
@@ -179,7 +180,7 @@ fn claimed<'b, 'm>(client: &'b Client, procedure: u32) -> Result<Call<'b, 'm>, B
 /// # Safety
 ///
 /// - H2 bytes: the message's. D1 open: its descriptors.
-#[inline]
+#[inline(always)]
 pub(super) unsafe fn filled<'b, 'm>(
     client: &'b Client,
     procedure: u32,
@@ -203,7 +204,7 @@ pub(super) unsafe fn filled<'b, 'm>(
 /// # Safety
 ///
 /// - H2 bytes: the message's.
-#[inline]
+#[inline(always)]
 unsafe fn with_arguments<'b, 'm>(
     client: &'b Client,
     procedure: u32,

@@ -45,6 +45,7 @@ pub struct Ahead<'b> {
 
 impl<'b> Ahead<'b> {
     /// The call on this A-stack was posted, and a deadline has begun.
+    #[inline(always)]
     pub(super) fn new(
         (grip, procedure, deadline): (Grip<'b>, u32, Deadline),
         lead: Option<Lead<'b>>,
@@ -56,6 +57,7 @@ impl<'b> Ahead<'b> {
     ///
     /// # Errors: those of the plain call. `CallAborted` without a reply at the deadline; a reply
     /// that is there already is returned, however late.
+    #[inline(always)]
     pub fn collect(self) -> Result<Reply<'b>, Box<CallError>> {
         let mut ahead = ManuallyDrop::new(self);
         drop(ahead.lead.take());

@@ -274,6 +274,7 @@ impl<'b, 'd> Call<'b, 'd> {
     }
 
     /// Posts the call and does not wait: any thread collects it (design note 0020).
+    #[inline(always)]
     pub fn post_ahead(
         self,
         fixed_bytes: u32,
