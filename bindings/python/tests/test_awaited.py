@@ -11,6 +11,7 @@ import threading
 import time
 import types
 import typing
+import weakref
 
 import numpy
 import pytest
@@ -228,6 +229,31 @@ def test_loops_that_have_ended_leave_no_descriptor(awaited: typing.Any) -> None:
     for _ in range(20):
         asyncio.run(awaited.add(1, 2))
     assert descriptors() == before
+
+
+def test_a_loop_that_is_closed_gives_up_what_it_has_under_way(held: Held) -> None:
+    client, begun, free = held
+
+    async def begin() -> None:
+        asyncio.create_task(client.null())
+        await until(begun.is_set)
+        # By then it waits to be woken, and nobody but the loop holds it.
+        await asyncio.sleep(0.05)
+        gc.collect()
+        assert client.binding.captured_count == 0
+
+    gc.collect()
+    before = set(os.listdir("/proc/self/fd"))
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(begin())
+    loop.close()
+    ended = weakref.ref(loop)
+    del loop
+    gc.collect()
+    assert ended() is None
+    assert set(os.listdir("/proc/self/fd")) <= before
+    assert client.binding.captured_count == 1
+    free.set()
 
 
 def test_control_c_ends_an_awaited_call(rust: typing.Any, shapes: Module) -> None:

@@ -20,9 +20,21 @@ Made = typing.TypeVar("Made")
 
 
 class _Loop:
-    """What an event loop watches, and who waits to be woken."""
+    """What an event loop watches, and who waits to be woken. Nobody but the loop holds it, which
+    it holds as well: both go when the loop is closed, also with calls under way."""
 
-    __slots__ = ("_parked", "wakes")
+    __slots__ = ("__weakref__", "_parked", "wakes")
+
+    @staticmethod
+    def running() -> _Loop:
+        """That of the running event loop."""
+        running = asyncio.get_running_loop()
+        known = _LOOPS.get(running)
+        own = None if known is None else known()
+        if own is None:
+            own = _Loop(running)
+            _LOOPS[running] = weakref.ref(own)
+        return own
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.wakes = Wakes()
@@ -45,15 +57,14 @@ class _Loop:
             del self._parked[number]
 
 
-_LOOPS: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Loop] = weakref.WeakKeyDictionary()
+_LOOPS: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, weakref.ref[_Loop]] = (
+    weakref.WeakKeyDictionary()
+)
 
 
 async def called(binding: Binding, procedure: int, *arguments: object) -> typing.Any:
     """A call. When the task is cancelled, it is given up at once, and its server can see it."""
-    running = asyncio.get_running_loop()
-    loop = _LOOPS.get(running)
-    if loop is None:
-        loop = _LOOPS[running] = _Loop(running)
+    loop = _Loop.running()
     begun = begin(binding, loop.wakes, procedure, *arguments)
     if begun is None:
         return await until_cancelled(binding.call, procedure, *arguments)
