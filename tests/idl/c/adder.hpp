@@ -14,11 +14,11 @@ namespace nearcall::idl {
 /* Posts calls; what each function returns collects the results. */
 class AdderPosting {
   public:
-    explicit AdderPosting(const ::Adder *client) : client_(client) {}
+    explicit AdderPosting(const ::Adder *client) : nc_client_(client) {}
     ::nearcall::pending<void> null() const {
         nearcall_environment nc_env;
         ::nearcall_posted_Adder_null nc_posted;
-        if (!::nearcall_post_Adder_null(client_, &nc_posted, &nc_env)) {
+        if (!::nearcall_post_Adder_null(nc_client_, &nc_posted, &nc_env)) {
             throw ::nearcall::call_error(nc_env);
         }
         return ::nearcall::pending<void>(nc_posted.call, nc_collect_null);
@@ -27,7 +27,7 @@ class AdderPosting {
     ::nearcall::pending<int32_t> add(int32_t a, int32_t b) const {
         nearcall_environment nc_env;
         ::nearcall_posted_Adder_add nc_posted;
-        if (!::nearcall_post_Adder_add(client_, static_cast<int32_t>(a), static_cast<int32_t>(b), &nc_posted, &nc_env)) {
+        if (!::nearcall_post_Adder_add(nc_client_, static_cast<int32_t>(a), static_cast<int32_t>(b), &nc_posted, &nc_env)) {
             throw ::nearcall::call_error(nc_env);
         }
         return ::nearcall::pending<int32_t>(nc_posted.call, nc_collect_add);
@@ -58,7 +58,7 @@ class AdderPosting {
         take(nc_held.value, nc_returned);
         return nc_returned;
     }
-    const ::Adder *client_;
+    const ::Adder *nc_client_;
 };
 /* Adds, and does nothing. */
 class Adder {
@@ -68,8 +68,8 @@ class Adder {
         const ::nearcall::import_options &options = {}) {
         nearcall_environment env;
         const nearcall_import_options knobs = options.c();
-        own_.reset(::nearcall_import_with_Adder(domain.c(), name.c_str(), &knobs, &env));
-        if (!own_) {
+        nc_own_.reset(::nearcall_import_with_Adder(domain.c(), name.c_str(), &knobs, &env));
+        if (!nc_own_) {
             throw ::nearcall::call_error(env);
         }
     }
@@ -77,8 +77,8 @@ class Adder {
      * whoever exports the name now. */
     friend Adder rebind(const Adder &client) {
         nearcall_environment env;
-        Adder rebound(::nearcall_rebind_Adder(client.own_.get(), &env));
-        if (!rebound.own_) {
+        Adder rebound(::nearcall_rebind_Adder(client.nc_own_.get(), &env));
+        if (!rebound.nc_own_) {
             throw ::nearcall::call_error(env);
         }
         return rebound;
@@ -86,15 +86,15 @@ class Adder {
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Adder(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
         nearcall_environment env;
-        own_.reset(::nearcall_introduced_Adder(domain.c(), introduction.release(), &env));
-        if (!own_) {
+        nc_own_.reset(::nearcall_introduced_Adder(domain.c(), introduction.release(), &env));
+        if (!nc_own_) {
             throw ::nearcall::call_error(env);
         }
     }
     /* An introduction to the same server, for one import. */
     friend ::nearcall::descriptor introduce(const Adder &client) {
         nearcall_environment env;
-        ::nearcall::descriptor introduction(::nearcall_introduce_Adder(client.own_.get(), &env));
+        ::nearcall::descriptor introduction(::nearcall_introduce_Adder(client.nc_own_.get(), &env));
         if (!introduction) {
             throw ::nearcall::call_error(env);
         }
@@ -102,13 +102,13 @@ class Adder {
     }
     /* Its operations, to be posted now and collected later; as long as `client`. */
     friend AdderPosting posting(const Adder &client) {
-        return AdderPosting(client.own_.get());
+        return AdderPosting(client.nc_own_.get());
     }
     void null() const {
         using ::nearcall::detail::give;
         using ::nearcall::detail::take;
         nearcall_environment nc_env;
-        ::Adder_null(own_.get(), &nc_env);
+        ::Adder_null(nc_own_.get(), &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
@@ -120,7 +120,7 @@ class Adder {
         nearcall_environment nc_env;
         auto nc_held_free = [](int32_t &) {};
         ::nearcall::detail::held<int32_t, decltype(nc_held_free)> nc_held(nc_held_free);
-        nc_held.value = ::Adder_add(own_.get(), static_cast<int32_t>(a), static_cast<int32_t>(b), &nc_env);
+        nc_held.value = ::Adder_add(nc_own_.get(), static_cast<int32_t>(a), static_cast<int32_t>(b), &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
@@ -132,8 +132,8 @@ class Adder {
     struct release {
         void operator()(::Adder *own) const { ::nearcall_release_Adder(own); }
     };
-    explicit Adder(::Adder *client) : own_(client) {}
-    ::std::unique_ptr<::Adder, release> own_;
+    explicit Adder(::Adder *client) : nc_own_(client) {}
+    ::std::unique_ptr<::Adder, release> nc_own_;
 };
 /* What a domain that exports it does. Procedures may run at once, on any thread. */
 class AdderServer {

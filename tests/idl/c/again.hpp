@@ -14,11 +14,11 @@ namespace nearcall::idl {
 /* Posts calls; what each function returns collects the results. */
 class AgainPosting {
   public:
-    explicit AgainPosting(const ::Again *client) : client_(client) {}
+    explicit AgainPosting(const ::Again *client) : nc_client_(client) {}
     ::nearcall::pending<int32_t> ask(int32_t key) const {
         nearcall_environment nc_env;
         ::nearcall_posted_Again_ask nc_posted;
-        if (!::nearcall_post_Again_ask(client_, static_cast<int32_t>(key), &nc_posted, &nc_env)) {
+        if (!::nearcall_post_Again_ask(nc_client_, static_cast<int32_t>(key), &nc_posted, &nc_env)) {
             throw ::nearcall::call_error(nc_env);
         }
         return ::nearcall::pending<int32_t>(nc_posted.call, nc_collect_ask);
@@ -27,7 +27,7 @@ class AgainPosting {
         nearcall_environment nc_env;
         ::nearcall_posted_Again_look nc_posted;
         ::nearcall::detail::check_text(name);
-        if (!::nearcall_post_Again_look(client_, name.c_str(), &nc_posted, &nc_env)) {
+        if (!::nearcall_post_Again_look(nc_client_, name.c_str(), &nc_posted, &nc_env)) {
             throw ::nearcall::call_error(nc_env);
         }
         return ::nearcall::pending<::std::tuple<::std::vector<uint8_t>, bool>>(nc_posted.call, nc_collect_look);
@@ -35,7 +35,7 @@ class AgainPosting {
     ::nearcall::pending<int32_t> once(int32_t key) const {
         nearcall_environment nc_env;
         ::nearcall_posted_Again_once nc_posted;
-        if (!::nearcall_post_Again_once(client_, static_cast<int32_t>(key), &nc_posted, &nc_env)) {
+        if (!::nearcall_post_Again_once(nc_client_, static_cast<int32_t>(key), &nc_posted, &nc_env)) {
             throw ::nearcall::call_error(nc_env);
         }
         return ::nearcall::pending<int32_t>(nc_posted.call, nc_collect_once);
@@ -90,7 +90,7 @@ class AgainPosting {
         take(nc_held.value, nc_returned);
         return nc_returned;
     }
-    const ::Again *client_;
+    const ::Again *nc_client_;
 };
 class Again {
   public:
@@ -99,8 +99,8 @@ class Again {
         const ::nearcall::import_options &options = {}) {
         nearcall_environment env;
         const nearcall_import_options knobs = options.c();
-        own_.reset(::nearcall_import_with_Again(domain.c(), name.c_str(), &knobs, &env));
-        if (!own_) {
+        nc_own_.reset(::nearcall_import_with_Again(domain.c(), name.c_str(), &knobs, &env));
+        if (!nc_own_) {
             throw ::nearcall::call_error(env);
         }
     }
@@ -108,8 +108,8 @@ class Again {
      * whoever exports the name now. */
     friend Again rebind(const Again &client) {
         nearcall_environment env;
-        Again rebound(::nearcall_rebind_Again(client.own_.get(), &env));
-        if (!rebound.own_) {
+        Again rebound(::nearcall_rebind_Again(client.nc_own_.get(), &env));
+        if (!rebound.nc_own_) {
             throw ::nearcall::call_error(env);
         }
         return rebound;
@@ -117,15 +117,15 @@ class Again {
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Again(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
         nearcall_environment env;
-        own_.reset(::nearcall_introduced_Again(domain.c(), introduction.release(), &env));
-        if (!own_) {
+        nc_own_.reset(::nearcall_introduced_Again(domain.c(), introduction.release(), &env));
+        if (!nc_own_) {
             throw ::nearcall::call_error(env);
         }
     }
     /* An introduction to the same server, for one import. */
     friend ::nearcall::descriptor introduce(const Again &client) {
         nearcall_environment env;
-        ::nearcall::descriptor introduction(::nearcall_introduce_Again(client.own_.get(), &env));
+        ::nearcall::descriptor introduction(::nearcall_introduce_Again(client.nc_own_.get(), &env));
         if (!introduction) {
             throw ::nearcall::call_error(env);
         }
@@ -133,7 +133,7 @@ class Again {
     }
     /* Its operations, to be posted now and collected later; as long as `client`. */
     friend AgainPosting posting(const Again &client) {
-        return AgainPosting(client.own_.get());
+        return AgainPosting(client.nc_own_.get());
     }
     int32_t ask(int32_t key) const {
         using ::nearcall::detail::give;
@@ -141,7 +141,7 @@ class Again {
         nearcall_environment nc_env;
         auto nc_held_free = [](int32_t &) {};
         ::nearcall::detail::held<int32_t, decltype(nc_held_free)> nc_held(nc_held_free);
-        nc_held.value = ::Again_ask(own_.get(), static_cast<int32_t>(key), &nc_env);
+        nc_held.value = ::Again_ask(nc_own_.get(), static_cast<int32_t>(key), &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
@@ -158,7 +158,7 @@ class Again {
         ::nearcall::detail::held<bool, decltype(nc_is_old_free)> nc_is_old(nc_is_old_free);
         auto nc_held_free = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
         ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_held_free)> nc_held(nc_held_free);
-        nc_held.value = ::Again_look(own_.get(), name.c_str(), &nc_is_old.value, &nc_env);
+        nc_held.value = ::Again_look(nc_own_.get(), name.c_str(), &nc_is_old.value, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
@@ -173,7 +173,7 @@ class Again {
         nearcall_environment nc_env;
         auto nc_held_free = [](int32_t &) {};
         ::nearcall::detail::held<int32_t, decltype(nc_held_free)> nc_held(nc_held_free);
-        nc_held.value = ::Again_once(own_.get(), static_cast<int32_t>(key), &nc_env);
+        nc_held.value = ::Again_once(nc_own_.get(), static_cast<int32_t>(key), &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
@@ -185,8 +185,8 @@ class Again {
     struct release {
         void operator()(::Again *own) const { ::nearcall_release_Again(own); }
     };
-    explicit Again(::Again *client) : own_(client) {}
-    ::std::unique_ptr<::Again, release> own_;
+    explicit Again(::Again *client) : nc_own_(client) {}
+    ::std::unique_ptr<::Again, release> nc_own_;
 };
 /* What a domain that exports it does. Procedures may run at once, on any thread. */
 class AgainServer {

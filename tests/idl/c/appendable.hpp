@@ -246,7 +246,7 @@ namespace nearcall::idl::growing {
 /* Posts calls; what each function returns collects the results. */
 class ShelfPosting {
   public:
-    explicit ShelfPosting(const ::growing_Shelf *client) : client_(client) {}
+    explicit ShelfPosting(const ::growing_Shelf *client) : nc_client_(client) {}
     ::nearcall::pending<::nearcall::idl::growing::Item> echo(const ::nearcall::idl::growing::Item &given) const {
         using ::nearcall::detail::give;
         nearcall_environment nc_env;
@@ -254,7 +254,7 @@ class ShelfPosting {
         auto nc_given_free = [](::growing_Item &value) { nearcall_free_growing_Item(&value); };
         ::nearcall::detail::held<::growing_Item, decltype(nc_given_free)> nc_given(nc_given_free);
         give(given, nc_given.value);
-        if (!::nearcall_post_growing_Shelf_echo(client_, &nc_given.value, &nc_posted, &nc_env)) {
+        if (!::nearcall_post_growing_Shelf_echo(nc_client_, &nc_given.value, &nc_posted, &nc_env)) {
             throw ::nearcall::call_error(nc_env);
         }
         return ::nearcall::pending<::nearcall::idl::growing::Item>(nc_posted.call, nc_collect_echo);
@@ -269,7 +269,7 @@ class ShelfPosting {
         auto nc_given_held_free = [](::growing_Holder &) {};
         ::nearcall::detail::held<::growing_Holder, decltype(nc_given_held_free)> nc_given_held(nc_given_held_free);
         give(held, nc_given_held.value);
-        if (!::nearcall_post_growing_Shelf_swap(client_, &nc_all.value, &nc_given_held.value, &nc_posted, &nc_env)) {
+        if (!::nearcall_post_growing_Shelf_swap(nc_client_, &nc_all.value, &nc_given_held.value, &nc_posted, &nc_env)) {
             throw ::nearcall::call_error(nc_env);
         }
         return ::nearcall::pending<::std::vector<::nearcall::idl::growing::Item>>(nc_posted.call, nc_collect_swap);
@@ -277,7 +277,7 @@ class ShelfPosting {
     ::nearcall::pending<int32_t> count(int32_t least) const {
         nearcall_environment nc_env;
         ::nearcall_posted_growing_Shelf_count nc_posted;
-        if (!::nearcall_post_growing_Shelf_count(client_, static_cast<int32_t>(least), &nc_posted, &nc_env)) {
+        if (!::nearcall_post_growing_Shelf_count(nc_client_, static_cast<int32_t>(least), &nc_posted, &nc_env)) {
             throw ::nearcall::call_error(nc_env);
         }
         return ::nearcall::pending<int32_t>(nc_posted.call, nc_collect_count);
@@ -334,7 +334,7 @@ class ShelfPosting {
         take(nc_held.value, nc_returned);
         return nc_returned;
     }
-    const ::growing_Shelf *client_;
+    const ::growing_Shelf *nc_client_;
 };
 class Shelf {
   public:
@@ -343,8 +343,8 @@ class Shelf {
         const ::nearcall::import_options &options = {}) {
         nearcall_environment env;
         const nearcall_import_options knobs = options.c();
-        own_.reset(::nearcall_import_with_growing_Shelf(domain.c(), name.c_str(), &knobs, &env));
-        if (!own_) {
+        nc_own_.reset(::nearcall_import_with_growing_Shelf(domain.c(), name.c_str(), &knobs, &env));
+        if (!nc_own_) {
             throw ::nearcall::call_error(env);
         }
     }
@@ -352,8 +352,8 @@ class Shelf {
      * whoever exports the name now. */
     friend Shelf rebind(const Shelf &client) {
         nearcall_environment env;
-        Shelf rebound(::nearcall_rebind_growing_Shelf(client.own_.get(), &env));
-        if (!rebound.own_) {
+        Shelf rebound(::nearcall_rebind_growing_Shelf(client.nc_own_.get(), &env));
+        if (!rebound.nc_own_) {
             throw ::nearcall::call_error(env);
         }
         return rebound;
@@ -361,15 +361,15 @@ class Shelf {
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Shelf(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
         nearcall_environment env;
-        own_.reset(::nearcall_introduced_growing_Shelf(domain.c(), introduction.release(), &env));
-        if (!own_) {
+        nc_own_.reset(::nearcall_introduced_growing_Shelf(domain.c(), introduction.release(), &env));
+        if (!nc_own_) {
             throw ::nearcall::call_error(env);
         }
     }
     /* An introduction to the same server, for one import. */
     friend ::nearcall::descriptor introduce(const Shelf &client) {
         nearcall_environment env;
-        ::nearcall::descriptor introduction(::nearcall_introduce_growing_Shelf(client.own_.get(), &env));
+        ::nearcall::descriptor introduction(::nearcall_introduce_growing_Shelf(client.nc_own_.get(), &env));
         if (!introduction) {
             throw ::nearcall::call_error(env);
         }
@@ -377,7 +377,7 @@ class Shelf {
     }
     /* Its operations, to be posted now and collected later; as long as `client`. */
     friend ShelfPosting posting(const Shelf &client) {
-        return ShelfPosting(client.own_.get());
+        return ShelfPosting(client.nc_own_.get());
     }
     ::nearcall::idl::growing::Item echo(const ::nearcall::idl::growing::Item &given) const {
         using ::nearcall::detail::give;
@@ -388,7 +388,7 @@ class Shelf {
         give(given, nc_given.value);
         auto nc_held_free = [](::growing_Item &value) { nearcall_free_growing_Item(&value); };
         ::nearcall::detail::held<::growing_Item, decltype(nc_held_free)> nc_held(nc_held_free);
-        nc_held.value = ::growing_Shelf_echo(own_.get(), &nc_given.value, &nc_env);
+        nc_held.value = ::growing_Shelf_echo(nc_own_.get(), &nc_given.value, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
@@ -406,7 +406,7 @@ class Shelf {
         auto nc_given_held_free = [](::growing_Holder &) {};
         ::nearcall::detail::held<::growing_Holder, decltype(nc_given_held_free)> nc_given_held(nc_given_held_free);
         give(held, nc_given_held.value);
-        ::growing_Shelf_swap(own_.get(), &nc_all.value, &nc_given_held.value, &nc_env);
+        ::growing_Shelf_swap(nc_own_.get(), &nc_all.value, &nc_given_held.value, &nc_env);
         if (const ::growing_Broken *raised = ::nearcall_raised_growing_Broken(&nc_env)) {
             ::nearcall::idl::growing::Broken thrown;
             take(*raised, thrown);
@@ -424,7 +424,7 @@ class Shelf {
         nearcall_environment nc_env;
         auto nc_held_free = [](int32_t &) {};
         ::nearcall::detail::held<int32_t, decltype(nc_held_free)> nc_held(nc_held_free);
-        nc_held.value = ::growing_Shelf_count(own_.get(), static_cast<int32_t>(least), &nc_env);
+        nc_held.value = ::growing_Shelf_count(nc_own_.get(), static_cast<int32_t>(least), &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
@@ -436,8 +436,8 @@ class Shelf {
     struct release {
         void operator()(::growing_Shelf *own) const { ::nearcall_release_growing_Shelf(own); }
     };
-    explicit Shelf(::growing_Shelf *client) : own_(client) {}
-    ::std::unique_ptr<::growing_Shelf, release> own_;
+    explicit Shelf(::growing_Shelf *client) : nc_own_(client) {}
+    ::std::unique_ptr<::growing_Shelf, release> nc_own_;
 };
 /* What a domain that exports it does. Procedures may run at once, on any thread. */
 class ShelfServer {

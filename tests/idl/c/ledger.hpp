@@ -57,11 +57,11 @@ namespace nearcall::idl {
 /* Posts calls; what each function returns collects the results. */
 class LedgerPosting {
   public:
-    explicit LedgerPosting(const ::Ledger *client) : client_(client) {}
+    explicit LedgerPosting(const ::Ledger *client) : nc_client_(client) {}
     ::nearcall::pending<::std::tuple<::nearcall::descriptor, ::nearcall::descriptor>> follow() const {
         nearcall_environment nc_env;
         ::nearcall_posted_Ledger_follow nc_posted;
-        if (!::nearcall_post_Ledger_follow(client_, &nc_posted, &nc_env)) {
+        if (!::nearcall_post_Ledger_follow(nc_client_, &nc_posted, &nc_env)) {
             throw ::nearcall::call_error(nc_env);
         }
         return ::nearcall::pending<::std::tuple<::nearcall::descriptor, ::nearcall::descriptor>>(nc_posted.call, nc_collect_follow);
@@ -82,7 +82,7 @@ class LedgerPosting {
         lock = ::std::move(nc_own_lock);
         return ::std::tuple<::nearcall::descriptor, ::nearcall::descriptor>(::std::move(nc_returned), ::std::move(lock));
     }
-    const ::Ledger *client_;
+    const ::Ledger *nc_client_;
 };
 class Ledger {
   public:
@@ -175,8 +175,8 @@ class Ledger {
         const ::nearcall::import_options &options = {}) {
         nearcall_environment env;
         const nearcall_import_options knobs = options.c();
-        own_.reset(::nearcall_import_with_Ledger(domain.c(), name.c_str(), &knobs, &env));
-        if (!own_) {
+        nc_own_.reset(::nearcall_import_with_Ledger(domain.c(), name.c_str(), &knobs, &env));
+        if (!nc_own_) {
             throw ::nearcall::call_error(env);
         }
     }
@@ -184,8 +184,8 @@ class Ledger {
      * whoever exports the name now. */
     friend Ledger rebind(const Ledger &client) {
         nearcall_environment env;
-        Ledger rebound(::nearcall_rebind_Ledger(client.own_.get(), &env));
-        if (!rebound.own_) {
+        Ledger rebound(::nearcall_rebind_Ledger(client.nc_own_.get(), &env));
+        if (!rebound.nc_own_) {
             throw ::nearcall::call_error(env);
         }
         return rebound;
@@ -193,15 +193,15 @@ class Ledger {
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Ledger(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
         nearcall_environment env;
-        own_.reset(::nearcall_introduced_Ledger(domain.c(), introduction.release(), &env));
-        if (!own_) {
+        nc_own_.reset(::nearcall_introduced_Ledger(domain.c(), introduction.release(), &env));
+        if (!nc_own_) {
             throw ::nearcall::call_error(env);
         }
     }
     /* An introduction to the same server, for one import. */
     friend ::nearcall::descriptor introduce(const Ledger &client) {
         nearcall_environment env;
-        ::nearcall::descriptor introduction(::nearcall_introduce_Ledger(client.own_.get(), &env));
+        ::nearcall::descriptor introduction(::nearcall_introduce_Ledger(client.nc_own_.get(), &env));
         if (!introduction) {
             throw ::nearcall::call_error(env);
         }
@@ -209,14 +209,14 @@ class Ledger {
     }
     /* Its operations, to be posted now and collected later; as long as `client`. */
     friend LedgerPosting posting(const Ledger &client) {
-        return LedgerPosting(client.own_.get());
+        return LedgerPosting(client.nc_own_.get());
     }
     ::nearcall::feed<nc_rows> rows(const ::std::string &table, int log) const {
         using ::nearcall::detail::give;
         using ::nearcall::detail::take;
         nearcall_environment nc_env;
         ::nearcall::detail::check_text(table);
-        ::nearcall::feed<nc_rows> nc_returned(::Ledger_rows(own_.get(), table.c_str(), log, &nc_env));
+        ::nearcall::feed<nc_rows> nc_returned(::Ledger_rows(nc_own_.get(), table.c_str(), log, &nc_env));
         if (const ::Refused *raised = ::nearcall_raised_Refused(&nc_env)) {
             ::nearcall::idl::Refused thrown;
             take(*raised, thrown);
@@ -232,7 +232,7 @@ class Ledger {
         using ::nearcall::detail::give;
         using ::nearcall::detail::take;
         nearcall_environment nc_env;
-        ::nearcall::sink<nc_load> nc_returned(::Ledger_load(own_.get(), &nc_env));
+        ::nearcall::sink<nc_load> nc_returned(::Ledger_load(nc_own_.get(), &nc_env));
         if (const ::Refused *raised = ::nearcall_raised_Refused(&nc_env)) {
             ::nearcall::idl::Refused thrown;
             take(*raised, thrown);
@@ -249,7 +249,7 @@ class Ledger {
         using ::nearcall::detail::take;
         nearcall_environment nc_env;
         int nc_lock = -1;
-        ::nearcall::descriptor nc_returned(::Ledger_follow(own_.get(), &nc_lock, &nc_env));
+        ::nearcall::descriptor nc_returned(::Ledger_follow(nc_own_.get(), &nc_lock, &nc_env));
         ::nearcall::descriptor nc_own_lock(nc_lock);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
@@ -261,8 +261,8 @@ class Ledger {
     struct release {
         void operator()(::Ledger *own) const { ::nearcall_release_Ledger(own); }
     };
-    explicit Ledger(::Ledger *client) : own_(client) {}
-    ::std::unique_ptr<::Ledger, release> own_;
+    explicit Ledger(::Ledger *client) : nc_own_(client) {}
+    ::std::unique_ptr<::Ledger, release> nc_own_;
 };
 /* What a domain that exports it does. Procedures may run at once, on any thread. */
 class LedgerServer {

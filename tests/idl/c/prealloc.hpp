@@ -32,12 +32,12 @@ namespace nearcall::idl {
 /* Posts calls; what each function returns collects the results. */
 class SamplesPosting {
   public:
-    explicit SamplesPosting(const ::Samples *client) : client_(client) {}
+    explicit SamplesPosting(const ::Samples *client) : nc_client_(client) {}
     /* Numbers of a series, and what it is called. */
     ::nearcall::pending<::std::tuple<uint32_t, ::std::vector<double>, ::std::string>> read(uint32_t at) const {
         nearcall_environment nc_env;
         ::nearcall_posted_Samples_read nc_posted;
-        if (!::nearcall_post_Samples_read(client_, static_cast<uint32_t>(at), &nc_posted, &nc_env)) {
+        if (!::nearcall_post_Samples_read(nc_client_, static_cast<uint32_t>(at), &nc_posted, &nc_env)) {
             throw ::nearcall::call_error(nc_env);
         }
         return ::nearcall::pending<::std::tuple<uint32_t, ::std::vector<double>, ::std::string>>(nc_posted.call, nc_collect_read);
@@ -46,7 +46,7 @@ class SamplesPosting {
     ::nearcall::pending<::std::tuple<::std::vector<uint8_t>, ::std::vector<uint8_t>>> image(uint32_t at) const {
         nearcall_environment nc_env;
         ::nearcall_posted_Samples_image nc_posted;
-        if (!::nearcall_post_Samples_image(client_, static_cast<uint32_t>(at), &nc_posted, &nc_env)) {
+        if (!::nearcall_post_Samples_image(nc_client_, static_cast<uint32_t>(at), &nc_posted, &nc_env)) {
             throw ::nearcall::call_error(nc_env);
         }
         return ::nearcall::pending<::std::tuple<::std::vector<uint8_t>, ::std::vector<uint8_t>>>(nc_posted.call, nc_collect_image);
@@ -97,7 +97,7 @@ class SamplesPosting {
         take(nc_rest.value, rest);
         return ::std::tuple<::std::vector<uint8_t>, ::std::vector<uint8_t>>(::std::move(bytes), ::std::move(rest));
     }
-    const ::Samples *client_;
+    const ::Samples *nc_client_;
 };
 /* Results that come to memory of the client's. */
 class Samples {
@@ -107,8 +107,8 @@ class Samples {
         const ::nearcall::import_options &options = {}) {
         nearcall_environment env;
         const nearcall_import_options knobs = options.c();
-        own_.reset(::nearcall_import_with_Samples(domain.c(), name.c_str(), &knobs, &env));
-        if (!own_) {
+        nc_own_.reset(::nearcall_import_with_Samples(domain.c(), name.c_str(), &knobs, &env));
+        if (!nc_own_) {
             throw ::nearcall::call_error(env);
         }
     }
@@ -116,8 +116,8 @@ class Samples {
      * whoever exports the name now. */
     friend Samples rebind(const Samples &client) {
         nearcall_environment env;
-        Samples rebound(::nearcall_rebind_Samples(client.own_.get(), &env));
-        if (!rebound.own_) {
+        Samples rebound(::nearcall_rebind_Samples(client.nc_own_.get(), &env));
+        if (!rebound.nc_own_) {
             throw ::nearcall::call_error(env);
         }
         return rebound;
@@ -125,15 +125,15 @@ class Samples {
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Samples(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
         nearcall_environment env;
-        own_.reset(::nearcall_introduced_Samples(domain.c(), introduction.release(), &env));
-        if (!own_) {
+        nc_own_.reset(::nearcall_introduced_Samples(domain.c(), introduction.release(), &env));
+        if (!nc_own_) {
             throw ::nearcall::call_error(env);
         }
     }
     /* An introduction to the same server, for one import. */
     friend ::nearcall::descriptor introduce(const Samples &client) {
         nearcall_environment env;
-        ::nearcall::descriptor introduction(::nearcall_introduce_Samples(client.own_.get(), &env));
+        ::nearcall::descriptor introduction(::nearcall_introduce_Samples(client.nc_own_.get(), &env));
         if (!introduction) {
             throw ::nearcall::call_error(env);
         }
@@ -141,7 +141,7 @@ class Samples {
     }
     /* Its operations, to be posted now and collected later; as long as `client`. */
     friend SamplesPosting posting(const Samples &client) {
-        return SamplesPosting(client.own_.get());
+        return SamplesPosting(client.nc_own_.get());
     }
     /* Numbers of a series, and what it is called. */
     uint32_t read(uint32_t at, ::std::vector<double> &values, ::std::string &name) const {
@@ -152,7 +152,7 @@ class Samples {
         auto nc_name = ::nearcall::detail::prealloc<::nearcall_prealloc_text>(name);
         auto nc_held_free = [](uint32_t &) {};
         ::nearcall::detail::held<uint32_t, decltype(nc_held_free)> nc_held(nc_held_free);
-        nc_held.value = ::Samples_read(own_.get(), static_cast<uint32_t>(at), &nc_values, &nc_name, &nc_env);
+        nc_held.value = ::Samples_read(nc_own_.get(), static_cast<uint32_t>(at), &nc_values, &nc_name, &nc_env);
         if (const ::Samples_Gone *raised = ::nearcall_raised_Samples_Gone(&nc_env)) {
             ::nearcall::idl::Samples_Gone thrown;
             take(*raised, thrown);
@@ -176,7 +176,7 @@ class Samples {
         auto nc_bytes = ::nearcall::detail::prealloc<::nearcall_prealloc_octet>(bytes);
         auto nc_rest_free = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
         ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_rest_free)> nc_rest(nc_rest_free);
-        ::Samples_image(own_.get(), static_cast<uint32_t>(at), &nc_bytes, &nc_rest.value, &nc_env);
+        ::Samples_image(nc_own_.get(), static_cast<uint32_t>(at), &nc_bytes, &nc_rest.value, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
@@ -187,8 +187,8 @@ class Samples {
     struct release {
         void operator()(::Samples *own) const { ::nearcall_release_Samples(own); }
     };
-    explicit Samples(::Samples *client) : own_(client) {}
-    ::std::unique_ptr<::Samples, release> own_;
+    explicit Samples(::Samples *client) : nc_own_(client) {}
+    ::std::unique_ptr<::Samples, release> nc_own_;
 };
 /* What a domain that exports it does. Procedures may run at once, on any thread. */
 class SamplesServer {

@@ -126,7 +126,7 @@ namespace nearcall::idl::shelf {
 /* Posts calls; what each function returns collects the results. */
 class ShelfPosting {
   public:
-    explicit ShelfPosting(const ::shelf_Shelf *client) : client_(client) {}
+    explicit ShelfPosting(const ::shelf_Shelf *client) : nc_client_(client) {}
     ::nearcall::pending<::std::tuple<::nearcall::idl::shelf::Books, ::nearcall::idl::shelf::Mark>> find(const ::std::string &part, const ::nearcall::idl::shelf::Mark &mark, const ::nearcall::idl::shelf::Prices &prices) const {
         using ::nearcall::detail::give;
         nearcall_environment nc_env;
@@ -138,7 +138,7 @@ class ShelfPosting {
         auto nc_prices_free = [](::shelf_Prices &) {};
         ::nearcall::detail::held<::shelf_Prices, decltype(nc_prices_free)> nc_prices(nc_prices_free);
         give(prices, nc_prices.value);
-        if (!::nearcall_post_shelf_Shelf_find(client_, part.c_str(), &nc_mark.value, &nc_prices.value, &nc_posted, &nc_env)) {
+        if (!::nearcall_post_shelf_Shelf_find(nc_client_, part.c_str(), &nc_mark.value, &nc_prices.value, &nc_posted, &nc_env)) {
             throw ::nearcall::call_error(nc_env);
         }
         return ::nearcall::pending<::std::tuple<::nearcall::idl::shelf::Books, ::nearcall::idl::shelf::Mark>>(nc_posted.call, nc_collect_find);
@@ -147,7 +147,7 @@ class ShelfPosting {
         nearcall_environment nc_env;
         ::nearcall_posted_shelf_Shelf_read nc_posted;
         ::nearcall::detail::check_text(title);
-        if (!::nearcall_post_shelf_Shelf_read(client_, title.c_str(), &nc_posted, &nc_env)) {
+        if (!::nearcall_post_shelf_Shelf_read(nc_client_, title.c_str(), &nc_posted, &nc_env)) {
             throw ::nearcall::call_error(nc_env);
         }
         return ::nearcall::pending<::std::vector<uint8_t>>(nc_posted.call, nc_collect_read);
@@ -193,7 +193,7 @@ class ShelfPosting {
         take(nc_text.value, text);
         return text;
     }
-    const ::shelf_Shelf *client_;
+    const ::shelf_Shelf *nc_client_;
 };
 class Shelf {
   public:
@@ -202,8 +202,8 @@ class Shelf {
         const ::nearcall::import_options &options = {}) {
         nearcall_environment env;
         const nearcall_import_options knobs = options.c();
-        own_.reset(::nearcall_import_with_shelf_Shelf(domain.c(), name.c_str(), &knobs, &env));
-        if (!own_) {
+        nc_own_.reset(::nearcall_import_with_shelf_Shelf(domain.c(), name.c_str(), &knobs, &env));
+        if (!nc_own_) {
             throw ::nearcall::call_error(env);
         }
     }
@@ -211,8 +211,8 @@ class Shelf {
      * whoever exports the name now. */
     friend Shelf rebind(const Shelf &client) {
         nearcall_environment env;
-        Shelf rebound(::nearcall_rebind_shelf_Shelf(client.own_.get(), &env));
-        if (!rebound.own_) {
+        Shelf rebound(::nearcall_rebind_shelf_Shelf(client.nc_own_.get(), &env));
+        if (!rebound.nc_own_) {
             throw ::nearcall::call_error(env);
         }
         return rebound;
@@ -220,15 +220,15 @@ class Shelf {
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Shelf(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
         nearcall_environment env;
-        own_.reset(::nearcall_introduced_shelf_Shelf(domain.c(), introduction.release(), &env));
-        if (!own_) {
+        nc_own_.reset(::nearcall_introduced_shelf_Shelf(domain.c(), introduction.release(), &env));
+        if (!nc_own_) {
             throw ::nearcall::call_error(env);
         }
     }
     /* An introduction to the same server, for one import. */
     friend ::nearcall::descriptor introduce(const Shelf &client) {
         nearcall_environment env;
-        ::nearcall::descriptor introduction(::nearcall_introduce_shelf_Shelf(client.own_.get(), &env));
+        ::nearcall::descriptor introduction(::nearcall_introduce_shelf_Shelf(client.nc_own_.get(), &env));
         if (!introduction) {
             throw ::nearcall::call_error(env);
         }
@@ -236,7 +236,7 @@ class Shelf {
     }
     /* Its operations, to be posted now and collected later; as long as `client`. */
     friend ShelfPosting posting(const Shelf &client) {
-        return ShelfPosting(client.own_.get());
+        return ShelfPosting(client.nc_own_.get());
     }
     ::nearcall::idl::shelf::Books find(const ::std::string &part, ::nearcall::idl::shelf::Mark &mark, const ::nearcall::idl::shelf::Prices &prices) const {
         using ::nearcall::detail::give;
@@ -251,7 +251,7 @@ class Shelf {
         give(prices, nc_prices.value);
         auto nc_held_free = [](::shelf_Books &value) { nearcall_free_sequence_shelf_Book(&value); };
         ::nearcall::detail::held<::shelf_Books, decltype(nc_held_free)> nc_held(nc_held_free);
-        nc_held.value = ::shelf_Shelf_find(own_.get(), part.c_str(), &nc_mark.value, &nc_prices.value, &nc_env);
+        nc_held.value = ::shelf_Shelf_find(nc_own_.get(), part.c_str(), &nc_mark.value, &nc_prices.value, &nc_env);
         if (const ::shelf_Unknown *raised = ::nearcall_raised_shelf_Unknown(&nc_env)) {
             ::nearcall::idl::shelf::Unknown thrown;
             take(*raised, thrown);
@@ -273,7 +273,7 @@ class Shelf {
         ::nearcall::detail::check_text(title);
         auto nc_text_free = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
         ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_text_free)> nc_text(nc_text_free);
-        ::shelf_Shelf_read(own_.get(), title.c_str(), &nc_text.value, &nc_env);
+        ::shelf_Shelf_read(nc_own_.get(), title.c_str(), &nc_text.value, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
@@ -283,7 +283,7 @@ class Shelf {
         using ::nearcall::detail::give;
         using ::nearcall::detail::take;
         nearcall_environment nc_env;
-        ::shelf_Shelf_note(own_.get(), static_cast<uint8_t>(stars), &nc_env);
+        ::shelf_Shelf_note(nc_own_.get(), static_cast<uint8_t>(stars), &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
@@ -292,8 +292,8 @@ class Shelf {
     struct release {
         void operator()(::shelf_Shelf *own) const { ::nearcall_release_shelf_Shelf(own); }
     };
-    explicit Shelf(::shelf_Shelf *client) : own_(client) {}
-    ::std::unique_ptr<::shelf_Shelf, release> own_;
+    explicit Shelf(::shelf_Shelf *client) : nc_own_(client) {}
+    ::std::unique_ptr<::shelf_Shelf, release> nc_own_;
 };
 /* What a domain that exports it does. Procedures may run at once, on any thread. */
 class ShelfServer {

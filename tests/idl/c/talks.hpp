@@ -51,13 +51,6 @@ inline ::std::size_t held_bytes(const Line &value) {
 #ifndef NEARCALL_HAS_CPP_talks_Talks
 #define NEARCALL_HAS_CPP_talks_Talks
 namespace nearcall::idl::talks {
-/* Posts calls; what each function returns collects the results. */
-class TalksPosting {
-  public:
-    explicit TalksPosting(const ::talks_Talks *client) : client_(client) {}
-  private:
-    const ::talks_Talks *client_;
-};
 class Talks {
   public:
     struct nc_talk {
@@ -183,8 +176,8 @@ class Talks {
         const ::nearcall::import_options &options = {}) {
         nearcall_environment env;
         const nearcall_import_options knobs = options.c();
-        own_.reset(::nearcall_import_with_talks_Talks(domain.c(), name.c_str(), &knobs, &env));
-        if (!own_) {
+        nc_own_.reset(::nearcall_import_with_talks_Talks(domain.c(), name.c_str(), &knobs, &env));
+        if (!nc_own_) {
             throw ::nearcall::call_error(env);
         }
     }
@@ -192,8 +185,8 @@ class Talks {
      * whoever exports the name now. */
     friend Talks rebind(const Talks &client) {
         nearcall_environment env;
-        Talks rebound(::nearcall_rebind_talks_Talks(client.own_.get(), &env));
-        if (!rebound.own_) {
+        Talks rebound(::nearcall_rebind_talks_Talks(client.nc_own_.get(), &env));
+        if (!rebound.nc_own_) {
             throw ::nearcall::call_error(env);
         }
         return rebound;
@@ -201,30 +194,26 @@ class Talks {
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Talks(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
         nearcall_environment env;
-        own_.reset(::nearcall_introduced_talks_Talks(domain.c(), introduction.release(), &env));
-        if (!own_) {
+        nc_own_.reset(::nearcall_introduced_talks_Talks(domain.c(), introduction.release(), &env));
+        if (!nc_own_) {
             throw ::nearcall::call_error(env);
         }
     }
     /* An introduction to the same server, for one import. */
     friend ::nearcall::descriptor introduce(const Talks &client) {
         nearcall_environment env;
-        ::nearcall::descriptor introduction(::nearcall_introduce_talks_Talks(client.own_.get(), &env));
+        ::nearcall::descriptor introduction(::nearcall_introduce_talks_Talks(client.nc_own_.get(), &env));
         if (!introduction) {
             throw ::nearcall::call_error(env);
         }
         return introduction;
-    }
-    /* Its operations, to be posted now and collected later; as long as `client`. */
-    friend TalksPosting posting(const Talks &client) {
-        return TalksPosting(client.own_.get());
     }
     ::std::pair<::nearcall::sink<nc_talk::sent>, ::nearcall::feed<nc_talk::came>> talk(const ::std::string &room) const {
         using ::nearcall::detail::give;
         using ::nearcall::detail::take;
         nearcall_environment nc_env;
         ::nearcall::detail::check_text(room);
-        const auto nc_sides = ::talks_Talks_talk(own_.get(), room.c_str(), &nc_env);
+        const auto nc_sides = ::talks_Talks_talk(nc_own_.get(), room.c_str(), &nc_env);
         ::std::pair<::nearcall::sink<nc_talk::sent>, ::nearcall::feed<nc_talk::came>> nc_returned(::nearcall::sink<nc_talk::sent>(nc_sides.sink), ::nearcall::feed<nc_talk::came>(nc_sides.feed));
         if (const ::talks_Refused *raised = ::nearcall_raised_talks_Refused(&nc_env)) {
             ::nearcall::idl::talks::Refused thrown;
@@ -241,7 +230,7 @@ class Talks {
         using ::nearcall::detail::give;
         using ::nearcall::detail::take;
         nearcall_environment nc_env;
-        const auto nc_sides = ::talks_Talks_pass(own_.get(), &nc_env);
+        const auto nc_sides = ::talks_Talks_pass(nc_own_.get(), &nc_env);
         ::std::pair<::nearcall::sink<nc_pass::sent>, ::nearcall::feed<nc_pass::came>> nc_returned(::nearcall::sink<nc_pass::sent>(nc_sides.sink), ::nearcall::feed<nc_pass::came>(nc_sides.feed));
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
@@ -252,8 +241,8 @@ class Talks {
     struct release {
         void operator()(::talks_Talks *own) const { ::nearcall_release_talks_Talks(own); }
     };
-    explicit Talks(::talks_Talks *client) : own_(client) {}
-    ::std::unique_ptr<::talks_Talks, release> own_;
+    explicit Talks(::talks_Talks *client) : nc_own_(client) {}
+    ::std::unique_ptr<::talks_Talks, release> nc_own_;
 };
 /* What a domain that exports it does. Procedures may run at once, on any thread. */
 class TalksServer {

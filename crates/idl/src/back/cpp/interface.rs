@@ -7,9 +7,11 @@ use crate::layout::{Root, Shape, shape};
 use crate::model::{DeclarationId, Direction, Kind, Parameter, Type};
 use crate::plan::Passing;
 
-/// What functions of C++ call their own, behind `nc_`.
-const OWN_LOCALS: &[&str] =
-    &["env", "held", "in_place", "inlet", "new", "outlet", "returned", "room", "self", "sides"];
+/// What functions of C++, and the classes that they are of, call their own, behind `nc_`.
+const OWN_LOCALS: &[&str] = &[
+    "call", "client_", "env", "held", "in_place", "inlet", "new", "outlet", "own_", "posted",
+    "returned", "room", "self", "sides",
+];
 
 /// A local for a parameter.
 fn local_of(own: &str) -> String {
@@ -75,7 +77,7 @@ impl Cpp<'_, '_> {
                 "/* Its operations, to be posted now and collected later; as long as `client`. */",
             );
             text.open(format!("friend {posting} posting(const {own} &client) {{"));
-            text.line(format!("return {posting}(client.own_.get());"));
+            text.line(format!("return {posting}(client.nc_own_.get());"));
             text.close("}");
         }
         for (procedure, name) in procedures.iter().zip(&functions) {
@@ -86,8 +88,8 @@ impl Cpp<'_, '_> {
         text.open("struct release {");
         text.line(format!("void operator()(::{c} *own) const {{ ::nearcall_release_{c}(own); }}"));
         text.close("};");
-        text.line(format!("explicit {own}(::{c} *client) : own_(client) {{}}"));
-        text.line(format!("::std::unique_ptr<::{c}, release> own_;"));
+        text.line(format!("explicit {own}(::{c} *client) : nc_own_(client) {{}}"));
+        text.line(format!("::std::unique_ptr<::{c}, release> nc_own_;"));
         text.close("};");
         let [server, clerk] = ["Server", "Clerk"].map(|end| self.unused(id, format!("{own}{end}")));
         self.print_server([&server, &clerk], &c, (&procedures, &functions), text);
@@ -197,7 +199,7 @@ impl Cpp<'_, '_> {
         text.open(format!("{result} {name}({parameters}) const {{"));
         text.lines(USING.map(String::from));
         text.line("nearcall_environment nc_env;");
-        let mut arguments = String::from("own_.get()");
+        let mut arguments = String::from("nc_own_.get()");
         let (mut came, mut after) = (Vec::new(), Vec::new());
         let names = self.c.parameter_names(operation);
         let spelled = operation.spelled_parameters().iter();
@@ -542,15 +544,15 @@ fn print_binding(own: &str, c: &str, text: &mut Text) {
     text.line("nearcall_environment env;");
     text.line("const nearcall_import_options knobs = options.c();");
     let import = format!("::nearcall_import_with_{c}(domain.c(), name.c_str(), &knobs, &env)");
-    text.line(format!("own_.reset({import});"));
-    throw_unless("own_", text);
+    text.line(format!("nc_own_.reset({import});"));
+    throw_unless("nc_own_", text);
     text.close("}");
     text.line("/* The binding to the server's present life: the same while it holds, else one to");
     text.line(" * whoever exports the name now. */");
     text.open(format!("friend {own} rebind(const {own} &client) {{"));
     text.line("nearcall_environment env;");
-    text.line(format!("{own} rebound(::nearcall_rebind_{c}(client.own_.get(), &env));"));
-    throw_unless("rebound.own_", text);
+    text.line(format!("{own} rebound(::nearcall_rebind_{c}(client.nc_own_.get(), &env));"));
+    throw_unless("rebound.nc_own_", text);
     text.line("return rebound;");
     text.close("}");
     text.line("/* Binds to what somebody else is bound to, whose introduction is used up. */");
@@ -558,13 +560,13 @@ fn print_binding(own: &str, c: &str, text: &mut Text) {
     text.open(format!("{own}(const ::nearcall::domain &domain, {introduction}) {{"));
     text.line("nearcall_environment env;");
     let introduced = format!("::nearcall_introduced_{c}(domain.c(), introduction.release(), &env)");
-    text.line(format!("own_.reset({introduced});"));
-    throw_unless("own_", text);
+    text.line(format!("nc_own_.reset({introduced});"));
+    throw_unless("nc_own_", text);
     text.close("}");
     text.line("/* An introduction to the same server, for one import. */");
     text.open(format!("friend ::nearcall::descriptor introduce(const {own} &client) {{"));
     text.line("nearcall_environment env;");
-    text.line(format!("{introduction}(::nearcall_introduce_{c}(client.own_.get(), &env));"));
+    text.line(format!("{introduction}(::nearcall_introduce_{c}(client.nc_own_.get(), &env));"));
     throw_unless("introduction", text);
     text.line("return introduction;");
     text.close("}");

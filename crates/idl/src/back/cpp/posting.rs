@@ -22,7 +22,7 @@ impl Cpp<'_, '_> {
         text.line("/* Posts calls; what each function returns collects the results. */");
         text.open(format!("class {own} {{"));
         text.label("  public:");
-        text.line(format!("explicit {own}(const ::{c} *client) : client_(client) {{}}"));
+        text.line(format!("explicit {own}(const ::{c} *client) : nc_client_(client) {{}}"));
         let all = || procedures.iter().zip(functions).filter(|(one, _)| is_posted(one.operation));
         for (procedure, name) in all() {
             text.doc(&procedure.operation.doc);
@@ -32,7 +32,7 @@ impl Cpp<'_, '_> {
         for (procedure, name) in all() {
             self.print_collect(*procedure, name, text);
         }
-        text.line(format!("const ::{c} *client_;"));
+        text.line(format!("const ::{c} *nc_client_;"));
         text.close("};");
         Some(own)
     }
@@ -68,7 +68,7 @@ impl Cpp<'_, '_> {
         let plan = procedure.plan.posted(self.c.model, procedure.operation);
         let procedure = Procedure { operation: &operation, plan: &plan, ..procedure };
         let names = self.c.parameter_names(&operation);
-        let (mut body, mut arguments) = (Text::default(), String::from("client_"));
+        let (mut body, mut arguments) = (Text::default(), String::from("nc_client_"));
         let mut parameters = Vec::new();
         for ((parameter, own), index) in operation.parameters.iter().zip(&names).zip(0..) {
             if parameter.direction == Direction::Out {
