@@ -1,12 +1,12 @@
 //! What imports and exports may be told beside a name.
 
-use std::ffi::c_char;
+use std::ffi::{CStr, OsStr, c_char};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::time::Duration;
 
 use nearcall::{ExportOptions, ImportOptions, Policy, Rebind, WhenExhausted};
 use nearcall_policy::PolicyError;
-
-use super::text;
 
 /// How an interface is imported. `nearcall_import_options` in C.
 #[repr(C)]
@@ -72,10 +72,22 @@ pub unsafe fn export_options(given: Option<&ExportOptionsRecord>) -> Result<Expo
 /// - H3 text: `path`.
 pub unsafe fn policy(path: *const c_char) -> Result<Policy, String> {
     // SAFETY: H3.
-    let path = unsafe { text(path) };
-    let rules = nearcall_policy::load(path.as_ref().as_ref());
-    rules.map(Policy::Rules).map_err(|error| match error {
+    let path = unsafe { whole(path) };
+    nearcall_policy::load(path).map(Policy::Rules).map_err(|error| match error {
         error @ PolicyError::File { .. } => error.to_string(),
-        error => format!("{path}: {error}"),
+        error => format!("{}: {error}", path.display()),
     })
+}
+
+/// A path byte for byte: one that is no UTF-8 must not become that of another file. Null: none.
+///
+/// # Safety
+///
+/// - H3 text: or null.
+unsafe fn whole<'p>(path: *const c_char) -> &'p Path {
+    if path.is_null() {
+        return Path::new("");
+    }
+    // SAFETY: not null, and the rest is H3.
+    Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(path) }.to_bytes()))
 }

@@ -1,7 +1,9 @@
 //! Servers in C and C++ that export by a policy file, and read another one while they do (L47).
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Write as _};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
@@ -49,7 +51,8 @@ impl Onlooker {
 
     /// What it says of another policy.
     fn replace(&mut self, policy: &Path) -> String {
-        writeln!(self.stdin, "{}", policy.display()).expect("it reads");
+        let line = [policy.as_os_str().as_bytes(), b"\n"].concat();
+        self.stdin.write_all(&line).expect("it reads");
         self.line()
     }
 
@@ -66,12 +69,14 @@ fn bind(domain: &Domain, runtime: &Path) -> Result<WitnessClient, BindError> {
 }
 
 fn guard(program: &Path, runtime: &Path) {
-    let [one, nobody, wrong] =
-        [("one", ONE), ("nobody", NOBODY), ("wrong", WRONG)].map(|(name, rules): (&str, &str)| {
-            let path = runtime.join(name);
-            fs::write(&path, rules).expect("it can be written");
-            path
-        });
+    let file = |name: &[u8], rules: &str| {
+        let path = runtime.join(OsStr::from_bytes(name));
+        fs::write(&path, rules).expect("it can be written");
+        path
+    };
+    // A path is bytes, and not always text.
+    let (one, nobody) = (file(b"one\xff", ONE), file(b"nobody", NOBODY));
+    let wrong = file(b"wrong", WRONG);
     let mut refused = Onlooker::start(program, runtime, &wrong);
     let said = refused.line();
     assert!(said.contains("wrong") && said.contains("user_id"), "{said}");
