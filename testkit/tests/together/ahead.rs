@@ -2,13 +2,16 @@
 //! collects or drops them, and one A-stack is left to calls that somebody waits for.
 
 use nearcall::raw::{Ahead, Client, Lead, in_haste};
-use testkit::faults::faults::{FEEDING, FeedingClient};
+use testkit::faults::faults::{FAULTS, FEEDING, FeedingClient};
 use testkit::world::each_world;
 
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 
 /// More than a binding has A-stacks.
 const ROUNDS: u32 = 100;
+
+/// Far longer than it takes until a server has another processor.
+const LONG_MS: u32 = 500;
 
 fn check(test: impl Fn(&Client, &FeedingClient)) {
     each_world(SERVER, |world| {
@@ -84,6 +87,28 @@ fn what_is_dropped_gives_its_astack_back_on_whichever_thread() {
         }
         wait_until_none_is_captured(raw);
         assert_eq!(client.open().unwrap(), 0);
+    });
+}
+
+/// Posts a call that takes so long.
+fn doze(client: &Client, milliseconds: u32) -> Ahead<'_> {
+    let index = FAULTS.procedures.iter().position(|one| one.name == "doze").unwrap();
+    let class = FAULTS.procedures[index].class.into();
+    let mut call = client.claim_of_class(class, index as u32).unwrap();
+    call.put_bytes::<0>(&milliseconds.to_le_bytes());
+    call.post_ahead(4, None).unwrap()
+}
+
+#[test]
+fn one_that_another_thread_collects_keeps_no_other_from_being_served() {
+    each_world(SERVER, |world| {
+        let server = world.serve("ahead");
+        let raw = Client::new(world.import(&server).binding().clone(), &FAULTS);
+        let (first, second) = (doze(&raw, LONG_MS), doze(&raw, LONG_MS / 10));
+        std::thread::scope(|scope| scope.spawn(|| first.collect().map(drop)).join().unwrap())
+            .unwrap();
+        assert!(second.is_replied());
+        assert_eq!(second.collect().unwrap().get_u32::<0>(), 2);
     });
 }
 

@@ -322,12 +322,12 @@ impl ClientBinding {
         self.linkages_of_class(class).all(|linkage| linkage.outstanding() == thread)
     }
 
-    /// Whether a call that this thread has outstanding waits to be taken.
-    pub fn has_unclaimed_here(&self) -> bool {
-        let thread = switching::caller_number();
+    /// Whether a call that is outstanding waits to be taken, whichever thread has posted it: nobody
+    /// rings for it before some thread collects it. A hint.
+    pub fn has_unclaimed(&self) -> bool {
         let mut astacks = self.regions().flat_map(|region| region.region.astacks());
         astacks.any(|astack| {
-            astack.record().outstanding() == thread
+            astack.record().outstanding() != NOBODY
                 && turn::is_pending(&astack.head().turn)
                 && !was_claimed(astack, astack.record().sequence())
         })

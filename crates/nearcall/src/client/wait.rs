@@ -131,11 +131,12 @@ impl Wait<'_> {
     /// About to sleep for the n-th time. At first only because we ourselves may be the processor
     /// that another caller waits for; after a slice in which nobody took the call, because the
     /// server may be stuck in a procedure, or our bell may have been lost. The procedure that it is
-    /// stuck in may be this call's, and then it is others of ours that nobody takes.
+    /// stuck in may be this call's, and then it is others of its binding that nobody takes, and
+    /// nobody waits for.
     fn call_for_relief(&self, slices: u32) {
         if slices == 0 {
             current::call_for_relief();
-        } else if !self.was_claimed() || self.grip.binding.has_unclaimed_here() {
+        } else if !self.was_claimed() || self.grip.binding.has_unclaimed() {
             self.grip.binding.ring_again(slices);
         }
     }

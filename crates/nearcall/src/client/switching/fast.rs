@@ -184,7 +184,7 @@ impl Reply<'_, '_> {
         let slices = self.slices.get().saturating_add(1);
         self.slices.set(slices);
         let binding = self.wait.grip.binding;
-        if !self.wait.was_claimed() || binding.has_unclaimed_here() {
+        if !self.wait.was_claimed() || binding.has_unclaimed() {
             binding.ring_again(slices);
         }
     }
