@@ -92,7 +92,7 @@ static void refused(const posting_Posting *client) {
     nearcall_posted_posting_Posting_turned turned;
     CHECK(!nearcall_post_posting_Posting_turned(client, "abc", &numbers, &turned, &env));
     CHECK(env.outcome == NEARCALL_USAGE && env.ran == NEARCALL_RAN_NO);
-    CHECK(strcmp(env.message, "numbers has 9 bytes or elements, its limit is 8") == 0);
+    CHECK(strcmp(env.message, "client_ has 9 bytes or elements, its limit is 8") == 0);
     CHECK(nearcall_posted_is_replied(&turned.call));
     nearcall_posted_cancel(&turned.call);
     nearcall_posted_drop(&turned.call);

@@ -7,10 +7,10 @@ use crate::layout::{Root, Shape, shape};
 use crate::model::{DeclarationId, Direction, Kind, Parameter, Type};
 use crate::plan::Passing;
 
-/// What functions of C++ call their own, behind `nc_`.
+/// What functions of C++, and the classes that they are of, call their own, behind `nc_`.
 const OWN_LOCALS: &[&str] = &[
-    "call", "env", "held", "in_place", "inlet", "new", "outlet", "posted", "returned", "room",
-    "self", "sides",
+    "call", "client_", "env", "held", "in_place", "inlet", "new", "outlet", "own_", "posted",
+    "returned", "room", "self", "sides",
 ];
 
 /// A local for a parameter.
