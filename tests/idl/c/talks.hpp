@@ -51,13 +51,6 @@ inline ::std::size_t held_bytes(const Line &value) {
 #ifndef NEARCALL_HAS_CPP_talks_Talks
 #define NEARCALL_HAS_CPP_talks_Talks
 namespace nearcall::idl::talks {
-/* Posts calls; what each function returns collects the results. */
-class TalksPosting {
-  public:
-    explicit TalksPosting(const ::talks_Talks *client) : client_(client) {}
-  private:
-    const ::talks_Talks *client_;
-};
 class Talks {
   public:
     struct nc_talk {
@@ -214,10 +207,6 @@ class Talks {
             throw ::nearcall::call_error(env);
         }
         return introduction;
-    }
-    /* Its operations, to be posted now and collected later; as long as `client`. */
-    friend TalksPosting posting(const Talks &client) {
-        return TalksPosting(client.own_.get());
     }
     ::std::pair<::nearcall::sink<nc_talk::sent>, ::nearcall::feed<nc_talk::came>> talk(const ::std::string &room) const {
         using ::nearcall::detail::give;
