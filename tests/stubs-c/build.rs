@@ -10,6 +10,7 @@ fn main() {
         "again.idl",
         "witness.idl",
         "posting.idl",
+        "lending.idl",
     ] {
         nearcall_idl::build(file);
     }

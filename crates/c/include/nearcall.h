@@ -33,6 +33,13 @@
  *    comes by the other. Each call posted is collected, cancelled or dropped once, by any thread,
  *    before its client is released. A client has as many at once as it has A-stacks (@astack, 5
  *    without it): a post of a thread that has them all is NEARCALL_USAGE.
+ *  - Memory of nearcall_lend_to_<interface> is its caller's, who gives it to nearcall_lent_release.
+ *    An `@opaque in` argument whose `_buffer` is where it begins is not copied: the server reads it
+ *    there, up to all of it. What begins elsewhere in it is copied as other memory is, and so is
+ *    what nearcall_post_<operation> is given, or the second try of a call. Who writes to it while a
+ *    call has it, also one that was aborted or is oneway, has the server see that. Calls that run
+ *    keep it when it is released; a oneway call that was not begun may be refused then. Its address
+ *    is nobody's from then on, as one that was freed.
  *  - A feed (@feed) is its caller's, who releases it. An item that comes is the caller's, as a result
  *    is; one that is put is the feed's, whatever happens, and holds memory of nearcall_allocate. A
  *    procedure is lent the items it takes, and gives those it makes away.
@@ -170,6 +177,8 @@ typedef struct nearcall_put {
     uint64_t byte_count;
     const char *name;
     bool is_text;
+    bool is_opaque;     /* it may lie in lent memory */
+    uint32_t length_at; /* then, where in the fixed part its length stands */
 } nearcall_put;
 
 #define NEARCALL_DESCRIPTOR_ANY 0u
@@ -381,6 +390,10 @@ void nearcall_posted_cancel(nearcall_posted *posted);
 /* Lets it run, and drops what it will bring. */
 void nearcall_posted_drop(nearcall_posted *posted);
 
+/* Gives memory back that was lent (nearcall_lend_to_<interface>), before or after the client is
+ * released; null is nothing. May wait 100 ms for room in the binding's socket. */
+void nearcall_lent_release(void *lent);
+
 /* For generated code from here on. */
 
 nearcall_client *nearcall_import(const nearcall_domain *domain, const char *name,
@@ -394,6 +407,8 @@ nearcall_client *nearcall_introduced(const nearcall_domain *domain, int introduc
 int nearcall_introduce(const nearcall_client *client, nearcall_environment *environment);
 nearcall_client *nearcall_client_shared(const nearcall_client *client);
 nearcall_client *nearcall_with_deadline(const nearcall_client *client, uint64_t deadline_ns);
+void *nearcall_lend(const nearcall_client *client, size_t byte_count,
+                    nearcall_environment *environment);
 bool nearcall_is_revoked(const nearcall_client *client);
 void nearcall_client_release(nearcall_client *client);
 nearcall_clerk *nearcall_export(const nearcall_domain *domain, const char *name,

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstring>
 #include <exception>
+#include <initializer_list>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -141,6 +142,47 @@ inline std::optional<current> current_call() {
     nearcall_current *own = nearcall_current_call();
     return own != nullptr ? std::optional<current>(own) : std::nullopt;
 }
+
+/* Memory that the server of one client reads in place, of lend(client, size): fill it, and pass it
+ * as an `@opaque in` argument, any number of times. What is written to it while a call has it, the
+ * server sees. When this goes, the memory goes back, once no call has it. */
+class lent {
+  public:
+    lent(void *own, std::size_t size) : own_(static_cast<std::uint8_t *>(own)), size_(size) {}
+
+    explicit operator bool() const { return own_ != nullptr; }
+    std::uint8_t *data() { return own_.get(); }
+    const std::uint8_t *data() const { return own_.get(); }
+    std::size_t size() const { return size_; }
+
+  private:
+    struct release {
+        void operator()(std::uint8_t *own) const { nearcall_lent_release(own); }
+    };
+    std::unique_ptr<std::uint8_t, release> own_;
+    std::size_t size_;
+};
+
+/* An `@opaque in` argument: bytes that somebody else has, as long as the call. They are copied
+ * once, to the server; those that begin where lent memory does are not. */
+class bytes {
+  public:
+    bytes() = default;
+    bytes(const std::uint8_t *data, std::size_t size) : data_(data), size_(size) {}
+    bytes(const std::vector<std::uint8_t> &all) : data_(all.data()), size_(all.size()) {}
+    bytes(const lent &all) : data_(all.data()), size_(all.size()) {}
+    /* As long as the list, which is as long as the call that it stands in. */
+    bytes(std::initializer_list<std::uint8_t> all) : size_(all.size()) { data_ = all.begin(); }
+
+    const std::uint8_t *data() const { return data_; }
+    std::size_t size() const { return size_; }
+    /* The first of them; all if there are not so many. */
+    bytes first(std::size_t count) const { return {data_, count < size_ ? count : size_}; }
+
+  private:
+    const std::uint8_t *data_ = nullptr;
+    std::size_t size_ = 0;
+};
 
 /* Octets that a client lent for the time of a call. */
 class opaque {

@@ -58,6 +58,8 @@ NEARCALL_ASSERT(offsetof(nearcall_put, bytes) == 0);
 NEARCALL_ASSERT(offsetof(nearcall_put, byte_count) == 8);
 NEARCALL_ASSERT(offsetof(nearcall_put, name) == 16);
 NEARCALL_ASSERT(offsetof(nearcall_put, is_text) == 24);
+NEARCALL_ASSERT(offsetof(nearcall_put, is_opaque) == 25);
+NEARCALL_ASSERT(offsetof(nearcall_put, length_at) == 28);
 
 NEARCALL_ASSERT(sizeof(nearcall_message) == 40);
 NEARCALL_ASSERT(offsetof(nearcall_message, fixed) == 0);

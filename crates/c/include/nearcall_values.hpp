@@ -34,6 +34,14 @@ inline std::uint32_t count_of(std::size_t count) {
     return static_cast<std::uint32_t>(count);
 }
 
+/* A sequence of C of what is where it is: its stubs do not write to it. */
+template <class C> C in_place(bytes value) {
+    C sequence;
+    sequence._length = count_of(value.size());
+    sequence._buffer = const_cast<std::uint8_t *>(value.data());
+    return sequence;
+}
+
 template <class T, class C, std::enable_if_t<is_word<T>, int> = 0>
 void give(const T &value, C &target) {
     target = static_cast<C>(value);

@@ -22,6 +22,7 @@ mod descriptors;
 mod domain;
 mod exchanges;
 mod feeds;
+mod lent;
 mod memory;
 mod options;
 mod records;
@@ -31,6 +32,9 @@ mod takes;
 mod values;
 
 use std::ffi::{CStr, c_char};
+use std::sync::Arc;
+
+use nearcall::Lent;
 
 use records::{DescriptorRecord, Environment, Message, Outcome, Put, RanWord};
 
@@ -92,6 +96,8 @@ struct Outgoing<'m> {
     at: usize,
     payloads: &'m [Put],
     descriptors: &'m [DescriptorRecord],
+    /// Of each payload, where it is lent; empty if none is.
+    lent: Vec<Option<Arc<Lent>>>,
 }
 
 impl<'m> Outgoing<'m> {
@@ -113,7 +119,8 @@ impl<'m> Outgoing<'m> {
             // SAFETY: generated code names as many descriptors as it has (H1).
             count => unsafe { std::slice::from_raw_parts(message.descriptors, count as usize) },
         };
-        Outgoing { fixed, at: message.variable_at as usize, payloads, descriptors }
+        let (at, lent) = (message.variable_at as usize, Vec::new());
+        Outgoing { fixed, at, payloads, descriptors, lent }
     }
 
     /// Bytes of all payloads, each rounded up to 8.

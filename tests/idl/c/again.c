@@ -138,7 +138,7 @@ nearcall_sequence_octet Again_look(const Again *nc_client, const char *name, boo
     nearcall_begin(nc_env);
     memset(is_old, 0, sizeof *is_old);
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nearcall_text_bytes(name));
-    nc_puts[0] = (nearcall_put){name, (uint64_t)nearcall_text_bytes(name), "name", true};
+    nc_puts[0] = (nearcall_put){name, (uint64_t)nearcall_text_bytes(name), "name", true, false, 0};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 4, 8, 1, 0, NULL};
     nc_reply.fixed = nc_results;
     nc_reply.fixed_bytes = 5;
@@ -182,7 +182,7 @@ bool nearcall_post_Again_look(const Again *nc_client, const char *name, nearcall
     nearcall_begin(nc_env);
     nc_posted->call.is_posted = false;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nearcall_text_bytes(name));
-    nc_puts[0] = (nearcall_put){name, (uint64_t)nearcall_text_bytes(name), "name", true};
+    nc_puts[0] = (nearcall_put){name, (uint64_t)nearcall_text_bytes(name), "name", true, false, 0};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 4, 8, 1, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
         1, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
@@ -379,7 +379,7 @@ void nearcall_entry_Again_look(const nearcall_server_Again *nc_server, nearcall_
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned._length);
     nearcall_put_u8(nc_results, 4, (uint8_t)is_old);
-    nc_puts[0] = (nearcall_put){nc_returned._buffer, (uint64_t)nc_returned._length, "returned", false};
+    nc_puts[0] = (nearcall_put){nc_returned._buffer, (uint64_t)nc_returned._length, "returned", false, false, 0};
     nc_message = (nearcall_message){nc_results, nc_puts, 5, 8, 1, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:

@@ -509,7 +509,7 @@ growing_Item growing_Shelf_echo(const growing_Shelf *nc_client, const growing_It
         goto nc_done;
     }
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nc_writers[0].count);
-    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "given", false};
+    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "given", false, false, 0};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 4, 8, 1, 0, NULL};
     nc_reply.fixed = nc_results;
     nc_reply.fixed_bytes = 4;
@@ -559,7 +559,7 @@ bool nearcall_post_growing_Shelf_echo(const growing_Shelf *nc_client, const grow
         goto nc_done;
     }
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nc_writers[0].count);
-    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "given", false};
+    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "given", false, false, 0};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 4, 8, 1, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
         0, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
@@ -636,8 +636,8 @@ void growing_Shelf_swap(const growing_Shelf *nc_client, nearcall_sequence_growin
     }
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nc_writers[0].count);
     nearcall_put_u32(nc_fixed, 4, (uint32_t)nc_writers[1].count);
-    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "all", false};
-    nc_puts[1] = (nearcall_put){nc_writers[1].bytes, (uint64_t)nc_writers[1].count, "held", false};
+    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "all", false, false, 0};
+    nc_puts[1] = (nearcall_put){nc_writers[1].bytes, (uint64_t)nc_writers[1].count, "held", false, false, 0};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 8, 8, 2, 0, NULL};
     nc_reply.fixed = nc_results;
     nc_reply.fixed_bytes = 4;
@@ -726,8 +726,8 @@ bool nearcall_post_growing_Shelf_swap(const growing_Shelf *nc_client, const near
     }
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nc_writers[0].count);
     nearcall_put_u32(nc_fixed, 4, (uint32_t)nc_writers[1].count);
-    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "all", false};
-    nc_puts[1] = (nearcall_put){nc_writers[1].bytes, (uint64_t)nc_writers[1].count, "held", false};
+    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "all", false, false, 0};
+    nc_puts[1] = (nearcall_put){nc_writers[1].bytes, (uint64_t)nc_writers[1].count, "held", false, false, 0};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 8, 8, 2, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
         1, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
@@ -943,7 +943,7 @@ void nearcall_entry_growing_Shelf_echo(const nearcall_server_growing_Shelf *nc_s
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[0].count);
-    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "returned", false};
+    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "returned", false, false, 0};
     nc_message = (nearcall_message){nc_results, nc_puts, 4, 8, 1, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
@@ -1000,7 +1000,7 @@ void nearcall_entry_growing_Shelf_swap(const nearcall_server_growing_Shelf *nc_s
                 goto nc_done;
             }
             nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[0].count);
-            nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "which", false};
+            nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "which", false, false, 0};
             nc_message = (nearcall_message){nc_results, nc_puts, 4, 8, 1, 0, NULL};
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
@@ -1018,7 +1018,7 @@ void nearcall_entry_growing_Shelf_swap(const nearcall_server_growing_Shelf *nc_s
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[1].count);
-    nc_puts[0] = (nearcall_put){nc_writers[1].bytes, (uint64_t)nc_writers[1].count, "all", false};
+    nc_puts[0] = (nearcall_put){nc_writers[1].bytes, (uint64_t)nc_writers[1].count, "all", false, false, 0};
     nc_message = (nearcall_message){nc_results, nc_puts, 4, 8, 1, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:

@@ -99,7 +99,7 @@ static uint64_t nearcall_open_Ledger_rows(const Ledger *nc_client, const char *t
     nearcall_descriptor nc_sent[1];
     nearcall_begin(nc_env);
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nearcall_text_bytes(table));
-    nc_puts[0] = (nearcall_put){table, (uint64_t)nearcall_text_bytes(table), "table", true};
+    nc_puts[0] = (nearcall_put){table, (uint64_t)nearcall_text_bytes(table), "table", true, false, 0};
     nc_sent[0] = (nearcall_descriptor){"log", NEARCALL_DESCRIPTOR_FILE, log};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 4, 8, 1, 1, nc_sent};
     nc_reply.fixed = nc_results;
@@ -262,7 +262,7 @@ static bool nearcall_post_Ledger_put_load(const Ledger *nc_client, uint64_t feed
     nearcall_put_u64(nc_fixed, 0, (uint64_t)feed);
     nearcall_put_u32(nc_fixed, 8, (uint32_t)number);
     nearcall_put_u32(nc_fixed, 12, (uint32_t)nc_writers[0].count);
-    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "items", false};
+    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "items", false, false, 0};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 16, 16, 1, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
         3, &nc_request, nc_when, false, nc_posted, nc_env);
@@ -683,7 +683,7 @@ void nearcall_entry_Ledger_next_rows(const nearcall_server_Ledger *nc_server, ne
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[0].count);
     nearcall_put_u8(nc_results, 4, (uint8_t)is_last);
-    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "returned", false};
+    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "returned", false, false, 0};
     nc_message = (nearcall_message){nc_results, nc_puts, 5, 8, 1, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:

@@ -397,8 +397,8 @@ void nearcall_entry_Samples_read(const nearcall_server_Samples *nc_server, nearc
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned);
     nearcall_put_u32(nc_results, 4, (uint32_t)values._length);
     nearcall_put_u32(nc_results, 8, (uint32_t)nearcall_text_bytes(name));
-    nc_puts[0] = (nearcall_put){values._buffer, (uint64_t)values._length * 8u, "values", false};
-    nc_puts[1] = (nearcall_put){name, (uint64_t)nearcall_text_bytes(name), "name", true};
+    nc_puts[0] = (nearcall_put){values._buffer, (uint64_t)values._length * 8u, "values", false, false, 0};
+    nc_puts[1] = (nearcall_put){name, (uint64_t)nearcall_text_bytes(name), "name", true, false, 0};
     nc_message = (nearcall_message){nc_results, nc_puts, 12, 16, 2, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
@@ -426,7 +426,7 @@ void nearcall_entry_Samples_image(const nearcall_server_Samples *nc_server, near
     }
     nearcall_put_u32(nc_results, 0, nearcall_room_bytes(nc_call));
     nearcall_put_u32(nc_results, 4, (uint32_t)rest._length);
-    nc_puts[0] = (nearcall_put){rest._buffer, (uint64_t)rest._length, "rest", false};
+    nc_puts[0] = (nearcall_put){rest._buffer, (uint64_t)rest._length, "rest", false, false, 0};
     nc_message = (nearcall_message){nc_results, nc_puts, 8, 48, 1, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:

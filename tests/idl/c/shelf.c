@@ -236,8 +236,8 @@ shelf_Books shelf_Shelf_find(const shelf_Shelf *nc_client, const char *part, she
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nc_writers[0].count);
     nearcall_put_u32(nc_fixed, 4, (uint32_t)nearcall_text_bytes(part));
     memcpy(nc_fixed + 8, &(*prices), 24);
-    nc_puts[0] = (nearcall_put){part, (uint64_t)nearcall_text_bytes(part), "part", true};
-    nc_puts[1] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "mark", false};
+    nc_puts[0] = (nearcall_put){part, (uint64_t)nearcall_text_bytes(part), "part", true, false, 0};
+    nc_puts[1] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "mark", false, false, 0};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 32, 32, 2, 0, NULL};
     nc_reply.fixed = nc_results;
     nc_reply.fixed_bytes = 8;
@@ -320,8 +320,8 @@ bool nearcall_post_shelf_Shelf_find(const shelf_Shelf *nc_client, const char *pa
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nc_writers[0].count);
     nearcall_put_u32(nc_fixed, 4, (uint32_t)nearcall_text_bytes(part));
     memcpy(nc_fixed + 8, &(*prices), 24);
-    nc_puts[0] = (nearcall_put){part, (uint64_t)nearcall_text_bytes(part), "part", true};
-    nc_puts[1] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "mark", false};
+    nc_puts[0] = (nearcall_put){part, (uint64_t)nearcall_text_bytes(part), "part", true, false, 0};
+    nc_puts[1] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "mark", false, false, 0};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 32, 32, 2, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
         0, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
@@ -414,7 +414,7 @@ void shelf_Shelf_read(const shelf_Shelf *nc_client, const char *title, nearcall_
     nearcall_begin(nc_env);
     memset(text, 0, sizeof *text);
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nearcall_text_bytes(title));
-    nc_puts[0] = (nearcall_put){title, (uint64_t)nearcall_text_bytes(title), "title", true};
+    nc_puts[0] = (nearcall_put){title, (uint64_t)nearcall_text_bytes(title), "title", true, false, 0};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 4, 8, 1, 0, NULL};
     nc_reply.fixed = nc_results;
     nc_reply.fixed_bytes = 4;
@@ -449,7 +449,7 @@ bool nearcall_post_shelf_Shelf_read(const shelf_Shelf *nc_client, const char *ti
     nearcall_begin(nc_env);
     nc_posted->call.is_posted = false;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nearcall_text_bytes(title));
-    nc_puts[0] = (nearcall_put){title, (uint64_t)nearcall_text_bytes(title), "title", true};
+    nc_puts[0] = (nearcall_put){title, (uint64_t)nearcall_text_bytes(title), "title", true, false, 0};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 4, 8, 1, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
         1, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
@@ -540,7 +540,7 @@ void nearcall_entry_shelf_Shelf_find(const nearcall_server_shelf_Shelf *nc_serve
         const shelf_Unknown *nc_raised1 = nearcall_raised_shelf_Unknown(&nc_env);
         if (nc_raised1 != NULL) {
             nearcall_put_u32(nc_results, 0, (uint32_t)nearcall_text_bytes(nc_raised1->title));
-            nc_puts[0] = (nearcall_put){nc_raised1->title, (uint64_t)nearcall_text_bytes(nc_raised1->title), "title", true};
+            nc_puts[0] = (nearcall_put){nc_raised1->title, (uint64_t)nearcall_text_bytes(nc_raised1->title), "title", true, false, 0};
             nc_message = (nearcall_message){nc_results, nc_puts, 4, 8, 1, 0, NULL};
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
@@ -564,8 +564,8 @@ void nearcall_entry_shelf_Shelf_find(const nearcall_server_shelf_Shelf *nc_serve
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[1].count);
     nearcall_put_u32(nc_results, 4, (uint32_t)nc_writers[0].count);
-    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "returned", false};
-    nc_puts[1] = (nearcall_put){nc_writers[1].bytes, (uint64_t)nc_writers[1].count, "mark", false};
+    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "returned", false, false, 0};
+    nc_puts[1] = (nearcall_put){nc_writers[1].bytes, (uint64_t)nc_writers[1].count, "mark", false, false, 0};
     nc_message = (nearcall_message){nc_results, nc_puts, 8, 8, 2, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:

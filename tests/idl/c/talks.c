@@ -170,7 +170,7 @@ static uint64_t nearcall_open_talks_Talks_talk(const talks_Talks *nc_client, con
     nearcall_begin(nc_env);
     memset(_sink, 0, sizeof *_sink);
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nearcall_text_bytes(room));
-    nc_puts[0] = (nearcall_put){room, (uint64_t)nearcall_text_bytes(room), "room", true};
+    nc_puts[0] = (nearcall_put){room, (uint64_t)nearcall_text_bytes(room), "room", true, false, 0};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 4, 8, 1, 0, NULL};
     nc_reply.fixed = nc_results;
     nc_reply.fixed_bytes = 16;
@@ -297,7 +297,7 @@ static bool nearcall_post_talks_Talks_put_talk(const talks_Talks *nc_client, uin
     nearcall_put_u64(nc_fixed, 0, (uint64_t)feed);
     nearcall_put_u32(nc_fixed, 8, (uint32_t)number);
     nearcall_put_u32(nc_fixed, 12, (uint32_t)nc_writers[0].count);
-    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "items", false};
+    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "items", false, false, 0};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 16, 16, 1, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
         2, &nc_request, nc_when, false, nc_posted, nc_env);
@@ -438,7 +438,7 @@ static bool nearcall_post_talks_Talks_put_pass(const talks_Talks *nc_client, uin
     nearcall_put_u64(nc_fixed, 0, (uint64_t)feed);
     nearcall_put_u32(nc_fixed, 8, (uint32_t)number);
     nearcall_put_u32(nc_fixed, 12, (uint32_t)(*items)._length);
-    nc_puts[0] = (nearcall_put){(*items)._buffer, (uint64_t)(*items)._length, "items", false};
+    nc_puts[0] = (nearcall_put){(*items)._buffer, (uint64_t)(*items)._length, "items", false, false, 0};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 16, 16, 1, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
         6, &nc_request, nc_when, false, nc_posted, nc_env);
@@ -879,7 +879,7 @@ static void nearcall_finish_next_talks_Talks_talk(nearcall_served *nc_call,
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[0].count);
     nearcall_put_u8(nc_results, 4, (uint8_t)is_last);
-    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "returned", false};
+    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "returned", false, false, 0};
     nc_message = (nearcall_message){nc_results, nc_puts, 5, 8, 1, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
@@ -1009,7 +1009,7 @@ static void nearcall_finish_next_talks_Talks_pass(nearcall_served *nc_call,
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned._length);
     nearcall_put_u8(nc_results, 4, (uint8_t)is_last);
-    nc_puts[0] = (nearcall_put){nc_returned._buffer, (uint64_t)nc_returned._length * 8u, "returned", false};
+    nc_puts[0] = (nearcall_put){nc_returned._buffer, (uint64_t)nc_returned._length * 8u, "returned", false, false, 0};
     nc_message = (nearcall_message){nc_results, nc_puts, 5, 8, 1, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:

@@ -36,6 +36,11 @@ pub mod posted {
     include!(concat!(env!("OUT_DIR"), "/posting.rs"));
 }
 
+/// What is lent to a server.
+pub mod lent {
+    include!(concat!(env!("OUT_DIR"), "/lending.rs"));
+}
+
 /// The first version of an interface.
 pub mod old {
     include!(concat!(env!("OUT_DIR"), "/old.rs"));

@@ -5,6 +5,7 @@ use nearcall::{CallError, Ran, UsageError};
 
 use super::descriptors::{hand_over, kinds, put_arguments};
 use super::domain::ClientRecord;
+use super::lent::{put_some_lent, with_lent};
 use super::records::{
     BreachRecord, DescriptorRecord, Environment, Kept, MalformedRecord, Message, Outcome,
     ReplyRecord, Take, outcome_of,
@@ -29,8 +30,8 @@ pub unsafe extern "C" fn nearcall_call(
 ) -> bool {
     // SAFETY: H1.
     let client = &unsafe { &*client }.client;
-    // SAFETY: H1.
-    let request = unsafe { Outgoing::new(request) };
+    // SAFETY: passed on.
+    let Some(request) = (unsafe { with_lent(client, request, environment) }) else { return false };
     // SAFETY: H1.
     let has_descriptors = unsafe { &*reply }.has_descriptors;
     // SAFETY: passed on.
@@ -81,8 +82,9 @@ pub(super) unsafe fn called_twice(
 ) -> bool {
     // SAFETY: H1.
     let client = &unsafe { &*client }.client;
-    // SAFETY: H1.
-    let request = unsafe { Outgoing::new(request) };
+    // What is posted already is brief, and has nothing that could be lent.
+    // SAFETY: passed on.
+    let Some(request) = (unsafe { with_lent(client, request, environment) }) else { return false };
     // SAFETY: H1.
     let has_descriptors = unsafe { &*reply }.has_descriptors;
     let mut next = None;
@@ -157,8 +159,8 @@ pub unsafe extern "C" fn nearcall_post_oneway(
 ) -> bool {
     // SAFETY: H1.
     let client = &unsafe { &*client }.client;
-    // SAFETY: H1.
-    let request = unsafe { Outgoing::new(request) };
+    // SAFETY: passed on.
+    let Some(request) = (unsafe { with_lent(client, request, environment) }) else { return false };
     // SAFETY: passed on.
     let posted = unsafe { filled(client, procedure, &request, false) };
     match posted.and_then(|call| call.post_oneway(request.fixed.len() as u32)) {
@@ -184,7 +186,7 @@ fn claimed<'b, 'm>(client: &'b Client, procedure: u32) -> Result<Call<'b, 'm>, B
 pub(super) unsafe fn filled<'b, 'm>(
     client: &'b Client,
     procedure: u32,
-    request: &Outgoing<'m>,
+    request: &'m Outgoing<'m>,
     expects_descriptors: bool,
 ) -> Result<Call<'b, 'm>, Box<CallError>> {
     // SAFETY: passed on.
@@ -208,7 +210,7 @@ pub(super) unsafe fn filled<'b, 'm>(
 unsafe fn with_arguments<'b, 'm>(
     client: &'b Client,
     procedure: u32,
-    request: &Outgoing<'m>,
+    request: &'m Outgoing<'m>,
 ) -> Result<Call<'b, 'm>, Box<CallError>> {
     if request.payloads.is_empty() {
         let mut call = claimed(client, procedure)?;
@@ -220,6 +222,11 @@ unsafe fn with_arguments<'b, 'm>(
     checked.map_err(|error| Box::new(CallError::Usage(error)))?;
     let mut call = claimed(client, procedure)?;
     call.put_bytes::<0>(request.fixed);
+    if !request.lent.is_empty() {
+        // SAFETY: H2.
+        unsafe { put_some_lent(&mut call, client, request) }?;
+        return Ok(call);
+    }
     let mut variable = call.variable_at(request.at, request.payload_bytes())?;
     for put in request.payloads {
         // SAFETY: H2.

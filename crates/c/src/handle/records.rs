@@ -99,6 +99,9 @@ pub struct Put {
     /// Of the parameter, for the message if it is refused.
     pub name: *const c_char,
     pub is_text: bool,
+    /// It may be lent: then its length stands at byte `length_at` of the fixed part.
+    pub is_opaque: bool,
+    pub length_at: u32,
 }
 
 /// A message that goes out. `nearcall_message` in C.
@@ -451,7 +454,7 @@ fn assert_options(text: &mut String) {
 /// Of messages, and what goes with them.
 #[cfg(test)]
 fn assert_messages(text: &mut String) {
-    record!(text, Put, "nearcall_put", bytes, byte_count, name, is_text);
+    record!(text, Put, "nearcall_put", bytes, byte_count, name, is_text, is_opaque, length_at);
     record!(
         text,
         Message,
@@ -520,7 +523,6 @@ fn assert_prealloc(text: &mut String) {
 #[cfg(test)]
 fn assert_brief_calls(text: &mut String) {
     use super::domain::ClientRecord;
-
     for (record, field, at) in nearcall::raw::BRIEF_LAYOUT {
         *text += &format!("NEARCALL_ASSERT(offsetof({record}, {field}) == {at});\n");
     }

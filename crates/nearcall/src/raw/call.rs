@@ -114,6 +114,12 @@ impl<'b, 'd> Call<'b, 'd> {
         self.outgoing().put_block::<AT>(value);
     }
 
+    /// Stores a word at byte `at` of the fixed part, over what was put there: for a stub that is
+    /// interpreted.
+    pub fn put_u32_at(&mut self, at: usize, value: u32) {
+        self.outgoing().put_bytes(at, &value.to_le_bytes());
+    }
+
     /// Marshals a fixed value to byte `AT` of the fixed part.
     pub fn put_image<const AT: usize, T: Marshal>(&mut self, value: &T) {
         self.outgoing().put_image(AT, value);

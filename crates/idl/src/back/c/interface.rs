@@ -7,7 +7,7 @@ use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
 use crate::layout::{Root, Shape, shape};
 use crate::model::{DeclarationId, Direction, Kind, Operation, Parameter, Type};
-use crate::plan::{InterfacePlan, ProcedurePlan};
+use crate::plan::{InterfacePlan, Passing, ProcedurePlan};
 
 /// One operation with everything that its two stubs are printed from.
 #[derive(Clone, Copy)]
@@ -41,6 +41,9 @@ impl C<'_> {
         text.line(format!("extern const nearcall_interface nearcall_interface_{name};"));
         text.line("");
         self.print_import(name, text);
+        if is_lent_to(plan) {
+            print_lend(name, text);
+        }
         for procedure in self.procedures(plan) {
             text.doc(&procedure.operation.doc);
             match self.feed_of(plan, procedure) {
@@ -427,4 +430,23 @@ impl C<'_> {
 
 fn hash(hash: &[u8; 16]) -> String {
     hash.map(|byte| format!("0x{byte:02x}")).join(", ")
+}
+
+/// Whether clients may lend memory to its servers: an argument is read where it lies.
+pub fn is_lent_to(plan: &InterfacePlan) -> bool {
+    let all = plan.procedures.iter().flat_map(|procedure| &procedure.arguments);
+    all.into_iter().any(|argument| argument.passing == Passing::Lent)
+}
+
+fn print_lend(name: &str, text: &mut Text) {
+    text.line(
+        "/* Memory, all 0, that the server reads in place where an `@opaque in` argument begins",
+    );
+    text.line(" * there; for nearcall_lent_release; null after an error. */");
+    text.line(format!("NEARCALL_INLINE void *nearcall_lend_to_{name}(const {name} *client,"));
+    text.open("    size_t bytes, nearcall_environment *env) {");
+    text.line("nearcall_begin(env);");
+    text.line("return nearcall_lend((const nearcall_client *)client, bytes, env);");
+    text.close("}");
+    text.line("");
 }

@@ -226,6 +226,7 @@ impl<'c, 'm> Printer<'c, 'm> {
             Step::PutLength { place, at, form } => {
                 let (target, count) = (self.target(), self.length(place, *form));
                 self.text.line(format!("nearcall_put_u32({target}, {at}, (uint32_t){count});"));
+                self.lengths.insert(place.clone(), *at);
             }
             Step::PutLentLength { at, .. } => {
                 let bytes = "nearcall_room_bytes(nc_call)";
@@ -318,10 +319,20 @@ impl<'c, 'm> Printer<'c, 'm> {
             (self.length(place, form), matches!(form, Form::Text | Form::WideText));
         let (name, at) = (quoted(&self.spoken(place)), self.payloads);
         self.payloads += 1;
+        let length_at = self.lendable_at(place, form);
+        let (is_opaque, length_at) = (length_at.is_some(), length_at.unwrap_or_default());
         self.text.line(format!(
             "nc_puts[{at}] = (nearcall_put){{{bytes}, (uint64_t){count}{width}, {name}, \
-             {is_text}}};"
+             {is_text}, {is_opaque}, {length_at}}};"
         ));
+    }
+
+    /// Where the length of a payload stands that a client may have lent to its server.
+    fn lendable_at(&self, place: &Place, form: Form) -> Option<u32> {
+        let Root::Parameter(index) = place.root else { return None };
+        let direction = self.procedure.operation.parameters[index as usize].direction;
+        let is_argument = self.side == Side::Client && direction == Direction::In;
+        self.lengths.get(place).copied().filter(|_| is_argument && form == Form::Lent)
     }
 
     /// A step that reads; `all` are the steps it is one of.

@@ -1,6 +1,6 @@
 //! Clients and servers.
 
-use crate::back::c::interface::Procedure;
+use crate::back::c::interface::{Procedure, is_lent_to};
 use crate::back::c::text::Text;
 use crate::back::cpp::Cpp;
 use crate::layout::{Root, Shape, shape};
@@ -72,6 +72,9 @@ impl Cpp<'_, '_> {
             self.print_sides(&exchange, text);
         }
         print_binding(&own, &c, text);
+        if is_lent_to(plan) {
+            print_lend(&own, &c, text);
+        }
         if let Some(posting) = posting {
             text.line(
                 "/* Its operations, to be posted now and collected later; as long as `client`. */",
@@ -154,7 +157,8 @@ impl Cpp<'_, '_> {
             Stands::Changed | Stands::LentResult | Stands::LentBoth => {
                 format!("{declared} &{name}")
             }
-            Stands::Text | Stands::Value | Stands::Lent => format!("const {declared} &{name}"),
+            Stands::Lent => format!("::nearcall::bytes {name}"),
+            Stands::Text | Stands::Value => format!("const {declared} &{name}"),
         }
     }
 
@@ -257,6 +261,11 @@ impl Cpp<'_, '_> {
                 Given::plain(format!("{own}.c_str()"))
             }
             Stands::Descriptor => Given::plain(own.to_owned()),
+            Stands::Lent => {
+                let c = self.c.type_name(declared);
+                text.line(format!("auto {local} = ::nearcall::detail::in_place<{c}>({own});"));
+                Given::plain(format!("&{local}"))
+            }
             Stands::NewDescriptor => {
                 text.line(format!("int {local} = -1;"));
                 let came = format!("::nearcall::descriptor nc_own_{own}({local});");
@@ -569,5 +578,16 @@ fn print_binding(own: &str, c: &str, text: &mut Text) {
     text.line(format!("{introduction}(::nearcall_introduce_{c}(client.nc_own_.get(), &env));"));
     throw_unless("introduction", text);
     text.line("return introduction;");
+    text.close("}");
+}
+
+fn print_lend(own: &str, c: &str, text: &mut Text) {
+    text.line("/* Memory of so many bytes, all 0, that the server reads in place. */");
+    text.open(format!("friend ::nearcall::lent lend(const {own} &client, ::std::size_t size) {{"));
+    text.line("nearcall_environment env;");
+    let lend = format!("::nearcall_lend_to_{c}(client.own_.get(), size, &env)");
+    text.line(format!("::nearcall::lent made({lend}, size);"));
+    text.lines(["if (!made) {", "    throw ::nearcall::call_error(env);", "}"].map(String::from));
+    text.line("return made;");
     text.close("}");
 }
