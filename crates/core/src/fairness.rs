@@ -20,12 +20,15 @@ pub const QUANTUM_NS: u32 = 1_000;
 /// Most that a binding owes, nanoseconds: who has run for long waits for the others, not for ever.
 const DEBT_NS_MAX: i64 = 1_000_000_000;
 
+/// What a search is counted for at most: one that took longer was interrupted.
+const SEARCH_NS_MAX: u64 = 1_000_000;
+
 /// What a user has a round before which it took `found_ns` to find calls of so many `users`: all of
 /// them together as long as that, so that with hundreds of bindings, too, as much time goes into
 /// calls as into looking for them.
 pub fn user_quantum_ns(found_ns: u64, users: usize) -> u32 {
-    let each_ns = found_ns / (users as u64).max(1);
-    u32::try_from(each_ns).unwrap_or(u32::MAX).max(QUANTUM_NS)
+    let each_ns = found_ns.min(SEARCH_NS_MAX) / (users as u64).max(1);
+    (each_ns as u32).max(QUANTUM_NS)
 }
 
 /// Passes in a row in which calls wait for more urgent ones.

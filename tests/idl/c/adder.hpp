@@ -104,6 +104,8 @@ class Adder {
     friend AdderPosting posting(const Adder &client) {
         return AdderPosting(client.nc_own_.get());
     }
+    /* A client that goes at once has no calls under way. */
+    friend AdderPosting posting(const Adder &&client) = delete;
     void null() const {
         using ::nearcall::detail::give;
         using ::nearcall::detail::take;

@@ -135,6 +135,8 @@ class Again {
     friend AgainPosting posting(const Again &client) {
         return AgainPosting(client.nc_own_.get());
     }
+    /* A client that goes at once has no calls under way. */
+    friend AgainPosting posting(const Again &&client) = delete;
     int32_t ask(int32_t key) const {
         using ::nearcall::detail::give;
         using ::nearcall::detail::take;

@@ -379,6 +379,8 @@ class Shelf {
     friend ShelfPosting posting(const Shelf &client) {
         return ShelfPosting(client.nc_own_.get());
     }
+    /* A client that goes at once has no calls under way. */
+    friend ShelfPosting posting(const Shelf &&client) = delete;
     ::nearcall::idl::growing::Item echo(const ::nearcall::idl::growing::Item &given) const {
         using ::nearcall::detail::give;
         using ::nearcall::detail::take;

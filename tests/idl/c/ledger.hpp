@@ -211,6 +211,8 @@ class Ledger {
     friend LedgerPosting posting(const Ledger &client) {
         return LedgerPosting(client.nc_own_.get());
     }
+    /* A client that goes at once has no calls under way. */
+    friend LedgerPosting posting(const Ledger &&client) = delete;
     ::nearcall::feed<nc_rows> rows(const ::std::string &table, int log) const {
         using ::nearcall::detail::give;
         using ::nearcall::detail::take;

@@ -21,7 +21,7 @@ namespace nearcall::idl::lends {
 /* Posts calls; what each function returns collects the results. */
 class ReaderPosting {
   public:
-    explicit ReaderPosting(const ::lends_Reader *client) : client_(client) {}
+    explicit ReaderPosting(const ::lends_Reader *client) : nc_client_(client) {}
     ::nearcall::pending<int32_t> both(const ::std::string &name, ::nearcall::bytes first, const ::nearcall::idl::lends::Octets &looked_at, ::nearcall::bytes second) const {
         using ::nearcall::detail::give;
         nearcall_environment nc_env;
@@ -32,7 +32,7 @@ class ReaderPosting {
         ::nearcall::detail::held<::lends_Octets, decltype(nc_looked_at_free)> nc_looked_at(nc_looked_at_free);
         give(looked_at, nc_looked_at.value);
         auto nc_second = ::nearcall::detail::in_place<nearcall_sequence_octet>(second);
-        if (!::nearcall_post_lends_Reader_both(client_, name.c_str(), &nc_first, &nc_looked_at.value, &nc_second, &nc_posted, &nc_env)) {
+        if (!::nearcall_post_lends_Reader_both(nc_client_, name.c_str(), &nc_first, &nc_looked_at.value, &nc_second, &nc_posted, &nc_env)) {
             throw ::nearcall::call_error(nc_env);
         }
         return ::nearcall::pending<int32_t>(nc_posted.call, nc_collect_both);
@@ -41,7 +41,7 @@ class ReaderPosting {
         nearcall_environment nc_env;
         ::nearcall_posted_lends_Reader_changed nc_posted;
         auto nc_data = ::nearcall::detail::in_place<::lends_Octets>(data);
-        if (!::nearcall_post_lends_Reader_changed(client_, &nc_data, &nc_posted, &nc_env)) {
+        if (!::nearcall_post_lends_Reader_changed(nc_client_, &nc_data, &nc_posted, &nc_env)) {
             throw ::nearcall::call_error(nc_env);
         }
         return ::nearcall::pending<::nearcall::idl::lends::Octets>(nc_posted.call, nc_collect_changed);
@@ -77,7 +77,7 @@ class ReaderPosting {
         take(nc_data.value, data);
         return data;
     }
-    const ::lends_Reader *client_;
+    const ::lends_Reader *nc_client_;
 };
 class Reader {
   public:
@@ -86,8 +86,8 @@ class Reader {
         const ::nearcall::import_options &options = {}) {
         nearcall_environment env;
         const nearcall_import_options knobs = options.c();
-        own_.reset(::nearcall_import_with_lends_Reader(domain.c(), name.c_str(), &knobs, &env));
-        if (!own_) {
+        nc_own_.reset(::nearcall_import_with_lends_Reader(domain.c(), name.c_str(), &knobs, &env));
+        if (!nc_own_) {
             throw ::nearcall::call_error(env);
         }
     }
@@ -95,8 +95,8 @@ class Reader {
      * whoever exports the name now. */
     friend Reader rebind(const Reader &client) {
         nearcall_environment env;
-        Reader rebound(::nearcall_rebind_lends_Reader(client.own_.get(), &env));
-        if (!rebound.own_) {
+        Reader rebound(::nearcall_rebind_lends_Reader(client.nc_own_.get(), &env));
+        if (!rebound.nc_own_) {
             throw ::nearcall::call_error(env);
         }
         return rebound;
@@ -104,15 +104,15 @@ class Reader {
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Reader(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
         nearcall_environment env;
-        own_.reset(::nearcall_introduced_lends_Reader(domain.c(), introduction.release(), &env));
-        if (!own_) {
+        nc_own_.reset(::nearcall_introduced_lends_Reader(domain.c(), introduction.release(), &env));
+        if (!nc_own_) {
             throw ::nearcall::call_error(env);
         }
     }
     /* An introduction to the same server, for one import. */
     friend ::nearcall::descriptor introduce(const Reader &client) {
         nearcall_environment env;
-        ::nearcall::descriptor introduction(::nearcall_introduce_lends_Reader(client.own_.get(), &env));
+        ::nearcall::descriptor introduction(::nearcall_introduce_lends_Reader(client.nc_own_.get(), &env));
         if (!introduction) {
             throw ::nearcall::call_error(env);
         }
@@ -129,8 +129,10 @@ class Reader {
     }
     /* Its operations, to be posted now and collected later; as long as `client`. */
     friend ReaderPosting posting(const Reader &client) {
-        return ReaderPosting(client.own_.get());
+        return ReaderPosting(client.nc_own_.get());
     }
+    /* A client that goes at once has no calls under way. */
+    friend ReaderPosting posting(const Reader &&client) = delete;
     int32_t both(const ::std::string &name, ::nearcall::bytes first, const ::nearcall::idl::lends::Octets &looked_at, ::nearcall::bytes second) const {
         using ::nearcall::detail::give;
         using ::nearcall::detail::take;
@@ -143,7 +145,7 @@ class Reader {
         auto nc_second = ::nearcall::detail::in_place<nearcall_sequence_octet>(second);
         auto nc_held_free = [](int32_t &) {};
         ::nearcall::detail::held<int32_t, decltype(nc_held_free)> nc_held(nc_held_free);
-        nc_held.value = ::lends_Reader_both(own_.get(), name.c_str(), &nc_first, &nc_looked_at.value, &nc_second, &nc_env);
+        nc_held.value = ::lends_Reader_both(nc_own_.get(), name.c_str(), &nc_first, &nc_looked_at.value, &nc_second, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
@@ -158,7 +160,7 @@ class Reader {
         auto nc_data_free = [](::lends_Octets &value) { nearcall_free_sequence_octet(&value); };
         ::nearcall::detail::held<::lends_Octets, decltype(nc_data_free)> nc_data(nc_data_free);
         give(data, nc_data.value);
-        ::lends_Reader_changed(own_.get(), &nc_data.value, &nc_env);
+        ::lends_Reader_changed(nc_own_.get(), &nc_data.value, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
@@ -169,7 +171,7 @@ class Reader {
         using ::nearcall::detail::take;
         nearcall_environment nc_env;
         auto nc_data = ::nearcall::detail::in_place<::lends_Octets>(data);
-        ::lends_Reader_told(own_.get(), &nc_data, &nc_env);
+        ::lends_Reader_told(nc_own_.get(), &nc_data, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
@@ -178,8 +180,8 @@ class Reader {
     struct release {
         void operator()(::lends_Reader *own) const { ::nearcall_release_lends_Reader(own); }
     };
-    explicit Reader(::lends_Reader *client) : own_(client) {}
-    ::std::unique_ptr<::lends_Reader, release> own_;
+    explicit Reader(::lends_Reader *client) : nc_own_(client) {}
+    ::std::unique_ptr<::lends_Reader, release> nc_own_;
 };
 /* What a domain that exports it does. Procedures may run at once, on any thread. */
 class ReaderServer {
@@ -264,7 +266,7 @@ namespace nearcall::idl::lends {
 /* Posts calls; what each function returns collects the results. */
 class PlainPosting {
   public:
-    explicit PlainPosting(const ::lends_Plain *client) : client_(client) {}
+    explicit PlainPosting(const ::lends_Plain *client) : nc_client_(client) {}
     ::nearcall::pending<void> looked_at(const ::nearcall::idl::lends::Octets &data) const {
         using ::nearcall::detail::give;
         nearcall_environment nc_env;
@@ -272,7 +274,7 @@ class PlainPosting {
         auto nc_data_free = [](::lends_Octets &value) { nearcall_free_sequence_octet(&value); };
         ::nearcall::detail::held<::lends_Octets, decltype(nc_data_free)> nc_data(nc_data_free);
         give(data, nc_data.value);
-        if (!::nearcall_post_lends_Plain_looked_at(client_, &nc_data.value, &nc_posted, &nc_env)) {
+        if (!::nearcall_post_lends_Plain_looked_at(nc_client_, &nc_data.value, &nc_posted, &nc_env)) {
             throw ::nearcall::call_error(nc_env);
         }
         return ::nearcall::pending<void>(nc_posted.call, nc_collect_looked_at);
@@ -288,7 +290,7 @@ class PlainPosting {
             throw ::nearcall::call_error(nc_env);
         }
     }
-    const ::lends_Plain *client_;
+    const ::lends_Plain *nc_client_;
 };
 class Plain {
   public:
@@ -297,8 +299,8 @@ class Plain {
         const ::nearcall::import_options &options = {}) {
         nearcall_environment env;
         const nearcall_import_options knobs = options.c();
-        own_.reset(::nearcall_import_with_lends_Plain(domain.c(), name.c_str(), &knobs, &env));
-        if (!own_) {
+        nc_own_.reset(::nearcall_import_with_lends_Plain(domain.c(), name.c_str(), &knobs, &env));
+        if (!nc_own_) {
             throw ::nearcall::call_error(env);
         }
     }
@@ -306,8 +308,8 @@ class Plain {
      * whoever exports the name now. */
     friend Plain rebind(const Plain &client) {
         nearcall_environment env;
-        Plain rebound(::nearcall_rebind_lends_Plain(client.own_.get(), &env));
-        if (!rebound.own_) {
+        Plain rebound(::nearcall_rebind_lends_Plain(client.nc_own_.get(), &env));
+        if (!rebound.nc_own_) {
             throw ::nearcall::call_error(env);
         }
         return rebound;
@@ -315,15 +317,15 @@ class Plain {
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Plain(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
         nearcall_environment env;
-        own_.reset(::nearcall_introduced_lends_Plain(domain.c(), introduction.release(), &env));
-        if (!own_) {
+        nc_own_.reset(::nearcall_introduced_lends_Plain(domain.c(), introduction.release(), &env));
+        if (!nc_own_) {
             throw ::nearcall::call_error(env);
         }
     }
     /* An introduction to the same server, for one import. */
     friend ::nearcall::descriptor introduce(const Plain &client) {
         nearcall_environment env;
-        ::nearcall::descriptor introduction(::nearcall_introduce_lends_Plain(client.own_.get(), &env));
+        ::nearcall::descriptor introduction(::nearcall_introduce_lends_Plain(client.nc_own_.get(), &env));
         if (!introduction) {
             throw ::nearcall::call_error(env);
         }
@@ -331,8 +333,10 @@ class Plain {
     }
     /* Its operations, to be posted now and collected later; as long as `client`. */
     friend PlainPosting posting(const Plain &client) {
-        return PlainPosting(client.own_.get());
+        return PlainPosting(client.nc_own_.get());
     }
+    /* A client that goes at once has no calls under way. */
+    friend PlainPosting posting(const Plain &&client) = delete;
     void looked_at(const ::nearcall::idl::lends::Octets &data) const {
         using ::nearcall::detail::give;
         using ::nearcall::detail::take;
@@ -340,7 +344,7 @@ class Plain {
         auto nc_data_free = [](::lends_Octets &value) { nearcall_free_sequence_octet(&value); };
         ::nearcall::detail::held<::lends_Octets, decltype(nc_data_free)> nc_data(nc_data_free);
         give(data, nc_data.value);
-        ::lends_Plain_looked_at(own_.get(), &nc_data.value, &nc_env);
+        ::lends_Plain_looked_at(nc_own_.get(), &nc_data.value, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
@@ -349,8 +353,8 @@ class Plain {
     struct release {
         void operator()(::lends_Plain *own) const { ::nearcall_release_lends_Plain(own); }
     };
-    explicit Plain(::lends_Plain *client) : own_(client) {}
-    ::std::unique_ptr<::lends_Plain, release> own_;
+    explicit Plain(::lends_Plain *client) : nc_own_(client) {}
+    ::std::unique_ptr<::lends_Plain, release> nc_own_;
 };
 /* What a domain that exports it does. Procedures may run at once, on any thread. */
 class PlainServer {

@@ -143,6 +143,8 @@ class Samples {
     friend SamplesPosting posting(const Samples &client) {
         return SamplesPosting(client.nc_own_.get());
     }
+    /* A client that goes at once has no calls under way. */
+    friend SamplesPosting posting(const Samples &&client) = delete;
     /* Numbers of a series, and what it is called. */
     uint32_t read(uint32_t at, ::std::vector<double> &values, ::std::string &name) const {
         using ::nearcall::detail::give;

@@ -238,6 +238,8 @@ class Shelf {
     friend ShelfPosting posting(const Shelf &client) {
         return ShelfPosting(client.nc_own_.get());
     }
+    /* A client that goes at once has no calls under way. */
+    friend ShelfPosting posting(const Shelf &&client) = delete;
     ::nearcall::idl::shelf::Books find(const ::std::string &part, ::nearcall::idl::shelf::Mark &mark, const ::nearcall::idl::shelf::Prices &prices) const {
         using ::nearcall::detail::give;
         using ::nearcall::detail::take;

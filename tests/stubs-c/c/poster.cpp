@@ -12,6 +12,15 @@ using nearcall::idl::posting::Few;
 using nearcall::idl::posting::Posting;
 using nearcall::idl::posting::Refused;
 
+/* Whether calls of such a client can be posted. */
+template <class C, class = void> struct has_posting : std::false_type {};
+template <class C>
+struct has_posting<C, std::void_t<decltype(posting(std::declval<C>()))>> : std::true_type {};
+
+/* One that goes at once would leave its calls without a client. */
+static_assert(has_posting<const Posting &>::value && !has_posting<Posting>::value,
+              "a client stays as long as its calls");
+
 /* Calls of `add` at once, as the interface file says. */
 static constexpr std::int32_t astack_count = 8;
 

@@ -82,6 +82,8 @@ impl Cpp<'_, '_> {
             text.open(format!("friend {posting} posting(const {own} &client) {{"));
             text.line(format!("return {posting}(client.nc_own_.get());"));
             text.close("}");
+            text.line("/* A client that goes at once has no calls under way. */");
+            text.line(format!("friend {posting} posting(const {own} &&client) = delete;"));
         }
         for (procedure, name) in procedures.iter().zip(&functions) {
             text.doc(&procedure.operation.doc);
