@@ -59,6 +59,9 @@ pub struct Stream {
     socket: OwnedFd,
     /// What its peer's user has sent, over whatever connection, and waits to be closed.
     behind: Behind,
+    /// The process that has made it. A child that was forked has a copy, and the connection is its
+    /// parent's: to let go of the copy ends nothing.
+    maker: u32,
 }
 
 /// A packet that came.
@@ -131,7 +134,7 @@ impl Drop for Listener {
 
 impl Stream {
     fn new(socket: OwnedFd) -> Stream {
-        Stream { socket, behind: Behind::unknown() }
+        Stream { socket, behind: Behind::unknown(), maker: std::process::id() }
     }
 
     /// Whose the descriptors are that come from here on: those that are closed without having been
@@ -265,8 +268,15 @@ impl Stream {
         self.behind.is_full()
     }
 
+    fn is_ours(&self) -> bool {
+        std::process::id() == self.maker
+    }
+
     /// Ends the conversation both ways: each side reads the end from here on. The descriptor stays.
     pub fn hang_up(&self) {
+        if !self.is_ours() {
+            return;
+        }
         // The only refusal is that the other end has gone: then it has ended already.
         let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
     }
@@ -275,6 +285,9 @@ impl Stream {
     /// are: the kernel would close them with the socket, and whoever closes that wait for it. If
     /// too many of its user's wait already, the socket is one more of them, with all it holds.
     pub fn end(self) {
+        if !self.is_ours() {
+            return;
+        }
         self.hang_up();
         // Nothing more can be sent, so this comes to its end.
         while self.has_unread() {

@@ -121,7 +121,7 @@ class Reader {
     /* Memory of so many bytes, all 0, that the server reads in place. */
     friend ::nearcall::lent lend(const Reader &client, ::std::size_t size) {
         nearcall_environment env;
-        ::nearcall::lent made(::nearcall_lend_to_lends_Reader(client.own_.get(), size, &env), size);
+        ::nearcall::lent made(::nearcall_lend_to_lends_Reader(client.nc_own_.get(), size, &env), size);
         if (!made) {
             throw ::nearcall::call_error(env);
         }

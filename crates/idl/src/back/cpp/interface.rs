@@ -587,7 +587,7 @@ fn print_lend(own: &str, c: &str, text: &mut Text) {
     text.line("/* Memory of so many bytes, all 0, that the server reads in place. */");
     text.open(format!("friend ::nearcall::lent lend(const {own} &client, ::std::size_t size) {{"));
     text.line("nearcall_environment env;");
-    let lend = format!("::nearcall_lend_to_{c}(client.own_.get(), size, &env)");
+    let lend = format!("::nearcall_lend_to_{c}(client.nc_own_.get(), size, &env)");
     text.line(format!("::nearcall::lent made({lend}, size);"));
     text.lines(["if (!made) {", "    throw ::nearcall::call_error(env);", "}"].map(String::from));
     text.line("return made;");
