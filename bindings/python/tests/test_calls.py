@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import signal
 import sys
@@ -205,25 +204,6 @@ def test_an_awaited_call_raises(rust: typing.Any, shapes: Shapes) -> None:
             await client.with_deadline(0.05).wait(500)
 
     asyncio.run(call())
-
-
-def test_a_child_that_was_forked_leaves_its_parent_s_binding_alone(
-    rust: typing.Any, shapes: Shapes
-) -> None:
-    client = shapes.ShapesClient.import_("rust")
-    assert client.add(2, 3) == 5
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            del client
-            gc.collect()
-            status = 0
-        finally:
-            os._exit(status)
-    assert os.waitpid(child, 0)[1] == 0
-    assert client.add(3, 4) == 7
-    assert not client.binding.is_revoked
 
 
 def test_a_child_that_was_forked_is_told(rust: typing.Any, shapes: Shapes) -> None:

@@ -107,6 +107,8 @@ pub(crate) struct DomainCore {
     trust: TrustClasses,
     numbers: AtomicU64,
     is_stopping: AtomicBool,
+    /// Of the process that has made it.
+    process_id: u32,
 }
 
 impl Default for DomainOptions {
@@ -156,6 +158,7 @@ impl Domain {
             trust: TrustClasses::default(),
             numbers: AtomicU64::new(1),
             is_stopping: AtomicBool::new(false),
+            process_id: std::process::id(),
         });
         Housekeeping::start(&core)?;
         Ok(Domain { life: Arc::new(Life { core }) })
@@ -189,7 +192,16 @@ impl DomainCore {
         self.is_stopping.load(Ordering::Relaxed)
     }
 
+    /// This process is a child that was forked. It has a copy of what its parent has made, and
+    /// neither its threads nor its segments: to drop the copy ends nothing, and tells nobody.
+    pub fn is_forked(&self) -> bool {
+        std::process::id() != self.process_id
+    }
+
     fn shut_down(&self) {
+        if self.is_forked() {
+            return;
+        }
         // Relaxed: see `is_stopping`.
         self.is_stopping.store(true, Ordering::Relaxed);
         self.processors.stop(self);

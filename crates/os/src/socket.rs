@@ -60,7 +60,7 @@ pub struct Stream {
     /// What its peer's user has sent, over whatever connection, and waits to be closed.
     behind: Behind,
     /// The process that has made it. A child that was forked has a copy, and the connection is its
-    /// parent's: to let go of the copy ends nothing.
+    /// parent's: to let go of the copy ends nothing, and nothing is sent over it.
     maker: u32,
 }
 
@@ -320,6 +320,9 @@ impl Stream {
 
     /// Sends if there is room; whether there was.
     fn send_now(&self, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> Result<bool, SocketError> {
+        if !self.is_ours() {
+            return Err(SocketError::HungUp);
+        }
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         if !descriptors.is_empty() {

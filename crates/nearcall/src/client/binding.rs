@@ -83,8 +83,6 @@ pub(crate) struct ClientBinding {
     pub renewal: Renewal,
     /// Keeps the housekeeping that watches the server.
     pub domain: Domain,
-    /// Of the process that bound: a child that was forked has another.
-    process_id: u32,
     /// Itself, for whoever may outlive it: FastThreads whose calls are put off.
     me: Weak<ClientBinding>,
 }
@@ -173,7 +171,6 @@ impl ClientBinding {
             captured_count: AtomicU32::new(0),
             leads: AtomicU32::new(0),
             domain: parts.domain,
-            process_id: std::process::id(),
             me: Weak::new(),
         };
         binding.offer(&binding.first);
@@ -400,9 +397,7 @@ impl ClientBinding {
 
 impl Drop for ClientBinding {
     fn drop(&mut self) {
-        // A child that was forked has a copy of this, and neither its segments nor its threads. The
-        // socket is its parent's, too: to hang up would end that one's binding.
-        if std::process::id() != self.process_id {
+        if self.domain.core().is_forked() {
             return;
         }
         self.revoke(RevokeReason::Released);

@@ -163,6 +163,9 @@ pub(super) fn abandon(grip: Grip<'_>) {
 
 /// The same; true: the reply is there, and the A-stack is the caller's still.
 pub(super) fn abandon_unless_replied(grip: Grip<'_>) -> bool {
+    if grip.binding.domain.core().is_forked() {
+        return false;
+    }
     match turn::abort(&grip.astack.head().turn, grip.linkage().sequence()) {
         // If it does not look by itself, it is to see it.
         Ok(()) => {
@@ -180,6 +183,9 @@ pub(super) fn abandon_unless_replied(grip: Grip<'_>) -> bool {
 #[cold]
 #[inline(never)]
 pub(super) fn let_come_back(grip: Grip<'_>) {
+    if grip.binding.domain.core().is_forked() {
+        return;
+    }
     grip.settle_here();
     let sequence = grip.linkage().sequence();
     match turn::is_idle(&grip.astack.head().turn, sequence) {

@@ -237,6 +237,9 @@ impl Clerk {
 
 impl Drop for Clerk {
     fn drop(&mut self) {
+        if self.domain.core().is_forked() {
+            return;
+        }
         // SeqCst: a bind that completes meanwhile either sees it, or is seen in the table below.
         self.core.is_withdrawn.store(true, Ordering::SeqCst);
         self.core.socket.withdraw();

@@ -1,0 +1,83 @@
+"""A child that was forked drops what its parent has, and the parent notices nothing."""
+
+from __future__ import annotations
+
+import gc
+import os
+import types
+import typing
+
+import pytest
+
+import nearcall
+
+Shapes = types.ModuleType
+Witness = types.ModuleType
+
+
+def in_child(drop: typing.Callable[[], object]) -> None:
+    """Has a child do that, and collect what nobody holds then."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            drop()
+            gc.collect()
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_binding_goes_on(rust: typing.Any, shapes: Shapes) -> None:
+    held = {"client": shapes.ShapesClient.import_("rust")}
+    assert held["client"].add(2, 3) == 5
+    in_child(held.clear)
+    assert held["client"].add(3, 4) == 7
+    assert not held["client"].binding.is_revoked
+
+
+def test_a_posted_call_is_collected(rust: typing.Any, shapes: Shapes) -> None:
+    client = shapes.ShapesClient.import_("rust")
+    for let_go in (list.clear, lambda calls: [call.cancel() for call in calls]):
+        calls = [client.posting.add(n, 1) for n in range(3)]
+        in_child(lambda let_go=let_go, calls=calls: let_go(calls))  # type: ignore[misc]
+        assert [call.collect() for call in calls] == [1, 2, 3]
+    assert client.binding.captured_count == 0
+
+
+def test_lent_memory_stays_lent(rust: typing.Any, shapes: Shapes) -> None:
+    client = shapes.ShapesClient.import_("rust")
+    held = [client.binding.lend(1 << 20)]
+    memoryview(held[0])[:3] = b"abc"
+    in_child(held.clear)
+    returned, _ = client.swap(held[0])
+    assert len(returned) == 1 << 20 and returned[:3] == b"abc"
+
+
+def test_an_export_goes_on(witness: Witness) -> None:
+    class Seeing(witness.WitnessServer):  # type: ignore[name-defined, misc]
+        def who(self) -> tuple[int, int, int]:
+            return 0, 0, 0
+
+        def giver(self) -> int:
+            return 7
+
+        def left(self) -> int:
+            return 8
+
+        def linger(self) -> None: ...
+
+        def seen(self) -> int:
+            return 9
+
+    held = [nearcall.export("forked", Seeing())]
+    client = witness.WitnessClient.import_("forked")
+    assert client.giver() == 7
+    in_child(held.clear)
+    in_child(held[0].withdraw)
+    assert client.giver() == 7
+    assert witness.WitnessClient.import_("forked").seen() == 9
+    held[0].withdraw()
+    with pytest.raises(nearcall.NoSuchName):
+        witness.WitnessClient.import_("forked", timeout=0.1)
