@@ -463,6 +463,12 @@ impl Operation {
         self.feed.as_ref().is_some_and(|feed| feed.part != FeedPart::Open)
     }
 
+    /// Whether a program may post its calls and collect them later (design note 0007): it has a
+    /// reply, and neither opens nor carries a feed.
+    pub fn is_posted(&self) -> bool {
+        !self.is_oneway && self.feed.is_none()
+    }
+
     /// Whether it opens a feed that goes both ways.
     pub fn opens_exchange(&self) -> bool {
         let feed = self.feed.as_ref();

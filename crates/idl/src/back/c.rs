@@ -137,7 +137,7 @@ impl C<'_> {
                 if !halves::is_ahead(procedure.operation) {
                     self.print_call_stub(procedure, &mut text);
                 }
-                if halves::is_ahead(procedure.operation) || halves::is_posted(procedure.operation) {
+                if halves::is_ahead(procedure.operation) || procedure.operation.is_posted() {
                     self.print_halves(procedure, &mut text);
                 }
             }

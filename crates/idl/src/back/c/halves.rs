@@ -17,11 +17,6 @@ pub fn is_ahead(operation: &Operation) -> bool {
     matches!(part, Some(FeedPart::Next | FeedPart::Put))
 }
 
-/// Whether a program may post it: it has a reply, and opens no feed.
-pub fn is_posted(operation: &Operation) -> bool {
-    !operation.is_oneway && operation.feed.is_none()
-}
-
 /// The operation as one half has it. What the procedure changes goes by the post, which leaves it
 /// as it is, and comes by the collection, which has nothing to give back for it.
 pub fn half(operation: &Operation, direction: Direction) -> Operation {
@@ -67,7 +62,7 @@ impl C<'_> {
 
     /// What a call is, between its halves.
     fn posted_record(&self, procedure: Procedure<'_>) -> String {
-        match is_posted(procedure.operation) {
+        match procedure.operation.is_posted() {
             true => format!("nearcall_posted_{}", self.stub_name(procedure)),
             false => String::from("nearcall_posted"),
         }
@@ -77,7 +72,7 @@ impl C<'_> {
     fn post_signature(&self, procedure: Procedure<'_>) -> String {
         let (own, name) = (self.names.declaration(procedure.interface), self.post_name(procedure));
         let given = self.half_parameters(procedure, Direction::In);
-        let (kept, when) = match is_posted(procedure.operation) {
+        let (kept, when) = match procedure.operation.is_posted() {
             true => ("", ""),
             false => ("static ", "uint32_t nc_when, "),
         };
@@ -93,7 +88,7 @@ impl C<'_> {
         let (returns, name) =
             (self.returned_type(procedure.operation), self.collect_name(procedure));
         let came = self.half_parameters(procedure, Direction::Out);
-        let kept = if is_posted(procedure.operation) { "" } else { "static " };
+        let kept = if procedure.operation.is_posted() { "" } else { "static " };
         let (star, record) =
             (if returns.ends_with('*') { "" } else { " " }, self.posted_record(procedure));
         format!(
@@ -136,7 +131,7 @@ impl C<'_> {
                 step => printer.write(step),
             }
         }
-        let (when, posted) = match is_posted(operation) {
+        let (when, posted) = match operation.is_posted() {
             true => ("NEARCALL_POST_NOW", "&nc_posted->call"),
             false => ("nc_when", "nc_posted"),
         };
@@ -154,7 +149,7 @@ impl C<'_> {
         text.line("bool nc_is_posted = false;");
         let puts = payload_counts(&plan.client.request).0;
         printer.print_locals(text, puts, 0);
-        if is_posted(operation) {
+        if operation.is_posted() {
             text.line("nearcall_begin(nc_env);");
             text.line("nc_posted->call.is_posted = false;");
         }
@@ -172,7 +167,7 @@ impl C<'_> {
         let Procedure { operation, plan, .. } = procedure;
         let mut printer = Printer::new(self, procedure, Side::Client);
         print_reply_record(&mut printer, plan);
-        let is_own = is_posted(operation);
+        let is_own = operation.is_posted();
         let posted = if is_own { "&nc_posted->call" } else { "nc_posted" };
         printer.text.open(format!("if (!nearcall_collect({posted}, &nc_reply, nc_env)) {{"));
         printer.text.line("goto nc_done;");

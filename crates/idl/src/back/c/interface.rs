@@ -1,7 +1,6 @@
 //! What both sides of an interface share: its descriptor, signatures, and the declarations.
 
 use crate::back::c::C;
-use crate::back::c::halves::is_posted;
 use crate::back::c::names::beside;
 use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
@@ -57,7 +56,7 @@ impl C<'_> {
         }
         text.line("");
         for procedure in self.procedures(plan) {
-            if is_posted(procedure.operation) {
+            if procedure.operation.is_posted() {
                 self.declare_halves(procedure, text);
             }
         }

@@ -12,7 +12,6 @@ mod shown;
 mod values;
 
 use crate::back::c::C;
-use crate::back::c::halves::is_posted;
 use crate::back::c::interface::Procedure;
 use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
@@ -201,7 +200,7 @@ impl<'m> Programs<'_, 'm> {
                     }
                     text.line(format!("nc_round({}, {});", test.number, test.rounds.len()));
                     let bound = if returned.is_some() { "returned = " } else { "" };
-                    match self.test.manner == Manner::Posted && is_posted(operation) {
+                    match self.test.manner == Manner::Posted && operation.is_posted() {
                         true => self.posted(operation, (bound, function), text),
                         false => text.line(format!("{bound}{function}({arguments}, &env);")),
                     }

@@ -1,6 +1,6 @@
 //! Calls that are posted now and collected later (docs/design/0007), over C's halves.
 
-use crate::back::c::halves::{half, is_posted};
+use crate::back::c::halves::half;
 use crate::back::c::interface::Procedure;
 use crate::back::c::text::Text;
 use crate::back::cpp::Cpp;
@@ -16,14 +16,14 @@ impl Cpp<'_, '_> {
         (procedures, functions): (&[Procedure<'_>], &[String]),
         text: &mut Text,
     ) -> Option<String> {
-        if !procedures.iter().any(|one| is_posted(one.operation)) {
+        if !procedures.iter().any(|one| one.operation.is_posted()) {
             return None;
         }
         text.line("/* Posts calls; what each function returns collects the results. */");
         text.open(format!("class {own} {{"));
         text.label("  public:");
         text.line(format!("explicit {own}(const ::{c} *client) : nc_client_(client) {{}}"));
-        let all = || procedures.iter().zip(functions).filter(|(one, _)| is_posted(one.operation));
+        let all = || procedures.iter().zip(functions).filter(|(one, _)| one.operation.is_posted());
         for (procedure, name) in all() {
             text.doc(&procedure.operation.doc);
             self.print_post(*procedure, name, text);

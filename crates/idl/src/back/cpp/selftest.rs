@@ -12,7 +12,6 @@ mod shown;
 mod values;
 
 use crate::back::c::C;
-use crate::back::c::halves::is_posted;
 use crate::back::c::interface::Procedure;
 use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
@@ -184,7 +183,7 @@ impl Programs<'_, '_, '_> {
         let exchange = self.cpp.c.exchange_of(procedure);
         let feed = self.cpp.c.feed_here(procedure);
         let class = self.cpp.path(interface);
-        let is_posted = self.test.manner == Manner::Posted && is_posted(operation);
+        let is_posted = self.test.manner == Manner::Posted && operation.is_posted();
         text.open(format!("static void nc_call_{}(const {class} &client) {{", test.number));
         for (number, round) in test.rounds.iter().enumerate() {
             let at = At { test, round: number };

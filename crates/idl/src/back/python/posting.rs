@@ -4,13 +4,7 @@ use crate::back::python::Python;
 use crate::back::python::interface::{arguments, does};
 use crate::back::python::names::InterfaceNames;
 use crate::back::python::text::Text;
-use crate::model::{Interface, Operation};
-
-/// Whether an operation is posted and collected later: not what has no reply, and not what opens a
-/// feed.
-pub fn is_posted(operation: &Operation) -> bool {
-    !operation.is_oneway && operation.feed.is_none()
-}
+use crate::model::Interface;
 
 impl Python<'_> {
     /// The class whose functions post calls of an interface.
@@ -28,7 +22,7 @@ impl Python<'_> {
             text.line("");
             text.line("__slots__ = ()");
             let all = interface.operations.iter().zip(&names.functions).enumerate();
-            for (index, (operation, function)) in all.filter(|(_, (one, _))| is_posted(one)) {
+            for (index, (operation, function)) in all.filter(|(_, (one, _))| one.is_posted()) {
                 text.line("");
                 let parameters = self.given_parameters(operation);
                 let results = self.result_annotation(operation);

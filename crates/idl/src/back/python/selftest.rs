@@ -11,7 +11,6 @@ mod values;
 
 use crate::back::python::Python;
 use crate::back::python::names::parameter_names;
-use crate::back::python::posting::is_posted;
 use crate::back::python::selftest::feeds::FeedOf;
 use crate::back::python::text::{Text, quoted, tuple};
 use crate::back::{Output, Printed};
@@ -153,7 +152,7 @@ impl<'m> Programs<'_, 'm> {
     /// The call of a function, as an expression.
     fn called(&self, operation: &Operation, function: &str, arguments: &str) -> String {
         match self.test.manner {
-            Manner::Posted if is_posted(operation) => {
+            Manner::Posted if operation.is_posted() => {
                 format!("client.posting.{function}({arguments}).collect()")
             }
             Manner::Blocking | Manner::Posted => format!("client.{function}({arguments})"),

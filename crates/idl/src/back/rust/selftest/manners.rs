@@ -11,7 +11,7 @@ impl Programs<'_, '_> {
     /// How an operation is called: nobody posts what has no reply, or what opens a feed.
     pub fn manner_of(&self, operation: &Operation) -> Manner {
         match self.test.manner {
-            Manner::Posted if operation.is_oneway || operation.feed.is_some() => Manner::Blocking,
+            Manner::Posted if !operation.is_posted() => Manner::Blocking,
             manner => manner,
         }
     }
