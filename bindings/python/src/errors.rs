@@ -129,11 +129,7 @@ pub fn of_bind(py: Python<'_>, error: &BindError) -> PyErr {
 
 /// Why a file is no policy to export by.
 pub fn of_policy(py: Python<'_>, path: &Path, error: &PolicyError) -> PyErr {
-    let reason = match error {
-        PolicyError::File { .. } => error.to_string(),
-        error => format!("{}: {error}", path.display()),
-    };
-    made(py, "ExportError", reason, "NO")
+    made(py, "ExportError", error.in_file(path), "NO")
 }
 
 /// Why an interface is not exported.

@@ -228,6 +228,16 @@ fn binding_limits(entry: BindingEntry) -> BindingLimits {
     }
 }
 
+impl PolicyError {
+    /// The same in a line that names the file.
+    pub fn in_file(&self, path: &Path) -> String {
+        match self {
+            PolicyError::File { .. } => self.to_string(),
+            error => format!("{}: {error}", path.display()),
+        }
+    }
+}
+
 impl fmt::Display for PolicyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use nearcall::{ExportOptions, ImportOptions, Policy, Rebind, WhenExhausted};
-use nearcall_policy::PolicyError;
 
 /// How an interface is imported. `nearcall_import_options` in C.
 #[repr(C)]
@@ -73,10 +72,7 @@ pub unsafe fn export_options(given: Option<&ExportOptionsRecord>) -> Result<Expo
 pub unsafe fn policy(path: *const c_char) -> Result<Policy, String> {
     // SAFETY: H3.
     let path = unsafe { whole(path) };
-    nearcall_policy::load(path).map(Policy::Rules).map_err(|error| match error {
-        error @ PolicyError::File { .. } => error.to_string(),
-        error => format!("{}: {error}", path.display()),
-    })
+    nearcall_policy::load(path).map(Policy::Rules).map_err(|error| error.in_file(path))
 }
 
 /// A path byte for byte: one that is no UTF-8 must not become that of another file. Null: none.
