@@ -76,8 +76,11 @@ pub fn begin(
     arguments: &Bound<'_, PyTuple>,
 ) -> PyResult<Option<AwaitedCall>> {
     let binding = binding.get();
+    if binding.plan().procedures.get(procedure).is_some_and(|plan| plan.is_retried) {
+        return Ok(None);
+    }
     let (plan, filled) = binding.filled(procedure, arguments, Side::Client)?;
-    if plan.is_retried || filled.variable_bytes() > LOOP_BYTES_MAX {
+    if filled.variable_bytes() > LOOP_BYTES_MAX {
         return Ok(None);
     }
     let going = Going::new(binding.client().clone(), |client| {

@@ -60,6 +60,9 @@ pub fn ways() -> Vec<(&'static str, &'static [&'static str])> {
 /// with each: the program, and the directory that it runs in.
 pub fn in_both(idl: &str, [c, cpp]: [&str; 2], play: impl Fn(&Path, &Path)) {
     let (ways, mut count) = (ways(), 0);
+    if ways.is_empty() {
+        return lacking("a compiler of C");
+    }
     for (compiler, flags) in &ways {
         for (language, program) in [("c", c), ("cpp", cpp)] {
             let workshop = Workshop::of(language, idl);
@@ -68,7 +71,6 @@ pub fn in_both(idl: &str, [c, cpp]: [&str; 2], play: impl Fn(&Path, &Path)) {
         }
     }
     println!("{count} programs");
-    assert!(count == 2 * ways.len());
 }
 
 /// What is bound by the sockets of a directory, as a process with that run-time directory does.
