@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod activity;
 pub mod campaign;
 pub mod confined;
 pub mod contract;

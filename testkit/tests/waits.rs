@@ -1,45 +1,16 @@
 //! Waiting: who sleeps, who is woken, and who takes over from whom. Counts, not times.
 
-use std::collections::BTreeMap;
-use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use nearcall::Domain;
 use nearcall_os::processor;
+use testkit::activity::activity;
 use testkit::campaign::hand::{self, HandClient};
 use testkit::campaign::{effects, player};
 use testkit::world::{Kind, each_world, in_world};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
-
-/// What the system has counted of one thread.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Activity {
-    name: String,
-    ticks: u64,
-    voluntary_switches: u64,
-}
-
-/// Of each thread of a process; `None` where the system does not tell.
-fn activity(pid: u32) -> Option<BTreeMap<String, Activity>> {
-    let mut threads = BTreeMap::new();
-    for thread in fs::read_dir(format!("/proc/{pid}/task")).ok()? {
-        let path = thread.ok()?.path();
-        let stat = fs::read_to_string(path.join("stat")).ok()?;
-        let (_, fields) = stat.rsplit_once(") ")?;
-        // utime and stime are fields 14 and 15; the state, which follows the name, is field 3.
-        let ticks = fields.split(' ').skip(11).take(2);
-        let ticks = ticks.map(|field| field.parse::<u64>().ok()).sum::<Option<u64>>()?;
-        let status = fs::read_to_string(path.join("status")).ok()?;
-        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));
-        let voluntary_switches = field("voluntary_ctxt_switches:")?.trim().parse().ok()?;
-        let name = field("Name:")?.trim().to_owned();
-        let id = path.file_name()?.to_string_lossy().into_owned();
-        threads.insert(id, Activity { name, ticks, voluntary_switches });
-    }
-    Some(threads)
-}
 
 #[test]
 fn an_idle_server_does_nothing() {
@@ -125,6 +96,23 @@ fn a_sleeping_server_serves_where_its_caller_is_and_a_busy_one_elsewhere() {
             assert!(in_a_row < 10_000, "the watcher was not hailed: {in_a_row} switches");
         };
         std::thread::scope(|threads| threads.spawn(calls).join().unwrap());
+    });
+}
+
+#[test]
+fn a_posted_call_that_nobody_waits_for_does_not_wait_behind_a_slow_one() {
+    each_world(SERVER, |world| {
+        let server = world.serve("posted");
+        let client = world.import(&server);
+        let posting = client.posting();
+        let slow = posting.doze(2_000).unwrap();
+        let quick = posting.add(1, 2).unwrap();
+        while !quick.is_replied() {
+            std::thread::yield_now();
+        }
+        assert!(!slow.is_replied(), "it came behind the one that takes long");
+        assert_eq!(quick.collect().unwrap(), 3);
+        slow.collect().unwrap();
     });
 }
 

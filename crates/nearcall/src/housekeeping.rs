@@ -1,6 +1,8 @@
 //! The thread that keeps house: binds importers, notices deaths, takes out-of-line segments and
 //! growth requests. Nothing of a call waits for it (MECHANISMS 8: no instruction on the hot path).
 
+mod unclaimed;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
@@ -13,6 +15,7 @@ use nearcall_os::clock;
 use nearcall_os::peer::Process;
 use nearcall_os::poll::{Poller, Ready, Waker};
 
+use self::unclaimed::{Captures, Posts, Unclaimed};
 use crate::client::binding::ClientBinding;
 use crate::domain::DomainCore;
 use crate::server::binding::ServerBinding;
@@ -33,13 +36,6 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Importers let in, and requests of one binding answered, before the others have their turn.
 pub(crate) const BATCH: usize = 16;
-
-/// First time after which captured calls that nobody has claimed are looked after; doubled up to
-/// [`CAPTURED_SLICE_MAX`] while there are any.
-const CAPTURED_SLICE_MIN: Duration = Duration::from_millis(1);
-
-/// Longest such time.
-const CAPTURED_SLICE_MAX: Duration = Duration::from_millis(128);
 
 /// How long server processors that sleep may keep what they know of bindings that have gone.
 const STALE_TIME: Duration = Duration::from_millis(50);
@@ -74,8 +70,7 @@ pub(crate) struct Housekeeping {
     paused: Mutex<Vec<(Instant, Arc<ServerBinding>)>>,
     /// Bindings by token, some of whose packets a server processor has read.
     again: Mutex<Vec<u64>>,
-    /// A call was captured since the bindings were last looked through for such.
-    has_captured: AtomicBool,
+    unclaimed: Unclaimed,
     /// Since when a binding is gone that server processors may still know, or a class.
     stale_since: Mutex<Option<Instant>>,
     /// When a user without bindings may have paid what it owes. The thread's own.
@@ -110,7 +105,7 @@ impl Housekeeping {
             handshakes: Mutex::default(),
             paused: Mutex::default(),
             again: Mutex::default(),
-            has_captured: AtomicBool::new(false),
+            unclaimed: Unclaimed::default(),
             stale_since: Mutex::default(),
             debts_paid: Mutex::default(),
             has_ended: AtomicBool::new(false),
@@ -131,30 +126,6 @@ impl Housekeeping {
         // Relaxed: the wake follows, and the thread looks after it.
         self.has_ended.store(true, Ordering::Relaxed);
         self.waker.wake();
-    }
-
-    /// A call was captured: nobody waits for it who would ring again if its bell was lost.
-    ///
-    /// # Cost: one swap, and once a millisecond at most a wake-up of this thread.
-    pub fn look_after_captured(&self) {
-        // AcqRel: pairs with the swap in `look_through_captured`: either that finds the call, or
-        // this finds that it is to be begun again.
-        if !self.has_captured.swap(true, Ordering::AcqRel) {
-            self.waker.wake();
-        }
-    }
-
-    /// Looks through the bindings for captured calls that nobody has claimed, and rings for them,
-    /// for the n-th time. False: there is none.
-    fn look_through_captured(&self, times: u32) -> bool {
-        // AcqRel: as above.
-        self.has_captured.swap(false, Ordering::AcqRel);
-        let bindings: Vec<_> = self.watched().values().filter_map(Watched::exporter).collect();
-        let mut has_unclaimed = false;
-        for binding in bindings {
-            has_unclaimed |= binding.look_after_captured(times);
-        }
-        has_unclaimed
     }
 
     /// A packet of this binding was read from its socket and is to be answered.
@@ -391,51 +362,20 @@ impl Watched {
     }
 }
 
-/// When captured calls are to be looked after.
-#[derive(Default)]
-struct Captures {
-    /// `None`: there are none that anybody would have to ring for.
-    due: Option<Instant>,
-    times: u32,
-}
-
-impl Captures {
-    /// Looks after them if it is time. How long until it is time again.
-    fn look_after(&mut self, house: &Housekeeping) -> Option<Duration> {
-        let now = Instant::now();
-        match self.due {
-            // Relaxed: the waker was written after it.
-            None if house.has_captured.load(Ordering::Relaxed) => {
-                self.due = Some(now + CAPTURED_SLICE_MIN);
-            }
-            Some(due) if due <= now => {
-                self.times += 1;
-                let slice = CAPTURED_SLICE_MIN * (1 << self.times.min(16));
-                let slice = slice.min(CAPTURED_SLICE_MAX);
-                self.due = house.look_through_captured(self.times).then(|| now + slice);
-                if self.due.is_none() {
-                    self.times = 0;
-                }
-            }
-            _ => {}
-        }
-        self.due.map(|due| due.saturating_duration_since(now))
-    }
-}
-
 /// The thread.
 fn keep(core: &Arc<DomainCore>) {
     let house = &core.housekeeping;
     let mut ready = Vec::new();
-    let mut captures = Captures::default();
+    let (mut captures, mut posts) = (Captures::default(), Posts::default());
     // Relaxed: see `stop`.
     while !house.has_ended.load(Ordering::Relaxed) {
-        let until_captures = captures.look_after(house);
+        let until_unclaimed = [captures.look_after(house), posts.look_after(house)];
         let until_unpaused = house.end_pauses();
         let until_gone = house.let_go_of_gone(core);
         let until_late = [house.next_deadline(), core.introductions.next_deadline()];
-        let untils = [until_captures, until_unpaused, until_gone];
-        let timeout = until_late.into_iter().chain(untils).flatten().min();
+        let untils = [until_unpaused, until_gone];
+        let untils = untils.into_iter().chain(until_late).chain(until_unclaimed);
+        let timeout = untils.flatten().min();
         if let Err(error) = house.poller.wait(&mut ready, timeout) {
             tracing::error!(%error, "housekeeping cannot wait");
             std::thread::sleep(POLLER_PAUSE);

@@ -2,6 +2,7 @@
 
 mod claiming;
 mod telling;
+mod unattended;
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -26,6 +27,7 @@ use nearcall_os::peer::Process;
 use nearcall_os::segment::Segment;
 use nearcall_os::thread_pointer::thread_pointer;
 
+use self::unattended::Unattended;
 use super::claimants::Claimants;
 use super::control::Control;
 use super::linkage::{Linkage, NOBODY};
@@ -78,6 +80,7 @@ pub(crate) struct ClientBinding {
     pub lane: u32,
     captured: Mutex<Captured>,
     captured_count: AtomicU32,
+    unattended: Unattended,
     /// Batches that are ahead of whom they are for, of feeds that are no thread's.
     pub leads: AtomicU32,
     pub renewal: Renewal,
@@ -169,6 +172,7 @@ impl ClientBinding {
             lane: parts.lane,
             captured: Mutex::new(Captured::new(count_max)),
             captured_count: AtomicU32::new(0),
+            unattended: Unattended::default(),
             leads: AtomicU32::new(0),
             domain: parts.domain,
             me: Weak::new(),

@@ -298,6 +298,7 @@ impl<'b, 'd> Call<'b, 'd> {
         let (grip, procedure) = self.post_alone(fixed_bytes)?;
         let linkage = grip.linkage();
         linkage.set_outstanding(switching::caller_number());
+        grip.binding.leave_unattended();
         if deadline.ns != 0 {
             begin(grip, deadline);
         }

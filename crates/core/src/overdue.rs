@@ -1,0 +1,80 @@
+//! How long calls that were posted, and that nobody waits for, have been under way: counted in
+//! looks at all of them, so that a post reads no clock (design note 0003).
+
+use alloc::vec::Vec;
+
+use crate::turn::Sequence;
+
+/// What was seen of each A-stack of a binding. Grows to as many as it is told of.
+#[derive(Debug, Default)]
+pub struct Overdue {
+    astacks: Vec<Seen>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    /// None: there was none.
+    call: Option<Sequence>,
+    looks: u32,
+}
+
+impl Seen {
+    const NOTHING: Seen = Seen { call: None, looks: 0 };
+}
+
+impl Overdue {
+    /// A look at A-stack `index`, on which `call` is under way. How many looks before this one have
+    /// seen the same call.
+    pub fn look(&mut self, index: u32, call: Option<Sequence>) -> u32 {
+        let at = index as usize;
+        if self.astacks.len() <= at {
+            self.astacks.resize(at + 1, Seen::NOTHING);
+        }
+        let seen = &mut self.astacks[at];
+        match call.is_some() && seen.call == call {
+            true => seen.looks = seen.looks.saturating_add(1),
+            false => *seen = Seen { call, looks: 0 },
+        }
+        seen.looks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(sequence: u32) -> Option<Sequence> {
+        Some(Sequence::from_u32(sequence))
+    }
+
+    #[test]
+    fn a_call_that_stays_is_counted() {
+        let mut overdue = Overdue::default();
+        let looks: Vec<u32> = (0..4).map(|_| overdue.look(3, call(7))).collect();
+        assert_eq!(looks, [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn another_call_begins_anew() {
+        let mut overdue = Overdue::default();
+        overdue.look(3, call(7));
+        assert_eq!(overdue.look(3, call(7)), 1);
+        assert_eq!(overdue.look(3, call(8)), 0);
+        assert_eq!(overdue.look(3, None), 0);
+        assert_eq!(overdue.look(3, call(8)), 0);
+    }
+
+    #[test]
+    fn nothing_is_never_overdue() {
+        let mut overdue = Overdue::default();
+        assert_eq!((overdue.look(0, None), overdue.look(0, None)), (0, 0));
+    }
+
+    #[test]
+    fn astacks_are_counted_apart() {
+        let mut overdue = Overdue::default();
+        overdue.look(0, call(1));
+        assert_eq!(overdue.look(5, call(1)), 0);
+        assert_eq!(overdue.look(0, call(1)), 1);
+    }
+}

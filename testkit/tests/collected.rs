@@ -1,0 +1,44 @@
+//! Who looks after posted calls sleeps once they are collected. Alone in its program, because the
+//! threads are the process's.
+
+use std::time::Duration;
+
+use testkit::activity::activity;
+use testkit::world::{Kind, in_world};
+
+const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
+
+#[test]
+fn a_client_whose_calls_are_collected_does_nothing() {
+    in_world(Kind::Processes, SERVER, |world| {
+        let server = world.serve("collected");
+        let client = world.import(&server);
+        let posting = client.posting();
+        let house_switches = || {
+            let threads = activity(std::process::id())?.into_values();
+            let house = threads.filter(|thread| thread.name.starts_with("nearcall-house"));
+            Some(house.map(|thread| thread.voluntary_switches).collect::<Vec<_>>())
+        };
+        let Some(mut before) = house_switches() else {
+            println!("skipped: /proc does not tell what the threads of a process do");
+            return;
+        };
+        let mut switches = 0;
+        for number in 0..3 {
+            assert_eq!(posting.add(number, 1).unwrap().collect().unwrap(), number + 1);
+            // It looks for calls for a while, and then no more.
+            loop {
+                std::thread::sleep(Duration::from_millis(50));
+                let now = house_switches().unwrap();
+                if now == before {
+                    break;
+                }
+                switches += 1;
+                before = now;
+            }
+        }
+        assert!(switches >= 3, "it has not looked at all");
+        std::thread::sleep(Duration::from_secs(1));
+        assert_eq!(house_switches().unwrap(), before);
+    });
+}
