@@ -1,4 +1,4 @@
-//! Who looks after posted calls sleeps once they are collected. Alone in its program, because the
+//! Who looks after posted calls sleeps once they are taken. Alone in its program, because the
 //! threads are the process's.
 
 use std::time::Duration;
@@ -9,7 +9,7 @@ use testkit::world::{Kind, in_world};
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 
 #[test]
-fn a_client_whose_calls_are_collected_does_nothing() {
+fn a_client_whose_calls_are_taken_does_nothing() {
     in_world(Kind::Processes, SERVER, |world| {
         let server = world.serve("collected");
         let client = world.import(&server);
@@ -38,7 +38,13 @@ fn a_client_whose_calls_are_collected_does_nothing() {
             }
         }
         assert!(switches >= 3, "it has not looked at all");
+        // Nor is one looked after that has its reply, and one that runs.
+        let (replied, running) = (posting.add(1, 2).unwrap(), posting.doze(2_000).unwrap());
+        std::thread::sleep(Duration::from_millis(500));
+        assert!(replied.is_replied() && !running.is_replied());
+        before = house_switches().unwrap();
         std::thread::sleep(Duration::from_secs(1));
         assert_eq!(house_switches().unwrap(), before);
+        assert_eq!((replied.collect().unwrap(), running.collect().unwrap()), (3, 1));
     });
 }

@@ -10,7 +10,8 @@ use nearcall_core::turn;
 use super::{ClientBinding, was_claimed};
 use crate::client::linkage::NOBODY;
 
-/// Looks in a row that find no call, after which housekeeping looks once more, and no more.
+/// Looks in a row that find no call which anybody would have to take, after which housekeeping
+/// looks once more, and no more.
 const IDLE_LOOKS: u32 = 25;
 
 /// Nobody looks: whoever posts has housekeeping do it.
@@ -52,8 +53,8 @@ impl ClientBinding {
     #[cold]
     #[inline(never)]
     fn watch_unattended(&self) {
-        // AcqRel: pairs with the exchange in `ends_watch`: one of the two is first, and housekeeping
-        // takes the binding from its list before it forgets it.
+        // AcqRel: pairs with the exchange in `ends_watch`. Either that fails, or the binding comes
+        // to the list again.
         if self.unattended.watch.swap(WATCHED, Ordering::AcqRel) == UNWATCHED {
             self.domain.core().housekeeping.look_after_posted(&self.me);
         }
@@ -73,14 +74,16 @@ impl ClientBinding {
         for astack in self.regions().flat_map(|region| region.region.astacks()) {
             let record = astack.record();
             let call = (record.outstanding() != NOBODY).then(|| record.sequence());
-            is_idle &= call.is_none();
-            let looks = seen.overdue.look(record.index, call);
-            // Asked first: what the server has may be in its hands just now.
-            if looks.is_power_of_two()
-                && turn::is_pending(&astack.head().turn)
-                && call.is_some_and(|call| !was_claimed(astack, call))
-            {
-                times = times.max(looks.ilog2() + 1);
+            let Some(looks) = seen.overdue.look(record.index, call) else { continue };
+            is_idle = false;
+            // Seldom: both sides may have these lines in their hands just now.
+            if !looks.is_power_of_two() {
+                continue;
+            }
+            let is_posted = turn::is_pending(&astack.head().turn);
+            match is_posted && !was_claimed(astack, record.sequence()) {
+                true => times = times.max(looks.ilog2() + 1),
+                false => seen.overdue.take(record.index),
             }
         }
         seen.idle_looks = if is_idle { seen.idle_looks + 1 } else { 0 };
