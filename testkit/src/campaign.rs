@@ -16,6 +16,7 @@ pub mod hand;
 pub mod honest;
 pub mod latency;
 pub mod looked_at;
+pub mod maps;
 pub mod memory;
 pub mod nightly;
 pub mod oracle;

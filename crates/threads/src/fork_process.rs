@@ -1,7 +1,7 @@
 //! fork(2) of the process: its child has one kernel thread and a copy of every record, and no
 //! FastThread goes on there. It may begin runs of its own.
 //!
-//! What kernel threads share beyond a run is behind four locks. Who forks has them meanwhile, so
+//! What kernel threads share beyond a run is behind five locks. Who forks has them meanwhile, so
 //! that no other kernel thread, which the child has not, is in the middle of something there.
 
 use std::cell::Cell;
@@ -14,6 +14,7 @@ use crate::circle::{self, Waits};
 use crate::processor;
 use crate::runs::{self, Runs};
 use crate::stacks::{self, Pool};
+use crate::watch::{self, Watch};
 
 static IS_CHILD: AtomicBool = AtomicBool::new(false);
 
@@ -25,6 +26,7 @@ thread_local! {
 /// The locks, each of which is taken without another one elsewhere.
 struct Held {
     standins: MutexGuard<'static, Standins>,
+    watch: MutexGuard<'static, Watch>,
     _runs: MutexGuard<'static, Runs>,
     _pool: MutexGuard<'static, Pool>,
     _waits: MutexGuard<'static, Waits>,
@@ -52,8 +54,8 @@ pub fn watch() {
 /// - S1 before: called by fork(2), which calls one of the others after it.
 unsafe extern "C" fn hold() {
     let (standins, _runs, _pool) = (block::standins(), runs::runs(), stacks::pool());
-    let _waits = circle::waits();
-    HELD.set(Some(ManuallyDrop::new(Held { standins, _runs, _pool, _waits })));
+    let (watch, _waits) = (watch::watch(), circle::waits());
+    HELD.set(Some(ManuallyDrop::new(Held { standins, watch, _runs, _pool, _waits })));
 }
 
 /// # Safety
@@ -73,5 +75,6 @@ unsafe extern "C" fn in_child() {
     if let Some(held) = HELD.take() {
         let mut held = ManuallyDrop::into_inner(held);
         held.standins.forget();
+        held.watch.forget();
     }
 }

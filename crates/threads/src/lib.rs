@@ -8,6 +8,7 @@
 //!  processor ── ready thread join        who runs next; a thread's record; its end
 //!     ├── team ── place thief            several processors; who takes what from whom
 //!     │     └── inbox unbegun latch      the words that they share
+//!     ├── watch                          who notices a lone processor that is stuck
 //!     ├── awaited                        what comes from outside, such as replies
 //!     └── cancel ── home                 who is to end where it waits
 //!  switch                                from one stack to another
@@ -81,6 +82,7 @@ mod team;
 mod thief;
 mod thread;
 mod unbegun;
+mod watch;
 mod whole;
 
 mod fork_process;

@@ -33,6 +33,7 @@ use crate::stacks::{self, Stacks};
 use crate::switch::{leave, switch};
 use crate::thief::LATE;
 use crate::thread::Thread;
+use crate::watch::{self, Watched, Watching, Words};
 use crate::whole::or_abort;
 
 // With their paths, because the schedules (`tests/schedules`) have this file as a module, too.
@@ -74,7 +75,9 @@ pub struct Processor {
     /// Those that wait for something that comes from outside and wakes nobody.
     pub awaited: AwaitedList,
     /// Switches until the inbox and the clock are looked at.
-    until_look: Cell<u32>,
+    until_look: Cell<usize>,
+    /// How often that was done.
+    looks: Cell<usize>,
     /// What is to be done at each look, until it says that it is over.
     chore: Cell<Option<fn() -> bool>>,
     /// How many threads wait for another kernel thread.
@@ -83,10 +86,12 @@ pub struct Processor {
     place: Place,
     /// The kernel thread has a loop of its own, which decides who goes on: see `host.rs`.
     is_hosted: bool,
+    /// If no other processor belongs to the run: what is known to who watches it.
+    watched: Watched,
 }
 
 /// While threads are ready, the inbox and the clock are looked at after so many switches.
-const SWITCHES_PER_LOOK: u32 = 32;
+const SWITCHES_PER_LOOK: usize = 32;
 
 /// Things from outside that a poll finds missing before it ends.
 const POLL_MISSES: usize = 1;
@@ -179,11 +184,13 @@ impl Processor {
             left: Cell::new(None),
             sleepers: Sleepers::default(),
             until_look: Cell::new(SWITCHES_PER_LOOK),
+            looks: Cell::new(0),
             chore: Cell::new(None),
             outside: Cell::new(0),
             awaited: AwaitedList::default(),
             place,
             is_hosted,
+            watched: Watched::new(),
         }))
     }
 
@@ -383,6 +390,7 @@ impl Processor {
     }
 
     fn look_at_all(&self) {
+        self.looks.set(self.looks.get().wrapping_add(1));
         self.until_look.set(SWITCHES_PER_LOOK);
         if let Some(chore) = self.chore.take()
             && chore()
@@ -535,9 +543,17 @@ impl Processor {
         unsafe { switch(&from.context, &to.context) };
     }
 
-    /// How many threads were begun here because another processor was stuck.
+    /// In a run without others, has a kernel thread look whether this one is stuck.
+    pub fn watch(&'static self) -> Option<Watching> {
+        let (until_look, looks) = (self.until_look.as_ptr(), self.looks.as_ptr());
+        let words = Words { until_look, looks, ready: self.ready.words() };
+        self.is_alone().then(|| watch::begin(self.run, words, &self.watched))
+    }
+
+    /// How many threads were begun here because another processor was stuck; of one that is alone,
+    /// how often it was stuck itself.
     pub fn late(&self) -> u64 {
-        self.ready.late()
+        self.ready.late() + self.watched.late()
     }
 
     /// Every thread that began here and has not ended; of a run that stands still, every thread.

@@ -67,9 +67,9 @@ pub struct ReadyList {
     fifo: Fifo,
     /// It is all there is: neither a policy nor other processors.
     is_plain: Cell<bool>,
-    /// Where the threads are instead, if there is one, and whether it may have some.
+    /// Where the threads are instead, if there is one, and how many it has.
     policy: RefCell<Option<Box<dyn Policy>>>,
-    may_have: Cell<bool>,
+    held: Cell<usize>,
     /// Where those are that have not begun, if there are other processors.
     common: Option<Common>,
     /// The kernel thread's own loop takes threads out, and nobody else.
@@ -108,8 +108,8 @@ impl ReadyList {
         let new = |place| Common { place, turns: Cell::new(1), thief: Thief::new(place) };
         let common = (!place.is_alone()).then(|| new(place));
         let is_plain = Cell::new(policy.is_none() && common.is_none());
-        let (policy, may_have) = (RefCell::new(policy), Cell::new(false));
-        ReadyList { fifo: Fifo::new(), is_plain, policy, may_have, common, is_hosted }
+        let (policy, held) = (RefCell::new(policy), Cell::new(0));
+        ReadyList { fifo: Fifo::new(), is_plain, policy, held, common, is_hosted }
     }
 
     /// Whether it is nothing but a list.
@@ -121,7 +121,7 @@ impl ReadyList {
     /// Whether no thread that has begun is ready.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.fifo.is_empty() && !self.may_have.get()
+        self.fifo.is_empty() && self.held.get() == 0
     }
 
     /// A thread of this processor is ready.
@@ -168,7 +168,7 @@ impl ReadyList {
         let mut policy = self.policy.borrow_mut();
         if let Some(policy) = &mut *policy {
             policy.add(Ready(thread));
-            self.may_have.set(true);
+            self.held.set(self.held.get() + 1);
         }
         policy.is_some()
     }
@@ -215,7 +215,8 @@ impl ReadyList {
 
     fn next_by_policy(&self) -> Option<&'static Thread> {
         let next = or_abort(|| self.policy.borrow_mut().as_mut()?.next());
-        self.may_have.set(next.is_some());
+        // One that says it has none has dropped the others.
+        self.held.set(if next.is_some() { self.held.get().saturating_sub(1) } else { 0 });
         next.map(|Ready(thread)| thread)
     }
 
@@ -228,6 +229,11 @@ impl ReadyList {
     pub fn steal(&self) -> bool {
         let Some(common) = &self.common else { return false };
         common.thief.steal(|thread| common.fork(thread))
+    }
+
+    /// Words of which one is not 0 while a thread is ready, for `watch.rs`.
+    pub fn words(&self) -> [*const usize; 2] {
+        [self.fifo.word(), self.held.as_ptr()]
     }
 
     /// How many threads were begun here because their own processor was late.

@@ -56,7 +56,8 @@ impl Report {
 
     /// How often this processor has begun a thread because another one had left it for over 10 ms:
     /// that one was stuck in a thread that does not yield, and all threads that have begun there
-    /// were kept waiting. Of a run that stands still, of all its processors.
+    /// were kept waiting. Of a run that stands still, of all its processors. In a run with one
+    /// processor, how often that was stuck so, for a tenth of a second or more.
     pub fn late(&self) -> u64 {
         self.late
     }

@@ -31,7 +31,9 @@ pub struct Setup {
 type MakePolicy = dyn Fn() -> Box<dyn Policy> + Send + Sync;
 
 /// Runs `main` as a FastThread, on the caller's kernel thread. Returns when it and all threads that
-/// it has forked, and theirs, have ended.
+/// it has forked, and theirs, have ended. Another kernel thread, one for all such runs of the
+/// process, looks meanwhile whether a thread that does not yield keeps others waiting: see
+/// [`crate::Report::late`].
 ///
 /// # Errors: see [`RunError`].
 ///
@@ -124,10 +126,12 @@ impl Setup {
         let run = runs::begin(self.processors == 1);
         let team: &'static Team<NotBegun> = Box::leak(Box::new(Team::new(run, self.processors)));
         let processor = self.processor(Place { team, at: 0 });
+        let watching = processor.watch();
         let (others, outcome) = self.begin_others(team);
         let first = outcome
             .and_then(|()| fork_on(processor, Some("main"), true, main).map_err(RunError::Fork));
         let tally = others.into_iter().map(join).fold(processor.run(), Tally::add);
+        drop(watching);
         if tally.forked != tally.ended {
             return Err(RunError::Deadlock(processor.report(tally.late)));
         }

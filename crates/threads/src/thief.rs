@@ -95,27 +95,30 @@ impl Thief {
         has_some
     }
 
-    /// This processor is stuck in a thread that does not yield. That is told the first time, and
-    /// then each time that it has come twice as often, so that nobody is flooded.
+    /// This processor is stuck in a thread that does not yield.
     fn count_late(&self, at: usize) {
         let late = self.late.get() + 1;
         self.late.set(late);
-        if late.is_power_of_two() {
-            or_abort(|| warn(&self.describe_late(at, late)));
-        }
-    }
-
-    fn describe_late(&self, at: usize, late: u64) -> String {
-        let (stuck, own, run) = (at + 1, self.place.at + 1, self.place.team.number());
-        format!(
-            "a FastThread on processor {stuck} of run {run} has not yielded for {} ms or more: \
-             processor {own} begins what waits there (time {late}); what has begun waits on",
-            LATE.as_millis()
-        )
+        let own = format!("processor {}", self.place.at + 1);
+        warn_of_late(self.place.team.number(), at, &own, late);
     }
 
     /// How often a thread was taken from a processor that was stuck.
     pub fn late(&self) -> u64 {
         self.late.get()
+    }
+}
+
+/// The processor at this place of that run is stuck in a thread that does not yield, and somebody
+/// or nobody `begins` what waits there. That is told the first time, and then each time that it has
+/// come twice as often, so that nobody is flooded.
+pub fn warn_of_late(run: u32, at: usize, begins: &str, times: u64) {
+    if times.is_power_of_two() {
+        let (stuck, late) = (at + 1, LATE.as_millis());
+        let text = format!(
+            "a FastThread on processor {stuck} of run {run} has not yielded for {late} ms or more: \
+             {begins} begins what waits there (time {times}); what has begun waits on"
+        );
+        or_abort(|| warn(&text));
     }
 }

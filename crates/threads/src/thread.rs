@@ -195,6 +195,11 @@ impl Fifo {
         self.first.get()
     }
 
+    /// The word that is 0 while it is empty.
+    pub fn word(&self) -> *const usize {
+        self.first.as_ptr().cast()
+    }
+
     /// All of them, in their order.
     pub fn take(&self) -> Fifo {
         Fifo { first: Cell::new(self.first.take()), last: Cell::new(self.last.take()) }

@@ -4,7 +4,8 @@
 use tracing::Level;
 
 /// Tells of something that is most likely a mistake of the program's. Whoever listens is called on
-/// a FastThread's stack, or between two threads, and may not wait for FastThreads.
+/// a FastThread's stack, between two threads, or on a kernel thread that watches (`watch.rs`), and
+/// may not wait for FastThreads.
 #[cold]
 pub fn warn(text: &str) {
     if tracing::enabled!(Level::WARN) {

@@ -10,7 +10,7 @@ use peak_alloc::PeakAlloc;
 pub static HEAP: PeakAlloc = PeakAlloc;
 
 /// Where the C library puts heaps of threads: at multiples of this.
-const ARENA_BYTES: u64 = 64 << 20;
+pub const ARENA_BYTES: u64 = 64 << 20;
 
 /// Memory of a process that is its own and not in the C library's heaps, KiB: what it has freed
 /// there it may keep.

@@ -561,12 +561,6 @@ pub fn shared_kb(pid: u32) -> u64 {
     status_kb(pid, "RssShmem:")
 }
 
-/// How many mappings a process has.
-pub fn mapping_count(pid: u32) -> u64 {
-    std::fs::read_to_string(format!("/proc/{pid}/maps"))
-        .map_or(0, |maps| maps.lines().count() as u64)
-}
-
 fn status_kb(pid: u32, key: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(key));

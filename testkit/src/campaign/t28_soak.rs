@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use nearcall::Domain;
 
 use super::Setup;
 use super::deaths::Host;
-use super::player::{Held, Player, Role, bind_in, heard};
-use super::player::{mapping_count, resident_kb, shared_kb};
+use super::maps::{Kind, Maps};
+use super::player::{Held, Player, Role, bind_in, heard, resident_kb, shared_kb};
 use super::report::{Report, Stopped};
 
 const NAME: &str = "soaked";
@@ -20,13 +21,20 @@ const BINDS_AT_NIGHT: u64 = 1_000_000;
 /// What the server's own memory may grow by meanwhile, KiB: less than one byte a bind at night.
 const GROWN_KB_MAX: f64 = 512.0;
 
-/// The same of the memory that it shares, and of all its mappings: those of our segments are
-/// counted one by one, and threads that come and go may leave some.
+/// The same of the memory that it shares.
 const SHARED_GROWN_KB_MAX: f64 = 128.0;
-const MAPPINGS_MORE_MAX: f64 = 8.0;
+
+/// Threads that the server may have at once beside its main one and its residents, of which there
+/// is one a processor: housekeeping, the watcher, two reliefs that are parked and one that is about
+/// to park or to end, a thread that closes and one that is about to end. When they begin is up to
+/// the kernel: a relief when the watcher is found stuck, a resident when it is asleep.
+const THREADS_MAX: u64 = 7;
 
 /// Clients that die instead of unbinding: one for so many that unbind.
 const DEATHS_SHARE: u64 = 200;
+
+/// How often one looks for a moment at which no thread begins or ends.
+const TRIES: u32 = 1000;
 
 /// Binds, calls, unbinds.
 pub fn run(setup: &Setup) -> Result<Report, Stopped> {
@@ -68,7 +76,8 @@ fn soak(report: &mut Report, binds: u64) -> Result<(), Stopped> {
     let longest = Duration::from_secs(2);
     std::thread::sleep(Duration::from_millis(200));
     let (ours, theirs) = (Held::by(std::process::id()), Held::by(server.pid()));
-    let before = [resident_kb, shared_kb, mapping_count].map(|of| of(server.pid()));
+    let before = [resident_kb, shared_kb].map(|of| of(server.pid()));
+    let maps = Maps::of(server.pid())?;
     for _ in 0..binds {
         once()?;
         report.count += 1;
@@ -78,11 +87,11 @@ fn soak(report: &mut Report, binds: u64) -> Result<(), Stopped> {
             report.violation(format!("{still:?} is held after {binds} binds, {held:?} before"));
         }
     }
-    let after = [resident_kb, shared_kb, mapping_count].map(|of| of(server.pid()));
+    let after = [resident_kb, shared_kb].map(|of| of(server.pid()));
     let grown = |at: usize| after[at].saturating_sub(before[at]) as f64;
     report.at_most("server grown by", grown(0), GROWN_KB_MAX, " KiB");
     report.at_most("its shared memory by", grown(1), SHARED_GROWN_KB_MAX, " KiB");
-    report.at_most("its mappings by", grown(2), MAPPINGS_MORE_MAX, "");
+    judge_maps(report, server.pid(), &maps)?;
     if !server.end()?.success() {
         report.violation("the server did not end in order");
     }
@@ -93,6 +102,50 @@ fn soak(report: &mut Report, binds: u64) -> Result<(), Stopped> {
         report.violation(format!("{:?} is left behind", socket.path()));
     }
     Ok(())
+}
+
+/// What the server has mapped more than before, by what it is for. Segments were counted already.
+fn judge_maps(report: &mut Report, server: u32, before: &Maps) -> Result<(), Stopped> {
+    let (mut tries, mut seen) = (0, Seen::of(server)?);
+    // A thread that is just beginning or ending has one of the two.
+    while seen.signal_stacks() != seen.threads && tries < TRIES {
+        std::thread::sleep(Duration::from_millis(1));
+        (tries, seen) = (tries + 1, Seen::of(server)?);
+    }
+    let stacks_max = THREADS_MAX + available_parallelism()?.get() as u64;
+    let (stacks, arenas) = (seen.maps.count(&Kind::Stack), seen.maps.count(&Kind::Arena));
+    // The C library keeps those of threads that have ended, for the next ones.
+    report.at_most("its stacks", stacks as f64, stacks_max as f64, "");
+    report.at_most("its heaps for threads", arenas as f64, stacks_max as f64, "");
+    if seen.signal_stacks() != seen.threads {
+        let (found, threads) = (seen.signal_stacks(), seen.threads);
+        report.violation(format!("{found} signal stacks are left to {threads} threads"));
+    }
+    let more = seen.maps.more_than(before);
+    let of_threads = [Kind::Segment, Kind::Stack, Kind::SignalStack, Kind::Arena];
+    let told: Vec<_> = more.iter().map(|(kind, count)| format!("{kind} +{count}")).collect();
+    report.figure(format!("mapped more: {}", told.join(", ")));
+    for (kind, count) in more.iter().filter(|(kind, _)| !of_threads.contains(kind)) {
+        report.violation(format!("{count} more of this are mapped than before: {kind}"));
+    }
+    Ok(())
+}
+
+/// What a process has at one moment.
+struct Seen {
+    maps: Maps,
+    threads: u64,
+}
+
+impl Seen {
+    fn of(pid: u32) -> Result<Seen, Stopped> {
+        let threads = std::fs::read_dir(format!("/proc/{pid}/task"))?.count() as u64;
+        Ok(Seen { maps: Maps::of(pid)?, threads })
+    }
+
+    fn signal_stacks(&self) -> u64 {
+        self.maps.count(&Kind::SignalStack)
+    }
 }
 
 /// Files of ours where files are left behind.

@@ -43,7 +43,13 @@ impl Processor {
             let left = |until: Instant| until.saturating_duration_since(kernel::now());
             let left = self.sleepers.next().map_or(longest, left);
             let since = has_touched.then(kernel::now);
-            sleep(Word { word: inbox.wakes(), expected, is_own: true }, left.min(longest));
+            let word = Word { word: inbox.wakes(), expected, is_own: true };
+            let sleep = || sleep(word, left.min(longest));
+            if self.is_alone() {
+                self.watched.sleep(sleep)
+            } else {
+                sleep()
+            }
             let slept = |since| kernel::now().saturating_duration_since(since);
             self.has_idled.set(since.is_some_and(|since| slept(since) >= IDLES_FROM));
         }

@@ -81,6 +81,8 @@ mod thread;
 mod unbegun;
 #[path = "../../src/warning.rs"]
 mod warning;
+#[path = "../../src/watch.rs"]
+mod watch;
 #[path = "../../src/whole.rs"]
 mod whole;
 
