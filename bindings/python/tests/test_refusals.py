@@ -71,6 +71,15 @@ def test_wrong_types_are_type_errors(rust: typing.Any, shapes: Shapes) -> None:
     assert rust.add(1, 2) == 3
 
 
+def test_numbers_of_another_byte_order_are_not_taken_for_others(rust: typing.Any) -> None:
+    for reversed_ in (numpy.ones(4, ">f8"), numpy.arange(4.0).astype(">f8")):
+        with pytest.raises(TypeError, match='not of ">d"'):
+            rust.scale(reversed_, 1.0)
+    # One byte has no order, and this is the order that messages have.
+    assert rust.bytes_(numpy.arange(3, dtype=">u1")) == b"\2\1\0"
+    assert list(rust.scale(numpy.ones(2, "<f8"), 2.0)) == [2.0, 2.0]
+
+
 def test_what_has_no_end_is_refused(rust: typing.Any, shapes: Shapes) -> None:
     tree = shapes.Tree(1, [])
     tree.below.append(tree)
