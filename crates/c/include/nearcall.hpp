@@ -69,6 +69,24 @@ class domain {
     std::unique_ptr<nearcall_domain, release> own_;
 };
 
+/* Shuts a domain down when it goes. Declared after the clerks and what they serve, it goes before they
+ * do, however their scope is left, so that no call of theirs runs any more when they go:
+ *
+ *     nearcall::domain domain;
+ *     Desk desk;
+ *     NotesClerk clerk(domain, "desk", desk);
+ *     nearcall::orderly_end end(domain); */
+class orderly_end {
+  public:
+    explicit orderly_end(domain &ended) : ended_(ended) {}
+    orderly_end(const orderly_end &) = delete;
+    orderly_end &operator=(const orderly_end &) = delete;
+    ~orderly_end() { ended_.shut_down(); }
+
+  private:
+    domain &ended_;
+};
+
 /* How an interface is imported. */
 struct import_options {
     /* Longest wait of a rebind, and of a call that is made once more, until somebody exports the
