@@ -36,6 +36,12 @@ pub struct Clerk {
 }
 
 /// How an interface is exported.
+///
+/// ```
+/// let mut options = nearcall::ExportOptions::default();
+/// options.policy = nearcall::Policy::Anyone;
+/// // Clerk::export_with(&domain, "files", FilesEntries::new(disk), options)?
+/// ```
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct ExportOptions {
