@@ -38,8 +38,8 @@ class call_error : public std::runtime_error {
         : std::runtime_error(env.message),
           outcome(static_cast<nearcall_outcome>(env.outcome)),
           ran(static_cast<nearcall_ran>(env.ran)) {}
-    call_error(nearcall_outcome outcome, const std::string &reason)
-        : std::runtime_error(reason), outcome(outcome), ran(NEARCALL_RAN_NO) {}
+    call_error(nearcall_outcome why, const std::string &reason)
+        : std::runtime_error(reason), outcome(why), ran(NEARCALL_RAN_NO) {}
 
     const nearcall_outcome outcome;
     const nearcall_ran ran;
@@ -259,8 +259,8 @@ class descriptor {
  * goes before, what the call brings is dropped, and nobody waits for it. */
 template <class T> class pending {
   public:
-    pending(const nearcall_posted &call, T (*collect)(nearcall_posted))
-        : call_(call), collect_(collect) {}
+    pending(const nearcall_posted &call, T (*collected)(nearcall_posted))
+        : call_(call), collect_(collected) {}
     pending(pending &&other) noexcept : call_(other.moved()), collect_(other.collect_) {}
     pending &operator=(pending &&other) noexcept {
         if (this != &other) {
@@ -394,8 +394,8 @@ template <class T> class inlet {
   public:
     using item = T;
 
-    inlet(void *own, bool (*next)(void *, T &), void (*release)(void *))
-        : own_(own, release), next_(next) {}
+    inlet(void *own, bool (*take)(void *, T &), void (*release)(void *))
+        : own_(own, release), next_(take) {}
 
     /* The next item; waits for it. False if there are none any more. Throws given_up. */
     bool next(T &target) { return next_(own_.get(), target); }
@@ -414,9 +414,9 @@ template <class T> class inlet {
  * was given this has returned. When this goes, there are no more. */
 template <class T> class outlet {
   public:
-    outlet(void *own, void (*put)(void *, const T &), void (*release)(void *),
-           void (*raise)(void *, std::exception_ptr))
-        : own_(own, release), put_(put), raise_(raise) {}
+    outlet(void *own, void (*give)(void *, const T &), void (*release)(void *),
+           void (*end)(void *, std::exception_ptr))
+        : own_(own, release), put_(give), raise_(end) {}
     outlet(outlet &&) = default;
     /* While an exception unwinds its scope, the items that there are are not all: the client's call
      * fails behind them. */
