@@ -339,7 +339,8 @@ impl ClerkCore {
                 },
             ),
             Policy::OfScope if self.is_of_system => {
-                let reason = "in the system scope nobody may bind without a policy";
+                let reason = "in the system scope nobody may bind until the export says who, by \
+                              a policy; names of one user's own need XDG_RUNTIME_DIR on both sides";
                 Decision::of("default", Err(reason.to_owned()))
             }
             Policy::OfScope | Policy::OwnerOnly => {
