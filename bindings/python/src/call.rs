@@ -1,6 +1,7 @@
 //! Calling: a binding, and one call through it.
 
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -25,6 +26,9 @@ use crate::view::Lent;
 /// This process's part, once something was imported or exported.
 static DOMAIN: OnceLock<(u32, Domain)> = OnceLock::new();
 
+/// This process is a child of the one that has made the domain.
+static IS_FORKED: AtomicBool = AtomicBool::new(false);
+
 /// The client's key to an interface in another domain.
 #[pyclass(frozen, module = "nearcall._native")]
 pub struct Binding {
@@ -44,10 +48,34 @@ pub fn domain() -> PyResult<&'static Domain> {
     };
     match *owner == own {
         true => Ok(domain),
-        false => Err(PyRuntimeError::new_err(format!(
-            "process {own} was forked from {owner}, which had used nearcall: \
-             start it with multiprocessing's \"spawn\", or import nothing before the fork"
-        ))),
+        false => Err(forked(*owner)),
+    }
+}
+
+fn forked(owner: u32) -> PyErr {
+    let own = std::process::id();
+    PyRuntimeError::new_err(format!(
+        "process {own} was forked from {owner}, which had used nearcall: \
+         start it with multiprocessing's \"spawn\", or import nothing before the fork"
+    ))
+}
+
+/// Has a child that was just forked remember that what it has is its parent's.
+#[pyfunction]
+pub fn note_fork() {
+    if DOMAIN.get().is_some() {
+        // Relaxed: a child begins with this one thread.
+        IS_FORKED.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Refuses in a child that was forked: it has a copy of which A-stacks are free, so that a call of
+/// it and one of its parent would take the same.
+pub fn check_own() -> PyResult<()> {
+    // Relaxed: see `note_fork`.
+    match DOMAIN.get().filter(|_| IS_FORKED.load(Ordering::Relaxed)) {
+        Some((owner, _)) => Err(forked(*owner)),
+        None => Ok(()),
     }
 }
 
@@ -133,6 +161,7 @@ impl Binding {
 
     /// An introduction to the same server, for one other domain.
     fn introduce(&self, py: Python<'_>) -> PyResult<Descriptor> {
+        check_own()?;
         let introduced = py.detach(|| self.client.binding().introduce());
         let introduction = introduced.map_err(|error| errors::of_bind(py, &error))?;
         Ok(Descriptor::new(PeerDescriptor::from(introduction)))
@@ -140,6 +169,7 @@ impl Binding {
 
     /// The binding to the server's present life: this one while it holds.
     fn rebind(&self, py: Python<'_>) -> PyResult<Binding> {
+        check_own()?;
         let interruptible = Interruptible::begin(errors::is_interrupted);
         let rebound = py.detach(|| self.client.rebind());
         drop(interruptible);
@@ -220,6 +250,7 @@ impl Binding {
     /// Memory of so many bytes that the server can read in place: an `@opaque` argument that is
     /// built there is not copied at all.
     fn lend(&self, py: Python<'_>, bytes: usize) -> PyResult<Lent> {
+        check_own()?;
         let lent = py.detach(|| self.client.binding().lend(bytes));
         lent.map(Lent::new).map_err(|error| errors::of_call(py, &error))
     }
@@ -340,6 +371,7 @@ impl Binding {
         side: Side,
     ) -> PyResult<(&Procedure, Filled)> {
         let py = arguments.py();
+        check_own()?;
         let Some(plan) = self.plan.procedures.get(procedure) else {
             return Err(PyIndexError::new_err(format!("there is no procedure {procedure}")));
         };

@@ -85,23 +85,43 @@ pub fn of_call(py: Python<'_>, error: &CallError) -> PyErr {
 
 /// Why an argument is not sent.
 pub fn of_argument(py: Python<'_>, wrong: Wrong, label: &'static str) -> PyErr {
-    match wrong.named(label) {
-        Wrong::Bound(over) => made(py, "UsageError", over.to_string(), "NO"),
-        Wrong::Range { parameter, shown, .. } => {
-            let message = format!("{parameter} is {shown}, which is outside its range");
-            made(py, "UsageError", message, "NO")
-        }
-        Wrong::NotOpen { parameter, number, wanted } => {
-            let message = format!("{parameter} is {number}, which is not open: no {wanted}");
-            made(py, "UsageError", message, "NO")
-        }
-        Wrong::Python(error) => {
-            let note = format!("of the argument {label}");
-            // A note is for people: the exception stands without it.
-            let _ = error.value(py).call_method1("add_note", (note,));
+    match unsent(wrong.named(label)) {
+        Ok(message) => made(py, "UsageError", message, "NO"),
+        Err(error) => {
+            note(py, &error, "argument", label);
             error
         }
     }
+}
+
+/// Why a result is not sent, for the server's own people.
+pub fn of_result(py: Python<'_>, wrong: Wrong, label: &'static str) -> PyErr {
+    match unsent(wrong.named(label)) {
+        Ok(message) => made(py, "ResultsRefused", message, "YES"),
+        Err(error) => {
+            note(py, &error, "result", label);
+            error
+        }
+    }
+}
+
+/// What is wrong, or the exception that says so.
+fn unsent(wrong: Wrong) -> Result<String, PyErr> {
+    Ok(match wrong {
+        Wrong::Bound(over) => over.to_string(),
+        Wrong::Range { parameter, shown, .. } => {
+            format!("{parameter} is {shown}, which is outside its range")
+        }
+        Wrong::NotOpen { parameter, number, wanted } => {
+            format!("{parameter} is {number}, which is not open: no {wanted}")
+        }
+        Wrong::Python(error) => return Err(error),
+    })
+}
+
+/// Says of an exception what it is of. A note is for people: the exception stands without it.
+pub fn note(py: Python<'_>, error: &PyErr, what: &str, label: &str) {
+    let _ = error.value(py).call_method1("add_note", (format!("of the {what} {label}"),));
 }
 
 /// Why a call with these descriptors has no results.

@@ -49,7 +49,7 @@ mod _native {
     #[pymodule_export]
     use super::awaited::{AwaitedCall, begin};
     #[pymodule_export]
-    use super::call::{Binding, shut_down};
+    use super::call::{Binding, note_fork, shut_down};
     #[pymodule_export]
     use super::cancellation::Cancellation;
     #[pymodule_export]

@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use self_cell::self_cell;
 use send_wrapper::SendWrapper;
 
-use crate::call::{replied, results};
+use crate::call::{check_own, replied, results};
 use crate::errors;
 use crate::table::{Plan, Procedure};
 
@@ -80,6 +80,7 @@ impl Pending {
 impl Pending {
     /// Waits for the reply; what the call evaluates to, or raises. Once.
     fn collect<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        check_own()?;
         let procedure = self.procedure();
         let mut under_way = self.take(State::Collected).map_err(|how| {
             PyRuntimeError::new_err(format!("the call of {} was {how} already", procedure.name))

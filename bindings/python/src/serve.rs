@@ -39,6 +39,8 @@ struct ServedObject {
 pub enum Unserved {
     /// The client, or the results, broke a rule of the interface.
     Refused(Box<Refusal>),
+    /// A result is not of its type: why, for the server's own people.
+    Unfit(Box<Refusal>, PyErr),
     /// The procedure, or its results, raised what the interface does not know.
     Python(PyErr),
 }
@@ -150,12 +152,14 @@ pub fn attached(
 ) -> Outcome {
     let served = Python::try_attach(|py| {
         thread_state::keep(py);
-        serve(py).map_err(|unserved| match unserved {
-            Unserved::Refused(refusal) => Some(refusal),
-            Unserved::Python(error) => {
-                error.write_unraisable(py, function.map(|function| function.bind(py)));
-                None
-            }
+        serve(py).map_err(|unserved| {
+            let (refusal, error) = match unserved {
+                Unserved::Refused(refusal) => return Some(refusal),
+                Unserved::Unfit(refusal, error) => (Some(refusal), error),
+                Unserved::Python(error) => (None, error),
+            };
+            error.write_unraisable(py, function.map(|function| function.bind(py)));
+            refusal
         })
     });
     match served {
@@ -254,7 +258,7 @@ pub fn reply<'py>(
             messages::fill(message, &plan.table, Side::Server, all.iter_borrowed())
         }
     };
-    let filled = filled.map_err(refused)?;
+    let filled = filled.map_err(|wrong| refused(py, wrong))?;
     if let Some(lent) = &filled.lent {
         let mut room = arguments.lent_results_at(message.variable_at, u32::MAX);
         room.put(lent.bytes()).map_err(|refusal| Unserved::Refused(Box::new(refusal)))?;
@@ -280,7 +284,7 @@ fn raise(
         let members = names.collect::<PyResult<Vec<_>>>()?;
         let members = members.iter().map(|member| member.as_borrowed());
         let filled = messages::fill(message, table, Side::Server, members);
-        let filled = filled.map_err(refused)?;
+        let filled = filled.map_err(|wrong| refused(py, wrong))?;
         let results = put(arguments.exception(), message, &filled)?;
         let raised = results.raise(number, message.fixed_bytes as u32);
         return raised.map_err(Unserved::Refused);
@@ -316,22 +320,23 @@ pub fn malformed(found: nearcall::raw::Malformed) -> Unserved {
     Unserved::Refused(found.into())
 }
 
-pub fn refused((wrong, label): (Wrong, &'static str)) -> Unserved {
-    match wrong.named(label) {
-        Wrong::Bound(over) => results_refused(UsageError::OverBound(over)),
+pub fn refused(py: Python<'_>, (wrong, label): (Wrong, &'static str)) -> Unserved {
+    let wrong = wrong.named(label);
+    let refusal = match &wrong {
+        Wrong::Bound(over) => Some(Refusal::Results(UsageError::OverBound(over.clone()))),
         Wrong::Range { parameter, bits, .. } => {
-            results_refused(UsageError::OutOfRange { parameter, value: bits })
+            Some(Refusal::Results(UsageError::OutOfRange { parameter, value: *bits }))
         }
         Wrong::NotOpen { wanted, .. } => {
-            let wrong = WrongDescriptor { wanted, mode: 0 };
-            Unserved::Refused(Box::new(Refusal::Descriptor(wrong)))
+            Some(Refusal::Descriptor(WrongDescriptor { wanted: *wanted, mode: 0 }))
         }
-        Wrong::Python(error) => Unserved::Python(error),
+        Wrong::Python(_) => None,
+    };
+    let error = errors::of_result(py, wrong, label);
+    match refusal {
+        Some(refusal) => Unserved::Unfit(Box::new(refusal), error),
+        None => Unserved::Python(error),
     }
-}
-
-fn results_refused(breach: UsageError) -> Unserved {
-    Unserved::Refused(Box::new(Refusal::Results(breach)))
 }
 
 impl From<PyErr> for Unserved {

@@ -64,11 +64,12 @@ enum TakerOver {
 
 impl Source {
     fn item(&self, item: PyResult<Bound<'_, PyAny>>) -> Result<SentItem, Unserved> {
+        let item = item?;
         let carrier = &self.plan.procedures[self.next];
         let declared = carrier.items().map_or(&Type::Extended, |(declared, _)| declared);
         let mut bytes = Vec::new();
-        let appended = append(&item?, declared, &self.plan.table, &mut bytes);
-        appended.map_err(|wrong| refused((wrong, "item")))?;
+        let appended = append(&item, declared, &self.plan.table, &mut bytes);
+        appended.map_err(|wrong| refused(item.py(), (wrong, "item")))?;
         Ok(SentItem { open: self.open, bytes })
     }
 }

@@ -31,8 +31,13 @@ impl View {
         self.held.is_c_contiguous()
     }
 
-    /// Its elements are numbers of this word.
+    /// Its elements are numbers of this word, and little endian, as messages are.
     pub fn is_of(&self, word: Word) -> bool {
+        // What says `>` or `!` is big endian; one byte has no order.
+        let is_reversed = matches!(self.held.format().to_bytes().first(), Some(b'>' | b'!'));
+        if is_reversed && word.bytes() > 1 {
+            return false;
+        }
         let bytes = usize::from(self.held.item_size() == word.bytes()) * word.bytes();
         match (ElementType::from_format(self.held.format()), word) {
             (ElementType::UnsignedInteger { bytes: found }, Word::Unsigned(_)) => found == bytes,

@@ -9,6 +9,7 @@ use nearcall::raw::{DEPTH_MAX, DescriptorKind};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyMapping, PySequence, PyString, PyTuple};
 
+use crate::errors;
 use crate::table::{Kind, Numbers, Range, Rest, Table, Type};
 use crate::view::View;
 use crate::words::{Number, Word, integer, wrong_type};
@@ -41,7 +42,8 @@ impl Wrong {
     pub fn range(number: Number) -> Wrong {
         let (shown, bits) = match number {
             Number::Integer(value) => (value.to_string(), value as u64),
-            Number::Float(value) => (value.to_string(), value.to_bits()),
+            // With an exponent where Python writes one, too.
+            Number::Float(value) => (format!("{value:?}"), value.to_bits()),
         };
         Wrong::Range { parameter: "", shown, bits }
     }
@@ -63,6 +65,14 @@ impl Wrong {
             }
             other => other,
         }
+    }
+
+    /// With the member's name, if none was said.
+    fn of_member(self, py: Python<'_>, label: &'static str) -> Wrong {
+        if let Wrong::Python(error) = &self {
+            errors::note(py, error, "member", label);
+        }
+        self.named(label)
     }
 }
 
@@ -197,8 +207,11 @@ pub fn view_of_numbers(
     }
     let own = if is_sequence { view.shape().get(1..) } else { Some(view.shape()) };
     if own != Some(&numbers.dimensions) {
-        let shape = format!("a buffer of shape {:?}, not {:?},", numbers.dimensions, view.shape());
-        return Err(wrong_type(value, &shape));
+        let (any, wanted) = (["any"], numbers.dimensions.iter().map(ToString::to_string));
+        let any = any.iter().filter(|_| is_sequence).map(ToString::to_string);
+        let wanted = any.chain(wanted).collect::<Vec<_>>().join(" x ");
+        let found = view.shape().iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ");
+        return Err(wrong_type(value, &format!("a buffer of shape ({wanted}), not ({found}),")));
     }
     if !view.is_contiguous() {
         let advice = format!("a buffer of {wanted} in one piece (see numpy.ascontiguousarray)");
@@ -417,7 +430,7 @@ impl<'t> Writer<'t> {
                     members.iter().try_for_each(|member| {
                         let inner = value.getattr(&member.name)?;
                         let written = writer.value(&inner, &member.declared);
-                        written.map_err(|wrong| wrong.named(member.label))
+                        written.map_err(|wrong| wrong.of_member(value.py(), member.label))
                     })
                 })?;
                 if *is_appendable {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import types
@@ -53,6 +54,36 @@ def test_lent_memory_stays_lent(rust: typing.Any, shapes: Shapes) -> None:
     in_child(held.clear)
     returned, back = client.swap(held[0])
     assert len(returned) + len(back) == 1 << 20 and returned[:3] == b"abc"
+
+
+def test_a_child_is_refused_what_would_be_its_parents_call(
+    rust: typing.Any, shapes: Shapes
+) -> None:
+    client = shapes.ShapesClient.import_("rust")
+    awaiting = shapes.ShapesAsyncClient.import_("rust")
+    posted = client.posting.add(1, 2)
+
+    async def awaited() -> None:
+        await awaiting.add(2, 3)
+
+    def refused() -> None:
+        for use in (
+            lambda: client.add(2, 3),
+            lambda: client.posting.add(2, 3),
+            posted.collect,
+            lambda: asyncio.run(awaited()),
+            lambda: client.binding.lend(1),
+            client.binding.rebind,
+            client.binding.introduce,
+            lambda: shapes.ShapesClient.import_("rust"),
+        ):
+            with pytest.raises(RuntimeError, match="was forked from"):
+                use()
+
+    in_child(refused)
+    assert client.add(3, 4) == 7
+    assert posted.collect() == 3
+    assert not client.binding.is_revoked
 
 
 def test_an_export_goes_on(witness: Witness) -> None:

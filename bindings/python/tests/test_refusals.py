@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import pathlib
+import sys
 import types
 import typing
 
@@ -69,6 +70,60 @@ def test_wrong_types_are_type_errors(rust: typing.Any, shapes: Shapes) -> None:
         with pytest.raises(TypeError):
             call()
     assert rust.add(1, 2) == 3
+
+
+def test_numbers_of_another_byte_order_are_not_taken_for_others(rust: typing.Any) -> None:
+    for reversed_ in (numpy.ones(4, ">f8"), numpy.arange(4.0).astype(">f8")):
+        with pytest.raises(TypeError, match='not of ">d"'):
+            rust.scale(reversed_, 1.0)
+    # One byte has no order, and this is the order that messages have.
+    assert rust.bytes_(numpy.arange(3, dtype=">u1")) == b"\2\1\0"
+    assert list(rust.scale(numpy.ones(2, "<f8"), 2.0)) == [2.0, 2.0]
+
+
+def test_a_wrong_type_says_what_it_is_of(rust: typing.Any, shapes: Shapes) -> None:
+    def notes(call: typing.Callable[[], object]) -> list[str]:
+        with pytest.raises(TypeError) as raised:
+            call()
+        return typing.cast(list[str], raised.value.__notes__)
+
+    assert notes(lambda: rust.add(1, "2")) == ["of the argument b"]
+    tree = shapes.Tree(1, [shapes.Tree("2", [])])
+    within = ["of the member value", "of the member below", "of the argument given"]
+    assert notes(lambda: rust.grow(tree)) == within
+
+
+def test_a_wrong_shape_is_told_beside_the_right_one(rust: typing.Any) -> None:
+    with pytest.raises(TypeError, match=r"shape \(any\), not \(2 x 2\),"):
+        rust.scale(numpy.zeros((2, 2)), 1.0)
+    with pytest.raises(TypeError, match=r"shape \(2 x 3\), not \(3 x 2\),"):
+        rust.turn(numpy.zeros((3, 2)), [])
+    refused(lambda: rust.narrow([1e300]), "given is 1e300, which")
+
+
+def test_a_server_learns_which_of_its_results_was_refused(
+    shapes: Shapes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Base(shapes.BaseServer):  # type: ignore[misc, name-defined]
+        def null(self) -> None:
+            pass
+
+        def add(self, a: int, b: int) -> int:
+            return 2**31
+
+    shown: list[tuple[str, type]] = []
+    note = lambda error: shown.append((str(error.exc_value), error.exc_type))  # noqa: E731
+    monkeypatch.setattr(sys, "unraisablehook", note)
+    with nearcall.export("too-much", Base()):
+        with pytest.raises(nearcall.ResultsRefused):
+            shapes.BaseClient.import_("too-much").add(1, 2)
+    message = "returned is 2147483648, which is outside its range"
+    assert shown == [(message, nearcall.ResultsRefused)]
+
+
+def test_what_is_no_server_is_not_exported() -> None:
+    with pytest.raises(TypeError, match="^object where an object of a generated server class"):
+        nearcall.export("nothing", object())  # type: ignore[arg-type]
 
 
 def test_what_has_no_end_is_refused(rust: typing.Any, shapes: Shapes) -> None:

@@ -48,6 +48,9 @@
  *    comes and nothing goes. An item that is taken is the taker's; one that is given is the
  *    outlet's, whatever happens.
  *  - Text is UTF-8 with a NUL behind it; null is empty text.
+ *  - A child of fork(2) makes a domain of its own. It may release its copies of what its parent has,
+ *    which its parent does not notice, and do nothing else with them: a call through its parent's
+ *    client takes an A-stack that is free to its parent too, and ends the binding of both.
  *
  * When a server ends, its bindings stay revoked: calls that it had are NEARCALL_CALL_FAILED, later
  * ones NEARCALL_NOT_EXECUTED. nearcall_rebind_<interface> binds to who exports the name now, and a

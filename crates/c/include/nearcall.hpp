@@ -38,8 +38,8 @@ class call_error : public std::runtime_error {
         : std::runtime_error(env.message),
           outcome(static_cast<nearcall_outcome>(env.outcome)),
           ran(static_cast<nearcall_ran>(env.ran)) {}
-    call_error(nearcall_outcome outcome, const std::string &reason)
-        : std::runtime_error(reason), outcome(outcome), ran(NEARCALL_RAN_NO) {}
+    call_error(nearcall_outcome why, const std::string &reason)
+        : std::runtime_error(reason), outcome(why), ran(NEARCALL_RAN_NO) {}
 
     const nearcall_outcome outcome;
     const nearcall_ran ran;
@@ -67,6 +67,24 @@ class domain {
         void operator()(nearcall_domain *own) const { nearcall_domain_release(own); }
     };
     std::unique_ptr<nearcall_domain, release> own_;
+};
+
+/* Shuts a domain down when it goes. Declared after the clerks and what they serve, it goes before they
+ * do, however their scope is left, so that no call of theirs runs any more when they go:
+ *
+ *     nearcall::domain domain;
+ *     Desk desk;
+ *     NotesClerk clerk(domain, "desk", desk);
+ *     nearcall::orderly_end end(domain); */
+class orderly_end {
+  public:
+    explicit orderly_end(domain &ended) : ended_(ended) {}
+    orderly_end(const orderly_end &) = delete;
+    orderly_end &operator=(const orderly_end &) = delete;
+    ~orderly_end() { ended_.shut_down(); }
+
+  private:
+    domain &ended_;
 };
 
 /* How an interface is imported. */
@@ -241,8 +259,8 @@ class descriptor {
  * goes before, what the call brings is dropped, and nobody waits for it. */
 template <class T> class pending {
   public:
-    pending(const nearcall_posted &call, T (*collect)(nearcall_posted))
-        : call_(call), collect_(collect) {}
+    pending(const nearcall_posted &call, T (*collected)(nearcall_posted))
+        : call_(call), collect_(collected) {}
     pending(pending &&other) noexcept : call_(other.moved()), collect_(other.collect_) {}
     pending &operator=(pending &&other) noexcept {
         if (this != &other) {
@@ -376,8 +394,8 @@ template <class T> class inlet {
   public:
     using item = T;
 
-    inlet(void *own, bool (*next)(void *, T &), void (*release)(void *))
-        : own_(own, release), next_(next) {}
+    inlet(void *own, bool (*take)(void *, T &), void (*release)(void *))
+        : own_(own, release), next_(take) {}
 
     /* The next item; waits for it. False if there are none any more. Throws given_up. */
     bool next(T &target) { return next_(own_.get(), target); }
@@ -396,9 +414,9 @@ template <class T> class inlet {
  * was given this has returned. When this goes, there are no more. */
 template <class T> class outlet {
   public:
-    outlet(void *own, void (*put)(void *, const T &), void (*release)(void *),
-           void (*raise)(void *, std::exception_ptr))
-        : own_(own, release), put_(put), raise_(raise) {}
+    outlet(void *own, void (*give)(void *, const T &), void (*release)(void *),
+           void (*end)(void *, std::exception_ptr))
+        : own_(own, release), put_(give), raise_(end) {}
     outlet(outlet &&) = default;
     /* While an exception unwinds its scope, the items that there are are not all: the client's call
      * fails behind them. */

@@ -294,7 +294,7 @@ template <class C, class F> struct held {
     C own;
     C &value = own;
     F free;
-    explicit held(F free) : free(free) { std::memset(&own, 0, sizeof own); }
+    explicit held(F freed) : free(freed) { std::memset(&own, 0, sizeof own); }
     held(const held &) = delete;
     held &operator=(const held &) = delete;
     ~held() { free(value); }

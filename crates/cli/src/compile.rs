@@ -31,8 +31,8 @@ pub struct Compile {
         value_parser = names()
     )]
     languages: Vec<String>,
-    /// Write here and not to standard output: a file, or for a language of several files, and for
-    /// several languages, a directory that is there
+    /// Write here and not to standard output: a file, or a directory that is there; that is what a
+    /// language of several files, and several languages, take
     #[arg(short, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Write a client and a server beside the stubs, which call every operation with values of
@@ -60,7 +60,7 @@ impl Compile {
         let stem = self.file.file_stem().unwrap_or_default().to_string_lossy();
         let files = self.printed(&model, &stem)?;
         match (&self.output, files.as_slice()) {
-            (Some(output), [one]) => write(output, one),
+            (Some(output), [one]) if !output.is_dir() => write(output, one),
             (None, [one]) => print(&one.text),
             (Some(directory), several) => several.iter().try_for_each(|file| {
                 write(&directory.join(format!("{stem}{}", file.suffix)), file)

@@ -34,6 +34,11 @@ fn rust_goes_to_standard_output_or_where_it_is_told_to() {
     let (code, nothing, _) = run(&directory, &["compile", "good.idl", "-o", "good.rs"]);
     assert_eq!((code, nothing.as_str()), (0, ""));
     assert_eq!(fs::read_to_string(directory.path().join("good.rs")).unwrap(), output);
+    // A directory will do, as it does for languages of several files.
+    fs::create_dir(directory.path().join("made")).unwrap();
+    let (code, nothing, errors) = run(&directory, &["compile", "good.idl", "-o", "made"]);
+    assert_eq!((code, nothing.as_str(), errors.as_str()), (0, "", ""));
+    assert_eq!(fs::read_to_string(directory.path().join("made/good.rs")).unwrap(), output);
 }
 
 #[test]

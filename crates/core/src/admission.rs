@@ -243,7 +243,8 @@ impl fmt::Display for Difference<'_> {
         let index = self.index;
         match (self.ours, self.theirs) {
             (Some(ours), Some(theirs)) if ours == theirs => {
-                write!(f, "procedure {index}, `{ours}`, has other parameters there")
+                let what = "other parameters, results or exceptions";
+                write!(f, "procedure {index}, `{ours}`, has {what} there")
             }
             (Some(ours), Some(theirs)) => {
                 write!(f, "procedure {index} is `{ours}` here and `{theirs}` there")
@@ -308,7 +309,7 @@ mod tests {
             &[READ, OPEN_FILE],
             "procedure 0 is `open` here and `read` there",
         );
-        let want = "procedure 1, `read`, has other parameters there";
+        let want = "procedure 1, `read`, has other parameters, results or exceptions there";
         check(&[OPEN_FILE, READ], &[OPEN_FILE, WIDER_READ], want);
         check(&[OPEN_FILE, READ], &[OPEN_FILE], "procedure 1, `read`, is missing there");
         check(&[], &[OPEN_FILE], "procedure 0, `open`, is missing here");

@@ -38,6 +38,15 @@ pub struct Binding {
 }
 
 /// How an interface is imported.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// let mut options = nearcall::ImportOptions::default();
+/// options.timeout = Duration::from_millis(500);
+/// options.rebind = nearcall::Rebind::WaitForReady(Duration::from_secs(5));
+/// // FilesClient::new(Binding::import_with(&domain, "files", &FILES, options)?)
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ImportOptions {

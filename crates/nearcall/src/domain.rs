@@ -26,12 +26,22 @@ use crate::server::trust::{Member, NoClass, TrustClasses};
 /// One process's part in Nearcall. Cloning gives another handle on the same.
 ///
 /// When the last handle, clerk and binding of a domain is gone, [`Domain::shut_down`] follows.
+///
+/// A child of fork(2) makes a domain of its own. It may drop its copies of what its parent has, and
+/// do nothing else with them: a call over its parent's binding takes an A-stack that is free to its
+/// parent too, and ends the binding of both.
 #[derive(Clone, Debug)]
 pub struct Domain {
     life: Arc<Life>,
 }
 
 /// Knobs of a domain. The defaults are sane.
+///
+/// ```
+/// let mut options = nearcall::DomainOptions::default();
+/// options.processors_max = 8;
+/// let domain = nearcall::Domain::with_options(options).unwrap();
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DomainOptions {

@@ -401,14 +401,15 @@ impl fmt::Display for CallError {
             }
             CallError::CallFailed { procedure, incarnation } => write!(
                 f,
-                "call failed: the server, in life {incarnation}, gave up while it held {procedure}"
+                "call failed: the server, in life {incarnation}, ended or gave up while it held \
+                 {procedure}"
             ),
             CallError::CallAborted { procedure, deadline, .. } => {
                 write!(f, "call aborted: {procedure} did not return within {deadline:?}")
             }
             CallError::Panicked { procedure } => write!(f, "{procedure} panicked in the server"),
             CallError::ResultsRefused { procedure } => {
-                write!(f, "results of {procedure} are over a bound of the interface")
+                write!(f, "results of {procedure} are beyond a limit, or could not be made")
             }
             CallError::Peer { procedure, fault } => {
                 write!(f, "the server broke the protocol at {procedure}: {fault}")

@@ -2,6 +2,7 @@
  * word of which is the policy file that counts from then on. */
 #include <atomic>
 #include <iostream>
+#include <memory>
 #include <thread>
 
 #include "check.h"
@@ -54,11 +55,13 @@ class Seeing : public witness::WitnessServer {
 int main(int argc, char **argv) {
     CHECK(argc >= 2 && !nearcall::current_call());
     nearcall::domain domain;
-    Seeing seeing;
     nearcall::export_options options;
     options.policy = argc > 2 ? argv[2] : "";
     try {
-        witness::WitnessClerk clerk(domain, argv[1], seeing, options);
+        /* On the heap, where a call that still runs when it goes is noticed. */
+        const auto seeing = std::make_unique<Seeing>();
+        witness::WitnessClerk clerk(domain, argv[1], *seeing, options);
+        nearcall::orderly_end end(domain);
         std::cout << "ready" << std::endl;
         for (std::string path; std::cin >> path;) {
             try {
@@ -67,7 +70,6 @@ int main(int argc, char **argv) {
                 std::cout << "-1 " << error.what() << std::endl;
             }
         }
-        domain.shut_down();
     } catch (const nearcall::call_error &error) {
         std::cout << error.what() << std::endl;
     }

@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
     store = nearcall_import_versions_Store(domain, argv[1], &env);
     if (strcmp(argv[2], "other") == 0) {
         CHECK(store == NULL && env.outcome == NEARCALL_NOT_BOUND);
-        CHECK(strstr(env.message, "procedure 0, `get`, has other parameters there") != NULL);
+        CHECK(strstr(env.message, "procedure 0, `get`, has other parameters, ") != NULL);
     } else {
         CHECK(store != NULL);
         for (round = 0; round < 100; round++) {

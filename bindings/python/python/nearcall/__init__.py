@@ -15,6 +15,7 @@ each interface::
 """
 
 import atexit as _atexit
+import os as _os
 
 from nearcall._native import (
     Binding,
@@ -29,6 +30,7 @@ from nearcall._native import (
     current_call,
     shut_down,
 )
+from nearcall._native import note_fork as _note_fork
 from nearcall.errors import (
     BindError,
     CallAborted,
@@ -97,3 +99,4 @@ __all__ = [
 ]
 
 _atexit.register(shut_down)
+_os.register_at_fork(after_in_child=_note_fork)

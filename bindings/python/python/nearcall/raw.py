@@ -214,4 +214,7 @@ def export(
     """Exports ``server`` under ``name``: to processes of this user (in the system scope, where root
     exports without ``XDG_RUNTIME_DIR``, to nobody), to whoever may open the socket, or to whom a
     ``policy`` file, in TOML, admits."""
+    if not isinstance(server, Server):
+        found = type(server).__name__
+        raise TypeError(f"{found} where an object of a generated server class is wanted")
     return Exported(Clerk(type(server)._interface, name, server, is_open_to_anyone, policy))

@@ -36,6 +36,12 @@ pub struct Clerk {
 }
 
 /// How an interface is exported.
+///
+/// ```
+/// let mut options = nearcall::ExportOptions::default();
+/// options.policy = nearcall::Policy::Anyone;
+/// // Clerk::export_with(&domain, "files", FilesEntries::new(disk), options)?
+/// ```
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct ExportOptions {
@@ -333,7 +339,8 @@ impl ClerkCore {
                 },
             ),
             Policy::OfScope if self.is_of_system => {
-                let reason = "in the system scope nobody may bind without a policy";
+                let reason = "in the system scope nobody may bind until the export says who, by \
+                              a policy; names of one user's own need XDG_RUNTIME_DIR on both sides";
                 Decision::of("default", Err(reason.to_owned()))
             }
             Policy::OfScope | Policy::OwnerOnly => {

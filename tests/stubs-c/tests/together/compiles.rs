@@ -73,6 +73,21 @@ fn wrappers_of_every_good_file_compile_without_a_warning() {
     assert!(compilers.is_empty() || compiled >= least, "only {compiled} were compiled");
 }
 
+/// Warnings that projects ask for, of the headers that they include, too.
+const ASKED_FOR: &[&str] = &["-Wshadow", "-Wconversion", "-Wold-style-cast", "-Wpedantic"];
+
+#[test]
+fn headers_compile_under_warnings_that_projects_ask_for() {
+    let workshop = Workshop::with_cpp();
+    let source = workshop.path().join("headers.cpp");
+    let headers = "#include \"nearcall.hpp\"\n#include \"nearcall_values.hpp\"\n";
+    std::fs::write(&source, headers).expect("it can be written");
+    for compiler in compilers() {
+        let object = workshop.path().join("headers.o");
+        workshop.object(compiler, &source, &object, ASKED_FOR);
+    }
+}
+
 #[test]
 fn a_source_with_a_warning_does_not_pass() {
     let workshop = Workshop::new();

@@ -145,7 +145,7 @@ fn check_missing<T: std::fmt::Debug>(called: Result<T, CallError>) {
 fn check_refusal(error: &BindError) {
     assert!(matches!(error, BindError::Hash { .. }), "{error}");
     let want = "the server has another version of versions::Store: procedure 0, `get`, has other \
-                parameters there";
+                parameters, results or exceptions there";
     assert_eq!(error.to_string(), want);
 }
 

@@ -15,6 +15,9 @@ const LONG: Duration = Duration::from_secs(60);
 /// When calls are given up that would never return.
 const SOON: Duration = Duration::from_millis(50);
 
+/// The same, long after it is known that they run.
+const A_WHILE: Duration = Duration::from_secs(1);
+
 fn ask(program: &Path, runtime: &Path) {
     let server = Server::start(program, "witness", runtime);
     let (domain, other) = (Domain::new().unwrap(), Domain::new().unwrap());
@@ -36,6 +39,30 @@ fn ask(program: &Path, runtime: &Path) {
     }
     assert_eq!(client.seen().unwrap(), 1);
     server.end();
+}
+
+/// A server goes while it has a call that it can only end when its caller gives it up.
+fn end_meanwhile(program: &Path, runtime: &Path) {
+    let server = Server::start(program, "ending", runtime);
+    let domain = Domain::new().unwrap();
+    let client = WitnessClient::new(import(&domain, "ending", runtime, &WITNESS));
+    let hasty = client.with_deadline(A_WHILE);
+    let posting = hasty.posting();
+    let lingering = posting.linger().unwrap();
+    // Each of these finds the call that was posted before, if nobody has yet.
+    for _ in 0..100 {
+        assert_eq!(client.seen().unwrap(), 0);
+    }
+    std::thread::scope(|scope| {
+        scope.spawn(|| server.end());
+        let given_up = lingering.collect().unwrap_err();
+        assert!(matches!(given_up, CallError::CallAborted { .. }), "{given_up}");
+    });
+}
+
+#[test]
+fn a_server_outlives_the_call_that_it_has_when_it_ends() {
+    in_both("witness.idl", ["onlooker", "onlooker_cpp"], end_meanwhile);
 }
 
 #[test]

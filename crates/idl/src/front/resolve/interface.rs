@@ -369,8 +369,16 @@ impl Resolver {
         }
         let out = operation.parameters.iter().find(|one| one.direction != Direction::In);
         if let Some(out) = out {
-            let message = format!("`{}` comes back beside a feed", out.name);
-            findings.push((message, "make it a part of the items, or of what is returned"));
+            findings.push(match out.is_feed {
+                true => (
+                    format!("the feed `{}` comes back as a parameter", out.name),
+                    "return its items: `@feed` goes before what the operation returns",
+                ),
+                false => (
+                    format!("`{}` comes back beside a feed", out.name),
+                    "make it a part of the items, or of what is returned",
+                ),
+            });
         }
         if operation.is_oneway || operation.is_idempotent {
             let message = format!("the feed `{name}` is `@oneway` or `@idempotent`");

@@ -6,6 +6,7 @@ use super::Resolver;
 use super::scope::ScopeId;
 use crate::diagnostic::Diagnostic;
 use crate::front::ast::{Name, ScopedName};
+use crate::front::dialect::Dialect;
 use crate::front::rules::semantics as rules;
 use crate::source::Span;
 
@@ -93,18 +94,22 @@ impl Resolver {
             let is_guessed = index < GUESSES_MAX;
             let near =
                 if is_guessed { self.nearest(scope, &name.text, is_qualified) } else { None };
+            let own = own_name(&name.text).filter(|_| !is_qualified && self.is_omg());
             let finding = &mut self.diagnostics[diagnostic];
-            match (later, near) {
-                (Some((span, text)), _) => {
-                    finding.labels.insert(0, (span, text.to_owned()));
-                    finding.help = Some("move the declaration up".to_owned());
-                }
-                (None, Some(near)) => finding.help = Some(format!("did you mean `{near}`?")),
-                (None, None) => {
-                    finding.help = Some("declare it, or `#include` the file that does".to_owned());
-                }
+            finding.help = Some(match (&later, own, near) {
+                (Some(_), ..) => "move the declaration up".to_owned(),
+                (None, Some(own), _) => format!("in OMG IDL that is `{own}`"),
+                (None, None, Some(near)) => format!("did you mean `{near}`?"),
+                (None, None, None) => "declare it, or `#include` the file that does".to_owned(),
+            });
+            if let Some((span, text)) = later {
+                finding.labels.insert(0, (span, text.to_owned()));
             }
         }
+    }
+
+    fn is_omg(&self) -> bool {
+        self.dialect == Dialect::Omg
     }
 
     /// A visible name that differs in a letter or two.
@@ -126,6 +131,26 @@ impl Resolver {
         }
         best.map(|(_, name)| name)
     }
+}
+
+/// What a type is called that is called so in C, Rust, Python or proto3.
+fn own_name(text: &str) -> Option<&'static str> {
+    Some(match text {
+        "bool" => "boolean",
+        "byte" | "u8" | "uint8_t" => "octet",
+        "i8" | "int8_t" => "int8",
+        "i16" | "int16_t" => "short",
+        "u16" | "uint16_t" => "unsigned short",
+        "int" | "i32" | "int32_t" => "long",
+        "uint" | "u32" | "uint32_t" => "unsigned long",
+        "i64" | "int64_t" => "long long",
+        "u64" | "uint64_t" | "size_t" | "usize" => "unsigned long long",
+        "f32" | "float32" => "float",
+        "f64" | "float64" => "double",
+        "str" | "String" => "string",
+        "bytes" => "sequence<octet>",
+        _ => return None,
+    })
 }
 
 /// Letters to change, add or remove; anything above `limit` if it is more than that.
