@@ -23,7 +23,7 @@ use super::memory::HEAP;
 use super::oracle::{CallName, Entry, Told};
 use super::t29_policy::Part;
 use super::{effects, hand, looked_at};
-use super::{t17_races, t31_reused};
+use super::{t07_hostile, t17_races, t31_reused};
 use crate::effects::effects::{EFFECTS, EffectsClient};
 use crate::server::{self, import_options};
 
@@ -82,6 +82,8 @@ pub enum Role {
     Twins,
     /// Connects to a socket, and says nothing there until its input ends.
     Knock,
+    /// Binds, and has another process hold the socket as well, whose number it says.
+    Bequeath,
     /// Gives numbers of processes away, for T31.
     Reuse,
 }
@@ -107,6 +109,7 @@ impl Role {
             Role::Suffer => "suffer",
             Role::Twins => "twins",
             Role::Knock => "knock",
+            Role::Bequeath => "bequeath",
             Role::Reuse => "reuse",
         }
     }
@@ -347,6 +350,7 @@ pub fn play_if_told() -> Option<ExitCode> {
         "suffer" => suffer(directory, name, rest),
         "twins" => t17_races::twins(directory, name, rest.parse().expect("a number of calls")),
         "knock" => knock(directory, name),
+        "bequeath" => t07_hostile::bequeath(directory, name),
         "reuse" => {
             let times = rest.parse().expect("a number of times");
             t31_reused::reuse(directory, name, times).expect("a namespace of its own");

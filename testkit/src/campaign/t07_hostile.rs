@@ -9,6 +9,7 @@ mod binds;
 mod files;
 mod floods;
 mod messages;
+mod processes;
 mod servers;
 mod words;
 
@@ -22,6 +23,8 @@ use super::honest::{Honest, SELDOM};
 use super::latency::{Times, call_until};
 use super::player::{Held, Player, Role, bind};
 use super::report::{Report, Stopped};
+
+pub use processes::bequeath;
 
 /// How long the neighbour is watched for comparison.
 const ALONE: Duration = Duration::from_millis(400);
@@ -91,7 +94,8 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     neighbour.client.add(2, 3)?;
     let held = Held::by(target.pid);
 
-    let mut scripts: Vec<_> = [binds::SCRIPTS, messages::SCRIPTS, words::SCRIPTS].concat();
+    let mut scripts: Vec<_> =
+        [binds::SCRIPTS, messages::SCRIPTS, words::SCRIPTS, processes::SCRIPTS].concat();
     match files::obstacle() {
         None => scripts.extend(files::SCRIPTS),
         Some(error) => report.figure(format!("no file system in user space here: {error}")),

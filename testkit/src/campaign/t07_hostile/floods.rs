@@ -22,6 +22,7 @@ pub const AT_THE_BELL: &[&Script] = &[
     &Script { name: "a flood of bells", run: |t| burn(t, |client, _| client.ring()) },
     &Script { name: "a flood of wakes", run: |t| burn(t, |client, _| wake(client)) },
     &Script { name: "waiters moved away", run: |t| burn(t, |client, _| requeue(client)) },
+    &Script { name: "waiters before the server", run: wait_first },
     &Script { name: "a gate that always sleeps", run: |t| burn(t, |client, _| gate(client, 1)) },
     &Script { name: "a gate of noise", run: |t| burn(t, |client, any| gate(client, any.u32(..))) },
     &Script { name: "a forged owner of the gate", run: |t| burn(t, |client, _| forge(client)) },
@@ -53,6 +54,28 @@ fn requeue(client: &HandClient) {
     let line = client.bell_line();
     // Refused if nobody waits.
     let _ = system::requeue(&line.gate, system::Flags::empty(), 0, u32::MAX >> 1, &line.reserved);
+}
+
+/// Waits at the gate as the server does, from two threads and time after time, so that a wake of
+/// one alone would reach one of these.
+fn wait_first(target: &Target) -> Found {
+    let client = HandClient::bind(&target.path()).map_err(|error| error.to_string())?;
+    let gate = &client.bell_line().gate;
+    let begin = Instant::now();
+    let wait = || {
+        let mut times = 0u32;
+        while begin.elapsed() < BURNING {
+            // SeqCst: by hand, nothing is to depend on a row of the table.
+            futex::wait(gate, gate.load(SeqCst), Duration::from_millis(1));
+            times += 1;
+        }
+        times
+    };
+    let times: u32 = std::thread::scope(|threads| {
+        let waiters: Vec<_> = (0..2).map(|_| threads.spawn(wait)).collect();
+        waiters.into_iter().map(|waiter| waiter.join().expect("a waiter")).sum()
+    });
+    if times < 100 { Err(format!("only {times} times")) } else { Ok(None) }
 }
 
 fn gate(client: &HandClient, word: u32) {

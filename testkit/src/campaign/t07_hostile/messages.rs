@@ -46,6 +46,12 @@ pub const SCRIPTS: &[&Script] = &[
     &Script { name: "growth of another class", run: other_growth },
     &Script { name: "growth without end", run: endless_growth },
     &Script { name: "loans without end", run: endless_loans },
+    &Script { name: "a sparse loan", run: |t| loan(t, hand::file(8 * PAGE, PAGE, SINGLE)) },
+    &Script {
+        name: "a loan that all write",
+        run: |t| loan(t, hand::file(8 * PAGE, 8 * PAGE, hand::SIZE)),
+    },
+    &Script { name: "a loan too short", run: |t| loan(t, hand::file(PAGE, PAGE, SINGLE)) },
     &Script {
         name: "a loan that never was",
         run: |t| lives_after(t, &Message::LendOver { number: 7 }),
@@ -172,6 +178,13 @@ fn grow_on(client: &HandClient, class: u32) -> Result<(), String> {
         Heard::Packet(_) => Ok(()),
         other => Err(format!("an extension was answered with {other:?}")),
     }
+}
+
+/// Lends 8 pages that are not what a loan has to be.
+fn loan(target: &Target, file: std::io::Result<OwnedFd>) -> Found {
+    let file = file.map_err(|error| error.to_string())?;
+    let packet = hand::packet(&Message::Lend { number: 0, bytes: 8 * PAGE });
+    poisoned_by(&bound(target)?, &packet, &[file])
 }
 
 fn endless_loans(target: &Target) -> Found {

@@ -5,14 +5,18 @@ use std::cell::RefCell;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
 use nearcall_abi::message::{Message, PACKET_BYTES_MAX, RefusalCode, Version};
-use nearcall_abi::{AStackClass, InterfaceDescriptor, bell};
+use nearcall_abi::{AStackClass, AStackHead, InterfaceDescriptor, bell};
+use nearcall_core::{Phase, TurnWord};
 use nearcall_os::descriptor::PeerDescriptor;
+use nearcall_os::futex;
 use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::{DESCRIPTORS_MAX, Stream};
 use rustix::fs::SealFlags;
+use rustix::thread::futex as system;
 
 use super::super::hand::{self, SINGLE, SIZE};
 use super::super::player::{Player, Role};
@@ -112,6 +116,16 @@ const SCRIPTS: &[Script] = &[
     Script {
         name: "a lane past the last",
         answer: |s| stay(s, u32::MAX),
+        told: "add call aborted",
+    },
+    Script {
+        name: "a server that moves its client's sleep",
+        answer: |s| while_called(s, move_sleeper),
+        told: "add call aborted",
+    },
+    Script {
+        name: "a server that wakes and wakes",
+        answer: |s| while_called(s, wake),
         told: "add call aborted",
     },
     Script { name: "a server that scribbles", answer: scribble, told: "bound, add" },
@@ -251,6 +265,45 @@ fn hang_up_in_call(stream: &Stream) -> io::Result<()> {
         std::thread::sleep(Duration::from_micros(100));
     }
     Ok(())
+}
+
+/// Binds, and does this to each head that a call was posted on, without a reply, until the client
+/// has gone.
+fn while_called(stream: &Stream, act: fn(&AStackHead)) -> io::Result<()> {
+    let heads = heads()?;
+    bound(stream, 0, [replies()?, bells()?])?;
+    let span = heads.span_mut().expect("both write the heads");
+    let offsets = (0..hand::layout().astack_count()).map(|n| hand::extent(n).head_offset_bytes);
+    let offsets: Vec<_> = offsets.map(|offset| offset as usize).collect();
+    let begin = Instant::now();
+    let mut times = 0u64;
+    while hand::hear(stream, Duration::ZERO) != hand::Heard::HungUp && begin.elapsed() < OVER {
+        for offset in &offsets {
+            let head = span.line(*offset).expect("a line of the segment");
+            if span.as_span().load_u32(*offset) != 0 {
+                act(head);
+                times += 1;
+            }
+        }
+    }
+    if times == 0 { Err(io::Error::other("nobody has called")) } else { Ok(()) }
+}
+
+/// Moves whoever sleeps for the reply to a word that nobody wakes.
+fn move_sleeper(head: &AStackHead) {
+    // Refused if nobody sleeps.
+    let _ = system::requeue(&head.turn, system::Flags::empty(), 0, u32::MAX >> 1, &head.origin);
+}
+
+/// Says that nobody sleeps, and wakes whoever does.
+fn wake(head: &AStackHead) {
+    // SeqCst: by hand, nothing is to depend on a row of the table.
+    let seen = TurnWord(head.turn.load(SeqCst));
+    if seen.phase() == Some(Phase::PostedAsleep) {
+        // SeqCst: as above.
+        head.turn.store(hand::turn(seen.sequence().as_u32(), Phase::Posted), SeqCst);
+    }
+    futex::wake_all(&head.turn);
 }
 
 /// Binds, and writes noise into all heads until the client has gone.
