@@ -7,7 +7,7 @@
 
 namespace nearcall {
 
-/* Conversions: `give` makes a value of C with memory of its own, `take` reads one. */
+/* Conversions: `nc_give` makes a value of C with memory of its own, `nc_take` reads one. */
 namespace detail {
 
 template <class T>
@@ -43,15 +43,15 @@ template <class C> C in_place(bytes value) {
 }
 
 template <class T, class C, std::enable_if_t<is_word<T>, int> = 0>
-void give(const T &value, C &target) {
+void nc_give(const T &value, C &target) {
     target = static_cast<C>(value);
 }
 
-inline void give(const nearcall_long_double &value, nearcall_long_double &target) {
+inline void nc_give(const nearcall_long_double &value, nearcall_long_double &target) {
     target = value;
 }
 
-inline void give(const std::string &value, char *&target) {
+inline void nc_give(const std::string &value, char *&target) {
     check_text(value);
     target = nearcall_copy_text(value.c_str());
     if (target == nullptr) {
@@ -59,10 +59,10 @@ inline void give(const std::string &value, char *&target) {
     }
 }
 
-template <class T, std::size_t N, class C> void give(const std::array<T, N> &value, C &target);
-template <class T, class C> void give(const std::vector<T> &value, C &target);
-template <class K, class V, class C> void give(const std::map<K, V> &value, C &target);
-template <class T, class C> void give(const std::optional<T> &value, C *&target);
+template <class T, std::size_t N, class C> void nc_give(const std::array<T, N> &value, C &target);
+template <class T, class C> void nc_give(const std::vector<T> &value, C &target);
+template <class K, class V, class C> void nc_give(const std::map<K, V> &value, C &target);
+template <class T, class C> void nc_give(const std::optional<T> &value, C *&target);
 
 template <class T, std::size_t N, class C>
 void give_items(const std::array<T, N> &value, C (&target)[N]) {
@@ -70,58 +70,58 @@ void give_items(const std::array<T, N> &value, C (&target)[N]) {
         if constexpr (std::is_array<C>::value) {
             give_items(value[i], target[i]);
         } else {
-            give(value[i], target[i]);
+            nc_give(value[i], target[i]);
         }
     }
 }
 
-template <class T, std::size_t N, class C> void give(const std::array<T, N> &value, C &target) {
+template <class T, std::size_t N, class C> void nc_give(const std::array<T, N> &value, C &target) {
     give_items(value, target._at);
 }
 
-template <class T, class C> void give(const std::vector<T> &value, C &target) {
+template <class T, class C> void nc_give(const std::vector<T> &value, C &target) {
     using item = std::remove_pointer_t<decltype(target._buffer)>;
     const std::uint32_t count = count_of(value.size());
     target._buffer = static_cast<item *>(allocated(count * sizeof(item)));
     for (const auto &one : value) {
         target._length++;
-        give(static_cast<T>(one), target._buffer[target._length - 1]);
+        nc_give(static_cast<T>(one), target._buffer[target._length - 1]);
     }
 }
 
-template <class K, class V, class C> void give(const std::map<K, V> &value, C &target) {
+template <class K, class V, class C> void nc_give(const std::map<K, V> &value, C &target) {
     using item = std::remove_pointer_t<decltype(target._buffer)>;
     const std::uint32_t count = count_of(value.size());
     target._buffer = static_cast<item *>(allocated(count * sizeof(item)));
     for (const auto &one : value) {
         item &pair = target._buffer[target._length++];
-        give(one.first, pair.key);
-        give(one.second, pair.value);
+        nc_give(one.first, pair.key);
+        nc_give(one.second, pair.value);
     }
 }
 
-template <class T, class C> void give(const std::optional<T> &value, C *&target) {
+template <class T, class C> void nc_give(const std::optional<T> &value, C *&target) {
     if (value) {
         target = static_cast<C *>(allocated(sizeof(C)));
-        give(*value, *target);
+        nc_give(*value, *target);
     }
 }
 
 template <class T, class C, std::enable_if_t<is_word<T>, int> = 0>
-void take(const C &value, T &target) {
+void nc_take(const C &value, T &target) {
     target = static_cast<T>(value);
 }
 
-inline void take(const nearcall_long_double &value, nearcall_long_double &target) {
+inline void nc_take(const nearcall_long_double &value, nearcall_long_double &target) {
     target = value;
 }
 
-inline void take(const char *value, std::string &target) { target = value == nullptr ? "" : value; }
+inline void nc_take(const char *value, std::string &target) { target = value == nullptr ? "" : value; }
 
-template <class C, class T, std::size_t N> void take(const C &value, std::array<T, N> &target);
-template <class C, class T> void take(const C &value, std::vector<T> &target);
-template <class C, class K, class V> void take(const C &value, std::map<K, V> &target);
-template <class C, class T> void take(const C *value, std::optional<T> &target);
+template <class C, class T, std::size_t N> void nc_take(const C &value, std::array<T, N> &target);
+template <class C, class T> void nc_take(const C &value, std::vector<T> &target);
+template <class C, class K, class V> void nc_take(const C &value, std::map<K, V> &target);
+template <class C, class T> void nc_take(const C *value, std::optional<T> &target);
 
 template <class C, class T, std::size_t N>
 void take_items(const C (&value)[N], std::array<T, N> &target) {
@@ -129,16 +129,16 @@ void take_items(const C (&value)[N], std::array<T, N> &target) {
         if constexpr (std::is_array<C>::value) {
             take_items(value[i], target[i]);
         } else {
-            take(value[i], target[i]);
+            nc_take(value[i], target[i]);
         }
     }
 }
 
-template <class C, class T, std::size_t N> void take(const C &value, std::array<T, N> &target) {
+template <class C, class T, std::size_t N> void nc_take(const C &value, std::array<T, N> &target) {
     take_items(value._at, target);
 }
 
-template <class C, class T> void take(const C &value, std::vector<T> &target) {
+template <class C, class T> void nc_take(const C &value, std::vector<T> &target) {
     using item = std::remove_pointer_t<decltype(value._buffer)>;
     if constexpr (std::is_same<item, T>::value && is_word<T>) {
         target.assign(value._buffer, value._buffer + value._length);
@@ -151,25 +151,25 @@ template <class C, class T> void take(const C &value, std::vector<T> &target) {
     } else {
         target.resize(value._length);
         for (std::uint32_t i = 0; i < value._length; i++) {
-            take(value._buffer[i], target[i]);
+            nc_take(value._buffer[i], target[i]);
         }
     }
 }
 
-template <class C, class K, class V> void take(const C &value, std::map<K, V> &target) {
+template <class C, class K, class V> void nc_take(const C &value, std::map<K, V> &target) {
     target.clear();
     for (std::uint32_t i = 0; i < value._length; i++) {
         K key{};
-        take(value._buffer[i].key, key);
-        take(value._buffer[i].value, target[std::move(key)]);
+        nc_take(value._buffer[i].key, key);
+        nc_take(value._buffer[i].value, target[std::move(key)]);
     }
 }
 
-template <class C, class T> void take(const C *value, std::optional<T> &target) {
+template <class C, class T> void nc_take(const C *value, std::optional<T> &target) {
     if (value == nullptr) {
         target.reset();
     } else {
-        take(*value, target ? *target : target.emplace());
+        nc_take(*value, target ? *target : target.emplace());
     }
 }
 
@@ -199,49 +199,49 @@ template <class C, class T> C prealloc(T &target) {
 }
 
 /* How much memory a value holds beside itself; generated for structs and unions. */
-template <class T, std::enable_if_t<is_word<T>, int> = 0> std::size_t held_bytes(const T &) {
+template <class T, std::enable_if_t<is_word<T>, int> = 0> std::size_t nc_held_bytes(const T &) {
     return 0;
 }
 
-inline std::size_t held_bytes(const nearcall_long_double &) { return 0; }
-inline std::size_t held_bytes(std::monostate) { return 0; }
-inline std::size_t held_bytes(const std::string &value) { return value.capacity(); }
+inline std::size_t nc_held_bytes(const nearcall_long_double &) { return 0; }
+inline std::size_t nc_held_bytes(std::monostate) { return 0; }
+inline std::size_t nc_held_bytes(const std::string &value) { return value.capacity(); }
 
-template <class T, std::size_t N> std::size_t held_bytes(const std::array<T, N> &value);
-template <class T> std::size_t held_bytes(const std::vector<T> &value);
-template <class K, class V> std::size_t held_bytes(const std::map<K, V> &value);
-template <class T> std::size_t held_bytes(const std::optional<T> &value);
+template <class T, std::size_t N> std::size_t nc_held_bytes(const std::array<T, N> &value);
+template <class T> std::size_t nc_held_bytes(const std::vector<T> &value);
+template <class K, class V> std::size_t nc_held_bytes(const std::map<K, V> &value);
+template <class T> std::size_t nc_held_bytes(const std::optional<T> &value);
 
-template <class T, std::size_t N> std::size_t held_bytes(const std::array<T, N> &value) {
+template <class T, std::size_t N> std::size_t nc_held_bytes(const std::array<T, N> &value) {
     std::size_t bytes = 0;
     if constexpr (!is_word<T>) {
         for (const T &one : value) {
-            bytes += held_bytes(one);
+            bytes += nc_held_bytes(one);
         }
     }
     return bytes;
 }
 
-template <class T> std::size_t held_bytes(const std::vector<T> &value) {
+template <class T> std::size_t nc_held_bytes(const std::vector<T> &value) {
     std::size_t bytes = value.capacity() * sizeof(T);
     if constexpr (!is_word<T>) {
         for (const T &one : value) {
-            bytes += held_bytes(one);
+            bytes += nc_held_bytes(one);
         }
     }
     return bytes;
 }
 
-template <class K, class V> std::size_t held_bytes(const std::map<K, V> &value) {
+template <class K, class V> std::size_t nc_held_bytes(const std::map<K, V> &value) {
     std::size_t bytes = 0;
     for (const auto &one : value) {
-        bytes += sizeof one + held_bytes(one.first) + held_bytes(one.second);
+        bytes += sizeof one + nc_held_bytes(one.first) + nc_held_bytes(one.second);
     }
     return bytes;
 }
 
-template <class T> std::size_t held_bytes(const std::optional<T> &value) {
-    return value ? held_bytes(*value) : 0;
+template <class T> std::size_t nc_held_bytes(const std::optional<T> &value) {
+    return value ? nc_held_bytes(*value) : 0;
 }
 
 /* What a procedure only reads: it is kept for the next call that has such an argument, whose value
@@ -262,7 +262,7 @@ template <class T> class kept {
     kept(const kept &) = delete;
     kept &operator=(const kept &) = delete;
     ~kept() {
-        if (held_bytes(*own_) > bytes_max) {
+        if (nc_held_bytes(*own_) > bytes_max) {
             return;
         }
         for (auto &one : all_) {

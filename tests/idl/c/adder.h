@@ -19,21 +19,21 @@ extern const nearcall_interface nearcall_interface_Adder;
 NEARCALL_INLINE Adder *nearcall_import_Adder(const nearcall_domain *domain,
     const char *name, nearcall_environment *env) {
     nearcall_begin(env);
-    return (Adder *)nearcall_import(domain, name, &nearcall_interface_Adder, NULL, env);
+    return (struct Adder *)nearcall_import(domain, name, &nearcall_interface_Adder, NULL, env);
 }
 /* The same with knobs. */
 NEARCALL_INLINE Adder *nearcall_import_with_Adder(const nearcall_domain *domain,
     const char *name, const nearcall_import_options *options,
     nearcall_environment *env) {
     nearcall_begin(env);
-    return (Adder *)nearcall_import(domain, name, &nearcall_interface_Adder, options, env);
+    return (struct Adder *)nearcall_import(domain, name, &nearcall_interface_Adder, options, env);
 }
 /* Binds to what somebody else is bound to, whose introduction is used up and
  * closed; null after an error. */
 NEARCALL_INLINE Adder *nearcall_introduced_Adder(const nearcall_domain *domain,
     int introduction, nearcall_environment *env) {
     nearcall_begin(env);
-    return (Adder *)nearcall_introduced(domain, introduction, &nearcall_interface_Adder, env);
+    return (struct Adder *)nearcall_introduced(domain, introduction, &nearcall_interface_Adder, env);
 }
 /* An introduction to the same server, for one import; the caller's, who closes it.
  * -1 after an error. */
@@ -47,13 +47,13 @@ NEARCALL_INLINE int nearcall_introduce_Adder(const Adder *client,
 NEARCALL_INLINE Adder *nearcall_rebind_Adder(const Adder *client,
     nearcall_environment *env) {
     nearcall_begin(env);
-    return (Adder *)nearcall_rebind((const nearcall_client *)client, env);
+    return (struct Adder *)nearcall_rebind((const nearcall_client *)client, env);
 }
 /* The same binding, whose calls wait at most so long; released by itself. */
 NEARCALL_INLINE Adder *nearcall_with_deadline_Adder(const Adder *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;
-    return (Adder *)nearcall_with_deadline(plain, deadline_ns);
+    return (struct Adder *)nearcall_with_deadline(plain, deadline_ns);
 }
 NEARCALL_INLINE void nearcall_release_Adder(Adder *client) {
     nearcall_client_release((nearcall_client *)client);

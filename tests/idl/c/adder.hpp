@@ -34,8 +34,8 @@ class AdderPosting {
     }
   private:
     static void nc_collect_null(nearcall_posted nc_call) {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall_posted_Adder_null nc_posted{nc_call};
         ::nearcall_collect_Adder_null(&nc_posted, &nc_env);
@@ -44,18 +44,18 @@ class AdderPosting {
         }
     }
     static int32_t nc_collect_add(nearcall_posted nc_call) {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall_posted_Adder_add nc_posted{nc_call};
-        auto nc_held_free = [](int32_t &) {};
-        ::nearcall::detail::held<int32_t, decltype(nc_held_free)> nc_held(nc_held_free);
+        auto nc_free_held = [](int32_t &) {};
+        ::nearcall::detail::held<int32_t, decltype(nc_free_held)> nc_held(nc_free_held);
         nc_held.value = ::nearcall_collect_Adder_add(&nc_posted, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
         int32_t nc_returned{};
-        take(nc_held.value, nc_returned);
+        nc_take(nc_held.value, nc_returned);
         return nc_returned;
     }
     const ::Adder *nc_client_;
@@ -77,7 +77,7 @@ class Adder {
      * whoever exports the name now. */
     friend Adder rebind(const Adder &client) {
         nearcall_environment env;
-        Adder rebound(::nearcall_rebind_Adder(client.nc_own_.get(), &env));
+        ::nearcall::idl::Adder rebound(::nearcall_rebind_Adder(client.nc_own_.get(), &env));
         if (!rebound.nc_own_) {
             throw ::nearcall::call_error(env);
         }
@@ -107,8 +107,8 @@ class Adder {
     /* A client that goes at once has no calls under way. */
     friend AdderPosting posting(const Adder &&client) = delete;
     void null() const {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::Adder_null(nc_own_.get(), &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
@@ -117,25 +117,25 @@ class Adder {
     }
     /* The sum. */
     int32_t add(int32_t a, int32_t b) const {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
-        auto nc_held_free = [](int32_t &) {};
-        ::nearcall::detail::held<int32_t, decltype(nc_held_free)> nc_held(nc_held_free);
+        auto nc_free_held = [](int32_t &) {};
+        ::nearcall::detail::held<int32_t, decltype(nc_free_held)> nc_held(nc_free_held);
         nc_held.value = ::Adder_add(nc_own_.get(), static_cast<int32_t>(a), static_cast<int32_t>(b), &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
         int32_t nc_returned{};
-        take(nc_held.value, nc_returned);
+        nc_take(nc_held.value, nc_returned);
         return nc_returned;
     }
   private:
-    struct release {
+    struct nc_release {
         void operator()(::Adder *own) const { ::nearcall_release_Adder(own); }
     };
     explicit Adder(::Adder *client) : nc_own_(client) {}
-    ::std::unique_ptr<::Adder, release> nc_own_;
+    ::std::unique_ptr<::Adder, nc_release> nc_own_;
 };
 /* What a domain that exports it does. Procedures may run at once, on any thread. */
 class AdderServer {
@@ -170,20 +170,20 @@ class AdderClerk {
   private:
     static void run_null(void *nc_self, nearcall_environment *nc_env) {
         try {
-            using ::nearcall::detail::give;
-            using ::nearcall::detail::take;
+            using ::nearcall::detail::nc_give;
+            using ::nearcall::detail::nc_take;
             static_cast<AdderServer *>(nc_self)->null();
         } catch (...) {
             nc_env->outcome = NEARCALL_RESULTS_REFUSED;
         }
     }
     static int32_t run_add(void *nc_self, int32_t a, int32_t b, nearcall_environment *nc_env) {
-        auto nc_returned_free = [](int32_t &) {};
-        ::nearcall::detail::held<int32_t, decltype(nc_returned_free)> nc_returned(nc_returned_free);
+        auto nc_free_returned = [](int32_t &) {};
+        ::nearcall::detail::held<int32_t, decltype(nc_free_returned)> nc_returned(nc_free_returned);
         try {
-            using ::nearcall::detail::give;
-            using ::nearcall::detail::take;
-            give(static_cast<AdderServer *>(nc_self)->add(static_cast<int32_t>(a), static_cast<int32_t>(b)), nc_returned.value);
+            using ::nearcall::detail::nc_give;
+            using ::nearcall::detail::nc_take;
+            nc_give(static_cast<AdderServer *>(nc_self)->add(static_cast<int32_t>(a), static_cast<int32_t>(b)), nc_returned.value);
         } catch (...) {
             nc_env->outcome = NEARCALL_RESULTS_REFUSED;
         }

@@ -35,21 +35,21 @@ extern const nearcall_interface nearcall_interface_Again;
 NEARCALL_INLINE Again *nearcall_import_Again(const nearcall_domain *domain,
     const char *name, nearcall_environment *env) {
     nearcall_begin(env);
-    return (Again *)nearcall_import(domain, name, &nearcall_interface_Again, NULL, env);
+    return (struct Again *)nearcall_import(domain, name, &nearcall_interface_Again, NULL, env);
 }
 /* The same with knobs. */
 NEARCALL_INLINE Again *nearcall_import_with_Again(const nearcall_domain *domain,
     const char *name, const nearcall_import_options *options,
     nearcall_environment *env) {
     nearcall_begin(env);
-    return (Again *)nearcall_import(domain, name, &nearcall_interface_Again, options, env);
+    return (struct Again *)nearcall_import(domain, name, &nearcall_interface_Again, options, env);
 }
 /* Binds to what somebody else is bound to, whose introduction is used up and
  * closed; null after an error. */
 NEARCALL_INLINE Again *nearcall_introduced_Again(const nearcall_domain *domain,
     int introduction, nearcall_environment *env) {
     nearcall_begin(env);
-    return (Again *)nearcall_introduced(domain, introduction, &nearcall_interface_Again, env);
+    return (struct Again *)nearcall_introduced(domain, introduction, &nearcall_interface_Again, env);
 }
 /* An introduction to the same server, for one import; the caller's, who closes it.
  * -1 after an error. */
@@ -63,13 +63,13 @@ NEARCALL_INLINE int nearcall_introduce_Again(const Again *client,
 NEARCALL_INLINE Again *nearcall_rebind_Again(const Again *client,
     nearcall_environment *env) {
     nearcall_begin(env);
-    return (Again *)nearcall_rebind((const nearcall_client *)client, env);
+    return (struct Again *)nearcall_rebind((const nearcall_client *)client, env);
 }
 /* The same binding, whose calls wait at most so long; released by itself. */
 NEARCALL_INLINE Again *nearcall_with_deadline_Again(const Again *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;
-    return (Again *)nearcall_with_deadline(plain, deadline_ns);
+    return (struct Again *)nearcall_with_deadline(plain, deadline_ns);
 }
 NEARCALL_INLINE void nearcall_release_Again(Again *client) {
     nearcall_client_release((nearcall_client *)client);

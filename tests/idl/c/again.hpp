@@ -42,52 +42,52 @@ class AgainPosting {
     }
   private:
     static int32_t nc_collect_ask(nearcall_posted nc_call) {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall_posted_Again_ask nc_posted{nc_call};
-        auto nc_held_free = [](int32_t &) {};
-        ::nearcall::detail::held<int32_t, decltype(nc_held_free)> nc_held(nc_held_free);
+        auto nc_free_held = [](int32_t &) {};
+        ::nearcall::detail::held<int32_t, decltype(nc_free_held)> nc_held(nc_free_held);
         nc_held.value = ::nearcall_collect_Again_ask(&nc_posted, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
         int32_t nc_returned{};
-        take(nc_held.value, nc_returned);
+        nc_take(nc_held.value, nc_returned);
         return nc_returned;
     }
     static ::std::tuple<::std::vector<uint8_t>, bool> nc_collect_look(nearcall_posted nc_call) {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall_posted_Again_look nc_posted{nc_call};
         bool is_old{};
-        auto nc_is_old_free = [](bool &) {};
-        ::nearcall::detail::held<bool, decltype(nc_is_old_free)> nc_is_old(nc_is_old_free);
-        auto nc_held_free = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
-        ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_held_free)> nc_held(nc_held_free);
-        nc_held.value = ::nearcall_collect_Again_look(&nc_posted, &nc_is_old.value, &nc_env);
+        auto nc_free_given_is_old = [](bool &) {};
+        ::nearcall::detail::held<bool, decltype(nc_free_given_is_old)> nc_given_is_old(nc_free_given_is_old);
+        auto nc_free_held = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
+        ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_free_held)> nc_held(nc_free_held);
+        nc_held.value = ::nearcall_collect_Again_look(&nc_posted, &nc_given_is_old.value, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
         ::std::vector<uint8_t> nc_returned{};
-        take(nc_held.value, nc_returned);
-        take(nc_is_old.value, is_old);
+        nc_take(nc_held.value, nc_returned);
+        nc_take(nc_given_is_old.value, is_old);
         return ::std::tuple<::std::vector<uint8_t>, bool>(::std::move(nc_returned), ::std::move(is_old));
     }
     static int32_t nc_collect_once(nearcall_posted nc_call) {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall_posted_Again_once nc_posted{nc_call};
-        auto nc_held_free = [](int32_t &) {};
-        ::nearcall::detail::held<int32_t, decltype(nc_held_free)> nc_held(nc_held_free);
+        auto nc_free_held = [](int32_t &) {};
+        ::nearcall::detail::held<int32_t, decltype(nc_free_held)> nc_held(nc_free_held);
         nc_held.value = ::nearcall_collect_Again_once(&nc_posted, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
         int32_t nc_returned{};
-        take(nc_held.value, nc_returned);
+        nc_take(nc_held.value, nc_returned);
         return nc_returned;
     }
     const ::Again *nc_client_;
@@ -108,7 +108,7 @@ class Again {
      * whoever exports the name now. */
     friend Again rebind(const Again &client) {
         nearcall_environment env;
-        Again rebound(::nearcall_rebind_Again(client.nc_own_.get(), &env));
+        ::nearcall::idl::Again rebound(::nearcall_rebind_Again(client.nc_own_.get(), &env));
         if (!rebound.nc_own_) {
             throw ::nearcall::call_error(env);
         }
@@ -138,57 +138,57 @@ class Again {
     /* A client that goes at once has no calls under way. */
     friend AgainPosting posting(const Again &&client) = delete;
     int32_t ask(int32_t key) const {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
-        auto nc_held_free = [](int32_t &) {};
-        ::nearcall::detail::held<int32_t, decltype(nc_held_free)> nc_held(nc_held_free);
+        auto nc_free_held = [](int32_t &) {};
+        ::nearcall::detail::held<int32_t, decltype(nc_free_held)> nc_held(nc_free_held);
         nc_held.value = ::Again_ask(nc_own_.get(), static_cast<int32_t>(key), &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
         int32_t nc_returned{};
-        take(nc_held.value, nc_returned);
+        nc_take(nc_held.value, nc_returned);
         return nc_returned;
     }
     ::std::vector<uint8_t> look(const ::std::string &name, bool &is_old) const {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall::detail::check_text(name);
-        auto nc_is_old_free = [](bool &) {};
-        ::nearcall::detail::held<bool, decltype(nc_is_old_free)> nc_is_old(nc_is_old_free);
-        auto nc_held_free = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
-        ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_held_free)> nc_held(nc_held_free);
-        nc_held.value = ::Again_look(nc_own_.get(), name.c_str(), &nc_is_old.value, &nc_env);
+        auto nc_free_given_is_old = [](bool &) {};
+        ::nearcall::detail::held<bool, decltype(nc_free_given_is_old)> nc_given_is_old(nc_free_given_is_old);
+        auto nc_free_held = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
+        ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_free_held)> nc_held(nc_free_held);
+        nc_held.value = ::Again_look(nc_own_.get(), name.c_str(), &nc_given_is_old.value, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
         ::std::vector<uint8_t> nc_returned{};
-        take(nc_held.value, nc_returned);
-        take(nc_is_old.value, is_old);
+        nc_take(nc_held.value, nc_returned);
+        nc_take(nc_given_is_old.value, is_old);
         return nc_returned;
     }
     int32_t once(int32_t key) const {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
-        auto nc_held_free = [](int32_t &) {};
-        ::nearcall::detail::held<int32_t, decltype(nc_held_free)> nc_held(nc_held_free);
+        auto nc_free_held = [](int32_t &) {};
+        ::nearcall::detail::held<int32_t, decltype(nc_free_held)> nc_held(nc_free_held);
         nc_held.value = ::Again_once(nc_own_.get(), static_cast<int32_t>(key), &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
         int32_t nc_returned{};
-        take(nc_held.value, nc_returned);
+        nc_take(nc_held.value, nc_returned);
         return nc_returned;
     }
   private:
-    struct release {
+    struct nc_release {
         void operator()(::Again *own) const { ::nearcall_release_Again(own); }
     };
     explicit Again(::Again *client) : nc_own_(client) {}
-    ::std::unique_ptr<::Again, release> nc_own_;
+    ::std::unique_ptr<::Again, nc_release> nc_own_;
 };
 /* What a domain that exports it does. Procedures may run at once, on any thread. */
 class AgainServer {
@@ -224,31 +224,31 @@ class AgainClerk {
     }
   private:
     static int32_t run_ask(void *nc_self, int32_t key, nearcall_environment *nc_env) {
-        auto nc_returned_free = [](int32_t &) {};
-        ::nearcall::detail::held<int32_t, decltype(nc_returned_free)> nc_returned(nc_returned_free);
+        auto nc_free_returned = [](int32_t &) {};
+        ::nearcall::detail::held<int32_t, decltype(nc_free_returned)> nc_returned(nc_free_returned);
         try {
-            using ::nearcall::detail::give;
-            using ::nearcall::detail::take;
-            give(static_cast<AgainServer *>(nc_self)->ask(static_cast<int32_t>(key)), nc_returned.value);
+            using ::nearcall::detail::nc_give;
+            using ::nearcall::detail::nc_take;
+            nc_give(static_cast<AgainServer *>(nc_self)->ask(static_cast<int32_t>(key)), nc_returned.value);
         } catch (...) {
             nc_env->outcome = NEARCALL_RESULTS_REFUSED;
         }
         return nc_returned.moved();
     }
     static nearcall_sequence_octet run_look(void *nc_self, const char *name, bool *is_old, nearcall_environment *nc_env) {
-        auto nc_returned_free = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
-        ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_returned_free)> nc_returned(nc_returned_free);
+        auto nc_free_returned = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
+        ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_free_returned)> nc_returned(nc_free_returned);
         try {
-            using ::nearcall::detail::give;
-            using ::nearcall::detail::take;
-            ::nearcall::detail::kept<::std::string> nc_name;
-            take(name, *nc_name);
-            bool nc_is_old{};
-            give(static_cast<AgainServer *>(nc_self)->look(*nc_name, nc_is_old), nc_returned.value);
+            using ::nearcall::detail::nc_give;
+            using ::nearcall::detail::nc_take;
+            ::nearcall::detail::kept<::std::string> nc_given_name;
+            nc_take(name, *nc_given_name);
+            bool nc_given_is_old{};
+            nc_give(static_cast<AgainServer *>(nc_self)->look(*nc_given_name, nc_given_is_old), nc_returned.value);
             {
-                auto nc_new_free = [](bool &) {};
-                ::nearcall::detail::held<bool, decltype(nc_new_free)> nc_new(nc_new_free);
-                give(nc_is_old, nc_new.value);
+                auto nc_free_new = [](bool &) {};
+                ::nearcall::detail::held<bool, decltype(nc_free_new)> nc_new(nc_free_new);
+                nc_give(nc_given_is_old, nc_new.value);
                 *is_old = nc_new.moved();
             }
         } catch (...) {
@@ -257,12 +257,12 @@ class AgainClerk {
         return nc_returned.moved();
     }
     static int32_t run_once(void *nc_self, int32_t key, nearcall_environment *nc_env) {
-        auto nc_returned_free = [](int32_t &) {};
-        ::nearcall::detail::held<int32_t, decltype(nc_returned_free)> nc_returned(nc_returned_free);
+        auto nc_free_returned = [](int32_t &) {};
+        ::nearcall::detail::held<int32_t, decltype(nc_free_returned)> nc_returned(nc_free_returned);
         try {
-            using ::nearcall::detail::give;
-            using ::nearcall::detail::take;
-            give(static_cast<AgainServer *>(nc_self)->once(static_cast<int32_t>(key)), nc_returned.value);
+            using ::nearcall::detail::nc_give;
+            using ::nearcall::detail::nc_take;
+            nc_give(static_cast<AgainServer *>(nc_self)->once(static_cast<int32_t>(key)), nc_returned.value);
         } catch (...) {
             nc_env->outcome = NEARCALL_RESULTS_REFUSED;
         }

@@ -206,21 +206,21 @@ extern const nearcall_interface nearcall_interface_growing_Shelf;
 NEARCALL_INLINE growing_Shelf *nearcall_import_growing_Shelf(const nearcall_domain *domain,
     const char *name, nearcall_environment *env) {
     nearcall_begin(env);
-    return (growing_Shelf *)nearcall_import(domain, name, &nearcall_interface_growing_Shelf, NULL, env);
+    return (struct growing_Shelf *)nearcall_import(domain, name, &nearcall_interface_growing_Shelf, NULL, env);
 }
 /* The same with knobs. */
 NEARCALL_INLINE growing_Shelf *nearcall_import_with_growing_Shelf(const nearcall_domain *domain,
     const char *name, const nearcall_import_options *options,
     nearcall_environment *env) {
     nearcall_begin(env);
-    return (growing_Shelf *)nearcall_import(domain, name, &nearcall_interface_growing_Shelf, options, env);
+    return (struct growing_Shelf *)nearcall_import(domain, name, &nearcall_interface_growing_Shelf, options, env);
 }
 /* Binds to what somebody else is bound to, whose introduction is used up and
  * closed; null after an error. */
 NEARCALL_INLINE growing_Shelf *nearcall_introduced_growing_Shelf(const nearcall_domain *domain,
     int introduction, nearcall_environment *env) {
     nearcall_begin(env);
-    return (growing_Shelf *)nearcall_introduced(domain, introduction, &nearcall_interface_growing_Shelf, env);
+    return (struct growing_Shelf *)nearcall_introduced(domain, introduction, &nearcall_interface_growing_Shelf, env);
 }
 /* An introduction to the same server, for one import; the caller's, who closes it.
  * -1 after an error. */
@@ -234,13 +234,13 @@ NEARCALL_INLINE int nearcall_introduce_growing_Shelf(const growing_Shelf *client
 NEARCALL_INLINE growing_Shelf *nearcall_rebind_growing_Shelf(const growing_Shelf *client,
     nearcall_environment *env) {
     nearcall_begin(env);
-    return (growing_Shelf *)nearcall_rebind((const nearcall_client *)client, env);
+    return (struct growing_Shelf *)nearcall_rebind((const nearcall_client *)client, env);
 }
 /* The same binding, whose calls wait at most so long; released by itself. */
 NEARCALL_INLINE growing_Shelf *nearcall_with_deadline_growing_Shelf(const growing_Shelf *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;
-    return (growing_Shelf *)nearcall_with_deadline(plain, deadline_ns);
+    return (struct growing_Shelf *)nearcall_with_deadline(plain, deadline_ns);
 }
 NEARCALL_INLINE void nearcall_release_growing_Shelf(growing_Shelf *client) {
     nearcall_client_release((nearcall_client *)client);

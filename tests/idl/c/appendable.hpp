@@ -45,17 +45,17 @@ struct Place {
     int16_t x{};
     int16_t y{};
 };
-inline void give(const Place &value, ::growing_Place &target) {
-    using ::nearcall::detail::give;
-    give(value.x, target.x);
-    give(value.y, target.y);
+inline void nc_give(const ::nearcall::idl::growing::Place &value, ::growing_Place &target) {
+    using ::nearcall::detail::nc_give;
+    nc_give(value.x, target.x);
+    nc_give(value.y, target.y);
 }
-inline void take(const ::growing_Place &value, Place &target) {
-    using ::nearcall::detail::take;
-    take(value.x, target.x);
-    take(value.y, target.y);
+inline void nc_take(const ::growing_Place &value, ::nearcall::idl::growing::Place &target) {
+    using ::nearcall::detail::nc_take;
+    nc_take(value.x, target.x);
+    nc_take(value.y, target.y);
 }
-inline ::std::size_t held_bytes(const Place &) {
+inline ::std::size_t nc_held_bytes(const ::nearcall::idl::growing::Place &) {
     return 0;
 }
 }
@@ -69,39 +69,39 @@ struct Choice {
     uint8_t _d{};
     ::std::variant<::std::monostate, int32_t, ::std::string> _u;
 };
-inline void give(const Choice &value, ::growing_Choice &target) {
-    using ::nearcall::detail::give;
-    give(value._d, target._d);
+inline void nc_give(const ::nearcall::idl::growing::Choice &value, ::growing_Choice &target) {
+    using ::nearcall::detail::nc_give;
+    nc_give(value._d, target._d);
     switch (static_cast<int64_t>(target._d)) {
     case 1:
         if (value._u.index() != 1) {
             throw ::nearcall::call_error(NEARCALL_USAGE, "a union's discriminator selects another case");
         }
-        give(::std::get<1>(value._u), target._u.one);
+        nc_give(::std::get<1>(value._u), target._u.one);
         break;
     default:
         if (value._u.index() != 2) {
             throw ::nearcall::call_error(NEARCALL_USAGE, "a union's discriminator selects another case");
         }
-        give(::std::get<2>(value._u), target._u.other);
+        nc_give(::std::get<2>(value._u), target._u.other);
         break;
     }
 }
-inline void take(const ::growing_Choice &value, Choice &target) {
-    using ::nearcall::detail::take;
-    take(value._d, target._d);
+inline void nc_take(const ::growing_Choice &value, ::nearcall::idl::growing::Choice &target) {
+    using ::nearcall::detail::nc_take;
+    nc_take(value._d, target._d);
     switch (static_cast<int64_t>(value._d)) {
     case 1:
-        take(value._u.one, ::nearcall::detail::alternative<1>(target._u));
+        nc_take(value._u.one, ::nearcall::detail::alternative<1>(target._u));
         break;
     default:
-        take(value._u.other, ::nearcall::detail::alternative<2>(target._u));
+        nc_take(value._u.other, ::nearcall::detail::alternative<2>(target._u));
         break;
     }
 }
-inline ::std::size_t held_bytes(const Choice &value) {
-    using ::nearcall::detail::held_bytes;
-    return ::std::visit([](const auto &one) { return held_bytes(one); }, value._u);
+inline ::std::size_t nc_held_bytes(const ::nearcall::idl::growing::Choice &value) {
+    using ::nearcall::detail::nc_held_bytes;
+    return ::std::visit([](const auto &one) { return nc_held_bytes(one); }, value._u);
 }
 }
 #endif
@@ -113,17 +113,17 @@ struct Part {
     int32_t weight{};
     int32_t height{};
 };
-inline void give(const Part &value, ::growing_Part &target) {
-    using ::nearcall::detail::give;
-    give(value.weight, target.weight);
-    give(value.height, target.height);
+inline void nc_give(const ::nearcall::idl::growing::Part &value, ::growing_Part &target) {
+    using ::nearcall::detail::nc_give;
+    nc_give(value.weight, target.weight);
+    nc_give(value.height, target.height);
 }
-inline void take(const ::growing_Part &value, Part &target) {
-    using ::nearcall::detail::take;
-    take(value.weight, target.weight);
-    take(value.height, target.height);
+inline void nc_take(const ::growing_Part &value, ::nearcall::idl::growing::Part &target) {
+    using ::nearcall::detail::nc_take;
+    nc_take(value.weight, target.weight);
+    nc_take(value.height, target.height);
 }
-inline ::std::size_t held_bytes(const Part &) {
+inline ::std::size_t nc_held_bytes(const ::nearcall::idl::growing::Part &) {
     return 0;
 }
 }
@@ -145,41 +145,41 @@ struct Item {
     ::nearcall::idl::growing::Choice chosen;
     bool is_whole{};
 };
-inline void give(const Item &value, ::growing_Item &target) {
-    using ::nearcall::detail::give;
-    give(value.name, target.name);
-    give(value.parts, target.parts);
-    give(value.note, target.note);
-    give(value.kind, target.kind);
-    give(value.tint, target.tint);
-    give(value.few, target.few);
-    give(value.sizes, target.sizes);
-    give(value.where, target.where);
-    give(value.base, target.base);
-    give(value.chosen, target.chosen);
-    give(value.is_whole, target.is_whole);
+inline void nc_give(const ::nearcall::idl::growing::Item &value, ::growing_Item &target) {
+    using ::nearcall::detail::nc_give;
+    nc_give(value.name, target.name);
+    nc_give(value.parts, target.parts);
+    nc_give(value.note, target.note);
+    nc_give(value.kind, target.kind);
+    nc_give(value.tint, target.tint);
+    nc_give(value.few, target.few);
+    nc_give(value.sizes, target.sizes);
+    nc_give(value.where, target.where);
+    nc_give(value.base, target.base);
+    nc_give(value.chosen, target.chosen);
+    nc_give(value.is_whole, target.is_whole);
 }
-inline void take(const ::growing_Item &value, Item &target) {
-    using ::nearcall::detail::take;
-    take(value.name, target.name);
-    take(value.parts, target.parts);
-    take(value.note, target.note);
-    take(value.kind, target.kind);
-    take(value.tint, target.tint);
-    take(value.few, target.few);
-    take(value.sizes, target.sizes);
-    take(value.where, target.where);
-    take(value.base, target.base);
-    take(value.chosen, target.chosen);
-    take(value.is_whole, target.is_whole);
+inline void nc_take(const ::growing_Item &value, ::nearcall::idl::growing::Item &target) {
+    using ::nearcall::detail::nc_take;
+    nc_take(value.name, target.name);
+    nc_take(value.parts, target.parts);
+    nc_take(value.note, target.note);
+    nc_take(value.kind, target.kind);
+    nc_take(value.tint, target.tint);
+    nc_take(value.few, target.few);
+    nc_take(value.sizes, target.sizes);
+    nc_take(value.where, target.where);
+    nc_take(value.base, target.base);
+    nc_take(value.chosen, target.chosen);
+    nc_take(value.is_whole, target.is_whole);
 }
-inline ::std::size_t held_bytes(const Item &value) {
-    using ::nearcall::detail::held_bytes;
-    return held_bytes(value.name) +
-           held_bytes(value.parts) +
-           held_bytes(value.note) +
-           held_bytes(value.kind) +
-           held_bytes(value.chosen);
+inline ::std::size_t nc_held_bytes(const ::nearcall::idl::growing::Item &value) {
+    using ::nearcall::detail::nc_held_bytes;
+    return nc_held_bytes(value.name) +
+           nc_held_bytes(value.parts) +
+           nc_held_bytes(value.note) +
+           nc_held_bytes(value.kind) +
+           nc_held_bytes(value.chosen);
 }
 }
 #endif
@@ -189,11 +189,11 @@ inline ::std::size_t held_bytes(const Item &value) {
 namespace nearcall::idl::growing {
 struct Nothing {
 };
-inline void give(const Nothing &, ::growing_Nothing &) {
+inline void nc_give(const ::nearcall::idl::growing::Nothing &, ::growing_Nothing &) {
 }
-inline void take(const ::growing_Nothing &, Nothing &) {
+inline void nc_take(const ::growing_Nothing &, ::nearcall::idl::growing::Nothing &) {
 }
-inline ::std::size_t held_bytes(const Nothing &) {
+inline ::std::size_t nc_held_bytes(const ::nearcall::idl::growing::Nothing &) {
     return 0;
 }
 }
@@ -206,17 +206,17 @@ struct Holder {
     int32_t number{};
     ::nearcall::idl::growing::Nothing none;
 };
-inline void give(const Holder &value, ::growing_Holder &target) {
-    using ::nearcall::detail::give;
-    give(value.number, target.number);
-    give(value.none, target.none);
+inline void nc_give(const ::nearcall::idl::growing::Holder &value, ::growing_Holder &target) {
+    using ::nearcall::detail::nc_give;
+    nc_give(value.number, target.number);
+    nc_give(value.none, target.none);
 }
-inline void take(const ::growing_Holder &value, Holder &target) {
-    using ::nearcall::detail::take;
-    take(value.number, target.number);
-    take(value.none, target.none);
+inline void nc_take(const ::growing_Holder &value, ::nearcall::idl::growing::Holder &target) {
+    using ::nearcall::detail::nc_take;
+    nc_take(value.number, target.number);
+    nc_take(value.none, target.none);
 }
-inline ::std::size_t held_bytes(const Holder &) {
+inline ::std::size_t nc_held_bytes(const ::nearcall::idl::growing::Holder &) {
     return 0;
 }
 }
@@ -229,13 +229,13 @@ struct Broken : ::nearcall::exception {
     ::nearcall::idl::growing::Part which;
     const char *what() const noexcept override { return "growing::Broken"; }
 };
-inline void give(const Broken &value, ::growing_Broken &target) {
-    using ::nearcall::detail::give;
-    give(value.which, target.which);
+inline void nc_give(const ::nearcall::idl::growing::Broken &value, ::growing_Broken &target) {
+    using ::nearcall::detail::nc_give;
+    nc_give(value.which, target.which);
 }
-inline void take(const ::growing_Broken &value, Broken &target) {
-    using ::nearcall::detail::take;
-    take(value.which, target.which);
+inline void nc_take(const ::growing_Broken &value, ::nearcall::idl::growing::Broken &target) {
+    using ::nearcall::detail::nc_take;
+    nc_take(value.which, target.which);
 }
 }
 #endif
@@ -248,28 +248,28 @@ class ShelfPosting {
   public:
     explicit ShelfPosting(const ::growing_Shelf *client) : nc_client_(client) {}
     ::nearcall::pending<::nearcall::idl::growing::Item> echo(const ::nearcall::idl::growing::Item &given) const {
-        using ::nearcall::detail::give;
+        using ::nearcall::detail::nc_give;
         nearcall_environment nc_env;
         ::nearcall_posted_growing_Shelf_echo nc_posted;
-        auto nc_given_free = [](::growing_Item &value) { nearcall_free_growing_Item(&value); };
-        ::nearcall::detail::held<::growing_Item, decltype(nc_given_free)> nc_given(nc_given_free);
-        give(given, nc_given.value);
-        if (!::nearcall_post_growing_Shelf_echo(nc_client_, &nc_given.value, &nc_posted, &nc_env)) {
+        auto nc_free_given_given = [](::growing_Item &value) { nearcall_free_growing_Item(&value); };
+        ::nearcall::detail::held<::growing_Item, decltype(nc_free_given_given)> nc_given_given(nc_free_given_given);
+        nc_give(given, nc_given_given.value);
+        if (!::nearcall_post_growing_Shelf_echo(nc_client_, &nc_given_given.value, &nc_posted, &nc_env)) {
             throw ::nearcall::call_error(nc_env);
         }
         return ::nearcall::pending<::nearcall::idl::growing::Item>(nc_posted.call, nc_collect_echo);
     }
     ::nearcall::pending<::std::vector<::nearcall::idl::growing::Item>> swap(const ::std::vector<::nearcall::idl::growing::Item> &all, const ::nearcall::idl::growing::Holder &held) const {
-        using ::nearcall::detail::give;
+        using ::nearcall::detail::nc_give;
         nearcall_environment nc_env;
         ::nearcall_posted_growing_Shelf_swap nc_posted;
-        auto nc_all_free = [](nearcall_sequence_growing_Item &value) { nearcall_free_sequence_growing_Item(&value); };
-        ::nearcall::detail::held<nearcall_sequence_growing_Item, decltype(nc_all_free)> nc_all(nc_all_free);
-        give(all, nc_all.value);
-        auto nc_given_held_free = [](::growing_Holder &) {};
-        ::nearcall::detail::held<::growing_Holder, decltype(nc_given_held_free)> nc_given_held(nc_given_held_free);
-        give(held, nc_given_held.value);
-        if (!::nearcall_post_growing_Shelf_swap(nc_client_, &nc_all.value, &nc_given_held.value, &nc_posted, &nc_env)) {
+        auto nc_free_given_all = [](nearcall_sequence_growing_Item &value) { nearcall_free_sequence_growing_Item(&value); };
+        ::nearcall::detail::held<nearcall_sequence_growing_Item, decltype(nc_free_given_all)> nc_given_all(nc_free_given_all);
+        nc_give(all, nc_given_all.value);
+        auto nc_free_given_held = [](::growing_Holder &) {};
+        ::nearcall::detail::held<::growing_Holder, decltype(nc_free_given_held)> nc_given_held(nc_free_given_held);
+        nc_give(held, nc_given_held.value);
+        if (!::nearcall_post_growing_Shelf_swap(nc_client_, &nc_given_all.value, &nc_given_held.value, &nc_posted, &nc_env)) {
             throw ::nearcall::call_error(nc_env);
         }
         return ::nearcall::pending<::std::vector<::nearcall::idl::growing::Item>>(nc_posted.call, nc_collect_swap);
@@ -284,54 +284,54 @@ class ShelfPosting {
     }
   private:
     static ::nearcall::idl::growing::Item nc_collect_echo(nearcall_posted nc_call) {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall_posted_growing_Shelf_echo nc_posted{nc_call};
-        auto nc_held_free = [](::growing_Item &value) { nearcall_free_growing_Item(&value); };
-        ::nearcall::detail::held<::growing_Item, decltype(nc_held_free)> nc_held(nc_held_free);
+        auto nc_free_held = [](::growing_Item &value) { nearcall_free_growing_Item(&value); };
+        ::nearcall::detail::held<::growing_Item, decltype(nc_free_held)> nc_held(nc_free_held);
         nc_held.value = ::nearcall_collect_growing_Shelf_echo(&nc_posted, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
         ::nearcall::idl::growing::Item nc_returned{};
-        take(nc_held.value, nc_returned);
+        nc_take(nc_held.value, nc_returned);
         return nc_returned;
     }
     static ::std::vector<::nearcall::idl::growing::Item> nc_collect_swap(nearcall_posted nc_call) {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall_posted_growing_Shelf_swap nc_posted{nc_call};
         ::std::vector<::nearcall::idl::growing::Item> all{};
-        auto nc_all_free = [](nearcall_sequence_growing_Item &value) { nearcall_free_sequence_growing_Item(&value); };
-        ::nearcall::detail::held<nearcall_sequence_growing_Item, decltype(nc_all_free)> nc_all(nc_all_free);
-        ::nearcall_collect_growing_Shelf_swap(&nc_posted, &nc_all.value, &nc_env);
+        auto nc_free_given_all = [](nearcall_sequence_growing_Item &value) { nearcall_free_sequence_growing_Item(&value); };
+        ::nearcall::detail::held<nearcall_sequence_growing_Item, decltype(nc_free_given_all)> nc_given_all(nc_free_given_all);
+        ::nearcall_collect_growing_Shelf_swap(&nc_posted, &nc_given_all.value, &nc_env);
         if (const ::growing_Broken *raised = ::nearcall_raised_growing_Broken(&nc_env)) {
             ::nearcall::idl::growing::Broken thrown;
-            take(*raised, thrown);
+            nc_take(*raised, thrown);
             ::nearcall_environment_release(&nc_env);
             throw thrown;
         }
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
-        take(nc_all.value, all);
+        nc_take(nc_given_all.value, all);
         return all;
     }
     static int32_t nc_collect_count(nearcall_posted nc_call) {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall_posted_growing_Shelf_count nc_posted{nc_call};
-        auto nc_held_free = [](int32_t &) {};
-        ::nearcall::detail::held<int32_t, decltype(nc_held_free)> nc_held(nc_held_free);
+        auto nc_free_held = [](int32_t &) {};
+        ::nearcall::detail::held<int32_t, decltype(nc_free_held)> nc_held(nc_free_held);
         nc_held.value = ::nearcall_collect_growing_Shelf_count(&nc_posted, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
         int32_t nc_returned{};
-        take(nc_held.value, nc_returned);
+        nc_take(nc_held.value, nc_returned);
         return nc_returned;
     }
     const ::growing_Shelf *nc_client_;
@@ -352,7 +352,7 @@ class Shelf {
      * whoever exports the name now. */
     friend Shelf rebind(const Shelf &client) {
         nearcall_environment env;
-        Shelf rebound(::nearcall_rebind_growing_Shelf(client.nc_own_.get(), &env));
+        ::nearcall::idl::growing::Shelf rebound(::nearcall_rebind_growing_Shelf(client.nc_own_.get(), &env));
         if (!rebound.nc_own_) {
             throw ::nearcall::call_error(env);
         }
@@ -382,64 +382,64 @@ class Shelf {
     /* A client that goes at once has no calls under way. */
     friend ShelfPosting posting(const Shelf &&client) = delete;
     ::nearcall::idl::growing::Item echo(const ::nearcall::idl::growing::Item &given) const {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
-        auto nc_given_free = [](::growing_Item &value) { nearcall_free_growing_Item(&value); };
-        ::nearcall::detail::held<::growing_Item, decltype(nc_given_free)> nc_given(nc_given_free);
-        give(given, nc_given.value);
-        auto nc_held_free = [](::growing_Item &value) { nearcall_free_growing_Item(&value); };
-        ::nearcall::detail::held<::growing_Item, decltype(nc_held_free)> nc_held(nc_held_free);
-        nc_held.value = ::growing_Shelf_echo(nc_own_.get(), &nc_given.value, &nc_env);
+        auto nc_free_given_given = [](::growing_Item &value) { nearcall_free_growing_Item(&value); };
+        ::nearcall::detail::held<::growing_Item, decltype(nc_free_given_given)> nc_given_given(nc_free_given_given);
+        nc_give(given, nc_given_given.value);
+        auto nc_free_held = [](::growing_Item &value) { nearcall_free_growing_Item(&value); };
+        ::nearcall::detail::held<::growing_Item, decltype(nc_free_held)> nc_held(nc_free_held);
+        nc_held.value = ::growing_Shelf_echo(nc_own_.get(), &nc_given_given.value, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
         ::nearcall::idl::growing::Item nc_returned{};
-        take(nc_held.value, nc_returned);
+        nc_take(nc_held.value, nc_returned);
         return nc_returned;
     }
     void swap(::std::vector<::nearcall::idl::growing::Item> &all, const ::nearcall::idl::growing::Holder &held) const {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
-        auto nc_all_free = [](nearcall_sequence_growing_Item &value) { nearcall_free_sequence_growing_Item(&value); };
-        ::nearcall::detail::held<nearcall_sequence_growing_Item, decltype(nc_all_free)> nc_all(nc_all_free);
-        give(all, nc_all.value);
-        auto nc_given_held_free = [](::growing_Holder &) {};
-        ::nearcall::detail::held<::growing_Holder, decltype(nc_given_held_free)> nc_given_held(nc_given_held_free);
-        give(held, nc_given_held.value);
-        ::growing_Shelf_swap(nc_own_.get(), &nc_all.value, &nc_given_held.value, &nc_env);
+        auto nc_free_given_all = [](nearcall_sequence_growing_Item &value) { nearcall_free_sequence_growing_Item(&value); };
+        ::nearcall::detail::held<nearcall_sequence_growing_Item, decltype(nc_free_given_all)> nc_given_all(nc_free_given_all);
+        nc_give(all, nc_given_all.value);
+        auto nc_free_given_held = [](::growing_Holder &) {};
+        ::nearcall::detail::held<::growing_Holder, decltype(nc_free_given_held)> nc_given_held(nc_free_given_held);
+        nc_give(held, nc_given_held.value);
+        ::growing_Shelf_swap(nc_own_.get(), &nc_given_all.value, &nc_given_held.value, &nc_env);
         if (const ::growing_Broken *raised = ::nearcall_raised_growing_Broken(&nc_env)) {
             ::nearcall::idl::growing::Broken thrown;
-            take(*raised, thrown);
+            nc_take(*raised, thrown);
             ::nearcall_environment_release(&nc_env);
             throw thrown;
         }
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
-        take(nc_all.value, all);
+        nc_take(nc_given_all.value, all);
     }
     int32_t count(int32_t least) const {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
-        auto nc_held_free = [](int32_t &) {};
-        ::nearcall::detail::held<int32_t, decltype(nc_held_free)> nc_held(nc_held_free);
+        auto nc_free_held = [](int32_t &) {};
+        ::nearcall::detail::held<int32_t, decltype(nc_free_held)> nc_held(nc_free_held);
         nc_held.value = ::growing_Shelf_count(nc_own_.get(), static_cast<int32_t>(least), &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
         int32_t nc_returned{};
-        take(nc_held.value, nc_returned);
+        nc_take(nc_held.value, nc_returned);
         return nc_returned;
     }
   private:
-    struct release {
+    struct nc_release {
         void operator()(::growing_Shelf *own) const { ::nearcall_release_growing_Shelf(own); }
     };
     explicit Shelf(::growing_Shelf *client) : nc_own_(client) {}
-    ::std::unique_ptr<::growing_Shelf, release> nc_own_;
+    ::std::unique_ptr<::growing_Shelf, nc_release> nc_own_;
 };
 /* What a domain that exports it does. Procedures may run at once, on any thread. */
 class ShelfServer {
@@ -475,14 +475,14 @@ class ShelfClerk {
     }
   private:
     static ::growing_Item run_echo(void *nc_self, const ::growing_Item *given, nearcall_environment *nc_env) {
-        auto nc_returned_free = [](::growing_Item &value) { nearcall_free_growing_Item(&value); };
-        ::nearcall::detail::held<::growing_Item, decltype(nc_returned_free)> nc_returned(nc_returned_free);
+        auto nc_free_returned = [](::growing_Item &value) { nearcall_free_growing_Item(&value); };
+        ::nearcall::detail::held<::growing_Item, decltype(nc_free_returned)> nc_returned(nc_free_returned);
         try {
-            using ::nearcall::detail::give;
-            using ::nearcall::detail::take;
-            ::nearcall::detail::kept<::nearcall::idl::growing::Item> nc_given;
-            take(*given, *nc_given);
-            give(static_cast<ShelfServer *>(nc_self)->echo(*nc_given), nc_returned.value);
+            using ::nearcall::detail::nc_give;
+            using ::nearcall::detail::nc_take;
+            ::nearcall::detail::kept<::nearcall::idl::growing::Item> nc_given_given;
+            nc_take(*given, *nc_given_given);
+            nc_give(static_cast<ShelfServer *>(nc_self)->echo(*nc_given_given), nc_returned.value);
         } catch (...) {
             nc_env->outcome = NEARCALL_RESULTS_REFUSED;
         }
@@ -490,17 +490,17 @@ class ShelfClerk {
     }
     static void run_swap(void *nc_self, nearcall_sequence_growing_Item *all, const ::growing_Holder *held, nearcall_environment *nc_env) {
         try {
-            using ::nearcall::detail::give;
-            using ::nearcall::detail::take;
-            ::std::vector<::nearcall::idl::growing::Item> nc_all{};
-            take(*all, nc_all);
+            using ::nearcall::detail::nc_give;
+            using ::nearcall::detail::nc_take;
+            ::std::vector<::nearcall::idl::growing::Item> nc_given_all{};
+            nc_take(*all, nc_given_all);
             ::nearcall::idl::growing::Holder nc_given_held{};
-            take(*held, nc_given_held);
-            static_cast<ShelfServer *>(nc_self)->swap(nc_all, nc_given_held);
+            nc_take(*held, nc_given_held);
+            static_cast<ShelfServer *>(nc_self)->swap(nc_given_all, nc_given_held);
             {
-                auto nc_new_free = [](nearcall_sequence_growing_Item &value) { nearcall_free_sequence_growing_Item(&value); };
-                ::nearcall::detail::held<nearcall_sequence_growing_Item, decltype(nc_new_free)> nc_new(nc_new_free);
-                give(nc_all, nc_new.value);
+                auto nc_free_new = [](nearcall_sequence_growing_Item &value) { nearcall_free_sequence_growing_Item(&value); };
+                ::nearcall::detail::held<nearcall_sequence_growing_Item, decltype(nc_free_new)> nc_new(nc_free_new);
+                nc_give(nc_given_all, nc_new.value);
                 nearcall_free_sequence_growing_Item(&(*all));
                 *all = nc_new.moved();
             }
@@ -508,7 +508,7 @@ class ShelfClerk {
             ::growing_Broken nc_raised;
             ::std::memset(&nc_raised, 0, sizeof nc_raised);
             try {
-                give(thrown, nc_raised);
+                nc_give(thrown, nc_raised);
                 ::nearcall_raise_growing_Broken(nc_env, nc_raised);
             } catch (...) {
                 ::nearcall_free_growing_Broken(&nc_raised);
@@ -519,12 +519,12 @@ class ShelfClerk {
         }
     }
     static int32_t run_count(void *nc_self, int32_t least, nearcall_environment *nc_env) {
-        auto nc_returned_free = [](int32_t &) {};
-        ::nearcall::detail::held<int32_t, decltype(nc_returned_free)> nc_returned(nc_returned_free);
+        auto nc_free_returned = [](int32_t &) {};
+        ::nearcall::detail::held<int32_t, decltype(nc_free_returned)> nc_returned(nc_free_returned);
         try {
-            using ::nearcall::detail::give;
-            using ::nearcall::detail::take;
-            give(static_cast<ShelfServer *>(nc_self)->count(static_cast<int32_t>(least)), nc_returned.value);
+            using ::nearcall::detail::nc_give;
+            using ::nearcall::detail::nc_take;
+            nc_give(static_cast<ShelfServer *>(nc_self)->count(static_cast<int32_t>(least)), nc_returned.value);
         } catch (...) {
             nc_env->outcome = NEARCALL_RESULTS_REFUSED;
         }

@@ -90,21 +90,21 @@ extern const nearcall_interface nearcall_interface_Ledger;
 NEARCALL_INLINE Ledger *nearcall_import_Ledger(const nearcall_domain *domain,
     const char *name, nearcall_environment *env) {
     nearcall_begin(env);
-    return (Ledger *)nearcall_import(domain, name, &nearcall_interface_Ledger, NULL, env);
+    return (struct Ledger *)nearcall_import(domain, name, &nearcall_interface_Ledger, NULL, env);
 }
 /* The same with knobs. */
 NEARCALL_INLINE Ledger *nearcall_import_with_Ledger(const nearcall_domain *domain,
     const char *name, const nearcall_import_options *options,
     nearcall_environment *env) {
     nearcall_begin(env);
-    return (Ledger *)nearcall_import(domain, name, &nearcall_interface_Ledger, options, env);
+    return (struct Ledger *)nearcall_import(domain, name, &nearcall_interface_Ledger, options, env);
 }
 /* Binds to what somebody else is bound to, whose introduction is used up and
  * closed; null after an error. */
 NEARCALL_INLINE Ledger *nearcall_introduced_Ledger(const nearcall_domain *domain,
     int introduction, nearcall_environment *env) {
     nearcall_begin(env);
-    return (Ledger *)nearcall_introduced(domain, introduction, &nearcall_interface_Ledger, env);
+    return (struct Ledger *)nearcall_introduced(domain, introduction, &nearcall_interface_Ledger, env);
 }
 /* An introduction to the same server, for one import; the caller's, who closes it.
  * -1 after an error. */
@@ -118,13 +118,13 @@ NEARCALL_INLINE int nearcall_introduce_Ledger(const Ledger *client,
 NEARCALL_INLINE Ledger *nearcall_rebind_Ledger(const Ledger *client,
     nearcall_environment *env) {
     nearcall_begin(env);
-    return (Ledger *)nearcall_rebind((const nearcall_client *)client, env);
+    return (struct Ledger *)nearcall_rebind((const nearcall_client *)client, env);
 }
 /* The same binding, whose calls wait at most so long; released by itself. */
 NEARCALL_INLINE Ledger *nearcall_with_deadline_Ledger(const Ledger *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;
-    return (Ledger *)nearcall_with_deadline(plain, deadline_ns);
+    return (struct Ledger *)nearcall_with_deadline(plain, deadline_ns);
 }
 NEARCALL_INLINE void nearcall_release_Ledger(Ledger *client) {
     nearcall_client_release((nearcall_client *)client);

@@ -16,13 +16,13 @@ struct Refused : ::nearcall::exception {
     int32_t code{};
     const char *what() const noexcept override { return "Refused"; }
 };
-inline void give(const Refused &value, ::Refused &target) {
-    using ::nearcall::detail::give;
-    give(value.code, target.code);
+inline void nc_give(const ::nearcall::idl::Refused &value, ::Refused &target) {
+    using ::nearcall::detail::nc_give;
+    nc_give(value.code, target.code);
 }
-inline void take(const ::Refused &value, Refused &target) {
-    using ::nearcall::detail::take;
-    take(value.code, target.code);
+inline void nc_take(const ::Refused &value, ::nearcall::idl::Refused &target) {
+    using ::nearcall::detail::nc_take;
+    nc_take(value.code, target.code);
 }
 }
 #endif
@@ -34,19 +34,19 @@ struct Row {
     int32_t key{};
     ::std::string value;
 };
-inline void give(const Row &value, ::Row &target) {
-    using ::nearcall::detail::give;
-    give(value.key, target.key);
-    give(value.value, target.value);
+inline void nc_give(const ::nearcall::idl::Row &value, ::Row &target) {
+    using ::nearcall::detail::nc_give;
+    nc_give(value.key, target.key);
+    nc_give(value.value, target.value);
 }
-inline void take(const ::Row &value, Row &target) {
-    using ::nearcall::detail::take;
-    take(value.key, target.key);
-    take(value.value, target.value);
+inline void nc_take(const ::Row &value, ::nearcall::idl::Row &target) {
+    using ::nearcall::detail::nc_take;
+    nc_take(value.key, target.key);
+    nc_take(value.value, target.value);
 }
-inline ::std::size_t held_bytes(const Row &value) {
-    using ::nearcall::detail::held_bytes;
-    return held_bytes(value.value);
+inline ::std::size_t nc_held_bytes(const ::nearcall::idl::Row &value) {
+    using ::nearcall::detail::nc_held_bytes;
+    return nc_held_bytes(value.value);
 }
 }
 #endif
@@ -68,18 +68,18 @@ class LedgerPosting {
     }
   private:
     static ::std::tuple<::nearcall::descriptor, ::nearcall::descriptor> nc_collect_follow(nearcall_posted nc_call) {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall_posted_Ledger_follow nc_posted{nc_call};
         ::nearcall::descriptor lock{};
-        int nc_lock = -1;
-        ::nearcall::descriptor nc_returned(::nearcall_collect_Ledger_follow(&nc_posted, &nc_lock, &nc_env));
-        ::nearcall::descriptor nc_own_lock(nc_lock);
+        int nc_given_lock = -1;
+        ::nearcall::descriptor nc_returned(::nearcall_collect_Ledger_follow(&nc_posted, &nc_given_lock, &nc_env));
+        ::nearcall::descriptor nc_came_lock(nc_given_lock);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
-        lock = ::std::move(nc_own_lock);
+        lock = ::std::move(nc_came_lock);
         return ::std::tuple<::nearcall::descriptor, ::nearcall::descriptor>(::std::move(nc_returned), ::std::move(lock));
     }
     const ::Ledger *nc_client_;
@@ -93,17 +93,17 @@ class Ledger {
             void operator()(c *own) const { ::nearcall_release_Ledger_rows(own); }
         };
         static bool next(c *own, item &nc_target) {
-            using ::nearcall::detail::take;
+            using ::nearcall::detail::nc_take;
             nearcall_environment nc_env;
-            auto nc_item_free = [](::Row &value) { nearcall_free_Row(&value); };
-            ::nearcall::detail::held<::Row, decltype(nc_item_free)> nc_item(nc_item_free);
+            auto nc_free_item = [](::Row &value) { nearcall_free_Row(&value); };
+            ::nearcall::detail::held<::Row, decltype(nc_free_item)> nc_item(nc_free_item);
             if (::nearcall_next_Ledger_rows(own, &nc_item.value, &nc_env)) {
-                take(nc_item.value, nc_target);
+                nc_take(nc_item.value, nc_target);
                 return true;
             }
             if (const ::Refused *raised = ::nearcall_raised_Refused(&nc_env)) {
                 ::nearcall::idl::Refused thrown;
-                take(*raised, thrown);
+                nc_take(*raised, thrown);
                 ::nearcall_environment_release(&nc_env);
                 throw thrown;
             }
@@ -121,15 +121,15 @@ class Ledger {
         };
         using output = uint32_t;
         static void put(c *own, const item &nc_source) {
-            using ::nearcall::detail::give;
+            using ::nearcall::detail::nc_give;
             nearcall_environment nc_env;
-            auto nc_item_free = [](::Row &value) { nearcall_free_Row(&value); };
-            ::nearcall::detail::held<::Row, decltype(nc_item_free)> nc_item(nc_item_free);
-            give(nc_source, nc_item.value);
+            auto nc_free_item = [](::Row &value) { nearcall_free_Row(&value); };
+            ::nearcall::detail::held<::Row, decltype(nc_free_item)> nc_item(nc_free_item);
+            nc_give(nc_source, nc_item.value);
             ::nearcall_put_Ledger_load(own, nc_item.moved(), &nc_env);
             if (const ::Refused *raised = ::nearcall_raised_Refused(&nc_env)) {
                 ::nearcall::idl::Refused thrown;
-                take(*raised, thrown);
+                nc_take(*raised, thrown);
                 ::nearcall_environment_release(&nc_env);
                 throw thrown;
             }
@@ -142,7 +142,7 @@ class Ledger {
             ::nearcall_flush_Ledger_load(own, &nc_env);
             if (const ::Refused *raised = ::nearcall_raised_Refused(&nc_env)) {
                 ::nearcall::idl::Refused thrown;
-                take(*raised, thrown);
+                nc_take(*raised, thrown);
                 ::nearcall_environment_release(&nc_env);
                 throw thrown;
             }
@@ -152,13 +152,13 @@ class Ledger {
         }
         static output end(c *own) {
             nearcall_environment nc_env;
-            using ::nearcall::detail::take;
-            auto nc_held_free = [](uint32_t &) {};
-            ::nearcall::detail::held<uint32_t, decltype(nc_held_free)> nc_held(nc_held_free);
+            using ::nearcall::detail::nc_take;
+            auto nc_free_held = [](uint32_t &) {};
+            ::nearcall::detail::held<uint32_t, decltype(nc_free_held)> nc_held(nc_free_held);
             nc_held.value = ::nearcall_end_Ledger_load(own, &nc_env);
             if (const ::Refused *raised = ::nearcall_raised_Refused(&nc_env)) {
                 ::nearcall::idl::Refused thrown;
-                take(*raised, thrown);
+                nc_take(*raised, thrown);
                 ::nearcall_environment_release(&nc_env);
                 throw thrown;
             }
@@ -166,7 +166,7 @@ class Ledger {
                 throw ::nearcall::call_error(nc_env);
             }
             output nc_returned{};
-            take(nc_held.value, nc_returned);
+            nc_take(nc_held.value, nc_returned);
             return nc_returned;
         }
     };
@@ -184,7 +184,7 @@ class Ledger {
      * whoever exports the name now. */
     friend Ledger rebind(const Ledger &client) {
         nearcall_environment env;
-        Ledger rebound(::nearcall_rebind_Ledger(client.nc_own_.get(), &env));
+        ::nearcall::idl::Ledger rebound(::nearcall_rebind_Ledger(client.nc_own_.get(), &env));
         if (!rebound.nc_own_) {
             throw ::nearcall::call_error(env);
         }
@@ -214,14 +214,14 @@ class Ledger {
     /* A client that goes at once has no calls under way. */
     friend LedgerPosting posting(const Ledger &&client) = delete;
     ::nearcall::feed<nc_rows> rows(const ::std::string &table, int log) const {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall::detail::check_text(table);
         ::nearcall::feed<nc_rows> nc_returned(::Ledger_rows(nc_own_.get(), table.c_str(), log, &nc_env));
         if (const ::Refused *raised = ::nearcall_raised_Refused(&nc_env)) {
             ::nearcall::idl::Refused thrown;
-            take(*raised, thrown);
+            nc_take(*raised, thrown);
             ::nearcall_environment_release(&nc_env);
             throw thrown;
         }
@@ -231,13 +231,13 @@ class Ledger {
         return nc_returned;
     }
     ::nearcall::sink<nc_load> load() const {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall::sink<nc_load> nc_returned(::Ledger_load(nc_own_.get(), &nc_env));
         if (const ::Refused *raised = ::nearcall_raised_Refused(&nc_env)) {
             ::nearcall::idl::Refused thrown;
-            take(*raised, thrown);
+            nc_take(*raised, thrown);
             ::nearcall_environment_release(&nc_env);
             throw thrown;
         }
@@ -247,24 +247,24 @@ class Ledger {
         return nc_returned;
     }
     ::nearcall::descriptor follow(::nearcall::descriptor &lock) const {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
-        int nc_lock = -1;
-        ::nearcall::descriptor nc_returned(::Ledger_follow(nc_own_.get(), &nc_lock, &nc_env));
-        ::nearcall::descriptor nc_own_lock(nc_lock);
+        int nc_given_lock = -1;
+        ::nearcall::descriptor nc_returned(::Ledger_follow(nc_own_.get(), &nc_given_lock, &nc_env));
+        ::nearcall::descriptor nc_came_lock(nc_given_lock);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
-        lock = ::std::move(nc_own_lock);
+        lock = ::std::move(nc_came_lock);
         return nc_returned;
     }
   private:
-    struct release {
+    struct nc_release {
         void operator()(::Ledger *own) const { ::nearcall_release_Ledger(own); }
     };
     explicit Ledger(::Ledger *client) : nc_own_(client) {}
-    ::std::unique_ptr<::Ledger, release> nc_own_;
+    ::std::unique_ptr<::Ledger, nc_release> nc_own_;
 };
 /* What a domain that exports it does. Procedures may run at once, on any thread. */
 class LedgerServer {
@@ -303,13 +303,13 @@ class LedgerClerk {
         delete static_cast<::nearcall::items<::nearcall::idl::Row> *>(self);
     }
     static bool next_rows(void *nc_self, ::Row *nc_item, nearcall_environment *nc_env) {
-        auto nc_new_free = [](::Row &value) { nearcall_free_Row(&value); };
-        ::nearcall::detail::held<::Row, decltype(nc_new_free)> nc_new(nc_new_free);
+        auto nc_free_new = [](::Row &value) { nearcall_free_Row(&value); };
+        ::nearcall::detail::held<::Row, decltype(nc_free_new)> nc_new(nc_free_new);
         try {
-            using ::nearcall::detail::give;
+            using ::nearcall::detail::nc_give;
             ::nearcall::idl::Row nc_made{};
             if (static_cast<::nearcall::items<::nearcall::idl::Row> *>(nc_self)->next(nc_made)) {
-                give(nc_made, nc_new.value);
+                nc_give(nc_made, nc_new.value);
                 *nc_item = nc_new.moved();
                 return true;
             }
@@ -317,7 +317,7 @@ class LedgerClerk {
             ::Refused nc_raised;
             ::std::memset(&nc_raised, 0, sizeof nc_raised);
             try {
-                give(thrown, nc_raised);
+                nc_give(thrown, nc_raised);
                 ::nearcall_raise_Refused(nc_env, nc_raised);
             } catch (...) {
                 ::nearcall_free_Refused(&nc_raised);
@@ -330,13 +330,13 @@ class LedgerClerk {
     }
     static nearcall_items_Ledger_rows run_rows(void *nc_self, const char *table, int log, nearcall_environment *nc_env) {
         nearcall_items_Ledger_rows nc_returned{};
-        ::nearcall::descriptor nc_log(log);
+        ::nearcall::descriptor nc_given_log(log);
         try {
-            using ::nearcall::detail::give;
-            using ::nearcall::detail::take;
-            ::nearcall::detail::kept<::std::string> nc_table;
-            take(table, *nc_table);
-            auto nc_made = static_cast<LedgerServer *>(nc_self)->rows(*nc_table, ::std::move(nc_log));
+            using ::nearcall::detail::nc_give;
+            using ::nearcall::detail::nc_take;
+            ::nearcall::detail::kept<::std::string> nc_given_table;
+            nc_take(table, *nc_given_table);
+            auto nc_made = static_cast<LedgerServer *>(nc_self)->rows(*nc_given_table, ::std::move(nc_given_log));
             if (!nc_made) {
                 throw ::std::invalid_argument("no feed was returned");
             }
@@ -347,7 +347,7 @@ class LedgerClerk {
             ::Refused nc_raised;
             ::std::memset(&nc_raised, 0, sizeof nc_raised);
             try {
-                give(thrown, nc_raised);
+                nc_give(thrown, nc_raised);
                 ::nearcall_raise_Refused(nc_env, nc_raised);
             } catch (...) {
                 ::nearcall_free_Refused(&nc_raised);
@@ -363,16 +363,16 @@ class LedgerClerk {
     }
     static void take_load(void *nc_self, const ::Row *nc_item, nearcall_environment *nc_env) {
         try {
-            using ::nearcall::detail::give;
-            using ::nearcall::detail::take;
+            using ::nearcall::detail::nc_give;
+            using ::nearcall::detail::nc_take;
             ::nearcall::idl::Row nc_taken{};
-            take(*nc_item, nc_taken);
+            nc_take(*nc_item, nc_taken);
             static_cast<::nearcall::taker<::nearcall::idl::Row, uint32_t> *>(nc_self)->take(nc_taken);
         } catch (const ::nearcall::idl::Refused &thrown) {
             ::Refused nc_raised;
             ::std::memset(&nc_raised, 0, sizeof nc_raised);
             try {
-                give(thrown, nc_raised);
+                nc_give(thrown, nc_raised);
                 ::nearcall_raise_Refused(nc_env, nc_raised);
             } catch (...) {
                 ::nearcall_free_Refused(&nc_raised);
@@ -383,16 +383,16 @@ class LedgerClerk {
         }
     }
     static uint32_t end_load(void *nc_self, nearcall_environment *nc_env) {
-        auto nc_returned_free = [](uint32_t &) {};
-        ::nearcall::detail::held<uint32_t, decltype(nc_returned_free)> nc_returned(nc_returned_free);
+        auto nc_free_returned = [](uint32_t &) {};
+        ::nearcall::detail::held<uint32_t, decltype(nc_free_returned)> nc_returned(nc_free_returned);
         try {
-            using ::nearcall::detail::give;
-            give(static_cast<::nearcall::taker<::nearcall::idl::Row, uint32_t> *>(nc_self)->end(), nc_returned.value);
+            using ::nearcall::detail::nc_give;
+            nc_give(static_cast<::nearcall::taker<::nearcall::idl::Row, uint32_t> *>(nc_self)->end(), nc_returned.value);
         } catch (const ::nearcall::idl::Refused &thrown) {
             ::Refused nc_raised;
             ::std::memset(&nc_raised, 0, sizeof nc_raised);
             try {
-                give(thrown, nc_raised);
+                nc_give(thrown, nc_raised);
                 ::nearcall_raise_Refused(nc_env, nc_raised);
             } catch (...) {
                 ::nearcall_free_Refused(&nc_raised);
@@ -406,8 +406,8 @@ class LedgerClerk {
     static nearcall_taker_Ledger_load run_load(void *nc_self, nearcall_environment *nc_env) {
         nearcall_taker_Ledger_load nc_returned{};
         try {
-            using ::nearcall::detail::give;
-            using ::nearcall::detail::take;
+            using ::nearcall::detail::nc_give;
+            using ::nearcall::detail::nc_take;
             auto nc_made = static_cast<LedgerServer *>(nc_self)->load();
             if (!nc_made) {
                 throw ::std::invalid_argument("no feed was returned");
@@ -420,7 +420,7 @@ class LedgerClerk {
             ::Refused nc_raised;
             ::std::memset(&nc_raised, 0, sizeof nc_raised);
             try {
-                give(thrown, nc_raised);
+                nc_give(thrown, nc_raised);
                 ::nearcall_raise_Refused(nc_env, nc_raised);
             } catch (...) {
                 ::nearcall_free_Refused(&nc_raised);
@@ -433,12 +433,12 @@ class LedgerClerk {
     }
     static int run_follow(void *nc_self, int *lock, nearcall_environment *nc_env) {
         int nc_returned = -1;
-        ::nearcall::descriptor nc_lock;
+        ::nearcall::descriptor nc_given_lock;
         try {
-            using ::nearcall::detail::give;
-            using ::nearcall::detail::take;
-            nc_returned = static_cast<LedgerServer *>(nc_self)->follow(nc_lock).release();
-            *lock = nc_lock.release();
+            using ::nearcall::detail::nc_give;
+            using ::nearcall::detail::nc_take;
+            nc_returned = static_cast<LedgerServer *>(nc_self)->follow(nc_given_lock).release();
+            *lock = nc_given_lock.release();
         } catch (...) {
             nc_env->outcome = NEARCALL_RESULTS_REFUSED;
         }

@@ -47,21 +47,21 @@ extern const nearcall_interface nearcall_interface_lends_Reader;
 NEARCALL_INLINE lends_Reader *nearcall_import_lends_Reader(const nearcall_domain *domain,
     const char *name, nearcall_environment *env) {
     nearcall_begin(env);
-    return (lends_Reader *)nearcall_import(domain, name, &nearcall_interface_lends_Reader, NULL, env);
+    return (struct lends_Reader *)nearcall_import(domain, name, &nearcall_interface_lends_Reader, NULL, env);
 }
 /* The same with knobs. */
 NEARCALL_INLINE lends_Reader *nearcall_import_with_lends_Reader(const nearcall_domain *domain,
     const char *name, const nearcall_import_options *options,
     nearcall_environment *env) {
     nearcall_begin(env);
-    return (lends_Reader *)nearcall_import(domain, name, &nearcall_interface_lends_Reader, options, env);
+    return (struct lends_Reader *)nearcall_import(domain, name, &nearcall_interface_lends_Reader, options, env);
 }
 /* Binds to what somebody else is bound to, whose introduction is used up and
  * closed; null after an error. */
 NEARCALL_INLINE lends_Reader *nearcall_introduced_lends_Reader(const nearcall_domain *domain,
     int introduction, nearcall_environment *env) {
     nearcall_begin(env);
-    return (lends_Reader *)nearcall_introduced(domain, introduction, &nearcall_interface_lends_Reader, env);
+    return (struct lends_Reader *)nearcall_introduced(domain, introduction, &nearcall_interface_lends_Reader, env);
 }
 /* An introduction to the same server, for one import; the caller's, who closes it.
  * -1 after an error. */
@@ -75,13 +75,13 @@ NEARCALL_INLINE int nearcall_introduce_lends_Reader(const lends_Reader *client,
 NEARCALL_INLINE lends_Reader *nearcall_rebind_lends_Reader(const lends_Reader *client,
     nearcall_environment *env) {
     nearcall_begin(env);
-    return (lends_Reader *)nearcall_rebind((const nearcall_client *)client, env);
+    return (struct lends_Reader *)nearcall_rebind((const nearcall_client *)client, env);
 }
 /* The same binding, whose calls wait at most so long; released by itself. */
 NEARCALL_INLINE lends_Reader *nearcall_with_deadline_lends_Reader(const lends_Reader *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;
-    return (lends_Reader *)nearcall_with_deadline(plain, deadline_ns);
+    return (struct lends_Reader *)nearcall_with_deadline(plain, deadline_ns);
 }
 NEARCALL_INLINE void nearcall_release_lends_Reader(lends_Reader *client) {
     nearcall_client_release((nearcall_client *)client);
@@ -138,21 +138,21 @@ extern const nearcall_interface nearcall_interface_lends_Plain;
 NEARCALL_INLINE lends_Plain *nearcall_import_lends_Plain(const nearcall_domain *domain,
     const char *name, nearcall_environment *env) {
     nearcall_begin(env);
-    return (lends_Plain *)nearcall_import(domain, name, &nearcall_interface_lends_Plain, NULL, env);
+    return (struct lends_Plain *)nearcall_import(domain, name, &nearcall_interface_lends_Plain, NULL, env);
 }
 /* The same with knobs. */
 NEARCALL_INLINE lends_Plain *nearcall_import_with_lends_Plain(const nearcall_domain *domain,
     const char *name, const nearcall_import_options *options,
     nearcall_environment *env) {
     nearcall_begin(env);
-    return (lends_Plain *)nearcall_import(domain, name, &nearcall_interface_lends_Plain, options, env);
+    return (struct lends_Plain *)nearcall_import(domain, name, &nearcall_interface_lends_Plain, options, env);
 }
 /* Binds to what somebody else is bound to, whose introduction is used up and
  * closed; null after an error. */
 NEARCALL_INLINE lends_Plain *nearcall_introduced_lends_Plain(const nearcall_domain *domain,
     int introduction, nearcall_environment *env) {
     nearcall_begin(env);
-    return (lends_Plain *)nearcall_introduced(domain, introduction, &nearcall_interface_lends_Plain, env);
+    return (struct lends_Plain *)nearcall_introduced(domain, introduction, &nearcall_interface_lends_Plain, env);
 }
 /* An introduction to the same server, for one import; the caller's, who closes it.
  * -1 after an error. */
@@ -166,13 +166,13 @@ NEARCALL_INLINE int nearcall_introduce_lends_Plain(const lends_Plain *client,
 NEARCALL_INLINE lends_Plain *nearcall_rebind_lends_Plain(const lends_Plain *client,
     nearcall_environment *env) {
     nearcall_begin(env);
-    return (lends_Plain *)nearcall_rebind((const nearcall_client *)client, env);
+    return (struct lends_Plain *)nearcall_rebind((const nearcall_client *)client, env);
 }
 /* The same binding, whose calls wait at most so long; released by itself. */
 NEARCALL_INLINE lends_Plain *nearcall_with_deadline_lends_Plain(const lends_Plain *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;
-    return (lends_Plain *)nearcall_with_deadline(plain, deadline_ns);
+    return (struct lends_Plain *)nearcall_with_deadline(plain, deadline_ns);
 }
 NEARCALL_INLINE void nearcall_release_lends_Plain(lends_Plain *client) {
     nearcall_client_release((nearcall_client *)client);

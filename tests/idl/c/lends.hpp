@@ -23,16 +23,16 @@ class ReaderPosting {
   public:
     explicit ReaderPosting(const ::lends_Reader *client) : nc_client_(client) {}
     ::nearcall::pending<int32_t> both(const ::std::string &name, ::nearcall::bytes first, const ::nearcall::idl::lends::Octets &looked_at, ::nearcall::bytes second) const {
-        using ::nearcall::detail::give;
+        using ::nearcall::detail::nc_give;
         nearcall_environment nc_env;
         ::nearcall_posted_lends_Reader_both nc_posted;
         ::nearcall::detail::check_text(name);
-        auto nc_first = ::nearcall::detail::in_place<::lends_Octets>(first);
-        auto nc_looked_at_free = [](::lends_Octets &value) { nearcall_free_sequence_octet(&value); };
-        ::nearcall::detail::held<::lends_Octets, decltype(nc_looked_at_free)> nc_looked_at(nc_looked_at_free);
-        give(looked_at, nc_looked_at.value);
-        auto nc_second = ::nearcall::detail::in_place<nearcall_sequence_octet>(second);
-        if (!::nearcall_post_lends_Reader_both(nc_client_, name.c_str(), &nc_first, &nc_looked_at.value, &nc_second, &nc_posted, &nc_env)) {
+        auto nc_given_first = ::nearcall::detail::in_place<::lends_Octets>(first);
+        auto nc_free_given_looked_at = [](::lends_Octets &value) { nearcall_free_sequence_octet(&value); };
+        ::nearcall::detail::held<::lends_Octets, decltype(nc_free_given_looked_at)> nc_given_looked_at(nc_free_given_looked_at);
+        nc_give(looked_at, nc_given_looked_at.value);
+        auto nc_given_second = ::nearcall::detail::in_place<nearcall_sequence_octet>(second);
+        if (!::nearcall_post_lends_Reader_both(nc_client_, name.c_str(), &nc_given_first, &nc_given_looked_at.value, &nc_given_second, &nc_posted, &nc_env)) {
             throw ::nearcall::call_error(nc_env);
         }
         return ::nearcall::pending<int32_t>(nc_posted.call, nc_collect_both);
@@ -40,41 +40,41 @@ class ReaderPosting {
     ::nearcall::pending<::nearcall::idl::lends::Octets> changed(::nearcall::bytes data) const {
         nearcall_environment nc_env;
         ::nearcall_posted_lends_Reader_changed nc_posted;
-        auto nc_data = ::nearcall::detail::in_place<::lends_Octets>(data);
-        if (!::nearcall_post_lends_Reader_changed(nc_client_, &nc_data, &nc_posted, &nc_env)) {
+        auto nc_given_data = ::nearcall::detail::in_place<::lends_Octets>(data);
+        if (!::nearcall_post_lends_Reader_changed(nc_client_, &nc_given_data, &nc_posted, &nc_env)) {
             throw ::nearcall::call_error(nc_env);
         }
         return ::nearcall::pending<::nearcall::idl::lends::Octets>(nc_posted.call, nc_collect_changed);
     }
   private:
     static int32_t nc_collect_both(nearcall_posted nc_call) {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall_posted_lends_Reader_both nc_posted{nc_call};
-        auto nc_held_free = [](int32_t &) {};
-        ::nearcall::detail::held<int32_t, decltype(nc_held_free)> nc_held(nc_held_free);
+        auto nc_free_held = [](int32_t &) {};
+        ::nearcall::detail::held<int32_t, decltype(nc_free_held)> nc_held(nc_free_held);
         nc_held.value = ::nearcall_collect_lends_Reader_both(&nc_posted, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
         int32_t nc_returned{};
-        take(nc_held.value, nc_returned);
+        nc_take(nc_held.value, nc_returned);
         return nc_returned;
     }
     static ::nearcall::idl::lends::Octets nc_collect_changed(nearcall_posted nc_call) {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall_posted_lends_Reader_changed nc_posted{nc_call};
         ::nearcall::idl::lends::Octets data{};
-        auto nc_data_free = [](::lends_Octets &value) { nearcall_free_sequence_octet(&value); };
-        ::nearcall::detail::held<::lends_Octets, decltype(nc_data_free)> nc_data(nc_data_free);
-        ::nearcall_collect_lends_Reader_changed(&nc_posted, &nc_data.value, &nc_env);
+        auto nc_free_given_data = [](::lends_Octets &value) { nearcall_free_sequence_octet(&value); };
+        ::nearcall::detail::held<::lends_Octets, decltype(nc_free_given_data)> nc_given_data(nc_free_given_data);
+        ::nearcall_collect_lends_Reader_changed(&nc_posted, &nc_given_data.value, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
-        take(nc_data.value, data);
+        nc_take(nc_given_data.value, data);
         return data;
     }
     const ::lends_Reader *nc_client_;
@@ -95,7 +95,7 @@ class Reader {
      * whoever exports the name now. */
     friend Reader rebind(const Reader &client) {
         nearcall_environment env;
-        Reader rebound(::nearcall_rebind_lends_Reader(client.nc_own_.get(), &env));
+        ::nearcall::idl::lends::Reader rebound(::nearcall_rebind_lends_Reader(client.nc_own_.get(), &env));
         if (!rebound.nc_own_) {
             throw ::nearcall::call_error(env);
         }
@@ -134,54 +134,54 @@ class Reader {
     /* A client that goes at once has no calls under way. */
     friend ReaderPosting posting(const Reader &&client) = delete;
     int32_t both(const ::std::string &name, ::nearcall::bytes first, const ::nearcall::idl::lends::Octets &looked_at, ::nearcall::bytes second) const {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall::detail::check_text(name);
-        auto nc_first = ::nearcall::detail::in_place<::lends_Octets>(first);
-        auto nc_looked_at_free = [](::lends_Octets &value) { nearcall_free_sequence_octet(&value); };
-        ::nearcall::detail::held<::lends_Octets, decltype(nc_looked_at_free)> nc_looked_at(nc_looked_at_free);
-        give(looked_at, nc_looked_at.value);
-        auto nc_second = ::nearcall::detail::in_place<nearcall_sequence_octet>(second);
-        auto nc_held_free = [](int32_t &) {};
-        ::nearcall::detail::held<int32_t, decltype(nc_held_free)> nc_held(nc_held_free);
-        nc_held.value = ::lends_Reader_both(nc_own_.get(), name.c_str(), &nc_first, &nc_looked_at.value, &nc_second, &nc_env);
+        auto nc_given_first = ::nearcall::detail::in_place<::lends_Octets>(first);
+        auto nc_free_given_looked_at = [](::lends_Octets &value) { nearcall_free_sequence_octet(&value); };
+        ::nearcall::detail::held<::lends_Octets, decltype(nc_free_given_looked_at)> nc_given_looked_at(nc_free_given_looked_at);
+        nc_give(looked_at, nc_given_looked_at.value);
+        auto nc_given_second = ::nearcall::detail::in_place<nearcall_sequence_octet>(second);
+        auto nc_free_held = [](int32_t &) {};
+        ::nearcall::detail::held<int32_t, decltype(nc_free_held)> nc_held(nc_free_held);
+        nc_held.value = ::lends_Reader_both(nc_own_.get(), name.c_str(), &nc_given_first, &nc_given_looked_at.value, &nc_given_second, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
         int32_t nc_returned{};
-        take(nc_held.value, nc_returned);
+        nc_take(nc_held.value, nc_returned);
         return nc_returned;
     }
     void changed(::nearcall::idl::lends::Octets &data) const {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
-        auto nc_data_free = [](::lends_Octets &value) { nearcall_free_sequence_octet(&value); };
-        ::nearcall::detail::held<::lends_Octets, decltype(nc_data_free)> nc_data(nc_data_free);
-        give(data, nc_data.value);
-        ::lends_Reader_changed(nc_own_.get(), &nc_data.value, &nc_env);
+        auto nc_free_given_data = [](::lends_Octets &value) { nearcall_free_sequence_octet(&value); };
+        ::nearcall::detail::held<::lends_Octets, decltype(nc_free_given_data)> nc_given_data(nc_free_given_data);
+        nc_give(data, nc_given_data.value);
+        ::lends_Reader_changed(nc_own_.get(), &nc_given_data.value, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
-        take(nc_data.value, data);
+        nc_take(nc_given_data.value, data);
     }
     void told(::nearcall::bytes data) const {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
-        auto nc_data = ::nearcall::detail::in_place<::lends_Octets>(data);
-        ::lends_Reader_told(nc_own_.get(), &nc_data, &nc_env);
+        auto nc_given_data = ::nearcall::detail::in_place<::lends_Octets>(data);
+        ::lends_Reader_told(nc_own_.get(), &nc_given_data, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
     }
   private:
-    struct release {
+    struct nc_release {
         void operator()(::lends_Reader *own) const { ::nearcall_release_lends_Reader(own); }
     };
     explicit Reader(::lends_Reader *client) : nc_own_(client) {}
-    ::std::unique_ptr<::lends_Reader, release> nc_own_;
+    ::std::unique_ptr<::lends_Reader, nc_release> nc_own_;
 };
 /* What a domain that exports it does. Procedures may run at once, on any thread. */
 class ReaderServer {
@@ -217,16 +217,16 @@ class ReaderClerk {
     }
   private:
     static int32_t run_both(void *nc_self, const char *name, const nearcall_opaque *first, const ::lends_Octets *looked_at, const nearcall_opaque *second, nearcall_environment *nc_env) {
-        auto nc_returned_free = [](int32_t &) {};
-        ::nearcall::detail::held<int32_t, decltype(nc_returned_free)> nc_returned(nc_returned_free);
+        auto nc_free_returned = [](int32_t &) {};
+        ::nearcall::detail::held<int32_t, decltype(nc_free_returned)> nc_returned(nc_free_returned);
         try {
-            using ::nearcall::detail::give;
-            using ::nearcall::detail::take;
-            ::nearcall::detail::kept<::std::string> nc_name;
-            take(name, *nc_name);
-            ::nearcall::detail::kept<::nearcall::idl::lends::Octets> nc_looked_at;
-            take(*looked_at, *nc_looked_at);
-            give(static_cast<ReaderServer *>(nc_self)->both(*nc_name, ::nearcall::opaque(first), *nc_looked_at, ::nearcall::opaque(second)), nc_returned.value);
+            using ::nearcall::detail::nc_give;
+            using ::nearcall::detail::nc_take;
+            ::nearcall::detail::kept<::std::string> nc_given_name;
+            nc_take(name, *nc_given_name);
+            ::nearcall::detail::kept<::nearcall::idl::lends::Octets> nc_given_looked_at;
+            nc_take(*looked_at, *nc_given_looked_at);
+            nc_give(static_cast<ReaderServer *>(nc_self)->both(*nc_given_name, ::nearcall::opaque(first), *nc_given_looked_at, ::nearcall::opaque(second)), nc_returned.value);
         } catch (...) {
             nc_env->outcome = NEARCALL_RESULTS_REFUSED;
         }
@@ -234,18 +234,18 @@ class ReaderClerk {
     }
     static void run_changed(void *nc_self, const nearcall_opaque *data, nearcall_served *data_out, nearcall_environment *nc_env) {
         try {
-            using ::nearcall::detail::give;
-            using ::nearcall::detail::take;
-            ::nearcall::room nc_data(data_out);
-            static_cast<ReaderServer *>(nc_self)->changed(::nearcall::opaque(data), nc_data);
+            using ::nearcall::detail::nc_give;
+            using ::nearcall::detail::nc_take;
+            ::nearcall::room nc_given_data(data_out);
+            static_cast<ReaderServer *>(nc_self)->changed(::nearcall::opaque(data), nc_given_data);
         } catch (...) {
             nc_env->outcome = NEARCALL_RESULTS_REFUSED;
         }
     }
     static void run_told(void *nc_self, const nearcall_opaque *data, nearcall_environment *nc_env) {
         try {
-            using ::nearcall::detail::give;
-            using ::nearcall::detail::take;
+            using ::nearcall::detail::nc_give;
+            using ::nearcall::detail::nc_take;
             static_cast<ReaderServer *>(nc_self)->told(::nearcall::opaque(data));
         } catch (...) {
             nc_env->outcome = NEARCALL_RESULTS_REFUSED;
@@ -268,21 +268,21 @@ class PlainPosting {
   public:
     explicit PlainPosting(const ::lends_Plain *client) : nc_client_(client) {}
     ::nearcall::pending<void> looked_at(const ::nearcall::idl::lends::Octets &data) const {
-        using ::nearcall::detail::give;
+        using ::nearcall::detail::nc_give;
         nearcall_environment nc_env;
         ::nearcall_posted_lends_Plain_looked_at nc_posted;
-        auto nc_data_free = [](::lends_Octets &value) { nearcall_free_sequence_octet(&value); };
-        ::nearcall::detail::held<::lends_Octets, decltype(nc_data_free)> nc_data(nc_data_free);
-        give(data, nc_data.value);
-        if (!::nearcall_post_lends_Plain_looked_at(nc_client_, &nc_data.value, &nc_posted, &nc_env)) {
+        auto nc_free_given_data = [](::lends_Octets &value) { nearcall_free_sequence_octet(&value); };
+        ::nearcall::detail::held<::lends_Octets, decltype(nc_free_given_data)> nc_given_data(nc_free_given_data);
+        nc_give(data, nc_given_data.value);
+        if (!::nearcall_post_lends_Plain_looked_at(nc_client_, &nc_given_data.value, &nc_posted, &nc_env)) {
             throw ::nearcall::call_error(nc_env);
         }
         return ::nearcall::pending<void>(nc_posted.call, nc_collect_looked_at);
     }
   private:
     static void nc_collect_looked_at(nearcall_posted nc_call) {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall_posted_lends_Plain_looked_at nc_posted{nc_call};
         ::nearcall_collect_lends_Plain_looked_at(&nc_posted, &nc_env);
@@ -308,7 +308,7 @@ class Plain {
      * whoever exports the name now. */
     friend Plain rebind(const Plain &client) {
         nearcall_environment env;
-        Plain rebound(::nearcall_rebind_lends_Plain(client.nc_own_.get(), &env));
+        ::nearcall::idl::lends::Plain rebound(::nearcall_rebind_lends_Plain(client.nc_own_.get(), &env));
         if (!rebound.nc_own_) {
             throw ::nearcall::call_error(env);
         }
@@ -338,23 +338,23 @@ class Plain {
     /* A client that goes at once has no calls under way. */
     friend PlainPosting posting(const Plain &&client) = delete;
     void looked_at(const ::nearcall::idl::lends::Octets &data) const {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
-        auto nc_data_free = [](::lends_Octets &value) { nearcall_free_sequence_octet(&value); };
-        ::nearcall::detail::held<::lends_Octets, decltype(nc_data_free)> nc_data(nc_data_free);
-        give(data, nc_data.value);
-        ::lends_Plain_looked_at(nc_own_.get(), &nc_data.value, &nc_env);
+        auto nc_free_given_data = [](::lends_Octets &value) { nearcall_free_sequence_octet(&value); };
+        ::nearcall::detail::held<::lends_Octets, decltype(nc_free_given_data)> nc_given_data(nc_free_given_data);
+        nc_give(data, nc_given_data.value);
+        ::lends_Plain_looked_at(nc_own_.get(), &nc_given_data.value, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
     }
   private:
-    struct release {
+    struct nc_release {
         void operator()(::lends_Plain *own) const { ::nearcall_release_lends_Plain(own); }
     };
     explicit Plain(::lends_Plain *client) : nc_own_(client) {}
-    ::std::unique_ptr<::lends_Plain, release> nc_own_;
+    ::std::unique_ptr<::lends_Plain, nc_release> nc_own_;
 };
 /* What a domain that exports it does. Procedures may run at once, on any thread. */
 class PlainServer {
@@ -387,11 +387,11 @@ class PlainClerk {
   private:
     static void run_looked_at(void *nc_self, const ::lends_Octets *data, nearcall_environment *nc_env) {
         try {
-            using ::nearcall::detail::give;
-            using ::nearcall::detail::take;
-            ::nearcall::detail::kept<::nearcall::idl::lends::Octets> nc_data;
-            take(*data, *nc_data);
-            static_cast<PlainServer *>(nc_self)->looked_at(*nc_data);
+            using ::nearcall::detail::nc_give;
+            using ::nearcall::detail::nc_take;
+            ::nearcall::detail::kept<::nearcall::idl::lends::Octets> nc_given_data;
+            nc_take(*data, *nc_given_data);
+            static_cast<PlainServer *>(nc_self)->looked_at(*nc_given_data);
         } catch (...) {
             nc_env->outcome = NEARCALL_RESULTS_REFUSED;
         }

@@ -120,21 +120,21 @@ extern const nearcall_interface nearcall_interface_Samples;
 NEARCALL_INLINE Samples *nearcall_import_Samples(const nearcall_domain *domain,
     const char *name, nearcall_environment *env) {
     nearcall_begin(env);
-    return (Samples *)nearcall_import(domain, name, &nearcall_interface_Samples, NULL, env);
+    return (struct Samples *)nearcall_import(domain, name, &nearcall_interface_Samples, NULL, env);
 }
 /* The same with knobs. */
 NEARCALL_INLINE Samples *nearcall_import_with_Samples(const nearcall_domain *domain,
     const char *name, const nearcall_import_options *options,
     nearcall_environment *env) {
     nearcall_begin(env);
-    return (Samples *)nearcall_import(domain, name, &nearcall_interface_Samples, options, env);
+    return (struct Samples *)nearcall_import(domain, name, &nearcall_interface_Samples, options, env);
 }
 /* Binds to what somebody else is bound to, whose introduction is used up and
  * closed; null after an error. */
 NEARCALL_INLINE Samples *nearcall_introduced_Samples(const nearcall_domain *domain,
     int introduction, nearcall_environment *env) {
     nearcall_begin(env);
-    return (Samples *)nearcall_introduced(domain, introduction, &nearcall_interface_Samples, env);
+    return (struct Samples *)nearcall_introduced(domain, introduction, &nearcall_interface_Samples, env);
 }
 /* An introduction to the same server, for one import; the caller's, who closes it.
  * -1 after an error. */
@@ -148,13 +148,13 @@ NEARCALL_INLINE int nearcall_introduce_Samples(const Samples *client,
 NEARCALL_INLINE Samples *nearcall_rebind_Samples(const Samples *client,
     nearcall_environment *env) {
     nearcall_begin(env);
-    return (Samples *)nearcall_rebind((const nearcall_client *)client, env);
+    return (struct Samples *)nearcall_rebind((const nearcall_client *)client, env);
 }
 /* The same binding, whose calls wait at most so long; released by itself. */
 NEARCALL_INLINE Samples *nearcall_with_deadline_Samples(const Samples *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;
-    return (Samples *)nearcall_with_deadline(plain, deadline_ns);
+    return (struct Samples *)nearcall_with_deadline(plain, deadline_ns);
 }
 NEARCALL_INLINE void nearcall_release_Samples(Samples *client) {
     nearcall_client_release((nearcall_client *)client);

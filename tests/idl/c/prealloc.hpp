@@ -15,13 +15,13 @@ struct Samples_Gone : ::nearcall::exception {
     int32_t code{};
     const char *what() const noexcept override { return "Samples::Gone"; }
 };
-inline void give(const Samples_Gone &value, ::Samples_Gone &target) {
-    using ::nearcall::detail::give;
-    give(value.code, target.code);
+inline void nc_give(const ::nearcall::idl::Samples_Gone &value, ::Samples_Gone &target) {
+    using ::nearcall::detail::nc_give;
+    nc_give(value.code, target.code);
 }
-inline void take(const ::Samples_Gone &value, Samples_Gone &target) {
-    using ::nearcall::detail::take;
-    take(value.code, target.code);
+inline void nc_take(const ::Samples_Gone &value, ::nearcall::idl::Samples_Gone &target) {
+    using ::nearcall::detail::nc_take;
+    nc_take(value.code, target.code);
 }
 }
 #endif
@@ -53,20 +53,20 @@ class SamplesPosting {
     }
   private:
     static ::std::tuple<uint32_t, ::std::vector<double>, ::std::string> nc_collect_read(nearcall_posted nc_call) {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall_posted_Samples_read nc_posted{nc_call};
         ::std::vector<double> values{};
-        auto nc_values = ::nearcall::detail::prealloc<::nearcall_prealloc_double>(values);
+        auto nc_given_values = ::nearcall::detail::prealloc<::nearcall_prealloc_double>(values);
         ::std::string name{};
-        auto nc_name = ::nearcall::detail::prealloc<::nearcall_prealloc_text>(name);
-        auto nc_held_free = [](uint32_t &) {};
-        ::nearcall::detail::held<uint32_t, decltype(nc_held_free)> nc_held(nc_held_free);
-        nc_held.value = ::nearcall_collect_Samples_read(&nc_posted, &nc_values, &nc_name, &nc_env);
+        auto nc_given_name = ::nearcall::detail::prealloc<::nearcall_prealloc_text>(name);
+        auto nc_free_held = [](uint32_t &) {};
+        ::nearcall::detail::held<uint32_t, decltype(nc_free_held)> nc_held(nc_free_held);
+        nc_held.value = ::nearcall_collect_Samples_read(&nc_posted, &nc_given_values, &nc_given_name, &nc_env);
         if (const ::Samples_Gone *raised = ::nearcall_raised_Samples_Gone(&nc_env)) {
             ::nearcall::idl::Samples_Gone thrown;
-            take(*raised, thrown);
+            nc_take(*raised, thrown);
             ::nearcall_environment_release(&nc_env);
             throw thrown;
         }
@@ -74,27 +74,27 @@ class SamplesPosting {
             throw ::nearcall::call_error(nc_env);
         }
         uint32_t nc_returned{};
-        take(nc_held.value, nc_returned);
-        values.resize(nc_values._length);
-        name.resize(nc_name._length);
+        nc_take(nc_held.value, nc_returned);
+        values.resize(nc_given_values._length);
+        name.resize(nc_given_name._length);
         return ::std::tuple<uint32_t, ::std::vector<double>, ::std::string>(::std::move(nc_returned), ::std::move(values), ::std::move(name));
     }
     static ::std::tuple<::std::vector<uint8_t>, ::std::vector<uint8_t>> nc_collect_image(nearcall_posted nc_call) {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall_posted_Samples_image nc_posted{nc_call};
         ::std::vector<uint8_t> bytes{};
-        auto nc_bytes = ::nearcall::detail::prealloc<::nearcall_prealloc_octet>(bytes);
+        auto nc_given_bytes = ::nearcall::detail::prealloc<::nearcall_prealloc_octet>(bytes);
         ::std::vector<uint8_t> rest{};
-        auto nc_rest_free = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
-        ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_rest_free)> nc_rest(nc_rest_free);
-        ::nearcall_collect_Samples_image(&nc_posted, &nc_bytes, &nc_rest.value, &nc_env);
+        auto nc_free_given_rest = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
+        ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_free_given_rest)> nc_given_rest(nc_free_given_rest);
+        ::nearcall_collect_Samples_image(&nc_posted, &nc_given_bytes, &nc_given_rest.value, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
-        bytes.resize(nc_bytes._length);
-        take(nc_rest.value, rest);
+        bytes.resize(nc_given_bytes._length);
+        nc_take(nc_given_rest.value, rest);
         return ::std::tuple<::std::vector<uint8_t>, ::std::vector<uint8_t>>(::std::move(bytes), ::std::move(rest));
     }
     const ::Samples *nc_client_;
@@ -116,7 +116,7 @@ class Samples {
      * whoever exports the name now. */
     friend Samples rebind(const Samples &client) {
         nearcall_environment env;
-        Samples rebound(::nearcall_rebind_Samples(client.nc_own_.get(), &env));
+        ::nearcall::idl::Samples rebound(::nearcall_rebind_Samples(client.nc_own_.get(), &env));
         if (!rebound.nc_own_) {
             throw ::nearcall::call_error(env);
         }
@@ -147,17 +147,17 @@ class Samples {
     friend SamplesPosting posting(const Samples &&client) = delete;
     /* Numbers of a series, and what it is called. */
     uint32_t read(uint32_t at, ::std::vector<double> &values, ::std::string &name) const {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
-        auto nc_values = ::nearcall::detail::prealloc<::nearcall_prealloc_double>(values);
-        auto nc_name = ::nearcall::detail::prealloc<::nearcall_prealloc_text>(name);
-        auto nc_held_free = [](uint32_t &) {};
-        ::nearcall::detail::held<uint32_t, decltype(nc_held_free)> nc_held(nc_held_free);
-        nc_held.value = ::Samples_read(nc_own_.get(), static_cast<uint32_t>(at), &nc_values, &nc_name, &nc_env);
+        auto nc_given_values = ::nearcall::detail::prealloc<::nearcall_prealloc_double>(values);
+        auto nc_given_name = ::nearcall::detail::prealloc<::nearcall_prealloc_text>(name);
+        auto nc_free_held = [](uint32_t &) {};
+        ::nearcall::detail::held<uint32_t, decltype(nc_free_held)> nc_held(nc_free_held);
+        nc_held.value = ::Samples_read(nc_own_.get(), static_cast<uint32_t>(at), &nc_given_values, &nc_given_name, &nc_env);
         if (const ::Samples_Gone *raised = ::nearcall_raised_Samples_Gone(&nc_env)) {
             ::nearcall::idl::Samples_Gone thrown;
-            take(*raised, thrown);
+            nc_take(*raised, thrown);
             ::nearcall_environment_release(&nc_env);
             throw thrown;
         }
@@ -165,32 +165,32 @@ class Samples {
             throw ::nearcall::call_error(nc_env);
         }
         uint32_t nc_returned{};
-        take(nc_held.value, nc_returned);
-        values.resize(nc_values._length);
-        name.resize(nc_name._length);
+        nc_take(nc_held.value, nc_returned);
+        values.resize(nc_given_values._length);
+        name.resize(nc_given_name._length);
         return nc_returned;
     }
     /* The same as they lie in a file, which the server writes in place. */
     void image(uint32_t at, ::std::vector<uint8_t> &bytes, ::std::vector<uint8_t> &rest) const {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
-        auto nc_bytes = ::nearcall::detail::prealloc<::nearcall_prealloc_octet>(bytes);
-        auto nc_rest_free = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
-        ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_rest_free)> nc_rest(nc_rest_free);
-        ::Samples_image(nc_own_.get(), static_cast<uint32_t>(at), &nc_bytes, &nc_rest.value, &nc_env);
+        auto nc_given_bytes = ::nearcall::detail::prealloc<::nearcall_prealloc_octet>(bytes);
+        auto nc_free_given_rest = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
+        ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_free_given_rest)> nc_given_rest(nc_free_given_rest);
+        ::Samples_image(nc_own_.get(), static_cast<uint32_t>(at), &nc_given_bytes, &nc_given_rest.value, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
-        bytes.resize(nc_bytes._length);
-        take(nc_rest.value, rest);
+        bytes.resize(nc_given_bytes._length);
+        nc_take(nc_given_rest.value, rest);
     }
   private:
-    struct release {
+    struct nc_release {
         void operator()(::Samples *own) const { ::nearcall_release_Samples(own); }
     };
     explicit Samples(::Samples *client) : nc_own_(client) {}
-    ::std::unique_ptr<::Samples, release> nc_own_;
+    ::std::unique_ptr<::Samples, nc_release> nc_own_;
 };
 /* What a domain that exports it does. Procedures may run at once, on any thread. */
 class SamplesServer {
@@ -224,25 +224,25 @@ class SamplesClerk {
     }
   private:
     static uint32_t run_read(void *nc_self, uint32_t at, nearcall_sequence_double *values, char **name, nearcall_environment *nc_env) {
-        auto nc_returned_free = [](uint32_t &) {};
-        ::nearcall::detail::held<uint32_t, decltype(nc_returned_free)> nc_returned(nc_returned_free);
+        auto nc_free_returned = [](uint32_t &) {};
+        ::nearcall::detail::held<uint32_t, decltype(nc_free_returned)> nc_returned(nc_free_returned);
         try {
-            using ::nearcall::detail::give;
-            using ::nearcall::detail::take;
-            ::std::vector<double> nc_values{};
-            ::std::string nc_name{};
-            give(static_cast<SamplesServer *>(nc_self)->read(static_cast<uint32_t>(at), nc_values, nc_name), nc_returned.value);
+            using ::nearcall::detail::nc_give;
+            using ::nearcall::detail::nc_take;
+            ::std::vector<double> nc_given_values{};
+            ::std::string nc_given_name{};
+            nc_give(static_cast<SamplesServer *>(nc_self)->read(static_cast<uint32_t>(at), nc_given_values, nc_given_name), nc_returned.value);
             {
-                auto nc_new_free = [](nearcall_sequence_double &value) { nearcall_free_sequence_double(&value); };
-                ::nearcall::detail::held<nearcall_sequence_double, decltype(nc_new_free)> nc_new(nc_new_free);
-                give(nc_values, nc_new.value);
+                auto nc_free_new = [](nearcall_sequence_double &value) { nearcall_free_sequence_double(&value); };
+                ::nearcall::detail::held<nearcall_sequence_double, decltype(nc_free_new)> nc_new(nc_free_new);
+                nc_give(nc_given_values, nc_new.value);
                 nearcall_free_sequence_double(&(*values));
                 *values = nc_new.moved();
             }
             {
-                auto nc_new_free = [](char * &value) { nearcall_free(value); };
-                ::nearcall::detail::held<char *, decltype(nc_new_free)> nc_new(nc_new_free);
-                give(nc_name, nc_new.value);
+                auto nc_free_new = [](char * &value) { nearcall_free(value); };
+                ::nearcall::detail::held<char *, decltype(nc_free_new)> nc_new(nc_free_new);
+                nc_give(nc_given_name, nc_new.value);
                 nearcall_free((*name));
                 *name = nc_new.moved();
             }
@@ -250,7 +250,7 @@ class SamplesClerk {
             ::Samples_Gone nc_raised;
             ::std::memset(&nc_raised, 0, sizeof nc_raised);
             try {
-                give(thrown, nc_raised);
+                nc_give(thrown, nc_raised);
                 ::nearcall_raise_Samples_Gone(nc_env, nc_raised);
             } catch (...) {
                 ::nearcall_free_Samples_Gone(&nc_raised);
@@ -263,15 +263,15 @@ class SamplesClerk {
     }
     static void run_image(void *nc_self, uint32_t at, nearcall_served *bytes, nearcall_sequence_octet *rest, nearcall_environment *nc_env) {
         try {
-            using ::nearcall::detail::give;
-            using ::nearcall::detail::take;
-            ::nearcall::room nc_bytes(bytes);
-            ::std::vector<uint8_t> nc_rest{};
-            static_cast<SamplesServer *>(nc_self)->image(static_cast<uint32_t>(at), nc_bytes, nc_rest);
+            using ::nearcall::detail::nc_give;
+            using ::nearcall::detail::nc_take;
+            ::nearcall::room nc_given_bytes(bytes);
+            ::std::vector<uint8_t> nc_given_rest{};
+            static_cast<SamplesServer *>(nc_self)->image(static_cast<uint32_t>(at), nc_given_bytes, nc_given_rest);
             {
-                auto nc_new_free = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
-                ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_new_free)> nc_new(nc_new_free);
-                give(nc_rest, nc_new.value);
+                auto nc_free_new = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
+                ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_free_new)> nc_new(nc_free_new);
+                nc_give(nc_given_rest, nc_new.value);
                 nearcall_free_sequence_octet(&(*rest));
                 *rest = nc_new.moved();
             }

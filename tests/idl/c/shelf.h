@@ -152,21 +152,21 @@ extern const nearcall_interface nearcall_interface_shelf_Shelf;
 NEARCALL_INLINE shelf_Shelf *nearcall_import_shelf_Shelf(const nearcall_domain *domain,
     const char *name, nearcall_environment *env) {
     nearcall_begin(env);
-    return (shelf_Shelf *)nearcall_import(domain, name, &nearcall_interface_shelf_Shelf, NULL, env);
+    return (struct shelf_Shelf *)nearcall_import(domain, name, &nearcall_interface_shelf_Shelf, NULL, env);
 }
 /* The same with knobs. */
 NEARCALL_INLINE shelf_Shelf *nearcall_import_with_shelf_Shelf(const nearcall_domain *domain,
     const char *name, const nearcall_import_options *options,
     nearcall_environment *env) {
     nearcall_begin(env);
-    return (shelf_Shelf *)nearcall_import(domain, name, &nearcall_interface_shelf_Shelf, options, env);
+    return (struct shelf_Shelf *)nearcall_import(domain, name, &nearcall_interface_shelf_Shelf, options, env);
 }
 /* Binds to what somebody else is bound to, whose introduction is used up and
  * closed; null after an error. */
 NEARCALL_INLINE shelf_Shelf *nearcall_introduced_shelf_Shelf(const nearcall_domain *domain,
     int introduction, nearcall_environment *env) {
     nearcall_begin(env);
-    return (shelf_Shelf *)nearcall_introduced(domain, introduction, &nearcall_interface_shelf_Shelf, env);
+    return (struct shelf_Shelf *)nearcall_introduced(domain, introduction, &nearcall_interface_shelf_Shelf, env);
 }
 /* An introduction to the same server, for one import; the caller's, who closes it.
  * -1 after an error. */
@@ -180,13 +180,13 @@ NEARCALL_INLINE int nearcall_introduce_shelf_Shelf(const shelf_Shelf *client,
 NEARCALL_INLINE shelf_Shelf *nearcall_rebind_shelf_Shelf(const shelf_Shelf *client,
     nearcall_environment *env) {
     nearcall_begin(env);
-    return (shelf_Shelf *)nearcall_rebind((const nearcall_client *)client, env);
+    return (struct shelf_Shelf *)nearcall_rebind((const nearcall_client *)client, env);
 }
 /* The same binding, whose calls wait at most so long; released by itself. */
 NEARCALL_INLINE shelf_Shelf *nearcall_with_deadline_shelf_Shelf(const shelf_Shelf *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;
-    return (shelf_Shelf *)nearcall_with_deadline(plain, deadline_ns);
+    return (struct shelf_Shelf *)nearcall_with_deadline(plain, deadline_ns);
 }
 NEARCALL_INLINE void nearcall_release_shelf_Shelf(shelf_Shelf *client) {
     nearcall_client_release((nearcall_client *)client);

@@ -28,21 +28,21 @@ struct Book {
     ::nearcall::idl::shelf::Kind kind{};
     ::std::optional<int32_t> year;
 };
-inline void give(const Book &value, ::shelf_Book &target) {
-    using ::nearcall::detail::give;
-    give(value.title, target.title);
-    give(value.kind, target.kind);
-    give(value.year, target.year);
+inline void nc_give(const ::nearcall::idl::shelf::Book &value, ::shelf_Book &target) {
+    using ::nearcall::detail::nc_give;
+    nc_give(value.title, target.title);
+    nc_give(value.kind, target.kind);
+    nc_give(value.year, target.year);
 }
-inline void take(const ::shelf_Book &value, Book &target) {
-    using ::nearcall::detail::take;
-    take(value.title, target.title);
-    take(value.kind, target.kind);
-    take(value.year, target.year);
+inline void nc_take(const ::shelf_Book &value, ::nearcall::idl::shelf::Book &target) {
+    using ::nearcall::detail::nc_take;
+    nc_take(value.title, target.title);
+    nc_take(value.kind, target.kind);
+    nc_take(value.year, target.year);
 }
-inline ::std::size_t held_bytes(const Book &value) {
-    using ::nearcall::detail::held_bytes;
-    return held_bytes(value.title);
+inline ::std::size_t nc_held_bytes(const ::nearcall::idl::shelf::Book &value) {
+    using ::nearcall::detail::nc_held_bytes;
+    return nc_held_bytes(value.title);
 }
 }
 #endif
@@ -62,35 +62,35 @@ struct Mark {
     bool _d{};
     ::std::variant<::std::monostate, int32_t> _u;
 };
-inline void give(const Mark &value, ::shelf_Mark &target) {
-    using ::nearcall::detail::give;
-    give(value._d, target._d);
+inline void nc_give(const ::nearcall::idl::shelf::Mark &value, ::shelf_Mark &target) {
+    using ::nearcall::detail::nc_give;
+    nc_give(value._d, target._d);
     switch (static_cast<int64_t>(target._d)) {
     case 1:
         if (value._u.index() != 1) {
             throw ::nearcall::call_error(NEARCALL_USAGE, "a union's discriminator selects another case");
         }
-        give(::std::get<1>(value._u), target._u.page);
+        nc_give(::std::get<1>(value._u), target._u.page);
         break;
     default:
         break;
     }
 }
-inline void take(const ::shelf_Mark &value, Mark &target) {
-    using ::nearcall::detail::take;
-    take(value._d, target._d);
+inline void nc_take(const ::shelf_Mark &value, ::nearcall::idl::shelf::Mark &target) {
+    using ::nearcall::detail::nc_take;
+    nc_take(value._d, target._d);
     switch (static_cast<int64_t>(value._d)) {
     case 1:
-        take(value._u.page, ::nearcall::detail::alternative<1>(target._u));
+        nc_take(value._u.page, ::nearcall::detail::alternative<1>(target._u));
         break;
     default:
         target._u.emplace<0>();
         break;
     }
 }
-inline ::std::size_t held_bytes(const Mark &value) {
-    using ::nearcall::detail::held_bytes;
-    return ::std::visit([](const auto &one) { return held_bytes(one); }, value._u);
+inline ::std::size_t nc_held_bytes(const ::nearcall::idl::shelf::Mark &value) {
+    using ::nearcall::detail::nc_held_bytes;
+    return ::std::visit([](const auto &one) { return nc_held_bytes(one); }, value._u);
 }
 }
 #endif
@@ -109,13 +109,13 @@ struct Unknown : ::nearcall::exception {
     ::std::string title;
     const char *what() const noexcept override { return "shelf::Unknown"; }
 };
-inline void give(const Unknown &value, ::shelf_Unknown &target) {
-    using ::nearcall::detail::give;
-    give(value.title, target.title);
+inline void nc_give(const ::nearcall::idl::shelf::Unknown &value, ::shelf_Unknown &target) {
+    using ::nearcall::detail::nc_give;
+    nc_give(value.title, target.title);
 }
-inline void take(const ::shelf_Unknown &value, Unknown &target) {
-    using ::nearcall::detail::take;
-    take(value.title, target.title);
+inline void nc_take(const ::shelf_Unknown &value, ::nearcall::idl::shelf::Unknown &target) {
+    using ::nearcall::detail::nc_take;
+    nc_take(value.title, target.title);
 }
 }
 #endif
@@ -128,17 +128,17 @@ class ShelfPosting {
   public:
     explicit ShelfPosting(const ::shelf_Shelf *client) : nc_client_(client) {}
     ::nearcall::pending<::std::tuple<::nearcall::idl::shelf::Books, ::nearcall::idl::shelf::Mark>> find(const ::std::string &part, const ::nearcall::idl::shelf::Mark &mark, const ::nearcall::idl::shelf::Prices &prices) const {
-        using ::nearcall::detail::give;
+        using ::nearcall::detail::nc_give;
         nearcall_environment nc_env;
         ::nearcall_posted_shelf_Shelf_find nc_posted;
         ::nearcall::detail::check_text(part);
-        auto nc_mark_free = [](::shelf_Mark &) {};
-        ::nearcall::detail::held<::shelf_Mark, decltype(nc_mark_free)> nc_mark(nc_mark_free);
-        give(mark, nc_mark.value);
-        auto nc_prices_free = [](::shelf_Prices &) {};
-        ::nearcall::detail::held<::shelf_Prices, decltype(nc_prices_free)> nc_prices(nc_prices_free);
-        give(prices, nc_prices.value);
-        if (!::nearcall_post_shelf_Shelf_find(nc_client_, part.c_str(), &nc_mark.value, &nc_prices.value, &nc_posted, &nc_env)) {
+        auto nc_free_given_mark = [](::shelf_Mark &) {};
+        ::nearcall::detail::held<::shelf_Mark, decltype(nc_free_given_mark)> nc_given_mark(nc_free_given_mark);
+        nc_give(mark, nc_given_mark.value);
+        auto nc_free_given_prices = [](::shelf_Prices &) {};
+        ::nearcall::detail::held<::shelf_Prices, decltype(nc_free_given_prices)> nc_given_prices(nc_free_given_prices);
+        nc_give(prices, nc_given_prices.value);
+        if (!::nearcall_post_shelf_Shelf_find(nc_client_, part.c_str(), &nc_given_mark.value, &nc_given_prices.value, &nc_posted, &nc_env)) {
             throw ::nearcall::call_error(nc_env);
         }
         return ::nearcall::pending<::std::tuple<::nearcall::idl::shelf::Books, ::nearcall::idl::shelf::Mark>>(nc_posted.call, nc_collect_find);
@@ -154,19 +154,19 @@ class ShelfPosting {
     }
   private:
     static ::std::tuple<::nearcall::idl::shelf::Books, ::nearcall::idl::shelf::Mark> nc_collect_find(nearcall_posted nc_call) {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall_posted_shelf_Shelf_find nc_posted{nc_call};
         ::nearcall::idl::shelf::Mark mark{};
-        auto nc_mark_free = [](::shelf_Mark &) {};
-        ::nearcall::detail::held<::shelf_Mark, decltype(nc_mark_free)> nc_mark(nc_mark_free);
-        auto nc_held_free = [](::shelf_Books &value) { nearcall_free_sequence_shelf_Book(&value); };
-        ::nearcall::detail::held<::shelf_Books, decltype(nc_held_free)> nc_held(nc_held_free);
-        nc_held.value = ::nearcall_collect_shelf_Shelf_find(&nc_posted, &nc_mark.value, &nc_env);
+        auto nc_free_given_mark = [](::shelf_Mark &) {};
+        ::nearcall::detail::held<::shelf_Mark, decltype(nc_free_given_mark)> nc_given_mark(nc_free_given_mark);
+        auto nc_free_held = [](::shelf_Books &value) { nearcall_free_sequence_shelf_Book(&value); };
+        ::nearcall::detail::held<::shelf_Books, decltype(nc_free_held)> nc_held(nc_free_held);
+        nc_held.value = ::nearcall_collect_shelf_Shelf_find(&nc_posted, &nc_given_mark.value, &nc_env);
         if (const ::shelf_Unknown *raised = ::nearcall_raised_shelf_Unknown(&nc_env)) {
             ::nearcall::idl::shelf::Unknown thrown;
-            take(*raised, thrown);
+            nc_take(*raised, thrown);
             ::nearcall_environment_release(&nc_env);
             throw thrown;
         }
@@ -174,23 +174,23 @@ class ShelfPosting {
             throw ::nearcall::call_error(nc_env);
         }
         ::nearcall::idl::shelf::Books nc_returned{};
-        take(nc_held.value, nc_returned);
-        take(nc_mark.value, mark);
+        nc_take(nc_held.value, nc_returned);
+        nc_take(nc_given_mark.value, mark);
         return ::std::tuple<::nearcall::idl::shelf::Books, ::nearcall::idl::shelf::Mark>(::std::move(nc_returned), ::std::move(mark));
     }
     static ::std::vector<uint8_t> nc_collect_read(nearcall_posted nc_call) {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall_posted_shelf_Shelf_read nc_posted{nc_call};
         ::std::vector<uint8_t> text{};
-        auto nc_text_free = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
-        ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_text_free)> nc_text(nc_text_free);
-        ::nearcall_collect_shelf_Shelf_read(&nc_posted, &nc_text.value, &nc_env);
+        auto nc_free_given_text = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
+        ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_free_given_text)> nc_given_text(nc_free_given_text);
+        ::nearcall_collect_shelf_Shelf_read(&nc_posted, &nc_given_text.value, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
-        take(nc_text.value, text);
+        nc_take(nc_given_text.value, text);
         return text;
     }
     const ::shelf_Shelf *nc_client_;
@@ -211,7 +211,7 @@ class Shelf {
      * whoever exports the name now. */
     friend Shelf rebind(const Shelf &client) {
         nearcall_environment env;
-        Shelf rebound(::nearcall_rebind_shelf_Shelf(client.nc_own_.get(), &env));
+        ::nearcall::idl::shelf::Shelf rebound(::nearcall_rebind_shelf_Shelf(client.nc_own_.get(), &env));
         if (!rebound.nc_own_) {
             throw ::nearcall::call_error(env);
         }
@@ -241,22 +241,22 @@ class Shelf {
     /* A client that goes at once has no calls under way. */
     friend ShelfPosting posting(const Shelf &&client) = delete;
     ::nearcall::idl::shelf::Books find(const ::std::string &part, ::nearcall::idl::shelf::Mark &mark, const ::nearcall::idl::shelf::Prices &prices) const {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall::detail::check_text(part);
-        auto nc_mark_free = [](::shelf_Mark &) {};
-        ::nearcall::detail::held<::shelf_Mark, decltype(nc_mark_free)> nc_mark(nc_mark_free);
-        give(mark, nc_mark.value);
-        auto nc_prices_free = [](::shelf_Prices &) {};
-        ::nearcall::detail::held<::shelf_Prices, decltype(nc_prices_free)> nc_prices(nc_prices_free);
-        give(prices, nc_prices.value);
-        auto nc_held_free = [](::shelf_Books &value) { nearcall_free_sequence_shelf_Book(&value); };
-        ::nearcall::detail::held<::shelf_Books, decltype(nc_held_free)> nc_held(nc_held_free);
-        nc_held.value = ::shelf_Shelf_find(nc_own_.get(), part.c_str(), &nc_mark.value, &nc_prices.value, &nc_env);
+        auto nc_free_given_mark = [](::shelf_Mark &) {};
+        ::nearcall::detail::held<::shelf_Mark, decltype(nc_free_given_mark)> nc_given_mark(nc_free_given_mark);
+        nc_give(mark, nc_given_mark.value);
+        auto nc_free_given_prices = [](::shelf_Prices &) {};
+        ::nearcall::detail::held<::shelf_Prices, decltype(nc_free_given_prices)> nc_given_prices(nc_free_given_prices);
+        nc_give(prices, nc_given_prices.value);
+        auto nc_free_held = [](::shelf_Books &value) { nearcall_free_sequence_shelf_Book(&value); };
+        ::nearcall::detail::held<::shelf_Books, decltype(nc_free_held)> nc_held(nc_free_held);
+        nc_held.value = ::shelf_Shelf_find(nc_own_.get(), part.c_str(), &nc_given_mark.value, &nc_given_prices.value, &nc_env);
         if (const ::shelf_Unknown *raised = ::nearcall_raised_shelf_Unknown(&nc_env)) {
             ::nearcall::idl::shelf::Unknown thrown;
-            take(*raised, thrown);
+            nc_take(*raised, thrown);
             ::nearcall_environment_release(&nc_env);
             throw thrown;
         }
@@ -264,26 +264,26 @@ class Shelf {
             throw ::nearcall::call_error(nc_env);
         }
         ::nearcall::idl::shelf::Books nc_returned{};
-        take(nc_held.value, nc_returned);
-        take(nc_mark.value, mark);
+        nc_take(nc_held.value, nc_returned);
+        nc_take(nc_given_mark.value, mark);
         return nc_returned;
     }
     void read(const ::std::string &title, ::std::vector<uint8_t> &text) const {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall::detail::check_text(title);
-        auto nc_text_free = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
-        ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_text_free)> nc_text(nc_text_free);
-        ::shelf_Shelf_read(nc_own_.get(), title.c_str(), &nc_text.value, &nc_env);
+        auto nc_free_given_text = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
+        ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_free_given_text)> nc_given_text(nc_free_given_text);
+        ::shelf_Shelf_read(nc_own_.get(), title.c_str(), &nc_given_text.value, &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }
-        take(nc_text.value, text);
+        nc_take(nc_given_text.value, text);
     }
     void note(uint8_t stars) const {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::shelf_Shelf_note(nc_own_.get(), static_cast<uint8_t>(stars), &nc_env);
         if (nc_env.outcome != NEARCALL_RETURNED) {
@@ -291,11 +291,11 @@ class Shelf {
         }
     }
   private:
-    struct release {
+    struct nc_release {
         void operator()(::shelf_Shelf *own) const { ::nearcall_release_shelf_Shelf(own); }
     };
     explicit Shelf(::shelf_Shelf *client) : nc_own_(client) {}
-    ::std::unique_ptr<::shelf_Shelf, release> nc_own_;
+    ::std::unique_ptr<::shelf_Shelf, nc_release> nc_own_;
 };
 /* What a domain that exports it does. Procedures may run at once, on any thread. */
 class ShelfServer {
@@ -331,29 +331,29 @@ class ShelfClerk {
     }
   private:
     static ::shelf_Books run_find(void *nc_self, const char *part, ::shelf_Mark *mark, const ::shelf_Prices *prices, nearcall_environment *nc_env) {
-        auto nc_returned_free = [](::shelf_Books &value) { nearcall_free_sequence_shelf_Book(&value); };
-        ::nearcall::detail::held<::shelf_Books, decltype(nc_returned_free)> nc_returned(nc_returned_free);
+        auto nc_free_returned = [](::shelf_Books &value) { nearcall_free_sequence_shelf_Book(&value); };
+        ::nearcall::detail::held<::shelf_Books, decltype(nc_free_returned)> nc_returned(nc_free_returned);
         try {
-            using ::nearcall::detail::give;
-            using ::nearcall::detail::take;
-            ::nearcall::detail::kept<::std::string> nc_part;
-            take(part, *nc_part);
-            ::nearcall::idl::shelf::Mark nc_mark{};
-            take(*mark, nc_mark);
-            ::nearcall::idl::shelf::Prices nc_prices{};
-            take(*prices, nc_prices);
-            give(static_cast<ShelfServer *>(nc_self)->find(*nc_part, nc_mark, nc_prices), nc_returned.value);
+            using ::nearcall::detail::nc_give;
+            using ::nearcall::detail::nc_take;
+            ::nearcall::detail::kept<::std::string> nc_given_part;
+            nc_take(part, *nc_given_part);
+            ::nearcall::idl::shelf::Mark nc_given_mark{};
+            nc_take(*mark, nc_given_mark);
+            ::nearcall::idl::shelf::Prices nc_given_prices{};
+            nc_take(*prices, nc_given_prices);
+            nc_give(static_cast<ShelfServer *>(nc_self)->find(*nc_given_part, nc_given_mark, nc_given_prices), nc_returned.value);
             {
-                auto nc_new_free = [](::shelf_Mark &) {};
-                ::nearcall::detail::held<::shelf_Mark, decltype(nc_new_free)> nc_new(nc_new_free);
-                give(nc_mark, nc_new.value);
+                auto nc_free_new = [](::shelf_Mark &) {};
+                ::nearcall::detail::held<::shelf_Mark, decltype(nc_free_new)> nc_new(nc_free_new);
+                nc_give(nc_given_mark, nc_new.value);
                 *mark = nc_new.moved();
             }
         } catch (const ::nearcall::idl::shelf::Unknown &thrown) {
             ::shelf_Unknown nc_raised;
             ::std::memset(&nc_raised, 0, sizeof nc_raised);
             try {
-                give(thrown, nc_raised);
+                nc_give(thrown, nc_raised);
                 ::nearcall_raise_shelf_Unknown(nc_env, nc_raised);
             } catch (...) {
                 ::nearcall_free_shelf_Unknown(&nc_raised);
@@ -366,20 +366,20 @@ class ShelfClerk {
     }
     static void run_read(void *nc_self, const char *title, nearcall_served *text, nearcall_environment *nc_env) {
         try {
-            using ::nearcall::detail::give;
-            using ::nearcall::detail::take;
-            ::nearcall::detail::kept<::std::string> nc_title;
-            take(title, *nc_title);
-            ::nearcall::room nc_text(text);
-            static_cast<ShelfServer *>(nc_self)->read(*nc_title, nc_text);
+            using ::nearcall::detail::nc_give;
+            using ::nearcall::detail::nc_take;
+            ::nearcall::detail::kept<::std::string> nc_given_title;
+            nc_take(title, *nc_given_title);
+            ::nearcall::room nc_given_text(text);
+            static_cast<ShelfServer *>(nc_self)->read(*nc_given_title, nc_given_text);
         } catch (...) {
             nc_env->outcome = NEARCALL_RESULTS_REFUSED;
         }
     }
     static void run_note(void *nc_self, uint8_t stars, nearcall_environment *nc_env) {
         try {
-            using ::nearcall::detail::give;
-            using ::nearcall::detail::take;
+            using ::nearcall::detail::nc_give;
+            using ::nearcall::detail::nc_take;
             static_cast<ShelfServer *>(nc_self)->note(static_cast<uint8_t>(stars));
         } catch (...) {
             nc_env->outcome = NEARCALL_RESULTS_REFUSED;

@@ -143,21 +143,21 @@ extern const nearcall_interface nearcall_interface_talks_Talks;
 NEARCALL_INLINE talks_Talks *nearcall_import_talks_Talks(const nearcall_domain *domain,
     const char *name, nearcall_environment *env) {
     nearcall_begin(env);
-    return (talks_Talks *)nearcall_import(domain, name, &nearcall_interface_talks_Talks, NULL, env);
+    return (struct talks_Talks *)nearcall_import(domain, name, &nearcall_interface_talks_Talks, NULL, env);
 }
 /* The same with knobs. */
 NEARCALL_INLINE talks_Talks *nearcall_import_with_talks_Talks(const nearcall_domain *domain,
     const char *name, const nearcall_import_options *options,
     nearcall_environment *env) {
     nearcall_begin(env);
-    return (talks_Talks *)nearcall_import(domain, name, &nearcall_interface_talks_Talks, options, env);
+    return (struct talks_Talks *)nearcall_import(domain, name, &nearcall_interface_talks_Talks, options, env);
 }
 /* Binds to what somebody else is bound to, whose introduction is used up and
  * closed; null after an error. */
 NEARCALL_INLINE talks_Talks *nearcall_introduced_talks_Talks(const nearcall_domain *domain,
     int introduction, nearcall_environment *env) {
     nearcall_begin(env);
-    return (talks_Talks *)nearcall_introduced(domain, introduction, &nearcall_interface_talks_Talks, env);
+    return (struct talks_Talks *)nearcall_introduced(domain, introduction, &nearcall_interface_talks_Talks, env);
 }
 /* An introduction to the same server, for one import; the caller's, who closes it.
  * -1 after an error. */
@@ -171,13 +171,13 @@ NEARCALL_INLINE int nearcall_introduce_talks_Talks(const talks_Talks *client,
 NEARCALL_INLINE talks_Talks *nearcall_rebind_talks_Talks(const talks_Talks *client,
     nearcall_environment *env) {
     nearcall_begin(env);
-    return (talks_Talks *)nearcall_rebind((const nearcall_client *)client, env);
+    return (struct talks_Talks *)nearcall_rebind((const nearcall_client *)client, env);
 }
 /* The same binding, whose calls wait at most so long; released by itself. */
 NEARCALL_INLINE talks_Talks *nearcall_with_deadline_talks_Talks(const talks_Talks *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;
-    return (talks_Talks *)nearcall_with_deadline(plain, deadline_ns);
+    return (struct talks_Talks *)nearcall_with_deadline(plain, deadline_ns);
 }
 NEARCALL_INLINE void nearcall_release_talks_Talks(talks_Talks *client) {
     nearcall_client_release((nearcall_client *)client);

@@ -16,13 +16,13 @@ struct Refused : ::nearcall::exception {
     int32_t code{};
     const char *what() const noexcept override { return "talks::Refused"; }
 };
-inline void give(const Refused &value, ::talks_Refused &target) {
-    using ::nearcall::detail::give;
-    give(value.code, target.code);
+inline void nc_give(const ::nearcall::idl::talks::Refused &value, ::talks_Refused &target) {
+    using ::nearcall::detail::nc_give;
+    nc_give(value.code, target.code);
 }
-inline void take(const ::talks_Refused &value, Refused &target) {
-    using ::nearcall::detail::take;
-    take(value.code, target.code);
+inline void nc_take(const ::talks_Refused &value, ::nearcall::idl::talks::Refused &target) {
+    using ::nearcall::detail::nc_take;
+    nc_take(value.code, target.code);
 }
 }
 #endif
@@ -33,17 +33,17 @@ namespace nearcall::idl::talks {
 struct Line {
     ::std::string text;
 };
-inline void give(const Line &value, ::talks_Line &target) {
-    using ::nearcall::detail::give;
-    give(value.text, target.text);
+inline void nc_give(const ::nearcall::idl::talks::Line &value, ::talks_Line &target) {
+    using ::nearcall::detail::nc_give;
+    nc_give(value.text, target.text);
 }
-inline void take(const ::talks_Line &value, Line &target) {
-    using ::nearcall::detail::take;
-    take(value.text, target.text);
+inline void nc_take(const ::talks_Line &value, ::nearcall::idl::talks::Line &target) {
+    using ::nearcall::detail::nc_take;
+    nc_take(value.text, target.text);
 }
-inline ::std::size_t held_bytes(const Line &value) {
-    using ::nearcall::detail::held_bytes;
-    return held_bytes(value.text);
+inline ::std::size_t nc_held_bytes(const ::nearcall::idl::talks::Line &value) {
+    using ::nearcall::detail::nc_held_bytes;
+    return nc_held_bytes(value.text);
 }
 }
 #endif
@@ -61,17 +61,17 @@ class Talks {
                 void operator()(c *own) const { ::nearcall_release_feed_talks_Talks_talk(own); }
             };
             static bool next(c *own, item &nc_target) {
-                using ::nearcall::detail::take;
+                using ::nearcall::detail::nc_take;
                 nearcall_environment nc_env;
-                auto nc_item_free = [](::talks_Line &value) { nearcall_free_talks_Line(&value); };
-                ::nearcall::detail::held<::talks_Line, decltype(nc_item_free)> nc_item(nc_item_free);
+                auto nc_free_item = [](::talks_Line &value) { nearcall_free_talks_Line(&value); };
+                ::nearcall::detail::held<::talks_Line, decltype(nc_free_item)> nc_item(nc_free_item);
                 if (::nearcall_next_talks_Talks_talk(own, &nc_item.value, &nc_env)) {
-                    take(nc_item.value, nc_target);
+                    nc_take(nc_item.value, nc_target);
                     return true;
                 }
                 if (const ::talks_Refused *raised = ::nearcall_raised_talks_Refused(&nc_env)) {
                     ::nearcall::idl::talks::Refused thrown;
-                    take(*raised, thrown);
+                    nc_take(*raised, thrown);
                     ::nearcall_environment_release(&nc_env);
                     throw thrown;
                 }
@@ -89,11 +89,11 @@ class Talks {
             };
             using output = void;
             static void put(c *own, const item &nc_source) {
-                using ::nearcall::detail::give;
+                using ::nearcall::detail::nc_give;
                 nearcall_environment nc_env;
-                auto nc_item_free = [](char * &value) { nearcall_free(value); };
-                ::nearcall::detail::held<char *, decltype(nc_item_free)> nc_item(nc_item_free);
-                give(nc_source, nc_item.value);
+                auto nc_free_item = [](char * &value) { nearcall_free(value); };
+                ::nearcall::detail::held<char *, decltype(nc_free_item)> nc_item(nc_free_item);
+                nc_give(nc_source, nc_item.value);
                 ::nearcall_put_talks_Talks_talk(own, nc_item.moved(), &nc_env);
                 if (nc_env.outcome != NEARCALL_RETURNED) {
                     throw ::nearcall::call_error(nc_env);
@@ -123,12 +123,12 @@ class Talks {
                 void operator()(c *own) const { ::nearcall_release_feed_talks_Talks_pass(own); }
             };
             static bool next(c *own, item &nc_target) {
-                using ::nearcall::detail::take;
+                using ::nearcall::detail::nc_take;
                 nearcall_environment nc_env;
-                auto nc_item_free = [](double &) {};
-                ::nearcall::detail::held<double, decltype(nc_item_free)> nc_item(nc_item_free);
+                auto nc_free_item = [](double &) {};
+                ::nearcall::detail::held<double, decltype(nc_free_item)> nc_item(nc_free_item);
                 if (::nearcall_next_talks_Talks_pass(own, &nc_item.value, &nc_env)) {
-                    take(nc_item.value, nc_target);
+                    nc_take(nc_item.value, nc_target);
                     return true;
                 }
                 if (nc_env.outcome != NEARCALL_RETURNED) {
@@ -145,11 +145,11 @@ class Talks {
             };
             using output = void;
             static void put(c *own, const item &nc_source) {
-                using ::nearcall::detail::give;
+                using ::nearcall::detail::nc_give;
                 nearcall_environment nc_env;
-                auto nc_item_free = [](uint8_t &) {};
-                ::nearcall::detail::held<uint8_t, decltype(nc_item_free)> nc_item(nc_item_free);
-                give(nc_source, nc_item.value);
+                auto nc_free_item = [](uint8_t &) {};
+                ::nearcall::detail::held<uint8_t, decltype(nc_free_item)> nc_item(nc_free_item);
+                nc_give(nc_source, nc_item.value);
                 ::nearcall_put_talks_Talks_pass(own, nc_item.moved(), &nc_env);
                 if (nc_env.outcome != NEARCALL_RETURNED) {
                     throw ::nearcall::call_error(nc_env);
@@ -185,7 +185,7 @@ class Talks {
      * whoever exports the name now. */
     friend Talks rebind(const Talks &client) {
         nearcall_environment env;
-        Talks rebound(::nearcall_rebind_talks_Talks(client.nc_own_.get(), &env));
+        ::nearcall::idl::talks::Talks rebound(::nearcall_rebind_talks_Talks(client.nc_own_.get(), &env));
         if (!rebound.nc_own_) {
             throw ::nearcall::call_error(env);
         }
@@ -209,15 +209,15 @@ class Talks {
         return introduction;
     }
     ::std::pair<::nearcall::sink<nc_talk::sent>, ::nearcall::feed<nc_talk::came>> talk(const ::std::string &room) const {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall::detail::check_text(room);
         const auto nc_sides = ::talks_Talks_talk(nc_own_.get(), room.c_str(), &nc_env);
         ::std::pair<::nearcall::sink<nc_talk::sent>, ::nearcall::feed<nc_talk::came>> nc_returned(::nearcall::sink<nc_talk::sent>(nc_sides.sink), ::nearcall::feed<nc_talk::came>(nc_sides.feed));
         if (const ::talks_Refused *raised = ::nearcall_raised_talks_Refused(&nc_env)) {
             ::nearcall::idl::talks::Refused thrown;
-            take(*raised, thrown);
+            nc_take(*raised, thrown);
             ::nearcall_environment_release(&nc_env);
             throw thrown;
         }
@@ -227,8 +227,8 @@ class Talks {
         return nc_returned;
     }
     ::std::pair<::nearcall::sink<nc_pass::sent>, ::nearcall::feed<nc_pass::came>> pass() const {
-        using ::nearcall::detail::give;
-        using ::nearcall::detail::take;
+        using ::nearcall::detail::nc_give;
+        using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         const auto nc_sides = ::talks_Talks_pass(nc_own_.get(), &nc_env);
         ::std::pair<::nearcall::sink<nc_pass::sent>, ::nearcall::feed<nc_pass::came>> nc_returned(::nearcall::sink<nc_pass::sent>(nc_sides.sink), ::nearcall::feed<nc_pass::came>(nc_sides.feed));
@@ -238,11 +238,11 @@ class Talks {
         return nc_returned;
     }
   private:
-    struct release {
+    struct nc_release {
         void operator()(::talks_Talks *own) const { ::nearcall_release_talks_Talks(own); }
     };
     explicit Talks(::talks_Talks *client) : nc_own_(client) {}
-    ::std::unique_ptr<::talks_Talks, release> nc_own_;
+    ::std::unique_ptr<::talks_Talks, nc_release> nc_own_;
 };
 /* What a domain that exports it does. Procedures may run at once, on any thread. */
 class TalksServer {
@@ -277,12 +277,12 @@ class TalksClerk {
   private:
     struct exchange_talk {
         static bool next(void *nc_own, ::std::string &nc_target) {
-            using ::nearcall::detail::take;
+            using ::nearcall::detail::nc_take;
             nearcall_environment nc_env;
-            auto nc_item_free = [](char * &value) { nearcall_free(value); };
-            ::nearcall::detail::held<char *, decltype(nc_item_free)> nc_item(nc_item_free);
+            auto nc_free_item = [](char * &value) { nearcall_free(value); };
+            ::nearcall::detail::held<char *, decltype(nc_free_item)> nc_item(nc_free_item);
             if (::nearcall_take_talks_Talks_talk(static_cast<::nearcall_inlet_talks_Talks_talk *>(nc_own), &nc_item.value, &nc_env)) {
-                take(nc_item.value, nc_target);
+                nc_take(nc_item.value, nc_target);
                 return true;
             }
             if (nc_env.outcome != NEARCALL_RETURNED) {
@@ -291,11 +291,11 @@ class TalksClerk {
             return false;
         }
         static void put(void *nc_own, const ::nearcall::idl::talks::Line &nc_source) {
-            using ::nearcall::detail::give;
+            using ::nearcall::detail::nc_give;
             nearcall_environment nc_env;
-            auto nc_item_free = [](::talks_Line &value) { nearcall_free_talks_Line(&value); };
-            ::nearcall::detail::held<::talks_Line, decltype(nc_item_free)> nc_item(nc_item_free);
-            give(nc_source, nc_item.value);
+            auto nc_free_item = [](::talks_Line &value) { nearcall_free_talks_Line(&value); };
+            ::nearcall::detail::held<::talks_Line, decltype(nc_free_item)> nc_item(nc_free_item);
+            nc_give(nc_source, nc_item.value);
             if (!::nearcall_give_talks_Talks_talk(static_cast<::nearcall_outlet_talks_Talks_talk *>(nc_own), nc_item.moved(), &nc_env)) {
                 throw ::nearcall::given_up(nc_env.message);
             }
@@ -311,13 +311,13 @@ class TalksClerk {
             nearcall_environment *const nc_env = &nc_own_env;
             ::nearcall_begin(nc_env);
             try {
-                using ::nearcall::detail::give;
+                using ::nearcall::detail::nc_give;
                 ::std::rethrow_exception(nc_thrown);
             } catch (const ::nearcall::idl::talks::Refused &thrown) {
                 ::talks_Refused nc_raised;
                 ::std::memset(&nc_raised, 0, sizeof nc_raised);
                 try {
-                    give(thrown, nc_raised);
+                    nc_give(thrown, nc_raised);
                     ::nearcall_raise_talks_Refused(nc_env, nc_raised);
                 } catch (...) {
                     ::nearcall_free_talks_Refused(&nc_raised);
@@ -334,16 +334,16 @@ class TalksClerk {
         ::nearcall::outlet<::nearcall::idl::talks::Line> nc_out(nc_outlet, exchange_talk::put,
             exchange_talk::release_outlet, exchange_talk::raise);
         try {
-            using ::nearcall::detail::give;
-            using ::nearcall::detail::take;
+            using ::nearcall::detail::nc_give;
+            using ::nearcall::detail::nc_take;
             ::nearcall::detail::kept<::std::string> nc_given_room;
-            take(room, *nc_given_room);
+            nc_take(room, *nc_given_room);
             static_cast<TalksServer *>(nc_self)->talk(*nc_given_room, ::std::move(nc_in), ::std::move(nc_out));
         } catch (const ::nearcall::idl::talks::Refused &thrown) {
             ::talks_Refused nc_raised;
             ::std::memset(&nc_raised, 0, sizeof nc_raised);
             try {
-                give(thrown, nc_raised);
+                nc_give(thrown, nc_raised);
                 ::nearcall_raise_talks_Refused(nc_env, nc_raised);
             } catch (...) {
                 ::nearcall_free_talks_Refused(&nc_raised);
@@ -355,12 +355,12 @@ class TalksClerk {
     }
     struct exchange_pass {
         static bool next(void *nc_own, uint8_t &nc_target) {
-            using ::nearcall::detail::take;
+            using ::nearcall::detail::nc_take;
             nearcall_environment nc_env;
-            auto nc_item_free = [](uint8_t &) {};
-            ::nearcall::detail::held<uint8_t, decltype(nc_item_free)> nc_item(nc_item_free);
+            auto nc_free_item = [](uint8_t &) {};
+            ::nearcall::detail::held<uint8_t, decltype(nc_free_item)> nc_item(nc_free_item);
             if (::nearcall_take_talks_Talks_pass(static_cast<::nearcall_inlet_talks_Talks_pass *>(nc_own), &nc_item.value, &nc_env)) {
-                take(nc_item.value, nc_target);
+                nc_take(nc_item.value, nc_target);
                 return true;
             }
             if (nc_env.outcome != NEARCALL_RETURNED) {
@@ -369,11 +369,11 @@ class TalksClerk {
             return false;
         }
         static void put(void *nc_own, const double &nc_source) {
-            using ::nearcall::detail::give;
+            using ::nearcall::detail::nc_give;
             nearcall_environment nc_env;
-            auto nc_item_free = [](double &) {};
-            ::nearcall::detail::held<double, decltype(nc_item_free)> nc_item(nc_item_free);
-            give(nc_source, nc_item.value);
+            auto nc_free_item = [](double &) {};
+            ::nearcall::detail::held<double, decltype(nc_free_item)> nc_item(nc_free_item);
+            nc_give(nc_source, nc_item.value);
             if (!::nearcall_give_talks_Talks_pass(static_cast<::nearcall_outlet_talks_Talks_pass *>(nc_own), nc_item.moved(), &nc_env)) {
                 throw ::nearcall::given_up(nc_env.message);
             }
@@ -389,7 +389,7 @@ class TalksClerk {
             nearcall_environment *const nc_env = &nc_own_env;
             ::nearcall_begin(nc_env);
             try {
-                using ::nearcall::detail::give;
+                using ::nearcall::detail::nc_give;
                 ::std::rethrow_exception(nc_thrown);
             } catch (...) {
                 nc_env->outcome = NEARCALL_RESULTS_REFUSED;
@@ -402,8 +402,8 @@ class TalksClerk {
         ::nearcall::outlet<double> nc_out(nc_outlet, exchange_pass::put,
             exchange_pass::release_outlet, exchange_pass::raise);
         try {
-            using ::nearcall::detail::give;
-            using ::nearcall::detail::take;
+            using ::nearcall::detail::nc_give;
+            using ::nearcall::detail::nc_take;
             static_cast<TalksServer *>(nc_self)->pass(::std::move(nc_in), ::std::move(nc_out));
         } catch (...) {
             nc_env->outcome = NEARCALL_RESULTS_REFUSED;

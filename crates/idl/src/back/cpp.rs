@@ -21,6 +21,9 @@ use crate::back::c::text::Text;
 use crate::back::{Output, Printed, Unsupported};
 use crate::model::{DeclarationId, Kind, Model, Type};
 
+/// Functions that stand beside clients, in the namespaces of their interfaces.
+const BESIDE_CLIENTS: &[&str] = &["introduce", "lend", "posting", "rebind"];
+
 /// What every printer looks at.
 struct Cpp<'c, 'm> {
     c: &'c C<'m>,
@@ -114,15 +117,26 @@ impl Cpp<'_, '_> {
         let modules = (1..parts.len()).take_while(|count| is_module(*count)).count();
         let mut space = String::from("nearcall::idl");
         for part in &parts[..modules] {
-            space += &format!("::{}", crate::back::c::names::plain(part));
+            space += &format!("::{}", self.c.names.plain(part));
         }
-        (space, crate::back::c::names::plain(&parts[modules..].join("_")))
+        let mut own = self.c.names.plain(&parts[modules..].join("_"));
+        if BESIDE_CLIENTS.contains(&&*own) {
+            own.push('_');
+        }
+        (space, own)
     }
 
-    /// A name that no declaration has in the namespace of `id`.
+    /// A name that no declaration has in the namespace of `id`, and no operation of `id`, which a
+    /// class of that name would take for how it is made.
     fn unused(&self, id: DeclarationId, mut name: String) -> String {
         let space = self.place(id).0;
-        while self.c.ids().any(|other| self.place(other) == (space.clone(), name.clone())) {
+        let operations = match &self.c.model.declaration(id).kind {
+            Kind::Interface(interface) => interface.operations.as_slice(),
+            _ => &[],
+        };
+        while operations.iter().any(|one| one.name == name)
+            || self.c.ids().any(|other| self.place(other) == (space.clone(), name.clone()))
+        {
             name.push('_');
         }
         name

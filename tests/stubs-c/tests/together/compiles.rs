@@ -89,6 +89,22 @@ fn headers_compile_under_warnings_that_projects_ask_for() {
 }
 
 #[test]
+fn what_users_call_as_generated_code_calls_its_own_compiles() {
+    let workshop = Workshop::of("cpp", "naming.idl");
+    let wrappers = workshop.path().join("naming.cpp");
+    std::fs::write(&wrappers, "#include \"naming.hpp\"\n").expect("it can be written");
+    let mut compiled = 0;
+    for compiler in compilers() {
+        for source in ["naming.c", "naming_server.c", "naming.cpp"] {
+            let driver = if source == "naming.cpp" { cpp_of(compiler) } else { compiler };
+            workshop.compile(driver, &workshop.path().join(source));
+            compiled += 1;
+        }
+    }
+    assert_eq!(compiled, compilers().len() * 3);
+}
+
+#[test]
 fn a_source_with_a_warning_does_not_pass() {
     let workshop = Workshop::new();
     let source = workshop.path().join("bad.c");

@@ -1,7 +1,6 @@
 //! What both sides of an interface share: its descriptor, signatures, and the declarations.
 
 use crate::back::c::C;
-use crate::back::c::names::beside;
 use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
 use crate::layout::{Root, Shape, shape};
@@ -113,7 +112,7 @@ impl C<'_> {
         text.open("    const char *name, nearcall_environment *env) {");
         text.line("nearcall_begin(env);");
         let import = format!("nearcall_import(domain, name, &nearcall_interface_{name}");
-        text.line(format!("return ({name} *){import}, NULL, env);"));
+        text.line(format!("return (struct {name} *){import}, NULL, env);"));
         text.close("}");
         text.line("/* The same with knobs. */");
         text.line(format!(
@@ -122,7 +121,7 @@ impl C<'_> {
         text.line("    const char *name, const nearcall_import_options *options,");
         text.open("    nearcall_environment *env) {");
         text.line("nearcall_begin(env);");
-        text.line(format!("return ({name} *){import}, options, env);"));
+        text.line(format!("return (struct {name} *){import}, options, env);"));
         text.close("}");
         self.print_introductions(name, text);
         self.print_rebind(name, text);
@@ -132,7 +131,7 @@ impl C<'_> {
         ));
         text.open("    uint64_t deadline_ns) {");
         text.line("const nearcall_client *plain = (const nearcall_client *)client;");
-        text.line(format!("return ({name} *)nearcall_with_deadline(plain, deadline_ns);"));
+        text.line(format!("return (struct {name} *)nearcall_with_deadline(plain, deadline_ns);"));
         text.close("}");
         text.open(format!("NEARCALL_INLINE void nearcall_release_{name}({name} *client) {{"));
         text.line("nearcall_client_release((nearcall_client *)client);");
@@ -149,7 +148,7 @@ impl C<'_> {
         text.open("    nearcall_environment *env) {");
         text.line("nearcall_begin(env);");
         text.line(format!(
-            "return ({name} *)nearcall_rebind((const nearcall_client *)client, env);"
+            "return (struct {name} *)nearcall_rebind((const nearcall_client *)client, env);"
         ));
         text.close("}");
     }
@@ -163,7 +162,7 @@ impl C<'_> {
         text.open("    int introduction, nearcall_environment *env) {");
         text.line("nearcall_begin(env);");
         text.line(format!(
-            "return ({name} *)nearcall_introduced(domain, introduction, \
+            "return (struct {name} *)nearcall_introduced(domain, introduction, \
              &nearcall_interface_{name}, env);"
         ));
         text.close("}");
@@ -182,12 +181,14 @@ impl C<'_> {
     pub fn member_functions(&self, plan: &InterfacePlan) -> Vec<String> {
         let procedures = self.procedures(plan);
         let names = procedures.iter().map(|procedure| &*procedure.operation.name);
-        beside(std::iter::once("self").chain(names)).split_off(1)
+        // `self` is a member of the record, and a class of C++ is called as the interface.
+        let own = self.model.declaration(plan.id).name.0.last().map_or("", String::as_str);
+        self.names.beside(["self", own].into_iter().chain(names)).split_off(2)
     }
 
     /// Parameters, named as nothing else in a stub is.
     pub fn parameter_names(&self, operation: &Operation) -> Vec<String> {
-        beside(operation.parameters.iter().map(|parameter| &*parameter.name))
+        self.names.parameters(operation.parameters.iter().map(|parameter| &*parameter.name))
     }
 
     pub fn returned_type(&self, operation: &Operation) -> String {

@@ -1,20 +1,29 @@
 //! Names: scopes joined by `_`, as the OMG mapping does. A name that C or C++ keeps for itself, or
-//! that another declaration has, gets a `_` behind.
+//! that another declaration has, gets a `_` behind; one that begins as what is generated does gets
+//! `idl_` before it, so that no name of a user's begins so.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{DeclarationId, Kind, Model};
+use crate::model::{Declaration, DeclarationId, Kind, Model};
 
-/// Words that are no names in C11, in C++17, or where this library's macros are.
+/// Words that are no names in C11, in C++17, or where the macros of headers are that this library
+/// includes; and what stubs call and declare by.
 const KEPT: &[&str] = &[
     "NULL",
+    "UINT32_MAX",
+    "UINT64_C",
+    "UINT64_MAX",
     "alignas",
     "alignof",
+    "alloca",
     "and",
     "and_eq",
     "asm",
     "assert",
     "auto",
+    "be16toh",
+    "be32toh",
+    "be64toh",
     "bitand",
     "bitor",
     "bool",
@@ -47,12 +56,27 @@ const KEPT: &[&str] = &[
     "for",
     "friend",
     "goto",
+    "htobe16",
+    "htobe32",
+    "htobe64",
+    "htole16",
+    "htole32",
+    "htole64",
     "i386",
     "if",
     "inline",
     "int",
+    "int16_t",
+    "int32_t",
+    "int64_t",
+    "int8_t",
+    "le16toh",
+    "le32toh",
+    "le64toh",
     "linux",
     "long",
+    "memcpy",
+    "memset",
     "mutable",
     "namespace",
     "new",
@@ -66,13 +90,19 @@ const KEPT: &[&str] = &[
     "or_eq",
     "private",
     "protected",
+    "pthread_cleanup_pop",
+    "pthread_cleanup_pop_restore_np",
+    "pthread_cleanup_push",
+    "pthread_cleanup_push_defer_np",
     "public",
     "register",
     "reinterpret_cast",
     "restrict",
     "return",
+    "sched_priority",
     "short",
     "signed",
+    "size_t",
     "sizeof",
     "static",
     "static_assert",
@@ -80,6 +110,8 @@ const KEPT: &[&str] = &[
     "stderr",
     "stdin",
     "stdout",
+    "strdupa",
+    "strndupa",
     "struct",
     "switch",
     "template",
@@ -92,6 +124,10 @@ const KEPT: &[&str] = &[
     "typeid",
     "typename",
     "typeof",
+    "uint16_t",
+    "uint32_t",
+    "uint64_t",
+    "uint8_t",
     "union",
     "unix",
     "unsigned",
@@ -105,6 +141,47 @@ const KEPT: &[&str] = &[
     "xor_eq",
 ];
 
+/// What functions that are generated call their parameters and locals, where none of a user's stand
+/// beside them, and what this library calls its own as it would what belongs to a type. A type of
+/// that name, outside of any module, would be hidden there.
+const LOCALS: &[&str] = &[
+    "at",
+    "buffer",
+    "bytes",
+    "call",
+    "capacity",
+    "client",
+    "copy",
+    "count",
+    "deadline_ns",
+    "domain",
+    "entries",
+    "entry",
+    "env",
+    "exception",
+    "i",
+    "introduction",
+    "is_present",
+    "items",
+    "key",
+    "name",
+    "options",
+    "owner",
+    "plain",
+    "procedure",
+    "reader",
+    "revoked",
+    "room",
+    "self",
+    "server",
+    "takes",
+    "target",
+    "value",
+    "word",
+    "writer",
+    "writers",
+];
+
 /// Names that are taken.
 #[derive(Default)]
 pub struct NameSet(BTreeSet<String>);
@@ -112,20 +189,28 @@ pub struct NameSet(BTreeSet<String>);
 impl NameSet {
     /// The name, or what it is called here.
     pub fn take(&mut self, name: &str) -> String {
+        self.take_beside(name, &NameSet::default())
+    }
+
+    /// The same where others are taken, too.
+    fn take_beside(&mut self, name: &str, others: &NameSet) -> String {
         let is_ours = ["nc_", "nearcall", "NEARCALL"].iter().any(|own| name.starts_with(own));
-        let mut name = name.to_owned();
-        if KEPT.contains(&&*name) || is_ours {
+        let mut name = if is_ours { format!("idl_{name}") } else { name.to_owned() };
+        if KEPT.contains(&&*name) {
             name.push('_');
         }
-        while !self.0.insert(name.clone()) {
+        while others.0.contains(&name) || !self.0.insert(name.clone()) {
             name.push('_');
         }
         name
     }
 }
 
-/// What everything in the global name space is called.
+/// What everything in the global name space is called, and what is not called as any of it.
 pub struct Names {
+    taken: NameSet,
+    /// They are macros, which stand in no scope.
+    constants: NameSet,
     declarations: Vec<String>,
     enumerators: BTreeMap<(DeclarationId, u32), String>,
     functions: BTreeMap<(DeclarationId, u32), String>,
@@ -134,7 +219,7 @@ pub struct Names {
 impl Names {
     /// Names for a model.
     pub fn new(model: &Model) -> Names {
-        let mut taken = NameSet::default();
+        let mut taken = NameSet(LOCALS.iter().map(|name| (*name).to_owned()).collect());
         let names = model.declarations.iter().map(|one| taken.take(&one.name.0.join("_")));
         let declarations: Vec<String> = names.collect();
         let (mut enumerators, mut functions) = (BTreeMap::new(), BTreeMap::new());
@@ -166,7 +251,13 @@ impl Names {
                 functions.insert((id, index), taken.take(&format!("{own}{}", operation.name)));
             }
         }
-        Names { declarations, enumerators, functions }
+        // A parameter hides no local of a stub, whose names begin with `nc_`.
+        taken.0.retain(|name| !LOCALS.contains(&&**name));
+        let is_constant = |one: &&Declaration| matches!(one.kind, Kind::Constant(_));
+        let all = model.declarations.iter().zip(&declarations);
+        let constants = all.filter(|(one, _)| is_constant(one)).map(|(_, name)| name.clone());
+        let constants = NameSet(constants.collect());
+        Names { taken, constants, declarations, enumerators, functions }
     }
 
     /// A declaration.
@@ -183,17 +274,23 @@ impl Names {
     pub fn function(&self, interface: DeclarationId, procedure: u32) -> &str {
         self.functions.get(&(interface, procedure)).map_or("", String::as_str)
     }
-}
 
-/// Members, parameters, operations: names that stand beside each other and nowhere else.
-pub fn beside<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
-    let mut taken = NameSet::default();
-    names.into_iter().map(|name| taken.take(name)).collect()
-}
+    /// Members and operations: names that stand beside each other and nowhere else.
+    pub fn beside<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
+        let mut taken = NameSet::default();
+        names.into_iter().map(|name| taken.take_beside(name, &self.constants)).collect()
+    }
 
-/// A name that has nothing beside it.
-pub fn plain(name: &str) -> String {
-    NameSet::default().take(name)
+    /// Parameters, which would hide what a stub needs of the global name space.
+    pub fn parameters<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
+        let mut taken = NameSet::default();
+        names.into_iter().map(|name| taken.take_beside(name, &self.taken)).collect()
+    }
+
+    /// A name that has nothing beside it.
+    pub fn plain(&self, name: &str) -> String {
+        NameSet::default().take_beside(name, &self.constants)
+    }
 }
 
 /// In upper case, with `_` for what is no letter and no digit.

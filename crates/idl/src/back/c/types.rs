@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::back::c::C;
-use crate::back::c::names::{beside, upper};
+use crate::back::c::names::upper;
 use crate::back::c::text::Text;
 use crate::layout::{Scalar, Shape, members, shape};
 use crate::model::{
@@ -76,12 +76,12 @@ impl C<'_> {
 
     /// Names of the members of a struct or exception.
     pub fn member_names(&self, id: DeclarationId) -> Vec<String> {
-        beside(members(self.model, id).iter().map(|member| &*member.name))
+        self.names.beside(members(self.model, id).iter().map(|member| &*member.name))
     }
 
     /// Names of the cases of a union.
     pub fn case_names(&self, union: &Union) -> Vec<String> {
-        beside(union.cases.iter().map(|case| &*case.member.name))
+        self.names.beside(union.cases.iter().map(|case| &*case.member.name))
     }
 
     /// Whether each member lies elsewhere.
@@ -167,7 +167,7 @@ impl C<'_> {
             Kind::Bitmask(shape) => {
                 let word = self.word(id);
                 printed.text.line(format!("typedef {word} {name};"));
-                let names = beside(shape.flags.iter().map(|(flag, _)| &**flag));
+                let names = self.names.beside(shape.flags.iter().map(|(flag, _)| &**flag));
                 for ((_, position), flag) in shape.flags.iter().zip(names) {
                     let value = format!("(({name})UINT64_C({}))", 1u64 << position);
                     printed.text.line(format!("#define {name}_{flag} {value}"));
@@ -355,7 +355,7 @@ impl C<'_> {
     fn print_fields(&self, id: DeclarationId, text: &mut Text) {
         let Kind::Bitset(shape) = &self.model.declaration(id).kind else { return };
         let (name, word) = (self.names.declaration(id), self.word(id));
-        let names = beside(shape.fields.iter().map(|field| &*field.name));
+        let names = self.names.beside(shape.fields.iter().map(|field| &*field.name));
         for (field, own) in shape.fields.iter().zip(names) {
             let mask = u64::MAX >> (64 - u32::from(field.width.clamp(1, 64)));
             let (declared, at) = (primitive_name(field.declared), field.position);

@@ -82,7 +82,7 @@ impl Cpp<'_, '_> {
         text.line("nearcall_environment *const nc_env = &nc_own_env;");
         text.line("::nearcall_begin(nc_env);");
         text.open("try {");
-        text.line("using ::nearcall::detail::give;");
+        text.line("using ::nearcall::detail::nc_give;");
         text.line("::std::rethrow_exception(nc_thrown);");
         self.print_caught(exchange.came.carrier, text);
         text.line(format!("::nearcall_release_outlet_{c}({outlet}, nc_env);"));
@@ -93,11 +93,11 @@ impl Cpp<'_, '_> {
     fn print_taken(&self, sent: &FeedOf<'_>, inlet: &str, text: &mut Text) {
         let (c, item) = (self.c.feed_name(sent), self.type_name(sent.item));
         text.open(format!("static bool next(void *nc_own, {item} &nc_target) {{"));
-        text.line("using ::nearcall::detail::take;");
+        text.line("using ::nearcall::detail::nc_take;");
         text.line("nearcall_environment nc_env;");
         self.held(sent.item, "nc_item", text);
         text.open(format!("if (::nearcall_take_{c}({inlet}, &nc_item.value, &nc_env)) {{"));
-        text.line("take(nc_item.value, nc_target);");
+        text.line("nc_take(nc_item.value, nc_target);");
         text.line("return true;");
         text.close("}");
         text.open("if (nc_env.outcome != NEARCALL_RETURNED) {");
@@ -110,10 +110,10 @@ impl Cpp<'_, '_> {
     fn print_given(&self, came: &FeedOf<'_>, outlet: &str, text: &mut Text) {
         let (c, item) = (self.c.feed_name(came), self.type_name(came.item));
         text.open(format!("static void put(void *nc_own, const {item} &nc_source) {{"));
-        text.line("using ::nearcall::detail::give;");
+        text.line("using ::nearcall::detail::nc_give;");
         text.line("nearcall_environment nc_env;");
         self.held(came.item, "nc_item", text);
-        text.line("give(nc_source, nc_item.value);");
+        text.line("nc_give(nc_source, nc_item.value);");
         text.open(format!("if (!::nearcall_give_{c}({outlet}, nc_item.moved(), &nc_env)) {{"));
         text.line("throw ::nearcall::given_up(nc_env.message);");
         text.close("}");

@@ -63,11 +63,11 @@ impl Cpp<'_, '_> {
     fn print_next(&self, feed: &FeedOf<'_>, text: &mut Text) {
         let name = self.c.feed_name(feed);
         text.open("static bool next(c *own, item &nc_target) {");
-        text.line("using ::nearcall::detail::take;");
+        text.line("using ::nearcall::detail::nc_take;");
         text.line("nearcall_environment nc_env;");
         self.held(feed.item, "nc_item", text);
         text.open(format!("if (::nearcall_next_{name}(own, &nc_item.value, &nc_env)) {{"));
-        text.line("take(nc_item.value, nc_target);");
+        text.line("nc_take(nc_item.value, nc_target);");
         text.line("return true;");
         text.close("}");
         self.print_thrown(feed.carrier, text);
@@ -80,10 +80,10 @@ impl Cpp<'_, '_> {
         let output = self.output(end);
         text.line(format!("using output = {output};"));
         text.open("static void put(c *own, const item &nc_source) {");
-        text.line("using ::nearcall::detail::give;");
+        text.line("using ::nearcall::detail::nc_give;");
         text.line("nearcall_environment nc_env;");
         self.held(feed.item, "nc_item", text);
-        text.line("give(nc_source, nc_item.value);");
+        text.line("nc_give(nc_source, nc_item.value);");
         text.line(format!("::nearcall_put_{name}(own, nc_item.moved(), &nc_env);"));
         self.print_thrown(feed.carrier, text);
         text.close("}");
@@ -96,12 +96,12 @@ impl Cpp<'_, '_> {
         text.line("nearcall_environment nc_env;");
         match &end.operation.returns {
             Some(declared) => {
-                text.line("using ::nearcall::detail::take;");
+                text.line("using ::nearcall::detail::nc_take;");
                 self.held(declared, "nc_held", text);
                 text.line(format!("nc_held.value = ::nearcall_end_{name}(own, &nc_env);"));
                 self.print_thrown(end, text);
                 text.line("output nc_returned{};");
-                text.line("take(nc_held.value, nc_returned);");
+                text.line("nc_take(nc_held.value, nc_returned);");
                 text.line("return nc_returned;");
             }
             None => {
@@ -154,10 +154,10 @@ impl Cpp<'_, '_> {
         ));
         self.held(declared, "nc_new", text);
         text.open("try {");
-        text.line("using ::nearcall::detail::give;");
+        text.line("using ::nearcall::detail::nc_give;");
         text.line(format!("{} nc_made{{}};", self.type_name(declared)));
         text.open(format!("if (static_cast<{class} *>(nc_self)->next(nc_made)) {{"));
-        text.line("give(nc_made, nc_new.value);");
+        text.line("nc_give(nc_made, nc_new.value);");
         text.line("*nc_item = nc_new.moved();");
         text.line("return true;");
         text.close("}");
@@ -179,13 +179,13 @@ impl Cpp<'_, '_> {
             "static void take_{name}(void *nc_self, {item}, nearcall_environment *nc_env) {{"
         ));
         text.open("try {");
-        text.line("using ::nearcall::detail::give;");
-        text.line("using ::nearcall::detail::take;");
+        text.line("using ::nearcall::detail::nc_give;");
+        text.line("using ::nearcall::detail::nc_take;");
         text.line(format!("{} nc_taken{{}};", self.type_name(declared)));
         let is_plain =
             matches!(shape(self.c.model, declared), Shape::Scalar(_)) || self.c.is_text(declared);
         let star = if is_plain { "" } else { "*" };
-        text.line(format!("take({star}nc_item, nc_taken);"));
+        text.line(format!("nc_take({star}nc_item, nc_taken);"));
         text.line(format!("static_cast<{class} *>(nc_self)->take(nc_taken);"));
         self.print_caught(feed.carrier, text);
         text.close("}");
@@ -199,10 +199,10 @@ impl Cpp<'_, '_> {
             self.held(declared, "nc_returned", text);
         }
         text.open("try {");
-        text.line("using ::nearcall::detail::give;");
+        text.line("using ::nearcall::detail::nc_give;");
         let call = format!("static_cast<{class} *>(nc_self)->end()");
         text.line(match returns {
-            Some(_) => format!("give({call}, nc_returned.value);"),
+            Some(_) => format!("nc_give({call}, nc_returned.value);"),
             None => format!("{call};"),
         });
         self.print_caught(end, text);

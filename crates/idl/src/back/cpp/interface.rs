@@ -7,19 +7,14 @@ use crate::layout::{Root, Shape, shape};
 use crate::model::{DeclarationId, Direction, Kind, Parameter, Type};
 use crate::plan::Passing;
 
-/// What functions of C++, and the classes that they are of, call their own, behind `nc_`.
-const OWN_LOCALS: &[&str] = &[
-    "call", "client_", "env", "held", "in_place", "inlet", "new", "outlet", "own_", "posted",
-    "returned", "room", "self", "sides",
-];
-
-/// A local for a parameter.
+/// A local for a parameter, called as no other local is.
 fn local_of(own: &str) -> String {
-    format!("nc_{}{own}", if OWN_LOCALS.contains(&own) { "given_" } else { "" })
+    format!("nc_given_{own}")
 }
 
 /// What functions of C++ convert by.
-pub const USING: [&str; 2] = ["using ::nearcall::detail::give;", "using ::nearcall::detail::take;"];
+pub const USING: [&str; 2] =
+    ["using ::nearcall::detail::nc_give;", "using ::nearcall::detail::nc_take;"];
 
 /// How an argument of C++ is given to a function of C.
 pub struct Given {
@@ -71,7 +66,7 @@ impl Cpp<'_, '_> {
         for exchange in self.c.exchanges(plan) {
             self.print_sides(&exchange, text);
         }
-        print_binding(&own, &c, text);
+        print_binding((&own, &self.path(id)), &c, text);
         if is_lent_to(plan) {
             print_lend(&own, &c, text);
         }
@@ -90,11 +85,11 @@ impl Cpp<'_, '_> {
             self.print_call(*procedure, name, text);
         }
         text.label("  private:");
-        text.open("struct release {");
+        text.open("struct nc_release {");
         text.line(format!("void operator()(::{c} *own) const {{ ::nearcall_release_{c}(own); }}"));
         text.close("};");
         text.line(format!("explicit {own}(::{c} *client) : nc_own_(client) {{}}"));
-        text.line(format!("::std::unique_ptr<::{c}, release> nc_own_;"));
+        text.line(format!("::std::unique_ptr<::{c}, nc_release> nc_own_;"));
         text.close("};");
         let [server, clerk] = ["Server", "Clerk"].map(|end| self.unused(id, format!("{own}{end}")));
         self.print_server([&server, &clerk], &c, (&procedures, &functions), text);
@@ -192,9 +187,11 @@ impl Cpp<'_, '_> {
             None => (" &", String::new()),
         };
         let free = format!("[]({c}{parameter}) {{ {free} }}").replace("{  }", "{}");
-        text.line(format!("auto {name}_free = {free};"));
-        let class = format!("::nearcall::detail::held<{c}, decltype({name}_free)>");
-        text.line(format!("{class} {name}({name}_free);"));
+        // Not behind the name, where it would be what the local of another parameter is called.
+        let free_name = name.replacen("nc_", "nc_free_", 1);
+        text.line(format!("auto {free_name} = {free};"));
+        let class = format!("::nearcall::detail::held<{c}, decltype({free_name})>");
+        text.line(format!("{class} {name}({free_name});"));
     }
 
     fn print_call(&self, procedure: Procedure<'_>, name: &str, text: &mut Text) {
@@ -234,7 +231,7 @@ impl Cpp<'_, '_> {
             true => Vec::new(),
             false => vec![
                 format!("{returned} nc_returned{{}};"),
-                String::from("take(nc_held.value, nc_returned);"),
+                String::from("nc_take(nc_held.value, nc_returned);"),
             ],
         }
     }
@@ -270,17 +267,17 @@ impl Cpp<'_, '_> {
             }
             Stands::NewDescriptor => {
                 text.line(format!("int {local} = -1;"));
-                let came = format!("::nearcall::descriptor nc_own_{own}({local});");
-                let after = format!("{own} = ::std::move(nc_own_{own});");
+                let came = format!("::nearcall::descriptor nc_came_{own}({local});");
+                let after = format!("{own} = ::std::move(nc_came_{own});");
                 Given { argument: format!("&{local}"), came: Some(came), after: Some(after) }
             }
             _ => {
                 self.held(declared, &local, text);
                 if parameter.direction != Direction::Out {
-                    text.line(format!("give({own}, {local}.value);"));
+                    text.line(format!("nc_give({own}, {local}.value);"));
                 }
                 let is_changed = parameter.direction != Direction::In;
-                let after = is_changed.then(|| format!("take({local}.value, {own});"));
+                let after = is_changed.then(|| format!("nc_take({local}.value, {own});"));
                 Given { argument: format!("&{local}.value"), came: None, after }
             }
         }
@@ -316,7 +313,7 @@ impl Cpp<'_, '_> {
             let (c, own) = (self.c.names.declaration(*id), self.path(*id));
             text.open(format!("if (const ::{c} *raised = ::nearcall_raised_{c}(&nc_env)) {{"));
             text.line(format!("{own} thrown;"));
-            text.line("take(*raised, thrown);");
+            text.line("nc_take(*raised, thrown);");
             text.line("::nearcall_environment_release(&nc_env);");
             text.line("throw thrown;");
             text.close("}");
@@ -414,7 +411,7 @@ impl Cpp<'_, '_> {
         match returned {
             Some(_) if is_feed => text.lines(self.made(procedure, name, &call)),
             Some(_) if is_descriptor => text.line(format!("nc_returned = {call}.release();")),
-            Some(_) => text.line(format!("give({call}, nc_returned.value);")),
+            Some(_) => text.line(format!("nc_give({call}, nc_returned.value);")),
             None => text.line(format!("{call};")),
         }
         text.lines(after);
@@ -457,7 +454,7 @@ impl Cpp<'_, '_> {
                 Stands::Changed => {
                     text.line(format!("{declared} {given}{{}};"));
                     if parameter.direction == Direction::Inout {
-                        text.line(format!("take(*{own}, {given});"));
+                        text.line(format!("nc_take(*{own}, {given});"));
                     }
                     after.extend(self.changed(&parameter.declared, own, &given));
                     arguments.push(given);
@@ -470,7 +467,7 @@ impl Cpp<'_, '_> {
                     };
                     let value = format!("{value}{given}");
                     text.line(local);
-                    text.line(format!("take({source}{own}, {value});"));
+                    text.line(format!("nc_take({source}{own}, {value});"));
                     arguments.push(value);
                 }
             }
@@ -507,7 +504,7 @@ impl Cpp<'_, '_> {
         let mut inner = Text::default();
         self.held(declared, "nc_new", &mut inner);
         lines.extend(inner.finish().lines().map(|line| format!("    {line}")));
-        lines.push(format!("    give({given}, nc_new.value);"));
+        lines.push(format!("    nc_give({given}, nc_new.value);"));
         lines.extend(self.c.free(declared, &format!("(*{own})")).map(|free| format!("    {free}")));
         lines.push(format!("    *{own} = nc_new.moved();"));
         lines.push(String::from("}"));
@@ -527,7 +524,7 @@ impl Cpp<'_, '_> {
             text.line("::std::memset(&nc_raised, 0, sizeof nc_raised);");
             if !is_empty {
                 text.line("try {");
-                text.line("    give(thrown, nc_raised);");
+                text.line("    nc_give(thrown, nc_raised);");
                 text.line(format!("    ::nearcall_raise_{c}(nc_env, nc_raised);"));
                 text.line("} catch (...) {");
                 text.line(format!("    ::nearcall_free_{c}(&nc_raised);"));
@@ -544,7 +541,7 @@ impl Cpp<'_, '_> {
 }
 
 /// How one binds: by a name, or by an introduction, which whoever is bound gives.
-fn print_binding(own: &str, c: &str, text: &mut Text) {
+fn print_binding((own, path): (&str, &str), c: &str, text: &mut Text) {
     let throw_unless = |there: &str, text: &mut Text| {
         text.lines([format!("if (!{there}) {{"), "    throw ::nearcall::call_error(env);".into()]);
         text.line("}");
@@ -562,7 +559,7 @@ fn print_binding(own: &str, c: &str, text: &mut Text) {
     text.line(" * whoever exports the name now. */");
     text.open(format!("friend {own} rebind(const {own} &client) {{"));
     text.line("nearcall_environment env;");
-    text.line(format!("{own} rebound(::nearcall_rebind_{c}(client.nc_own_.get(), &env));"));
+    text.line(format!("{path} rebound(::nearcall_rebind_{c}(client.nc_own_.get(), &env));"));
     throw_unless("rebound.nc_own_", text);
     text.line("return rebound;");
     text.close("}");

@@ -81,8 +81,8 @@ impl Cpp<'_, '_> {
         let pending = format!("::nearcall::pending<{result}>");
         text.open(format!("{pending} {name}({}) const {{", parameters.join(", ")));
         let body = body.finish();
-        if body.contains("give(") {
-            text.line("using ::nearcall::detail::give;");
+        if body.contains("nc_give(") {
+            text.line("using ::nearcall::detail::nc_give;");
         }
         let function = self.c.names.function(procedure.interface, plan.index);
         text.line("nearcall_environment nc_env;");

@@ -1,6 +1,5 @@
 //! Types, and how each is made from C's and the other way round.
 
-use crate::back::c::names::{beside, plain};
 use crate::back::c::text::Text;
 use crate::back::c::types::{primitive_name, signed};
 use crate::back::cpp::Cpp;
@@ -58,7 +57,8 @@ impl Cpp<'_, '_> {
                 text.open(format!("enum class {name} : ::std::int32_t {{"));
                 for one in &shape.enumerators {
                     text.doc(&one.doc);
-                    text.line(format!("{} = {},", plain(&one.name), signed(one.value.into())));
+                    let name = self.c.names.plain(&one.name);
+                    text.line(format!("{name} = {},", signed(one.value.into())));
                 }
                 text.close("};");
             }
@@ -79,7 +79,8 @@ impl Cpp<'_, '_> {
         let is_exception = matches!(self.c.model.declaration(id).kind, Kind::Exception(_));
         let own = is_exception.then_some("what").into_iter();
         let taken = own.clone().count();
-        beside(own.chain(all.iter().map(|member| &*member.name))).split_off(taken)
+        let all = own.chain(all.iter().map(|member| &*member.name));
+        self.c.names.beside(all).split_off(taken)
     }
 
     fn print_struct(&self, id: DeclarationId, name: &str, base: &str, text: &mut Text) {
@@ -98,31 +99,32 @@ impl Cpp<'_, '_> {
             text.line(format!("const char *what() const noexcept override {{ return \"{id}\"; }}"));
         }
         text.close("};");
-        let c = self.c.names.declaration(id);
-        self.open_conversion("give", (name, c), all.is_empty(), text);
+        // With its namespace: what a parameter is called may be a type's name.
+        let (own, c) = (self.path(id), self.c.names.declaration(id));
+        self.open_conversion("give", (&own, c), all.is_empty(), text);
         for (own, c) in pairs() {
-            text.line(format!("give(value.{own}, target.{c});"));
+            text.line(format!("nc_give(value.{own}, target.{c});"));
         }
         text.close("}");
-        self.open_conversion("take", (name, c), all.is_empty(), text);
+        self.open_conversion("take", (&own, c), all.is_empty(), text);
         for (own, c) in pairs() {
-            text.line(format!("take(value.{c}, target.{own});"));
+            text.line(format!("nc_take(value.{c}, target.{own});"));
         }
         text.close("}");
         if base.is_empty() {
             let owning = all.iter().zip(&names).filter(|(one, _)| self.c.owns(&one.declared));
             let held: Vec<String> =
-                owning.map(|(_, own)| format!("held_bytes(value.{own})")).collect();
-            self.print_held_bytes(name, &held, text);
+                owning.map(|(_, own)| format!("nc_held_bytes(value.{own})")).collect();
+            self.print_held_bytes(&own, &held, text);
         }
     }
 
     /// How much memory a value holds, of what its members hold.
     fn print_held_bytes(&self, name: &str, held: &[String], text: &mut Text) {
         let value = if held.is_empty() { "" } else { "value" };
-        text.open(format!("inline ::std::size_t held_bytes(const {name} &{value}) {{"));
+        text.open(format!("inline ::std::size_t nc_held_bytes(const {name} &{value}) {{"));
         if !held.is_empty() {
-            text.line("using ::nearcall::detail::held_bytes;");
+            text.line("using ::nearcall::detail::nc_held_bytes;");
         }
         let sum = if held.is_empty() { String::from("0") } else { held.join(" +\n       ") };
         text.lines(format!("return {sum};").lines().map(String::from));
@@ -136,16 +138,16 @@ impl Cpp<'_, '_> {
         };
         let (value_name, target_name) = if empty { ("", "") } else { ("value", "target") };
         text.open(format!(
-            "inline void {verb}(const {value} &{value_name}, {target} &{target_name}) {{"
+            "inline void nc_{verb}(const {value} &{value_name}, {target} &{target_name}) {{"
         ));
         if !empty {
-            text.line(format!("using ::nearcall::detail::{verb};"));
+            text.line(format!("using ::nearcall::detail::nc_{verb};"));
         }
     }
 
     /// The discriminator, and the case that it selects: alternative n + 1 is case n.
     fn print_union(&self, id: DeclarationId, name: &str, union: &Union, text: &mut Text) {
-        let c = self.c.names.declaration(id);
+        let (own, c) = (self.path(id), self.c.names.declaration(id));
         let cases: Vec<String> = union.cases.iter().map(|case| self.member(&case.member)).collect();
         text.line(
             "/* Alternative n + 1 is the n-th case; none is for a discriminator of no case. */",
@@ -154,9 +156,9 @@ impl Cpp<'_, '_> {
         text.line(format!("{} _d{{}};", self.type_name(&union.discriminator)));
         text.line(format!("::std::variant<::std::monostate, {}> _u;", cases.join(", ")));
         text.close("};");
-        let names = beside(union.cases.iter().map(|case| &*case.member.name));
-        self.open_conversion("give", (name, c), false, text);
-        text.line("give(value._d, target._d);");
+        let names = self.c.names.beside(union.cases.iter().map(|case| &*case.member.name));
+        self.open_conversion("give", (&own, c), false, text);
+        text.line("nc_give(value._d, target._d);");
         self.open_switch("target", union, text);
         for (own, index) in names.iter().zip(0u32..) {
             self.c.print_labels(union, index, text);
@@ -167,25 +169,25 @@ impl Cpp<'_, '_> {
                  \"a union's discriminator selects another case\");",
             );
             text.line("    }");
-            text.line(format!("    give(::std::get<{at}>(value._u), target._u.{own});"));
+            text.line(format!("    nc_give(::std::get<{at}>(value._u), target._u.{own});"));
             text.line("    break;");
         }
         self.close_switch("", union, text);
         text.close("}");
-        self.open_conversion("take", (name, c), false, text);
-        text.line("take(value._d, target._d);");
+        self.open_conversion("take", (&own, c), false, text);
+        text.line("nc_take(value._d, target._d);");
         self.open_switch("value", union, text);
         for (own, index) in names.iter().zip(0u32..) {
             self.c.print_labels(union, index, text);
             let at = index + 1;
             let alternative = format!("::nearcall::detail::alternative<{at}>(target._u)");
-            text.line(format!("    take(value._u.{own}, {alternative});"));
+            text.line(format!("    nc_take(value._u.{own}, {alternative});"));
             text.line("    break;");
         }
         self.close_switch("    target._u.emplace<0>();", union, text);
         text.close("}");
-        let held = "::std::visit([](const auto &one) { return held_bytes(one); }, value._u)";
-        self.print_held_bytes(name, &[held.to_owned()], text);
+        let held = "::std::visit([](const auto &one) { return nc_held_bytes(one); }, value._u)";
+        self.print_held_bytes(&own, &[held.to_owned()], text);
     }
 
     fn open_switch(&self, value: &str, union: &Union, text: &mut Text) {

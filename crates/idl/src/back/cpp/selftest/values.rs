@@ -1,6 +1,5 @@
 //! Values as statements that put them where nothing is yet.
 
-use crate::back::c::names::plain;
 use crate::back::c::text::Text;
 use crate::back::c::types::{quoted, signed};
 use crate::back::cpp::selftest::Programs;
@@ -120,7 +119,8 @@ impl Programs<'_, '_, '_> {
             Value::Enumerator(index) => match self.cpp.c.resolved(declared) {
                 Type::Named(id) => match &self.cpp.c.model.declaration(*id).kind {
                     Kind::Enum(shape) => {
-                        let name = plain(&shape.enumerators[*index as usize].name);
+                        let name = &shape.enumerators[*index as usize].name;
+                        let name = self.cpp.c.names.plain(name);
                         format!("{}::{name}", self.cpp.path(*id))
                     }
                     _ => String::new(),
