@@ -250,7 +250,8 @@ impl<'b, 'd> Call<'b, 'd> {
     /// Posts the call and does not wait: what comes back is collected later, by `read` (design
     /// note 0007).
     ///
-    /// # Cost: one swap; no system call, no allocation.
+    /// # Cost: one swap; no system call, no allocation, but for the first one in a tenth of a
+    /// second, which wakes housekeeping.
     #[inline(always)]
     pub fn post_pending<T, E, F>(
         self,
@@ -263,6 +264,7 @@ impl<'b, 'd> Call<'b, 'd> {
     {
         let deadline = self.deadline;
         let (grip, procedure) = self.post_outstanding(fixed_bytes)?;
+        grip.binding.leave_unattended();
         Ok(Pending::new(Posted::new(grip, procedure, deadline), reader(read)))
     }
 
@@ -288,6 +290,7 @@ impl<'b, 'd> Call<'b, 'd> {
     ) -> Result<Ahead<'b>, Box<CallError>> {
         let deadline = self.deadline;
         let (grip, procedure) = self.post_outstanding(fixed_bytes)?;
+        grip.binding.leave_unattended();
         Ok(Ahead::new((grip, procedure, deadline), lead))
     }
 
@@ -298,7 +301,6 @@ impl<'b, 'd> Call<'b, 'd> {
         let (grip, procedure) = self.post_alone(fixed_bytes)?;
         let linkage = grip.linkage();
         linkage.set_outstanding(switching::caller_number());
-        grip.binding.leave_unattended();
         if deadline.ns != 0 {
             begin(grip, deadline);
         }
