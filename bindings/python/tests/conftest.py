@@ -63,6 +63,28 @@ def witness(tmp_path_factory: pytest.TempPathFactory) -> types.ModuleType:
     return generated(ROOT / "tests/stubs-c/witness.idl", tmp_path_factory.mktemp("witness"))
 
 
+@pytest.fixture
+def seeing(witness: types.ModuleType) -> typing.Any:
+    """A server of it, each of whose procedures returns something else."""
+
+    class Seeing(witness.WitnessServer):  # type: ignore[name-defined, misc]
+        def who(self) -> tuple[int, int, int]:
+            return 0, 0, 0
+
+        def giver(self) -> int:
+            return 7
+
+        def left(self) -> int:
+            return 8
+
+        def linger(self) -> None: ...
+
+        def seen(self) -> int:
+            return 9
+
+    return Seeing()
+
+
 def generated(interface: pathlib.Path, directory: pathlib.Path) -> types.ModuleType:
     """Compiles an interface file and imports what became of it."""
     output = directory / f"{interface.stem}.py"

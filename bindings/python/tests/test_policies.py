@@ -34,30 +34,10 @@ def written(tmp_path: pathlib.Path) -> Written:
     return write
 
 
-@pytest.fixture
-def server(witness: Witness) -> typing.Any:
-    class Seeing(witness.WitnessServer):  # type: ignore[name-defined, misc]
-        def who(self) -> tuple[int, int, int]:
-            return 0, 0, 0
-
-        def giver(self) -> int:
-            return 7
-
-        def left(self) -> int:
-            return 8
-
-        def linger(self) -> None: ...
-
-        def seen(self) -> int:
-            return 9
-
-    return Seeing()
-
-
 def test_a_file_says_who_may_bind_and_what_it_may_call(
-    witness: Witness, server: typing.Any, written: Written
+    witness: Witness, seeing: typing.Any, written: Written
 ) -> None:
-    with nearcall.export("guarded", server, policy=written(ONE)) as exported:
+    with nearcall.export("guarded", seeing, policy=written(ONE)) as exported:
         client = witness.WitnessClient.import_("guarded")
         assert client.giver() == 7
         with pytest.raises(nearcall.NotExecuted, match="policy"):
@@ -73,18 +53,18 @@ def test_a_file_says_who_may_bind_and_what_it_may_call(
 
 
 def test_a_file_that_is_none_is_refused(
-    tmp_path: pathlib.Path, server: typing.Any, written: Written
+    tmp_path: pathlib.Path, seeing: typing.Any, written: Written
 ) -> None:
     with pytest.raises(nearcall.ExportError, match="policy.toml: line 3: .*user_id"):
-        nearcall.export("guarded", server, policy=written(WRONG))
+        nearcall.export("guarded", seeing, policy=written(WRONG))
     with pytest.raises(nearcall.ExportError, match="missing"):
-        nearcall.export("guarded", server, policy=tmp_path / "missing")
+        nearcall.export("guarded", seeing, policy=tmp_path / "missing")
     with pytest.raises(ValueError, match="open to anyone"):
-        nearcall.export("guarded", server, policy=written(ONE), is_open_to_anyone=True)
+        nearcall.export("guarded", seeing, policy=written(ONE), is_open_to_anyone=True)
 
 
-def test_a_client_may_have_the_server_add_astacks(witness: Witness, server: typing.Any) -> None:
-    with nearcall.export("growing", server):
+def test_a_client_may_have_the_server_add_astacks(witness: Witness, seeing: typing.Any) -> None:
+    with nearcall.export("growing", seeing):
         client = witness.WitnessClient.import_("growing", grows=True)
         count = client.binding.astack_count
         calls = [client.posting.seen() for _ in range(2 * count)]

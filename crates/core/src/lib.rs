@@ -32,6 +32,8 @@ pub mod bias;
 
 pub mod captured;
 
+pub mod lookout;
+
 pub mod overdue;
 
 pub mod termination;

@@ -100,6 +100,10 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
         None => scripts.extend(files::SCRIPTS),
         Some(error) => report.figure(format!("no file system in user space here: {error}")),
     }
+    match processes::obstacle() {
+        None => scripts.extend(processes::OF_ANOTHER_TIME),
+        Some(error) => report.figure(format!("no time namespace here: {error}")),
+    }
     setup.chances("T7").shuffle(&mut scripts);
     let rounds = if setup.is_nightly { 100 } else { 1 };
     attack(&mut report, &neighbour, &mut server, &target, &scripts, rounds)?;

@@ -19,6 +19,8 @@ mod bias;
 mod claim;
 #[path = "../../src/fault.rs"]
 mod fault;
+#[path = "../../src/lookout.rs"]
+mod lookout;
 #[path = "../../src/progress.rs"]
 mod progress;
 #[path = "../../src/tally.rs"]
@@ -34,6 +36,7 @@ mod calls;
 mod copies;
 mod endings;
 mod lists;
+mod lookouts;
 mod rows;
 mod sync;
 mod world;
@@ -67,6 +70,8 @@ const MODELS: &[(&str, fn())] = &[
     ("first_establish_against_revoke", biases::first_establish_against_revoke),
     ("capture_against_revoke", biases::capture_against_revoke),
     ("resident_against_watcher", bells::resident_against_watcher),
+    ("post_against_end_of_looks", lookouts::post_against_end_of_looks),
+    ("two_posts_against_end_of_looks", lookouts::two_posts_against_end_of_looks),
 ];
 
 macro_rules! holds {
@@ -115,4 +120,6 @@ holds! {
     first_establish_against_revoke,
     capture_against_revoke,
     resident_against_watcher,
+    post_against_end_of_looks,
+    two_posts_against_end_of_looks,
 }

@@ -81,7 +81,7 @@ impl Housekeeping {
         let is_posting = |listed: &Weak<ClientBinding>| {
             let mut looked_at = bindings.iter();
             match looked_at.find(|binding| Arc::as_ptr(binding) == listed.as_ptr()) {
-                Some(binding) => binding.has_unattended_watched(),
+                Some(binding) => binding.is_looked_after(),
                 // It came meanwhile, or it has gone.
                 None => listed.strong_count() > 0,
             }

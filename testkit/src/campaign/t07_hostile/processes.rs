@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal, kill_process};
@@ -11,12 +12,21 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::super::hand::{self, HandClient};
 use super::super::player::{Held, Player, Role};
 use super::binds::ANSWERED;
-use super::{Found, Script, Target};
+use super::{Found, SETTLED, Script, Target};
 
-pub const SCRIPTS: &[&Script] = &[
-    &Script { name: "a socket that another process holds", run: held_by_another },
-    &Script { name: "a client of another time", run: of_another_time },
-];
+pub const SCRIPTS: &[&Script] =
+    &[&Script { name: "a socket that another process holds", run: held_by_another }];
+
+/// Where a process may be in another time namespace.
+pub const OF_ANOTHER_TIME: &[&Script] =
+    &[&Script { name: "a client of another time", run: of_another_time }];
+
+/// How long nothing of a server changes that has nobody left to let go.
+const QUIET: Duration = Duration::from_millis(100);
+
+/// Starts a program whose clocks are a day ahead.
+const A_DAY_AHEAD: &[&str] =
+    &["unshare", "--time", "--monotonic", "86400", "--boottime", "86400", "--fork"];
 
 /// Binds, and leaves its socket to a process that outlives it: the role of [`Role::Bequeath`].
 pub fn bequeath(directory: &Path, name: &str) {
@@ -31,12 +41,15 @@ pub fn bequeath(directory: &Path, name: &str) {
 /// The socket of a client that was killed is not hung up: its death alone has to end the binding.
 fn held_by_another(target: &Target) -> Found {
     let in_words = |error: io::Error| error.to_string();
-    let before = Held::by(target.pid);
+    let before = settled(target.pid);
     let mut client =
         Player::start(Role::Bequeath, target.directory(), target.name, "").map_err(in_words)?;
     let heir = client.line().map_err(in_words)?;
     let heir = heir.trim().parse().ok().and_then(Pid::from_raw);
     let heir = heir.ok_or("the client has not said who holds its socket")?;
+    if before.again(target.pid, Duration::ZERO).is_ok() {
+        return Err("what a binding takes is not seen".to_owned());
+    }
     client.signal_kill().map_err(in_words)?;
     client.ended_in_time().map_err(in_words)?;
     let ended = before.again(target.pid, ANSWERED);
@@ -47,17 +60,43 @@ fn held_by_another(target: &Target) -> Found {
     }
 }
 
-/// One whose clocks are a day ahead: what crosses is how long a call may take, not until when.
+/// What the server holds once it holds the same for a while: clients of scripts before have gone.
+fn settled(pid: u32) -> Held {
+    let begin = Instant::now();
+    let (mut held, mut since) = (Held::by(pid), begin);
+    while since.elapsed() < QUIET && begin.elapsed() < SETTLED {
+        std::thread::sleep(Duration::from_millis(1));
+        let now = Held::by(pid);
+        if now != held {
+            (held, since) = (now, Instant::now());
+        }
+    }
+    held
+}
+
+/// Why there is no client of another time here.
+pub fn obstacle() -> Option<String> {
+    let output = Command::new(A_DAY_AHEAD[0]).args(&A_DAY_AHEAD[1..]).arg("true").output();
+    match output {
+        Ok(output) if output.status.success() => None,
+        Ok(output) => Some(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+/// Calls with deadlines, which cross as how long a call may take, not as when it is over.
 fn of_another_time(target: &Target) -> Found {
-    let starter = ["unshare", "--time", "--monotonic", "86400", "--boottime", "86400", "--fork"];
-    let is_there = Command::new(starter[0]).args(&starter[1..]).arg("true").status();
-    if !is_there.is_ok_and(|status| status.success()) {
-        // Who may not make a namespace has nothing to forge here.
-        return Ok(None);
+    match said_of_another_time(target) {
+        Ok(said) if said.contains("bound, add 5, echo 100") => Ok(None),
+        Ok(said) => Err(format!("it is not served: {said:?}")),
+        Err(error) => Err(error.to_string()),
     }
-    let client = Player::start_under(&starter, Role::Hold, target.directory(), target.name, "");
-    match client {
-        Ok(mut client) => client.kill().map(|_| None).map_err(|error| error.to_string()),
-        Err(error) => Err(format!("it is not served: {error}")),
-    }
+}
+
+fn said_of_another_time(target: &Target) -> io::Result<String> {
+    let (directory, name) = (target.directory(), target.name);
+    let mut client = Player::start_under(A_DAY_AHEAD, Role::Suffer, directory, name, name)?;
+    client.go()?;
+    client.ended_in_time()?;
+    client.said().map(|(said, _)| said)
 }

@@ -267,9 +267,9 @@ fn hang_up_in_call(stream: &Stream) -> io::Result<()> {
     Ok(())
 }
 
-/// Binds, and does this to each head that a call was posted on, without a reply, until the client
-/// has gone.
-fn while_called(stream: &Stream, act: fn(&AStackHead)) -> io::Result<()> {
+/// Binds, and does this to the heads without a reply until the client has gone; where that does
+/// something to a client that sleeps, it says so.
+fn while_called(stream: &Stream, act: fn(&AStackHead) -> bool) -> io::Result<()> {
     let heads = heads()?;
     bound(stream, 0, [replies()?, bells()?])?;
     let span = heads.span_mut().expect("both write the heads");
@@ -279,31 +279,29 @@ fn while_called(stream: &Stream, act: fn(&AStackHead)) -> io::Result<()> {
     let mut times = 0u64;
     while hand::hear(stream, Duration::ZERO) != hand::Heard::HungUp && begin.elapsed() < OVER {
         for offset in &offsets {
-            let head = span.line(*offset).expect("a line of the segment");
-            if span.as_span().load_u32(*offset) != 0 {
-                act(head);
-                times += 1;
-            }
+            times += u64::from(act(span.line(*offset).expect("a line of the segment")));
         }
     }
-    if times == 0 { Err(io::Error::other("nobody has called")) } else { Ok(()) }
+    if times == 0 { Err(io::Error::other("the client has not slept")) } else { Ok(()) }
 }
 
 /// Moves whoever sleeps for the reply to a word that nobody wakes.
-fn move_sleeper(head: &AStackHead) {
-    // Refused if nobody sleeps.
-    let _ = system::requeue(&head.turn, system::Flags::empty(), 0, u32::MAX >> 1, &head.origin);
+fn move_sleeper(head: &AStackHead) -> bool {
+    let all = u32::MAX >> 1;
+    // It is refused if nobody sleeps.
+    system::requeue(&head.turn, system::Flags::empty(), 0, all, &head.origin)
+        .is_ok_and(|moved| moved > 0)
 }
 
 /// Says that nobody sleeps, and wakes whoever does.
-fn wake(head: &AStackHead) {
+fn wake(head: &AStackHead) -> bool {
     // SeqCst: by hand, nothing is to depend on a row of the table.
     let seen = TurnWord(head.turn.load(SeqCst));
     if seen.phase() == Some(Phase::PostedAsleep) {
         // SeqCst: as above.
         head.turn.store(hand::turn(seen.sequence().as_u32(), Phase::Posted), SeqCst);
     }
-    futex::wake_all(&head.turn);
+    futex::wake_all(&head.turn) > 0
 }
 
 /// Binds, and writes noise into all heads until the client has gone.

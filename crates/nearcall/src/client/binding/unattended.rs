@@ -1,11 +1,12 @@
 //! Calls that were posted and that nobody waits for yet. Who waits rings again for a call that no
 //! server processor takes; for these, housekeeping does (design note 0003).
 
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use nearcall_core::lookout::Lookout;
 use nearcall_core::overdue::Overdue;
 use nearcall_core::turn;
+use nearcall_os::fence;
 
 use super::{ClientBinding, was_claimed};
 use crate::client::linkage::NOBODY;
@@ -14,20 +15,10 @@ use crate::client::linkage::NOBODY;
 /// looks once more, and no more.
 const IDLE_LOOKS: u32 = 25;
 
-/// Nobody looks: whoever posts has housekeeping do it.
-const UNWATCHED: u32 = 0;
-
-/// Housekeeping looks.
-const WATCHED: u32 = 1;
-
-/// The same, once more. Whoever posts takes it for [`UNWATCHED`], so that the last look finds what
-/// was posted while it was [`WATCHED`].
-const ENDING: u32 = 2;
-
 /// What a binding knows of them.
 #[derive(Debug, Default)]
 pub(super) struct Unattended {
-    watch: AtomicU32,
+    lookout: Lookout,
     /// Housekeeping's own.
     seen: Mutex<Seen>,
 }
@@ -38,80 +29,81 @@ struct Seen {
     idle_looks: u32,
 }
 
+/// What a look found.
+#[derive(Clone, Copy, Debug, Default)]
+struct Found {
+    /// A call that somebody would have to take.
+    is_any: bool,
+    /// How often somebody has to ring for one of them; 0: for none.
+    times: u32,
+}
+
 impl ClientBinding {
     /// A call was posted that nobody waits for yet.
     ///
     /// # Cost: one load; if there was none for a tenth of a second, a wake-up of housekeeping.
     #[inline(always)]
     pub fn leave_unattended(&self) {
-        // Relaxed: who reads late that nobody looks any more is seen by the last look.
-        if self.unattended.watch.load(Ordering::Relaxed) != WATCHED {
-            self.watch_unattended();
+        if self.unattended.lookout.is_wanted() {
+            self.have_looked_after();
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn watch_unattended(&self) {
-        // AcqRel: pairs with the exchange in `ends_watch`. Either that fails, or the binding comes
-        // to the list again.
-        if self.unattended.watch.swap(WATCHED, Ordering::AcqRel) == UNWATCHED {
+    fn have_looked_after(&self) {
+        if self.unattended.lookout.begin() {
             self.domain.core().housekeeping.look_after_posted(&self.me);
         }
     }
 
     /// Whether housekeeping is to look again.
-    pub fn has_unattended_watched(&self) -> bool {
-        // Acquire: as in `watch_unattended`.
-        self.unattended.watch.load(Ordering::Acquire) != UNWATCHED
+    pub fn is_looked_after(&self) -> bool {
+        self.unattended.lookout.is_kept()
     }
 
     /// Looks at the calls that nobody waits for, and rings for those that no server processor has
     /// taken since the last look, the second last, the fourth last and so on.
     pub fn look_after_unattended(&self) {
         let mut seen = self.unattended.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut is_idle, mut times) = (true, 0);
+        let found = self.look(&mut seen.overdue);
+        seen.idle_looks = if found.is_any { 0 } else { seen.idle_looks + 1 };
+        if seen.idle_looks > IDLE_LOOKS {
+            seen.idle_looks = 0;
+            // Where there is no fence, a call that is posted just now may be left to itself.
+            let fence = || {
+                if fence::is_available() {
+                    fence::heavy()
+                }
+            };
+            self.unattended.lookout.end(fence);
+            if self.look(&mut seen.overdue).is_any {
+                self.unattended.lookout.begin();
+            }
+        }
+        drop(seen);
+        if found.times > 0 && self.state.is_open() {
+            self.ring_again(found.times);
+        }
+    }
+
+    fn look(&self, overdue: &mut Overdue) -> Found {
+        let mut found = Found::default();
         for astack in self.regions().flat_map(|region| region.region.astacks()) {
             let record = astack.record();
             let call = (record.outstanding() != NOBODY).then(|| record.sequence());
-            let Some(looks) = seen.overdue.look(record.index, call) else { continue };
-            is_idle = false;
+            let Some(looks) = overdue.look(record.index, call) else { continue };
+            found.is_any = true;
             // Seldom: both sides may have these lines in their hands just now.
             if !looks.is_power_of_two() {
                 continue;
             }
             let is_posted = turn::is_pending(&astack.head().turn);
             match is_posted && !was_claimed(astack, record.sequence()) {
-                true => times = times.max(looks.ilog2() + 1),
-                false => seen.overdue.take(record.index),
+                true => found.times = found.times.max(looks.ilog2() + 1),
+                false => overdue.take(record.index),
             }
         }
-        seen.idle_looks = if is_idle { seen.idle_looks + 1 } else { 0 };
-        if self.ends_watch(seen.idle_looks) {
-            seen.idle_looks = 0;
-        }
-        drop(seen);
-        if times > 0 && self.state.is_open() {
-            self.ring_again(times);
-        }
-    }
-
-    /// Whether it is over, or begins anew.
-    fn ends_watch(&self, idle_looks: u32) -> bool {
-        let watch = &self.unattended.watch;
-        match idle_looks {
-            // Relaxed: nobody else writes it while it is not `UNWATCHED`, but to the same.
-            0 => watch.store(WATCHED, Ordering::Relaxed),
-            1..IDLE_LOOKS => {}
-            // Relaxed: as in `leave_unattended`.
-            IDLE_LOOKS => watch.store(ENDING, Ordering::Relaxed),
-            _ => {
-                // AcqRel: see `watch_unattended`. It fails where somebody has posted since.
-                let _ =
-                    watch.compare_exchange(ENDING, UNWATCHED, Ordering::AcqRel, Ordering::Relaxed);
-                return true;
-            }
-        }
-        false
+        found
     }
 }
