@@ -82,6 +82,9 @@ pub(crate) struct Watch<'c> {
     idle: u64,
     /// Processor that the last caller posted from.
     client_processor: u32,
+    /// A caller on this processor was served, and has not had it since: however many others call,
+    /// it learns of its reply, and calls again, only once it is let go.
+    is_called_here: bool,
     /// Since when not everything was looked at, in ticks.
     looked: u64,
     /// It was woken, and nothing has come since: for whom?
@@ -120,6 +123,7 @@ impl<'c> Watch<'c> {
             spin_ns: core.options.wait.spin_ns_max,
             idle: 0,
             client_processor: NO_PROCESSOR,
+            is_called_here: false,
             looked: clock::ticks(),
             was_woken: false,
             until_next_call: Linger::of_cycles(search.cycles()),
@@ -158,7 +162,7 @@ impl<'c> Watch<'c> {
         let mut has_served = false;
         let mut polls = 0;
         // A client on this processor calls again only once it has it.
-        while polls < FIRST_POLLS && self.client_processor != processor::current() {
+        while polls < FIRST_POLLS && !self.is_called_here {
             // Staying comes second, but it comes: a client that is alone again after many calls at
             // once would else be found by each look at all of them, and wait for its end.
             if self.poll() | (self.spread == 0 && self.stay()) {
@@ -174,7 +178,7 @@ impl<'c> Watch<'c> {
             // Looks that do not stay are short, and after them it stays again.
             polls += u32::from(self.spread == 0);
         }
-        has_served && self.client_processor != processor::current()
+        has_served && !self.is_called_here
     }
 
     /// A call came; if this processor had to be woken for it, one on the caller's would have been
@@ -315,7 +319,8 @@ impl<'c> Watch<'c> {
         let policy = &self.core.options.wait;
         let mut waiter = Waiter::new(policy, &mut self.ban, may_spin_ns);
         loop {
-            let same_processor = self.client_processor == processor::current();
+            let was_called_here = std::mem::take(&mut self.is_called_here);
+            let same_processor = was_called_here || self.client_processor == processor::current();
             match waiter.next(clock::now_ns, same_processor) {
                 Step::Spin { polls } => {
                     for _ in 0..polls {
@@ -335,6 +340,8 @@ impl<'c> Watch<'c> {
                         return false;
                     }
                 }
+                // Others, on other processors, have not been looked at since.
+                Step::Sleep { .. } if was_called_here && self.poll() => return false,
                 Step::Sleep { .. } | Step::GiveUp => return true,
             }
             if self.is_over() || self.core.table.epoch() != self.snapshot.epoch {

@@ -110,10 +110,7 @@ impl Watch<'_> {
             let cycles = self.search.told(clock::now_ns() - begin_ns);
             self.until_next_call = Linger::of_cycles(cycles);
         }
-        if stayed.calls > 0 {
-            self.client_processor = stayed.client_processor;
-        }
-        stayed.calls > 0
+        self.note((stayed.calls > 0).then_some(stayed.client_processor))
     }
 
     /// The tightest loop there is: a function of its own, so that it has the registers to itself.
@@ -469,6 +466,7 @@ impl Watch<'_> {
             return false;
         };
         self.client_processor = processor;
+        self.is_called_here |= processor == processor::current();
         true
     }
 
