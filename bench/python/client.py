@@ -53,6 +53,10 @@ def main() -> None:
         for _ in range(0, count, AT_ONCE):
             await asyncio.gather(*(awaited_at_once.null() for _ in range(AT_ONCE)))
 
+    async def nothing(count: int) -> None:
+        for _ in range(0, count, AT_ONCE):
+            await asyncio.gather(*(asyncio.sleep(0) for _ in range(AT_ONCE)))
+
     null, add, take, copy = calls.null, calls.add, moves.take, numpy.copyto
     orders.obey(
         f"CPython {platform.python_version()}, NumPy {numpy.__version__}",
@@ -65,7 +69,7 @@ def main() -> None:
             "copy": lambda: copy(target, numbers),
         },
         {"posted-64": posted},
-        {"awaited": alone, "awaited-64": together},
+        {"awaited": alone, "awaited-64": together, "asyncio-64": nothing},
     )
 
 

@@ -11,6 +11,7 @@
 //! | `null` | `nearcall-python` | `python-function`, which does nothing |
 //! | `null` | `grpcio-uds` | `nearcall-python` |
 //! | `posted-64`, `awaited`, `awaited-64`: by call | `nearcall-python` | its `null` |
+//! | `awaited-64` | `nearcall-python` | `asyncio-64`: tasks that let the others go first, once |
 //! | `64m`: NumPy's 64 MiB, `@opaque`; `64m-lent`: lent memory | `nearcall-python` | `numpy-copy` |
 //!
 //! Both clients are processes of their own on the processor that ours runs on, and sleep while
@@ -75,7 +76,7 @@ struct Pair {
     against: (&'static str, Who),
 }
 
-const PAIRS: [Pair; 9] = [
+const PAIRS: [Pair; 10] = [
     Pair {
         case: "null",
         subject: (SUBJECT, Who::Python("null")),
@@ -95,6 +96,11 @@ const PAIRS: [Pair; 9] = [
     python_beside_null("posted-64"),
     python_beside_null("awaited"),
     python_beside_null("awaited-64"),
+    Pair {
+        case: "awaited-64",
+        subject: (SUBJECT, Who::Python("awaited-64")),
+        against: ("asyncio-64", Who::Python("asyncio-64")),
+    },
     Pair {
         case: "64m",
         subject: (SUBJECT, Who::Python("opaque")),
@@ -283,7 +289,9 @@ fn plan(stage: &Stage, who: Who) -> Plan {
     match who {
         Who::Python("opaque" | "lent") => Plan { warm_up: 2, ..stage.plan(LONG_CALLS, 1) },
         // As many at once as there are in a batch, also on one processor.
-        Who::Python("posted-64" | "awaited" | "awaited-64") => stage.plan(AWAITED_CALLS, BATCH),
+        Who::Python("posted-64" | "awaited" | "awaited-64" | "asyncio-64") => {
+            stage.plan(AWAITED_CALLS, BATCH)
+        }
         Who::Grpc => stage.plan(GRPC_CALLS, 1),
         _ => stage.plan_short(),
     }
