@@ -49,8 +49,8 @@
  *    outlet's, whatever happens.
  *  - Text is UTF-8 with a NUL behind it; null is empty text.
  *  - A child of fork(2) makes a domain of its own. It may release its copies of what its parent has,
- *    which its parent does not notice, and do nothing else with them: a call through its parent's
- *    client takes an A-stack that is free to its parent too, and ends the binding of both.
+ *    which its parent does not notice. A call through its parent's client is NEARCALL_USAGE, memory
+ *    that its parent has lent is empty, and a return from a procedure that it was forked in ends it.
  *
  * When a server ends, its bindings stay revoked: calls that it had are NEARCALL_CALL_FAILED, later
  * ones NEARCALL_NOT_EXECUTED. nearcall_rebind_<interface> binds to who exports the name now, and a

@@ -1,13 +1,16 @@
 //! Binding: what is compared when one is made (L10 to L19), and whether it still holds (L52).
 //!
 //! ```text
-//!   OPEN ──── R1 revoke ────▶ reason      once; the first reason stays
+//!         ┌── R1 revoke ────▶ reason      once; the first reason stays
+//!   OPEN ─┤
+//!         └── R3 disown ────▶ FORKED      in a child of fork(2): it is its parent's
 //! ```
 //!
 //! | row | edge | by | order | makes visible | pairs with |
 //! |---|---|---|---|---|---|
 //! | R1 | OPEN to a reason, compare-and-swap | anyone of this domain | Relaxed | nothing | - |
 //! | R2 | load | anyone of this domain | Relaxed | nothing | - |
+//! | R3 | OPEN to FORKED, compare-and-swap | a child's only thread | Relaxed | nothing | - |
 //!
 //! Nothing is read through this word: a call that slips past it ends as any call does whose
 //! server has gone.
@@ -45,6 +48,9 @@ pub enum RevokeReason {
 }
 
 const OPEN: u32 = 0;
+
+/// No reason's number.
+const FORKED: u32 = u32::MAX;
 
 /// The procedures that a client may call: a bit each.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,7 +134,19 @@ impl BindingState {
         self.0.compare_exchange(OPEN, to, ord!("R1", Relaxed), ord!("R1", Relaxed)).is_ok()
     }
 
-    /// Why the binding is revoked; `None` while it is open.
+    /// This process is a child that was forked: the binding is its parent's, and nothing is ever to
+    /// be done with this copy of it. One that was revoked stays so.
+    pub fn disown(&self) {
+        // What it was is of no interest: it is not open.
+        let _ = self.0.compare_exchange(OPEN, FORKED, ord!("R3", Relaxed), ord!("R3", Relaxed));
+    }
+
+    /// Whether it is the copy that a child has of what was open when it was forked.
+    pub fn is_parents(&self) -> bool {
+        self.0.load(ord!("R2", Relaxed)) == FORKED
+    }
+
+    /// Why the binding is revoked; `None` while it is open, and of a parent's.
     pub fn reason(&self) -> Option<RevokeReason> {
         RevokeReason::from_u32(self.0.load(ord!("R2", Relaxed)))
     }
@@ -367,6 +385,20 @@ mod tests {
         assert!(!state.revoke(RevokeReason::PeerDied));
         assert!(!state.is_open());
         assert_eq!(state.reason(), Some(RevokeReason::Fault));
+    }
+
+    #[test]
+    fn a_childs_copy_is_not_open_and_is_revoked_for_nobody() {
+        let state = BindingState::new();
+        assert!(!state.is_parents());
+        state.disown();
+        assert!(state.is_parents() && !state.is_open());
+        assert!(!state.revoke(RevokeReason::Released));
+        assert_eq!((state.is_parents(), state.reason()), (true, None));
+        let revoked = BindingState::new();
+        assert!(revoked.revoke(RevokeReason::Fault));
+        revoked.disown();
+        assert_eq!((revoked.is_parents(), revoked.reason()), (false, Some(RevokeReason::Fault)));
     }
 
     #[test]

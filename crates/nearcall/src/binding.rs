@@ -192,8 +192,9 @@ impl Binding {
         self.inner.incarnation
     }
 
-    /// The server has ended, or one of the two sides has given the binding up. Every later call is
-    /// `NotExecuted`; import again.
+    /// The server has ended, or one of the two sides has given the binding up: every later call is
+    /// `NotExecuted`. Or it is the binding of the process that this one was forked from: every call
+    /// is refused ([`UsageError::Forked`](crate::UsageError::Forked)). Import again.
     pub fn is_revoked(&self) -> bool {
         !self.inner.state.is_open()
     }

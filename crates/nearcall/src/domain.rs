@@ -7,11 +7,12 @@
 //! ```
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use nearcall_core::WaitPolicy;
+use nearcall_os::forks::{self, InChild, Listed};
 use nearcall_os::{clock, peer};
 
 use crate::audit::Audit;
@@ -27,9 +28,9 @@ use crate::server::trust::{Member, NoClass, TrustClasses};
 ///
 /// When the last handle, clerk and binding of a domain is gone, [`Domain::shut_down`] follows.
 ///
-/// A child of fork(2) makes a domain of its own. It may drop its copies of what its parent has, and
-/// do nothing else with them: a call over its parent's binding takes an A-stack that is free to its
-/// parent too, and ends the binding of both.
+/// A child of fork(2) makes a domain of its own. It may drop its copies of what its parent has,
+/// which its parent does not notice; whatever else it does with them is refused
+/// ([`UsageError::Forked`](crate::UsageError::Forked)), or finds empty memory.
 #[derive(Clone, Debug)]
 pub struct Domain {
     life: Arc<Life>,
@@ -99,6 +100,8 @@ pub struct DomainOptions {
 #[derive(Debug)]
 struct Life {
     core: Arc<DomainCore>,
+    /// Has it told when it is the copy of a child.
+    _listed: Listed,
 }
 
 /// What the threads of a domain share.
@@ -118,7 +121,7 @@ pub(crate) struct DomainCore {
     numbers: AtomicU64,
     is_stopping: AtomicBool,
     /// Of the process that has made it.
-    process_id: u32,
+    pub process_id: u32,
 }
 
 impl Default for DomainOptions {
@@ -171,7 +174,9 @@ impl Domain {
             process_id: std::process::id(),
         });
         Housekeeping::start(&core)?;
-        Ok(Domain { life: Arc::new(Life { core }) })
+        let whom: Weak<DomainCore> = Arc::downgrade(&core);
+        let _listed = forks::tell(whom);
+        Ok(Domain { life: Arc::new(Life { core, _listed }) })
     }
 
     /// Ends the domain's part in an orderly way, and waits for it: calls that were not taken are
@@ -218,8 +223,13 @@ impl DomainCore {
         self.housekeeping.stop();
     }
 
-    /// Refuses to begin anything in a domain that was shut down.
+    /// Refuses to begin anything in a domain that was shut down, or is a parent's.
     pub fn check_open(&self) -> io::Result<()> {
+        if self.is_forked() {
+            let (own, parent) = (std::process::id(), self.process_id);
+            let reason = format!("process {own} was forked from {parent}, whose domain it is");
+            return Err(io::Error::other(reason));
+        }
         match self.is_stopping() {
             true => Err(io::Error::other("the domain was shut down")),
             false => Ok(()),
@@ -241,6 +251,15 @@ impl DomainCore {
     pub fn end_empty_classes(&self) -> Option<Duration> {
         let tell = |classes| self.table.set_classes(classes);
         self.trust.end_empty(clock::now_ns(), tell).map(Duration::from_nanos)
+    }
+}
+
+impl InChild for DomainCore {
+    /// A server processor that forks in a procedure ends with the procedure in the child, where no
+    /// call is for it.
+    fn in_child(&self) {
+        // Relaxed: the child has one thread.
+        self.is_stopping.store(true, Ordering::Relaxed);
     }
 }
 

@@ -123,6 +123,14 @@ pub enum UsageError {
     },
     /// An argument is lent to the server of another binding.
     LentElsewhere,
+    /// This process is a child that was forked, and the binding is its parent's, which goes on with
+    /// it. Make a domain here, and import again.
+    Forked {
+        /// The name that the binding was imported by.
+        name: String,
+        /// The process that has imported it.
+        importer: u32,
+    },
     /// A descriptor is not of the kind that its parameter is.
     WrongDescriptor {
         /// The parameter.
@@ -462,6 +470,12 @@ impl fmt::Display for UsageError {
             }
             UsageError::WrongDescriptor { parameter, wrong } => write!(f, "{parameter}: {wrong}"),
             UsageError::LentElsewhere => f.write_str("an argument is lent over another binding"),
+            UsageError::Forked { name, importer } => write!(
+                f,
+                "process {} was forked from {importer}, which has imported {name:?}: make a domain \
+                 of its own, and import again",
+                std::process::id()
+            ),
         }
     }
 }

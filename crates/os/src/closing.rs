@@ -20,6 +20,8 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
+use crate::forks::PerProcess;
+
 /// Of a user of whose descriptors more wait to be closed, nothing is read: far more than honest
 /// calls leave behind, and few beside what a process may have open.
 const UNCLOSED_MAX: usize = 256;
@@ -74,7 +76,7 @@ struct State {
     idle_count: usize,
 }
 
-static CLOSERS: OnceLock<Closers> = OnceLock::new();
+static CLOSERS: PerProcess<Closers> = PerProcess::new();
 
 impl Behind {
     /// Of a user none of whose descriptors wait yet. `keep` makes what is kept for each one until
@@ -145,7 +147,7 @@ pub(crate) fn close(descriptor: OwnedFd, behind: &Behind) {
     line.count.fetch_add(1, Ordering::Relaxed);
     let waiting = Waiting { _descriptor: descriptor, _kept: (line.keep)() };
     if line.push(waiting) {
-        CLOSERS.get_or_init(Closers::default).come(Arc::clone(line));
+        CLOSERS.own(Closers::default).come(Arc::clone(line));
     }
 }
 

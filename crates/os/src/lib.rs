@@ -31,6 +31,7 @@ pub mod clock;
 pub mod activation;
 pub mod closing;
 pub mod descriptor;
+pub mod forks;
 pub mod limits;
 pub mod peer;
 pub mod poll;

@@ -12,14 +12,21 @@
 //! A page of a mapping past the end of its file cannot be touched, and a file that is sealed never
 //! grows: that makes a guard for the price of none. A reservation costs a second system call and
 //! two mappings more, of which a process may have 65,530.
+//!
+//! A child of fork(2) has none of it: what it writes must not be what its parent's peer reads.
+//! Before anybody runs there who may call, memory of the child's own takes the place of the
+//! file's, all zero. The kernel could leave the range out instead (`MADV_DONTFORK`): then whatever
+//! the child maps first may come to lie there, where it still has addresses of ours.
 
 use std::alloc::Layout;
 use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags};
+
+use crate::forks::{self, InChild, Listed};
 
 const PAGE: usize = nearcall_abi::PAGE_BYTES as usize;
 const LINE: usize = nearcall_abi::LINE_BYTES as usize;
@@ -41,8 +48,15 @@ pub(crate) struct Mapping {
 
 #[derive(Debug)]
 enum Memory {
-    Reserved { start: NonNull<u8>, bytes: usize },
+    Reserved { range: Arc<Range>, listed: Option<Listed> },
     Heap { _block: Arc<HeapBlock> },
+}
+
+/// Addresses that are a mapping's alone, until it is dropped.
+#[derive(Debug)]
+struct Range {
+    start: NonNull<u8>,
+    bytes: usize,
 }
 
 // SAFETY: the mapping is plain memory, valid from every thread; all access to it goes through
@@ -75,7 +89,7 @@ impl Mapping {
         // SAFETY: a null hint lets the kernel choose unused addresses, so nothing is replaced.
         let start = unsafe { rustix::mm::mmap(null, reserved_bytes, protection, flags, file, 0) }?;
         let base = NonNull::new(start.cast::<u8>()).ok_or(Errno::NOMEM)?;
-        let memory = Memory::Reserved { start: base, bytes: reserved_bytes };
+        let memory = Memory::reserved(base, reserved_bytes);
         Ok(Mapping { base, bytes, is_writable, memory })
     }
 
@@ -101,7 +115,7 @@ impl Mapping {
         let offset = PAGE + (start.as_ptr() as usize + PAGE).wrapping_neg() % HUGE;
         // SAFETY: `offset + bytes` is at most `PAGE + slack + bytes`, inside the reservation.
         let base = unsafe { start.add(offset) };
-        let memory = Memory::Reserved { start, bytes: reserved_bytes };
+        let memory = Memory::reserved(start, reserved_bytes);
         let is_writable = protection.contains(ProtFlags::WRITE);
         let mapping = Mapping { base, bytes, is_writable, memory };
         let (at, flags) = (base.as_ptr().cast(), flags | MapFlags::FIXED);
@@ -138,11 +152,6 @@ impl Mapping {
     /// (2.8 us a page). Nothing depends on it: a kernel that refuses leaves it to the first touch.
     pub(crate) fn populate(&self) {
         let _ = self.advise(0, self.bytes, Advice::LinuxPopulateWrite);
-    }
-
-    /// A child of a fork does not have the mapping.
-    pub(crate) fn keep_from_children(&self) -> Result<(), Errno> {
-        self.advise(0, self.bytes, Advice::LinuxDontFork)
     }
 
     /// Asks for huge pages under a fresh mapping, best effort. Call before anything is allocated.
@@ -183,10 +192,43 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        if let Memory::Reserved { start, bytes } = self.memory {
+        if let Memory::Reserved { range, listed } = &mut self.memory {
+            // First: from the next line on the addresses may be anybody's, in a child as well.
+            drop(listed.take());
             // SAFETY: the addresses are ours alone, and spans borrow the segment, so none is left.
-            let result = unsafe { rustix::mm::munmap(start.as_ptr().cast(), bytes) };
+            let result = unsafe { rustix::mm::munmap(range.start.as_ptr().cast(), range.bytes) };
             debug_assert!(result.is_ok(), "a mapping cannot be unmapped: {result:?}");
+        }
+    }
+}
+
+impl Memory {
+    fn reserved(start: NonNull<u8>, bytes: usize) -> Memory {
+        let range = Arc::new(Range { start, bytes });
+        let whom: Weak<Range> = Arc::downgrade(&range);
+        Memory::Reserved { range, listed: Some(forks::tell(whom)) }
+    }
+}
+
+// SAFETY: addresses; whoever has the mapping sees to it what is there.
+unsafe impl Send for Range {}
+// SAFETY: as above.
+unsafe impl Sync for Range {}
+
+impl InChild for Range {
+    /// Puts memory in place of what is mapped there. Without memory it is a place that cannot be
+    /// touched.
+    fn in_child(&self) {
+        let map = |protection| {
+            let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED;
+            let start = self.start.as_ptr().cast();
+            // SAFETY: the range is ours: it leaves the list before it is unmapped. Whoever has an
+            // address in it accesses it as what anybody may write.
+            unsafe { rustix::mm::mmap_anonymous(start, self.bytes, protection, flags) }
+        };
+        let mapped = map(ProtFlags::READ | ProtFlags::WRITE).or_else(|_| map(ProtFlags::empty()));
+        if mapped.is_err() {
+            std::process::abort();
         }
     }
 }

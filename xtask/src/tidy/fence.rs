@@ -13,6 +13,7 @@ const INSIDE: &[&str] = &[
     "crates/nearcall/src/raw",
     "crates/os/",
     "crates/threads/",
+    "testkit/tests/forks.rs",
 ];
 
 /// The crates whose root cannot forbid unsafe code, and what the root must say instead.

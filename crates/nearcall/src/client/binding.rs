@@ -22,6 +22,7 @@ use nearcall_core::{
     WaitPolicy,
 };
 use nearcall_os::fence;
+use nearcall_os::forks::{self, InChild, Listed};
 use nearcall_os::futex;
 use nearcall_os::peer::Process;
 use nearcall_os::segment::Segment;
@@ -88,6 +89,8 @@ pub(crate) struct ClientBinding {
     pub domain: Domain,
     /// Itself, for whoever may outlive it: FastThreads whose calls are put off.
     me: Weak<ClientBinding>,
+    /// Has it told when it is the copy of a child.
+    _listed: Option<Listed>,
 }
 
 const _: () = assert!(offset_of!(ClientBinding, state) == 0);
@@ -176,6 +179,7 @@ impl ClientBinding {
             leads: AtomicU32::new(0),
             domain: parts.domain,
             me: Weak::new(),
+            _listed: None,
         };
         binding.offer(&binding.first);
         binding
@@ -185,6 +189,8 @@ impl ClientBinding {
     pub fn shared(mut self) -> Arc<ClientBinding> {
         Arc::new_cyclic(|me| {
             self.me = me.clone();
+            let whom: Weak<ClientBinding> = me.clone();
+            self._listed = Some(forks::tell(whom));
             self
         })
     }
@@ -396,6 +402,15 @@ impl ClientBinding {
     /// Name of a procedure, for errors.
     pub fn procedure_name(&self, procedure: u32) -> &'static str {
         self.interface.procedures[procedure as usize].name
+    }
+}
+
+impl InChild for ClientBinding {
+    /// No thread of the child claims an A-stack as quickly as its owner does: what does not, asks
+    /// whose the binding is.
+    fn in_child(&self) {
+        self.state.disown();
+        self.biases.iter().for_each(Bias::close);
     }
 }
 

@@ -379,6 +379,9 @@ impl ClientBinding {
 impl ClientBinding {
     /// A segment that the server has mapped, for arguments of any call.
     pub fn lend(&self, bytes: usize) -> Result<(u32, SoleSegment), CallError> {
+        if self.state.is_parents() {
+            return Err(self.forked());
+        }
         let bytes = bytes.max(1).next_multiple_of(PAGE_BYTES as usize);
         let no_memory =
             |reason: String| CallError::Usage(UsageError::NoMemory { bytes: bytes as u64, reason });

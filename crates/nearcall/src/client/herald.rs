@@ -12,13 +12,14 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
 use nearcall_core::turn;
 use nearcall_core::{Phase, RevokeReason, Sequence, TurnWord};
 use nearcall_os::clock;
+use nearcall_os::forks::{self, PerProcess};
 use nearcall_os::futex::{self, Watched};
 
 use super::binding::{ClientBinding, was_claimed};
@@ -30,7 +31,7 @@ const WORDS_MAX: usize = futex::WORDS_MAX - 1;
 /// How late a reply may be seen that is behind so many others.
 const CROWD_NS: u64 = 1_000_000;
 
-static HERALD: OnceLock<Option<&'static Herald>> = OnceLock::new();
+static HERALD: PerProcess<Option<&'static Herald>> = PerProcess::new();
 
 /// See the module.
 #[derive(Debug)]
@@ -38,6 +39,8 @@ struct Herald {
     tickets: Mutex<Tickets>,
     /// Counts what the thread is to hear of while it sleeps. No peer reaches it.
     changes: AtomicU32,
+    /// Of the process that has the thread.
+    generation: u32,
 }
 
 #[derive(Debug, Default)]
@@ -113,7 +116,7 @@ impl AwaitedCall {
 /// Wakes `waker` once: when `call` has a reply or ends, or at `until_ns`. `None`: there is no
 /// thread to do so.
 pub(crate) fn wake(waker: &Waker, call: Option<AwaitedCall>, until_ns: u64) -> Option<Ticket> {
-    let herald = (*HERALD.get_or_init(Herald::start))?;
+    let herald = (*HERALD.own(Herald::start))?;
     let mut tickets = herald.tickets();
     let number = tickets.next;
     tickets.next += 1;
@@ -142,6 +145,10 @@ impl Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
+        if self.herald.generation != forks::generation() {
+            // The thread is a parent's, and may have been in the middle of the tickets.
+            return;
+        }
         let mut tickets = self.herald.tickets();
         if let Some(at) = tickets.find(self.number) {
             let given_up = tickets.all.remove(at);
@@ -161,8 +168,9 @@ impl Tickets {
 
 impl Herald {
     fn start() -> Option<&'static Herald> {
-        let tickets = Mutex::default();
-        let herald = Box::leak(Box::new(Herald { tickets, changes: AtomicU32::new(0) }));
+        let (tickets, changes) = (Mutex::default(), AtomicU32::new(0));
+        let generation = forks::generation();
+        let herald = Box::leak(Box::new(Herald { tickets, changes, generation }));
         let on_thread: &'static Herald = herald;
         let thread = std::thread::Builder::new().name(String::from("nearcall-herald"));
         match thread.spawn(move || on_thread.run()) {

@@ -81,7 +81,7 @@ pub(crate) fn import(
     interface: &'static InterfaceDescriptor,
     options: &ImportOptions,
 ) -> Result<Arc<ClientBinding>, BindError> {
-    let begin = begin(domain)?;
+    let begin = begin(domain, "import")?;
     let connected = |wanted: &Wanted| {
         // Before the server is woken: it finds all that it needs then, and sleeps again only once.
         let offer = Offer::new(&wanted.classes)?;
@@ -114,7 +114,7 @@ pub(crate) fn import_introduced(
     interface: &'static InterfaceDescriptor,
     options: &ImportOptions,
 ) -> Result<Arc<ClientBinding>, BindError> {
-    let begin = begin(domain)?;
+    let begin = begin(domain, "import")?;
     let no_introduction = |error: SocketError| BindError::NoIntroduction(error.to_string());
     let introduction = Stream::from_descriptor(introduction).map_err(no_introduction)?;
     let wanted = &Wanted::exactly(interface);
@@ -146,9 +146,9 @@ pub(crate) fn import_introduced(
     watched(domain, bound)
 }
 
-/// When an import begins, if the domain has not ended.
-fn begin(domain: &Domain) -> Result<Instant, BindError> {
-    let closed = |reason| BindError::System { doing: "import", reason };
+/// When an import begins, or what else is `doing`, if the domain is ours and has not ended.
+pub(super) fn begin(domain: &Domain, doing: &'static str) -> Result<Instant, BindError> {
+    let closed = |reason| BindError::System { doing, reason };
     domain.core().check_open().map_err(closed)?;
     switching::tell_all();
     Ok(Instant::now())

@@ -10,6 +10,7 @@ use nearcall_os::descriptor::{DescriptorKind, PeerDescriptor};
 use super::binding::ClientBinding;
 use super::control::{EXCHANGE_NS_MAX, Inbox};
 use super::deadline::NEVER_NS;
+use super::import::begin;
 use crate::error::BindError;
 
 /// Introductions that threads have asked for, by number.
@@ -35,6 +36,7 @@ impl Asked {
 impl ClientBinding {
     /// Asks the server for an introduction.
     pub fn introduce(&self) -> Result<OwnedFd, BindError> {
+        begin(&self.domain, "introduce")?;
         if !self.state.is_open() {
             return Err(self.nothing_to_give());
         }

@@ -8,7 +8,7 @@ use nearcall_os::clock;
 
 use super::binding::ClientBinding;
 use super::deadline::left_ns;
-use super::import::import;
+use super::import::{begin, import};
 use super::interrupt::is_interrupted;
 use crate::binding::{ImportOptions, Rebind};
 use crate::error::{BindError, CallError, NotExecuted};
@@ -26,6 +26,8 @@ pub(crate) struct Renewal(Mutex<Option<Arc<ClientBinding>>>);
 impl ClientBinding {
     /// The binding that takes this one's place, until `until_ns` at the latest.
     pub fn renew(&self, until_ns: u64) -> Result<Arc<ClientBinding>, BindError> {
+        // Another thread of a parent's may have been at it for ever.
+        begin(&self.domain, "rebind")?;
         if self.is_introduced {
             return Err(BindError::Introduced { interface: self.interface.name });
         }

@@ -257,9 +257,13 @@ pub(super) fn end_spinning(spinner: &mut Option<Spinner<'static>>, spun_ns: u64)
 }
 
 impl ClientBinding {
-    /// Revokes the binding because the server broke the protocol.
+    /// Revokes the binding because the server broke the protocol; unless it is a parent's, whose
+    /// memory this process does not have.
     #[cold]
     pub fn fault(&self, procedure: &'static str, fault: PeerFault) -> CallError {
+        if self.state.is_parents() {
+            return self.forked();
+        }
         self.revoke(RevokeReason::Fault);
         tracing::warn!(name = self.name, procedure, %fault, "the server broke the protocol");
         CallError::Peer { procedure, fault }

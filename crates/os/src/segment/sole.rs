@@ -22,13 +22,12 @@ pub struct SoleSegment {
 }
 
 impl SoleSegment {
-    /// As [`Segment::create`] with [`Sealing::SingleWriter`]. A child of a fork does not have the
-    /// mapping, which it could write otherwise.
+    /// As [`Segment::create`] with [`Sealing::SingleWriter`]. A child of a fork has other memory
+    /// there: it could write this one otherwise.
     ///
     /// # Errors: see [`SegmentError`]; nothing is left behind.
     pub fn create(name: &str, bytes: usize) -> Result<(SoleSegment, OwnedFd), SegmentError> {
         let (segment, file) = Segment::create(name, bytes, Sealing::SingleWriter)?;
-        segment.mapping.keep_from_children().map_err(super::failed("keep from children"))?;
         Ok((SoleSegment { segment }, file))
     }
 }

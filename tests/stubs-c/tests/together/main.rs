@@ -12,6 +12,7 @@ mod brief;
 mod calls;
 mod compiles;
 mod feeding;
+mod forking;
 mod growing;
 mod hostile;
 mod install;

@@ -27,7 +27,8 @@ impl ClientBinding {
     ///
     /// With it comes the deadline as it stands then.
     ///
-    /// # Errors: `NotExecuted` if the binding is revoked, `NoAStack` if none comes free in time.
+    /// # Errors: `NotExecuted` if the binding is revoked, `Usage` if it is a parent's, `NoAStack`
+    /// if none comes free in time.
     #[inline(always)]
     pub fn claim(
         &self,
@@ -57,7 +58,7 @@ impl ClientBinding {
             if let Claim::Plain(index) = claimed {
                 self.release(index);
             }
-            return Err(Box::new(self.revoked(procedure)));
+            return Err(Box::new(self.closed(procedure)));
         }
         if let Claim::Plain(index) = claimed {
             self.linkage(index).set_kept(0);
@@ -148,7 +149,7 @@ impl ClientBinding {
                 Watched::own(self.lists.wakes(class), expected).wait(slice);
             }
             if !self.state.is_open() {
-                return Err(Box::new(self.revoked(procedure)));
+                return Err(Box::new(self.closed(procedure)));
             }
         }
     }
@@ -174,10 +175,21 @@ impl ClientBinding {
         CallError::Usage(UsageError::Outstanding { procedure, limit })
     }
 
+    /// It is not open: why.
     #[cold]
-    fn revoked(&self, procedure: u32) -> CallError {
+    fn closed(&self, procedure: u32) -> CallError {
+        if self.state.is_parents() {
+            return self.forked();
+        }
         let procedure = self.procedure_name(procedure);
         CallError::NotExecuted { procedure, reason: NotExecuted::Revoked }
+    }
+
+    /// What a child is told that uses its parent's binding.
+    #[cold]
+    pub fn forked(&self) -> CallError {
+        let (name, importer) = (self.name.clone(), self.domain.core().process_id);
+        CallError::Usage(UsageError::Forked { name, importer })
     }
 
     /// The server has an older version.

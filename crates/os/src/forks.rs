@@ -1,0 +1,184 @@
+//! fork(2) of the process: what is its parent's alone is told so in the child, before anybody else
+//! runs there.
+//!
+//! ```text
+//!             before      fork(2)       after
+//!   the list ── hold ──┬── parent ── let go ───────────────────────▶ goes on
+//!                      └── child ─── each of the list is told ─────▶ its one thread goes on
+//! ```
+//!
+//! The list is locked from before the fork to after it, so that no other thread, which the child
+//! has not, is in the middle of it there. Nothing is called for a child that another way makes:
+//! clone(2) by hand and `_Fork` leave locks of the C library as other threads had them, so that
+//! such a child may call nothing that allocates, and with it nothing of Nearcall.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError, Weak};
+
+/// What a child of fork(2) has a copy of, and must not use as its parent does.
+pub trait InChild: Send + Sync {
+    /// This is the child, and has one thread. It neither waits for a lock nor allocates: another
+    /// thread of the parent may have been at it.
+    fn in_child(&self);
+}
+
+/// Whoever is told, by number.
+struct List {
+    all: BTreeMap<u64, Weak<dyn InChild>>,
+    next: u64,
+}
+
+static LIST: Mutex<List> = Mutex::new(List { all: BTreeMap::new(), next: 0 });
+
+/// How many forks this process is away from one that nobody has told of any.
+static FORKS: AtomicU32 = AtomicU32::new(0);
+
+thread_local! {
+    /// Without a destructor, so that a thread that forks allocates nothing for it.
+    static HELD: Cell<Option<ManuallyDrop<Guard>>> = const { Cell::new(None) };
+}
+
+type Guard = MutexGuard<'static, List>;
+
+/// A place in the list, until it is dropped.
+#[must_use]
+pub struct Listed {
+    number: u64,
+}
+
+/// From now on `whom` is told in each child.
+pub fn tell(whom: Weak<dyn InChild>) -> Listed {
+    watch();
+    let mut list = lock();
+    let number = list.next;
+    list.next += 1;
+    list.all.insert(number, whom);
+    Listed { number }
+}
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        let gone = lock().all.remove(&self.number);
+        // After the lock: it may be the last that keeps the memory.
+        drop(gone);
+    }
+}
+
+impl fmt::Debug for Listed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Listed").field("number", &self.number).finish()
+    }
+}
+
+/// Which of the processes this is that have forked each other: a child and its parent differ.
+pub fn generation() -> u32 {
+    watch();
+    // Relaxed: a child that adds to it has one thread.
+    FORKS.load(Ordering::Relaxed)
+}
+
+/// What each process makes for itself: a parent's has threads that its child has not, and locks
+/// that they may be at.
+#[derive(Debug)]
+pub struct PerProcess<T> {
+    made: OnceLock<(u32, T)>,
+    childs: OnceLock<Box<PerProcess<T>>>,
+}
+
+impl<T> PerProcess<T> {
+    /// Nothing yet.
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> PerProcess<T> {
+        PerProcess { made: OnceLock::new(), childs: OnceLock::new() }
+    }
+
+    /// This process's, which is made now if there is none.
+    ///
+    /// # Cost: a comparison for each fork that lies behind this process.
+    pub fn own(&self, make: impl FnOnce() -> T) -> &T {
+        let (own, mut make, mut place) = (generation(), Some(make), self);
+        loop {
+            let made = || (own, make.take().expect("it is made once")());
+            let (generation, made) = place.made.get_or_init(made);
+            if *generation == own {
+                return made;
+            }
+            place = place.childs.get_or_init(|| Box::new(PerProcess::new()));
+        }
+    }
+}
+
+fn lock() -> Guard {
+    LIST.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Has every fork(2) of this process noticed.
+fn watch() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: the function for the child calls `InChild`s, which neither wait nor allocate, and
+        // is otherwise as those for the parent: it gives a lock back that its thread has.
+        let outcome = unsafe { libc::pthread_atfork(Some(hold), Some(let_go), Some(in_child)) };
+        assert_eq!(outcome, 0, "no memory to notice fork(2)");
+    });
+}
+
+/// # Safety
+///
+/// - S1 before: called by fork(2), which calls one of the others after it.
+unsafe extern "C" fn hold() {
+    HELD.set(Some(ManuallyDrop::new(lock())));
+}
+
+/// # Safety
+///
+/// - S1 after: called by fork(2), on the thread that calls it.
+unsafe extern "C" fn let_go() {
+    drop(HELD.take().map(ManuallyDrop::into_inner));
+}
+
+/// # Safety
+///
+/// - S1 child: called by fork(2) in the child.
+unsafe extern "C" fn in_child() {
+    // Relaxed: the child has one thread.
+    FORKS.fetch_add(1, Ordering::Relaxed);
+    let Some(held) = HELD.take() else { return };
+    let held = ManuallyDrop::into_inner(held);
+    // None of them ends here: whoever has it in the parent has it here.
+    held.all.values().filter_map(Weak::upgrade).for_each(|whom| whom.in_child());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    struct Nobody;
+
+    impl InChild for Nobody {
+        fn in_child(&self) {}
+    }
+
+    #[test]
+    fn a_process_makes_its_own_once() {
+        let made = PerProcess::new();
+        assert_eq!((*made.own(|| 1), *made.own(|| 2)), (1, 1));
+    }
+
+    #[test]
+    fn who_lets_go_of_its_place_is_told_no_more() {
+        let nobody = Arc::new(Nobody);
+        let whom: Weak<Nobody> = Arc::downgrade(&nobody);
+        let listed = tell(whom);
+        let number = listed.number;
+        assert!(lock().all.contains_key(&number));
+        drop(listed);
+        assert!(!lock().all.contains_key(&number));
+    }
+}

@@ -1,0 +1,310 @@
+//! Children of fork(2): what a process has imported and exported stays its own. Its child is
+//! refused every call, what it drops ends nothing, and the parent goes on.
+//!
+//! Each test is a process of its own, so that it forks where no other test is in the middle of
+//! anything.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
+
+use futures::executor::block_on;
+use nearcall::name::Scope;
+use nearcall::raw::Failure;
+use nearcall::{BindError, Binding, CallError, Clerk, Domain, ExportOptions, UsageError};
+use nix::sys::wait::{WaitStatus, waitpid};
+use nix::unistd::{ForkResult, alarm, fork};
+use testkit::faults::faults::{FAULTS, FaultsClient};
+use testkit::server::import_options;
+use testkit::stays::stays::{STAYS, Stay, StaysClient, StaysEntries, StaysServer};
+use testkit::world::{Kind, World, in_world};
+
+const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
+
+/// Tells this program that it is the process of one test.
+const VARIABLE: &str = "NEARCALL_TESTKIT_FORKS";
+
+/// Seconds after which a child that is not over waits for ever.
+const CHILD_SECONDS: u32 = 20;
+
+/// What a child ends with that has done all that it was to.
+const DONE: i32 = 7;
+
+/// Longer than anybody spins.
+const ASLEEP_MS: u32 = 50;
+
+/// Runs a test in a process of its own.
+#[track_caller]
+fn alone(test: &str, main: impl FnOnce()) {
+    if std::env::var_os(VARIABLE).is_some() {
+        main();
+        println!("it has run");
+        std::process::exit(0);
+    }
+    let mut command = Command::new(std::env::current_exe().expect("the path of this test"));
+    command.args(["--exact", test, "--nocapture"]).env(VARIABLE, "1");
+    let output = command.output().expect("a run of this test");
+    let has_run = String::from_utf8_lossy(&output.stdout).contains("it has run");
+    assert!(output.status.success() && has_run, "{output:?}");
+}
+
+/// The same beside a server in another process, with a client of it.
+#[track_caller]
+fn beside_a_server(test: &str, main: impl Fn(&World, FaultsClient)) {
+    alone(test, || {
+        in_world(Kind::Processes, SERVER, |world| {
+            let server = world.serve("forks");
+            main(world, world.import(&server));
+        });
+    });
+}
+
+/// How a child ends that does this.
+fn end_of_child(main: impl FnOnce()) -> WaitStatus {
+    // SAFETY: the child calls what allocates, which glibc allows after a fork.
+    match unsafe { fork() }.expect("a child") {
+        ForkResult::Child => {
+            alarm::set(CHILD_SECONDS);
+            let is_done = catch_unwind(AssertUnwindSafe(main)).is_ok();
+            // SAFETY: ends the child without what the parent would do at its end.
+            unsafe { nix::libc::_exit(if is_done { DONE } else { 1 }) }
+        }
+        ForkResult::Parent { child } => waitpid(child, None).expect("our own child"),
+    }
+}
+
+#[track_caller]
+fn child(main: impl FnOnce()) {
+    let end = end_of_child(main);
+    assert!(matches!(end, WaitStatus::Exited(_, DONE)), "{end:?}");
+}
+
+/// That a call is refused to a child of this process, and says what to do.
+#[track_caller]
+fn refused<T: std::fmt::Debug, E: Failure + std::fmt::Debug>(outcome: Result<T, E>, parent: u32) {
+    let error = outcome.unwrap_err();
+    let error = error.call_error().expect("it did not raise");
+    let CallError::Usage(UsageError::Forked { name, importer }) = error else {
+        panic!("{error}");
+    };
+    assert_eq!((name.starts_with("forks"), *importer), (true, parent));
+    let said = error.to_string();
+    assert!(said.contains("was forked from") && said.contains("import again"), "{said}");
+}
+
+/// As many calls as have an A-stack, and some, one after the other and at once.
+#[track_caller]
+fn goes_on(client: &FaultsClient) {
+    (0..20).for_each(|number| assert_eq!(client.add(number, 1).unwrap(), number + 1));
+    let posting = client.posting();
+    let pending: Vec<_> = (0..5).map(|number| posting.add(number, 2).unwrap()).collect();
+    let sums: Vec<i32> = pending.into_iter().map(|call| call.collect().unwrap()).collect();
+    assert_eq!(sums, [2, 3, 4, 5, 6]);
+    assert_eq!(client.echo(&[3; 100_000]).unwrap(), [3; 100_000]);
+    assert!(!client.binding().is_revoked());
+    assert_eq!(client.binding().captured_count(), 0);
+}
+
+#[test]
+fn a_child_is_refused_every_call_and_the_parent_goes_on() {
+    beside_a_server("a_child_is_refused_every_call_and_the_parent_goes_on", |_, client| {
+        let parent = std::process::id();
+        let deadline = client.with_deadline(std::time::Duration::from_secs(5));
+        // One of its A-stacks is kept for this thread, and one is not.
+        goes_on(&client);
+        child(|| {
+            for _ in 0..10 {
+                refused(client.null(), parent);
+                refused(client.echo(&[1; 100_000]), parent);
+                refused(client.work(1, 0, &[1]), parent);
+                refused(client.note(), parent);
+                refused(client.posting().add(1, 2).map(drop), parent);
+                refused(block_on(client.awaiting().add(1, 2)), parent);
+                refused(deadline.null(), parent);
+                refused(client.binding().lend(10).map(drop), parent);
+            }
+            std::thread::scope(|scope| {
+                let other = scope.spawn(|| refused(client.null(), parent));
+                other.join().unwrap();
+            });
+            assert!(client.binding().is_revoked());
+        });
+        goes_on(&client);
+    });
+}
+
+#[test]
+fn a_child_of_a_thread_that_never_called_is_refused_too() {
+    beside_a_server("a_child_of_a_thread_that_never_called_is_refused_too", |_, client| {
+        let parent = std::process::id();
+        goes_on(&client);
+        std::thread::scope(|scope| {
+            scope.spawn(|| child(|| refused(client.null(), parent))).join().unwrap();
+        });
+        goes_on(&client);
+    });
+}
+
+#[test]
+fn a_child_calls_over_a_binding_of_its_own() {
+    beside_a_server("a_child_calls_over_a_binding_of_its_own", |world, client| {
+        // The thread that wakes tasks is the parent's.
+        assert!(block_on(client.awaiting().doze(ASLEEP_MS)).is_ok());
+        child(|| {
+            let domain = Domain::new().unwrap();
+            let options = world.import_options();
+            let own = Binding::import_with(&domain, "forks", &FAULTS, options).unwrap();
+            let own = FaultsClient::new(own);
+            goes_on(&own);
+            assert!(block_on(own.awaiting().doze(ASLEEP_MS)).is_ok());
+            child(|| refused(own.null(), std::os::unix::process::parent_id()));
+            goes_on(&own);
+        });
+        goes_on(&client);
+    });
+}
+
+#[test]
+fn a_child_neither_binds_again_nor_introduces_by_what_is_its_parents() {
+    let test = "a_child_neither_binds_again_nor_introduces_by_what_is_its_parents";
+    beside_a_server(test, |world, client| {
+        child(|| {
+            let import = || {
+                let domain = world.client_domain();
+                Binding::import_with(domain, "forks", &FAULTS, world.import_options()).map(drop)
+            };
+            let binding = client.binding();
+            let refusals = [import(), binding.rebind().map(drop), binding.introduce().map(drop)];
+            for refusal in refusals {
+                let Err(BindError::System { reason, .. }) = refusal else { panic!("{refusal:?}") };
+                assert!(reason.to_string().contains("was forked from"), "{reason}");
+            }
+        });
+        goes_on(&client);
+    });
+}
+
+#[test]
+fn calls_that_were_posted_are_the_parents() {
+    beside_a_server("calls_that_were_posted_are_the_parents", |_, client| {
+        let parent = std::process::id();
+        let posting = client.posting();
+        for is_replied in [false, true] {
+            let post = || posting.work(1, if is_replied { 0 } else { 300 }, &[9]).unwrap();
+            let pending: Vec<_> = (0..4).map(|_| post()).collect();
+            while is_replied && !pending.iter().all(|call| call.is_replied()) {
+                std::thread::yield_now();
+            }
+            let mut pending = Some(pending);
+            child(|| {
+                let mut pending = pending.take().unwrap().into_iter();
+                refused(pending.next().unwrap().collect(), parent);
+                pending.next().unwrap().cancel();
+            });
+            for call in pending.unwrap() {
+                assert_eq!(call.collect().unwrap(), [1, 9]);
+            }
+            goes_on(&client);
+        }
+    });
+}
+
+#[test]
+fn lent_memory_and_feeds_are_the_parents() {
+    alone("lent_memory_and_feeds_are_the_parents", || {
+        in_world(Kind::Processes, SERVER, |world| {
+            let server = world.serve("forks");
+            let (client, feeding) = (world.import(&server), world.import_feeding(&server));
+            let mut lent = client.binding().lend(5000).unwrap();
+            lent.fill(1);
+            let mut numbers = feeding.numbers(100_000, 0).unwrap();
+            assert_eq!(numbers.next().unwrap().unwrap(), 0);
+            let mut held = Some((lent, numbers));
+            child(|| {
+                let (mut lent, mut numbers) = held.take().unwrap();
+                assert!(lent.iter().all(|byte| *byte == 0), "it is memory of the child's own");
+                lent.fill(2);
+                // What has come is there; the next batch does not come here.
+                let refusal = numbers.find_map(Result::err).expect("it is not all there");
+                refused(Err::<(), _>(refusal), std::os::unix::process::parent_id());
+            });
+            let (lent, numbers) = held.unwrap();
+            assert_eq!(client.sum(&lent).unwrap(), 5000);
+            let numbers: Result<Vec<u32>, CallError> = numbers.collect();
+            assert!(numbers.unwrap().into_iter().eq(1..100_000));
+            goes_on(&client);
+        });
+    });
+}
+
+#[test]
+fn what_a_child_drops_or_ends_with_ends_nothing() {
+    beside_a_server("what_a_child_drops_or_ends_with_ends_nothing", |world, client| {
+        let exported = Domain::new().unwrap();
+        let export = || testkit::server::export(&exported, world.directory(), "forks-own").unwrap();
+        let domain = Domain::new().unwrap();
+        let import = || {
+            let options = world.import_options();
+            FaultsClient::new(Binding::import_with(&domain, "forks-own", &FAULTS, options).unwrap())
+        };
+        let mut held = Some((export(), client));
+        let own = import();
+        child(|| drop(held.take()));
+        child(|| {
+            exported.shut_down();
+            domain.shut_down();
+            let (clerk, client) = held.take().unwrap();
+            drop((clerk, client));
+        });
+        let exits = end_of_child(|| std::process::exit(3));
+        assert!(matches!(exits, WaitStatus::Exited(_, 3)), "{exits:?}");
+        goes_on(&own);
+        goes_on(&import());
+        goes_on(&held.unwrap().1);
+    });
+}
+
+/// Serves `Stays`, and has a child return from the procedure as well.
+struct Forker;
+
+impl StaysServer for Forker {
+    fn work(&self, nanoseconds: u32) -> Stay {
+        let is_child = nanoseconds == 1;
+        if is_child {
+            // SAFETY: as in `end_of_child`.
+            match unsafe { fork() }.expect("a child") {
+                ForkResult::Child => {
+                    alarm::set(CHILD_SECONDS);
+                }
+                ForkResult::Parent { child } => {
+                    let end = waitpid(child, None).expect("our own child");
+                    assert!(matches!(end, WaitStatus::Exited(_, 0)), "{end:?}");
+                }
+            }
+        }
+        Stay {
+            client_processor: 0,
+            processor: 0,
+            begin_ns: 1,
+            end_ns: u64::from(std::process::id()),
+        }
+    }
+}
+
+#[test]
+fn a_child_that_returns_from_a_procedure_replies_to_nobody() {
+    alone("a_child_that_returns_from_a_procedure_replies_to_nobody", || {
+        let directory = tempfile::tempdir().unwrap();
+        let (server, domain) = (Domain::new().unwrap(), Domain::new().unwrap());
+        let mut options = ExportOptions::default();
+        options.scope = Some(Scope::Directory(directory.path().to_owned()));
+        let _clerk =
+            Clerk::export_with(&server, "forker", StaysEntries::new(Forker), options).unwrap();
+        let options = import_options(directory.path());
+        let client = Binding::import_with(&domain, "forker", &STAYS, options).unwrap();
+        let client = StaysClient::new(client);
+        for nanoseconds in [0, 1, 0, 1, 0] {
+            assert_eq!(client.work(nanoseconds).unwrap().end_ns, u64::from(std::process::id()));
+        }
+        assert!(!client.binding().is_revoked());
+    });
+}
