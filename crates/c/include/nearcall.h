@@ -418,6 +418,10 @@ nearcall_clerk *nearcall_export(const nearcall_domain *domain, const char *name,
                                 const nearcall_interface *interface, nearcall_enter enter,
                                 void *server, const nearcall_export_options *options,
                                 nearcall_environment *environment);
+/* Of a server whose record has null for that function; null, always. */
+NEARCALL_RARE nearcall_clerk *nearcall_refuse_server(const nearcall_interface *interface,
+                                                     const char *function,
+                                                     nearcall_environment *environment);
 
 /* These return false after an error, which the environment then tells. */
 bool nearcall_call(const nearcall_client *client, uint32_t procedure,

@@ -274,8 +274,9 @@ typedef struct nearcall_server_growing_Shelf {
 void nearcall_entry_growing_Shelf_echo(const nearcall_server_growing_Shelf *nc_server, nearcall_served *nc_call);
 void nearcall_entry_growing_Shelf_swap(const nearcall_server_growing_Shelf *nc_server, nearcall_served *nc_call);
 void nearcall_entry_growing_Shelf_count(const nearcall_server_growing_Shelf *nc_server, nearcall_served *nc_call);
-/* Exports it under `name`; null after an error. `server` stays until the domain
- * is shut down. In the file of the server's loop. */
+/* Exports it under `name`; null after an error: NEARCALL_USAGE if a function is
+ * lacking. `server` stays until the domain is shut down. In the file of the
+ * server's loop. */
 nearcall_clerk *nearcall_export_with_growing_Shelf(const nearcall_domain *domain,
     const char *name, const nearcall_server_growing_Shelf *server,
     const nearcall_export_options *options, nearcall_environment *env);

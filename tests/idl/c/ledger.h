@@ -189,8 +189,9 @@ void nearcall_entry_Ledger_load(const nearcall_server_Ledger *nc_server, nearcal
 void nearcall_entry_Ledger_put_load(const nearcall_server_Ledger *nc_server, nearcall_served *nc_call);
 void nearcall_entry_Ledger_end_load(const nearcall_server_Ledger *nc_server, nearcall_served *nc_call);
 void nearcall_entry_Ledger_follow(const nearcall_server_Ledger *nc_server, nearcall_served *nc_call);
-/* Exports it under `name`; null after an error. `server` stays until the domain
- * is shut down. In the file of the server's loop. */
+/* Exports it under `name`; null after an error: NEARCALL_USAGE if a function is
+ * lacking. `server` stays until the domain is shut down. In the file of the
+ * server's loop. */
 nearcall_clerk *nearcall_export_with_Ledger(const nearcall_domain *domain,
     const char *name, const nearcall_server_Ledger *server,
     const nearcall_export_options *options, nearcall_environment *env);

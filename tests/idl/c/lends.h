@@ -119,8 +119,9 @@ typedef struct nearcall_server_lends_Reader {
 void nearcall_entry_lends_Reader_both(const nearcall_server_lends_Reader *nc_server, nearcall_served *nc_call);
 void nearcall_entry_lends_Reader_changed(const nearcall_server_lends_Reader *nc_server, nearcall_served *nc_call);
 void nearcall_entry_lends_Reader_told(const nearcall_server_lends_Reader *nc_server, nearcall_served *nc_call);
-/* Exports it under `name`; null after an error. `server` stays until the domain
- * is shut down. In the file of the server's loop. */
+/* Exports it under `name`; null after an error: NEARCALL_USAGE if a function is
+ * lacking. `server` stays until the domain is shut down. In the file of the
+ * server's loop. */
 nearcall_clerk *nearcall_export_with_lends_Reader(const nearcall_domain *domain,
     const char *name, const nearcall_server_lends_Reader *server,
     const nearcall_export_options *options, nearcall_environment *env);
@@ -192,8 +193,9 @@ typedef struct nearcall_server_lends_Plain {
 } nearcall_server_lends_Plain;
 
 void nearcall_entry_lends_Plain_looked_at(const nearcall_server_lends_Plain *nc_server, nearcall_served *nc_call);
-/* Exports it under `name`; null after an error. `server` stays until the domain
- * is shut down. In the file of the server's loop. */
+/* Exports it under `name`; null after an error: NEARCALL_USAGE if a function is
+ * lacking. `server` stays until the domain is shut down. In the file of the
+ * server's loop. */
 nearcall_clerk *nearcall_export_with_lends_Plain(const nearcall_domain *domain,
     const char *name, const nearcall_server_lends_Plain *server,
     const nearcall_export_options *options, nearcall_environment *env);

@@ -183,8 +183,9 @@ typedef struct nearcall_server_Samples {
 
 void nearcall_entry_Samples_read(const nearcall_server_Samples *nc_server, nearcall_served *nc_call);
 void nearcall_entry_Samples_image(const nearcall_server_Samples *nc_server, nearcall_served *nc_call);
-/* Exports it under `name`; null after an error. `server` stays until the domain
- * is shut down. In the file of the server's loop. */
+/* Exports it under `name`; null after an error: NEARCALL_USAGE if a function is
+ * lacking. `server` stays until the domain is shut down. In the file of the
+ * server's loop. */
 nearcall_clerk *nearcall_export_with_Samples(const nearcall_domain *domain,
     const char *name, const nearcall_server_Samples *server,
     const nearcall_export_options *options, nearcall_environment *env);

@@ -268,8 +268,9 @@ void nearcall_entry_talks_Talks_pass(const nearcall_server_talks_Talks *nc_serve
 void nearcall_entry_talks_Talks_next_pass(const nearcall_server_talks_Talks *nc_server, nearcall_served *nc_call);
 void nearcall_entry_talks_Talks_put_pass(const nearcall_server_talks_Talks *nc_server, nearcall_served *nc_call);
 void nearcall_entry_talks_Talks_end_pass(const nearcall_server_talks_Talks *nc_server, nearcall_served *nc_call);
-/* Exports it under `name`; null after an error. `server` stays until the domain
- * is shut down. In the file of the server's loop. */
+/* Exports it under `name`; null after an error: NEARCALL_USAGE if a function is
+ * lacking. `server` stays until the domain is shut down. In the file of the
+ * server's loop. */
 nearcall_clerk *nearcall_export_with_talks_Talks(const nearcall_domain *domain,
     const char *name, const nearcall_server_talks_Talks *server,
     const nearcall_export_options *options, nearcall_environment *env);

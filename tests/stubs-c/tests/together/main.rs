@@ -15,6 +15,7 @@ mod feeding;
 mod growing;
 mod hostile;
 mod install;
+mod lacking;
 mod lending;
 mod policies;
 mod posting;
