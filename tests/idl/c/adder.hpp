@@ -169,23 +169,28 @@ class AdderClerk {
     }
   private:
     static void run_null(void *nc_self, nearcall_environment *nc_env) {
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
             static_cast<AdderServer *>(nc_self)->null();
+            nc_has_returned = true;
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "Adder::null", nc_has_returned);
         }
     }
     static int32_t run_add(void *nc_self, int32_t a, int32_t b, nearcall_environment *nc_env) {
         auto nc_free_returned = [](int32_t &) {};
         ::nearcall::detail::held<int32_t, decltype(nc_free_returned)> nc_returned(nc_free_returned);
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
-            nc_give(static_cast<AdderServer *>(nc_self)->add(static_cast<int32_t>(a), static_cast<int32_t>(b)), nc_returned.value);
+            const auto nc_value = static_cast<AdderServer *>(nc_self)->add(static_cast<int32_t>(a), static_cast<int32_t>(b));
+            nc_has_returned = true;
+            nc_give(nc_value, nc_returned.value);
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "Adder::add", nc_has_returned);
         }
         return nc_returned.moved();
     }

@@ -226,25 +226,31 @@ class AgainClerk {
     static int32_t run_ask(void *nc_self, int32_t key, nearcall_environment *nc_env) {
         auto nc_free_returned = [](int32_t &) {};
         ::nearcall::detail::held<int32_t, decltype(nc_free_returned)> nc_returned(nc_free_returned);
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
-            nc_give(static_cast<AgainServer *>(nc_self)->ask(static_cast<int32_t>(key)), nc_returned.value);
+            const auto nc_value = static_cast<AgainServer *>(nc_self)->ask(static_cast<int32_t>(key));
+            nc_has_returned = true;
+            nc_give(nc_value, nc_returned.value);
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "Again::ask", nc_has_returned);
         }
         return nc_returned.moved();
     }
     static nearcall_sequence_octet run_look(void *nc_self, const char *name, bool *is_old, nearcall_environment *nc_env) {
         auto nc_free_returned = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
         ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_free_returned)> nc_returned(nc_free_returned);
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
             ::nearcall::detail::kept<::std::string> nc_given_name;
             nc_take(name, *nc_given_name);
             bool nc_given_is_old{};
-            nc_give(static_cast<AgainServer *>(nc_self)->look(*nc_given_name, nc_given_is_old), nc_returned.value);
+            const auto nc_value = static_cast<AgainServer *>(nc_self)->look(*nc_given_name, nc_given_is_old);
+            nc_has_returned = true;
+            nc_give(nc_value, nc_returned.value);
             {
                 auto nc_free_new = [](bool &) {};
                 ::nearcall::detail::held<bool, decltype(nc_free_new)> nc_new(nc_free_new);
@@ -252,19 +258,22 @@ class AgainClerk {
                 *is_old = nc_new.moved();
             }
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "Again::look", nc_has_returned);
         }
         return nc_returned.moved();
     }
     static int32_t run_once(void *nc_self, int32_t key, nearcall_environment *nc_env) {
         auto nc_free_returned = [](int32_t &) {};
         ::nearcall::detail::held<int32_t, decltype(nc_free_returned)> nc_returned(nc_free_returned);
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
-            nc_give(static_cast<AgainServer *>(nc_self)->once(static_cast<int32_t>(key)), nc_returned.value);
+            const auto nc_value = static_cast<AgainServer *>(nc_self)->once(static_cast<int32_t>(key));
+            nc_has_returned = true;
+            nc_give(nc_value, nc_returned.value);
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "Again::once", nc_has_returned);
         }
         return nc_returned.moved();
     }

@@ -333,6 +333,7 @@ class ShelfClerk {
     static ::shelf_Books run_find(void *nc_self, const char *part, ::shelf_Mark *mark, const ::shelf_Prices *prices, nearcall_environment *nc_env) {
         auto nc_free_returned = [](::shelf_Books &value) { nearcall_free_sequence_shelf_Book(&value); };
         ::nearcall::detail::held<::shelf_Books, decltype(nc_free_returned)> nc_returned(nc_free_returned);
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
@@ -342,7 +343,9 @@ class ShelfClerk {
             nc_take(*mark, nc_given_mark);
             ::nearcall::idl::shelf::Prices nc_given_prices{};
             nc_take(*prices, nc_given_prices);
-            nc_give(static_cast<ShelfServer *>(nc_self)->find(*nc_given_part, nc_given_mark, nc_given_prices), nc_returned.value);
+            const auto nc_value = static_cast<ShelfServer *>(nc_self)->find(*nc_given_part, nc_given_mark, nc_given_prices);
+            nc_has_returned = true;
+            nc_give(nc_value, nc_returned.value);
             {
                 auto nc_free_new = [](::shelf_Mark &) {};
                 ::nearcall::detail::held<::shelf_Mark, decltype(nc_free_new)> nc_new(nc_free_new);
@@ -357,14 +360,15 @@ class ShelfClerk {
                 ::nearcall_raise_shelf_Unknown(nc_env, nc_raised);
             } catch (...) {
                 ::nearcall_free_shelf_Unknown(&nc_raised);
-                nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+                ::nearcall::detail::threw(nc_env, "shelf::Shelf::find", true);
             }
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "shelf::Shelf::find", nc_has_returned);
         }
         return nc_returned.moved();
     }
     static void run_read(void *nc_self, const char *title, nearcall_served *text, nearcall_environment *nc_env) {
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
@@ -372,17 +376,20 @@ class ShelfClerk {
             nc_take(title, *nc_given_title);
             ::nearcall::room nc_given_text(text);
             static_cast<ShelfServer *>(nc_self)->read(*nc_given_title, nc_given_text);
+            nc_has_returned = true;
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "shelf::Shelf::read", nc_has_returned);
         }
     }
     static void run_note(void *nc_self, uint8_t stars, nearcall_environment *nc_env) {
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
             static_cast<ShelfServer *>(nc_self)->note(static_cast<uint8_t>(stars));
+            nc_has_returned = true;
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "shelf::Shelf::note", nc_has_returned);
         }
     }
     struct release {

@@ -321,10 +321,10 @@ class TalksClerk {
                     ::nearcall_raise_talks_Refused(nc_env, nc_raised);
                 } catch (...) {
                     ::nearcall_free_talks_Refused(&nc_raised);
-                    nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+                    ::nearcall::detail::threw(nc_env, "talks::Talks::talk", true);
                 }
             } catch (...) {
-                nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+                ::nearcall::detail::threw(nc_env, "talks::Talks::talk", false);
             }
             ::nearcall_release_outlet_talks_Talks_talk(static_cast<::nearcall_outlet_talks_Talks_talk *>(nc_own), nc_env);
         }
@@ -333,12 +333,14 @@ class TalksClerk {
         ::nearcall::inlet<::std::string> nc_in(nc_inlet, exchange_talk::next, exchange_talk::release_inlet);
         ::nearcall::outlet<::nearcall::idl::talks::Line> nc_out(nc_outlet, exchange_talk::put,
             exchange_talk::release_outlet, exchange_talk::raise);
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
             ::nearcall::detail::kept<::std::string> nc_given_room;
             nc_take(room, *nc_given_room);
             static_cast<TalksServer *>(nc_self)->talk(*nc_given_room, ::std::move(nc_in), ::std::move(nc_out));
+            nc_has_returned = true;
         } catch (const ::nearcall::idl::talks::Refused &thrown) {
             ::talks_Refused nc_raised;
             ::std::memset(&nc_raised, 0, sizeof nc_raised);
@@ -347,10 +349,10 @@ class TalksClerk {
                 ::nearcall_raise_talks_Refused(nc_env, nc_raised);
             } catch (...) {
                 ::nearcall_free_talks_Refused(&nc_raised);
-                nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+                ::nearcall::detail::threw(nc_env, "talks::Talks::talk", true);
             }
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "talks::Talks::talk", nc_has_returned);
         }
     }
     struct exchange_pass {
@@ -392,7 +394,7 @@ class TalksClerk {
                 using ::nearcall::detail::nc_give;
                 ::std::rethrow_exception(nc_thrown);
             } catch (...) {
-                nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+                ::nearcall::detail::threw(nc_env, "talks::Talks::pass", false);
             }
             ::nearcall_release_outlet_talks_Talks_pass(static_cast<::nearcall_outlet_talks_Talks_pass *>(nc_own), nc_env);
         }
@@ -401,12 +403,14 @@ class TalksClerk {
         ::nearcall::inlet<uint8_t> nc_in(nc_inlet, exchange_pass::next, exchange_pass::release_inlet);
         ::nearcall::outlet<double> nc_out(nc_outlet, exchange_pass::put,
             exchange_pass::release_outlet, exchange_pass::raise);
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
             static_cast<TalksServer *>(nc_self)->pass(::std::move(nc_in), ::std::move(nc_out));
+            nc_has_returned = true;
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "talks::Talks::pass", nc_has_returned);
         }
     }
     struct release {

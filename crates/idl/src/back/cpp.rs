@@ -9,6 +9,7 @@
 //! interface's name before its own. Decides only what is C++'s own: names, and which class of the
 //! standard library stands for what.
 
+mod caught;
 mod exchanges;
 mod feeds;
 mod interface;

@@ -24,5 +24,6 @@ mod reading;
 mod rebinds;
 mod sizes;
 mod talking;
+mod throwing;
 mod versions;
 mod witnessing;
