@@ -120,6 +120,10 @@ struct export_options {
 
 namespace detail {
 
+inline std::uint64_t deadline_ns(std::chrono::nanoseconds deadline) {
+    return deadline.count() > 0 ? static_cast<std::uint64_t>(deadline.count()) : 0;
+}
+
 inline std::size_t set_policy(const nearcall_clerk *clerk, const std::string &path) {
     nearcall_environment env;
     const std::int64_t revoked = nearcall_clerk_set_policy(clerk, path.c_str(), &env);

@@ -101,6 +101,14 @@ class Reader {
         }
         return rebound;
     }
+    /* The same binding, whose calls take at most so long, whatever they wait for. Past that they
+     * throw call_error: NEARCALL_CALL_ABORTED, or what was not posted NEARCALL_NO_ASTACK or
+     * NEARCALL_NOT_EXECUTED. Any duration of std::chrono will do; 0 and less is over at once. */
+    friend Reader with_deadline(const Reader &client,
+        ::std::chrono::nanoseconds deadline) {
+        const auto deadline_ns = ::nearcall::detail::deadline_ns(deadline);
+        return ::nearcall::idl::lends::Reader(::nearcall_with_deadline_lends_Reader(client.nc_own_.get(), deadline_ns));
+    }
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Reader(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
         nearcall_environment env;
@@ -320,6 +328,14 @@ class Plain {
             throw ::nearcall::call_error(env);
         }
         return rebound;
+    }
+    /* The same binding, whose calls take at most so long, whatever they wait for. Past that they
+     * throw call_error: NEARCALL_CALL_ABORTED, or what was not posted NEARCALL_NO_ASTACK or
+     * NEARCALL_NOT_EXECUTED. Any duration of std::chrono will do; 0 and less is over at once. */
+    friend Plain with_deadline(const Plain &client,
+        ::std::chrono::nanoseconds deadline) {
+        const auto deadline_ns = ::nearcall::detail::deadline_ns(deadline);
+        return ::nearcall::idl::lends::Plain(::nearcall_with_deadline_lends_Plain(client.nc_own_.get(), deadline_ns));
     }
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Plain(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {

@@ -122,6 +122,14 @@ class Samples {
         }
         return rebound;
     }
+    /* The same binding, whose calls take at most so long, whatever they wait for. Past that they
+     * throw call_error: NEARCALL_CALL_ABORTED, or what was not posted NEARCALL_NO_ASTACK or
+     * NEARCALL_NOT_EXECUTED. Any duration of std::chrono will do; 0 and less is over at once. */
+    friend Samples with_deadline(const Samples &client,
+        ::std::chrono::nanoseconds deadline) {
+        const auto deadline_ns = ::nearcall::detail::deadline_ns(deadline);
+        return ::nearcall::idl::Samples(::nearcall_with_deadline_Samples(client.nc_own_.get(), deadline_ns));
+    }
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Samples(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
         nearcall_environment env;

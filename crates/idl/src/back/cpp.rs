@@ -23,7 +23,7 @@ use crate::back::{Output, Printed, Unsupported};
 use crate::model::{DeclarationId, Kind, Model, Type};
 
 /// Functions that stand beside clients, in the namespaces of their interfaces.
-const BESIDE_CLIENTS: &[&str] = &["introduce", "lend", "posting", "rebind"];
+const BESIDE_CLIENTS: &[&str] = &["introduce", "lend", "posting", "rebind", "with_deadline"];
 
 /// What every printer looks at.
 struct Cpp<'c, 'm> {

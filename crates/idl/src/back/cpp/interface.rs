@@ -543,6 +543,17 @@ fn print_binding((own, path): (&str, &str), c: &str, text: &mut Text) {
     throw_unless("rebound.nc_own_", text);
     text.line("return rebound;");
     text.close("}");
+    text.line("/* The same binding, whose calls take at most so long, whatever they wait for. Past that they");
+    text.line(
+        " * throw call_error: NEARCALL_CALL_ABORTED, or what was not posted NEARCALL_NO_ASTACK or",
+    );
+    text.line(" * NEARCALL_NOT_EXECUTED. Any duration of std::chrono will do; 0 and less is over at once. */");
+    text.line(format!("friend {own} with_deadline(const {own} &client,"));
+    text.open("    ::std::chrono::nanoseconds deadline) {");
+    text.line("const auto deadline_ns = ::nearcall::detail::deadline_ns(deadline);");
+    let hasty = format!("::nearcall_with_deadline_{c}(client.nc_own_.get(), deadline_ns)");
+    text.line(format!("return {path}({hasty});"));
+    text.close("}");
     text.line("/* Binds to what somebody else is bound to, whose introduction is used up. */");
     let introduction = "::nearcall::descriptor introduction";
     text.open(format!("{own}(const ::nearcall::domain &domain, {introduction}) {{"));
