@@ -21,7 +21,7 @@ pub const SONAME: &str = concat!(
 );
 
 /// What a program that links libnearcall.a needs besides: `rustc --print native-static-libs`, but
-/// for what unwinds. Compilers bring that themselves, and the one that fits: `gcc_s` is shared alone.
+/// for what unwinds. Compilers bring that themselves, the one that fits: `gcc_s` is shared alone.
 const SYSTEM_LIBRARIES: &[&str] = &["util", "rt", "pthread", "m", "dl", "c"];
 
 const PKG_CONFIG: &str = include_str!("install/nearcall.pc");

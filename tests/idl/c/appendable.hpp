@@ -358,9 +358,10 @@ class Shelf {
         }
         return rebound;
     }
-    /* The same binding, whose calls take at most so long, whatever they wait for. Past that they
-     * throw call_error: NEARCALL_CALL_ABORTED, or what was not posted NEARCALL_NO_ASTACK or
-     * NEARCALL_NOT_EXECUTED. Any duration of std::chrono will do; 0 and less is over at once. */
+    /* The same binding, whose calls take at most so long, whatever they wait for. Past
+     * that they throw call_error: NEARCALL_CALL_ABORTED, or what was not posted
+     * NEARCALL_NO_ASTACK or NEARCALL_NOT_EXECUTED; with 0 or less none is posted. Any
+     * duration of std::chrono will do. */
     friend Shelf with_deadline(const Shelf &client,
         ::std::chrono::nanoseconds deadline) {
         const auto deadline_ns = ::nearcall::detail::deadline_ns(deadline);

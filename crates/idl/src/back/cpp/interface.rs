@@ -543,11 +543,15 @@ fn print_binding((own, path): (&str, &str), c: &str, text: &mut Text) {
     throw_unless("rebound.nc_own_", text);
     text.line("return rebound;");
     text.close("}");
-    text.line("/* The same binding, whose calls take at most so long, whatever they wait for. Past that they");
-    text.line(
-        " * throw call_error: NEARCALL_CALL_ABORTED, or what was not posted NEARCALL_NO_ASTACK or",
+    text.lines(
+        [
+            "/* The same binding, whose calls take at most so long, whatever they wait for. Past",
+            " * that they throw call_error: NEARCALL_CALL_ABORTED, or what was not posted",
+            " * NEARCALL_NO_ASTACK or NEARCALL_NOT_EXECUTED; with 0 or less none is posted. Any",
+            " * duration of std::chrono will do. */",
+        ]
+        .map(String::from),
     );
-    text.line(" * NEARCALL_NOT_EXECUTED. Any duration of std::chrono will do; 0 and less is over at once. */");
     text.line(format!("friend {own} with_deadline(const {own} &client,"));
     text.open("    ::std::chrono::nanoseconds deadline) {");
     text.line("const auto deadline_ns = ::nearcall::detail::deadline_ns(deadline);");
