@@ -49,7 +49,8 @@ NEARCALL_INLINE Adder *nearcall_rebind_Adder(const Adder *client,
     nearcall_begin(env);
     return (struct Adder *)nearcall_rebind((const nearcall_client *)client, env);
 }
-/* The same binding, whose calls wait at most so long; released by itself. */
+/* The same binding, whose calls wait at most so long; with 0 none is posted.
+ * Released by itself. */
 NEARCALL_INLINE Adder *nearcall_with_deadline_Adder(const Adder *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;

@@ -65,7 +65,8 @@ NEARCALL_INLINE Again *nearcall_rebind_Again(const Again *client,
     nearcall_begin(env);
     return (struct Again *)nearcall_rebind((const nearcall_client *)client, env);
 }
-/* The same binding, whose calls wait at most so long; released by itself. */
+/* The same binding, whose calls wait at most so long; with 0 none is posted.
+ * Released by itself. */
 NEARCALL_INLINE Again *nearcall_with_deadline_Again(const Again *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;

@@ -236,7 +236,8 @@ NEARCALL_INLINE growing_Shelf *nearcall_rebind_growing_Shelf(const growing_Shelf
     nearcall_begin(env);
     return (struct growing_Shelf *)nearcall_rebind((const nearcall_client *)client, env);
 }
-/* The same binding, whose calls wait at most so long; released by itself. */
+/* The same binding, whose calls wait at most so long; with 0 none is posted.
+ * Released by itself. */
 NEARCALL_INLINE growing_Shelf *nearcall_with_deadline_growing_Shelf(const growing_Shelf *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;

@@ -120,7 +120,8 @@ NEARCALL_INLINE Ledger *nearcall_rebind_Ledger(const Ledger *client,
     nearcall_begin(env);
     return (struct Ledger *)nearcall_rebind((const nearcall_client *)client, env);
 }
-/* The same binding, whose calls wait at most so long; released by itself. */
+/* The same binding, whose calls wait at most so long; with 0 none is posted.
+ * Released by itself. */
 NEARCALL_INLINE Ledger *nearcall_with_deadline_Ledger(const Ledger *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;

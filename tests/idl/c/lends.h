@@ -77,7 +77,8 @@ NEARCALL_INLINE lends_Reader *nearcall_rebind_lends_Reader(const lends_Reader *c
     nearcall_begin(env);
     return (struct lends_Reader *)nearcall_rebind((const nearcall_client *)client, env);
 }
-/* The same binding, whose calls wait at most so long; released by itself. */
+/* The same binding, whose calls wait at most so long; with 0 none is posted.
+ * Released by itself. */
 NEARCALL_INLINE lends_Reader *nearcall_with_deadline_lends_Reader(const lends_Reader *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;
@@ -169,7 +170,8 @@ NEARCALL_INLINE lends_Plain *nearcall_rebind_lends_Plain(const lends_Plain *clie
     nearcall_begin(env);
     return (struct lends_Plain *)nearcall_rebind((const nearcall_client *)client, env);
 }
-/* The same binding, whose calls wait at most so long; released by itself. */
+/* The same binding, whose calls wait at most so long; with 0 none is posted.
+ * Released by itself. */
 NEARCALL_INLINE lends_Plain *nearcall_with_deadline_lends_Plain(const lends_Plain *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;

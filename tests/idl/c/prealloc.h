@@ -150,7 +150,8 @@ NEARCALL_INLINE Samples *nearcall_rebind_Samples(const Samples *client,
     nearcall_begin(env);
     return (struct Samples *)nearcall_rebind((const nearcall_client *)client, env);
 }
-/* The same binding, whose calls wait at most so long; released by itself. */
+/* The same binding, whose calls wait at most so long; with 0 none is posted.
+ * Released by itself. */
 NEARCALL_INLINE Samples *nearcall_with_deadline_Samples(const Samples *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;

@@ -182,7 +182,8 @@ NEARCALL_INLINE shelf_Shelf *nearcall_rebind_shelf_Shelf(const shelf_Shelf *clie
     nearcall_begin(env);
     return (struct shelf_Shelf *)nearcall_rebind((const nearcall_client *)client, env);
 }
-/* The same binding, whose calls wait at most so long; released by itself. */
+/* The same binding, whose calls wait at most so long; with 0 none is posted.
+ * Released by itself. */
 NEARCALL_INLINE shelf_Shelf *nearcall_with_deadline_shelf_Shelf(const shelf_Shelf *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;

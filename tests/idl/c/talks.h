@@ -173,7 +173,8 @@ NEARCALL_INLINE talks_Talks *nearcall_rebind_talks_Talks(const talks_Talks *clie
     nearcall_begin(env);
     return (struct talks_Talks *)nearcall_rebind((const nearcall_client *)client, env);
 }
-/* The same binding, whose calls wait at most so long; released by itself. */
+/* The same binding, whose calls wait at most so long; with 0 none is posted.
+ * Released by itself. */
 NEARCALL_INLINE talks_Talks *nearcall_with_deadline_talks_Talks(const talks_Talks *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;

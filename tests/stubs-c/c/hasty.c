@@ -22,6 +22,12 @@ int main(int argc, char **argv) {
     nearcall_release_witness_Witness(hasty);
     while (witness_Witness_seen(patient, &env) == 0) {
     }
+
+    hasty = nearcall_with_deadline_witness_Witness(patient, 0);
+    witness_Witness_linger(hasty, &env);
+    CHECK(env.outcome == NEARCALL_NOT_EXECUTED && env.ran == NEARCALL_RAN_NO);
+    nearcall_release_witness_Witness(hasty);
+    CHECK(witness_Witness_seen(patient, &env) == 1);
     nearcall_release_witness_Witness(patient);
     nearcall_domain_release(domain);
     puts("done");

@@ -37,6 +37,13 @@ int main(int argc, char **argv) {
           std::make_pair(NEARCALL_CALL_ABORTED, NEARCALL_RAN_MAYBE));
     while (patient.seen() == 0) {
     }
+
+    for (auto none : {0s, -1s}) {
+        auto late = with_deadline(patient, none);
+        CHECK(end_of([&] { late.linger(); }) ==
+              std::make_pair(NEARCALL_NOT_EXECUTED, NEARCALL_RAN_NO));
+    }
+    CHECK(patient.seen() == 1);
     puts("done");
     return 0;
 }

@@ -129,7 +129,8 @@ impl C<'_> {
         text.close("}");
         self.print_introductions(name, text);
         self.print_rebind(name, text);
-        text.line("/* The same binding, whose calls wait at most so long; released by itself. */");
+        text.line("/* The same binding, whose calls wait at most so long; with 0 none is posted.");
+        text.line(" * Released by itself. */");
         text.line(format!(
             "NEARCALL_INLINE {name} *nearcall_with_deadline_{name}(const {name} *client,"
         ));
